@@ -1,16 +1,15 @@
 """widgetd serves ChatKit Studio widgets as typed MCP tools, and reloads them as files change.
 
-The corridor, from a file to a result:
+From a file to a result:
 
     files/    path -> Source                     bytes on disk
-    widget/   Source -> Definition -> Widget     one widget, compiled
-    catalog/  Widgets -> Snapshot -> swap        all widgets, now
-    mcp/      Snapshot -> MCP tools -> notify    as agents see them
-    web/      Snapshot -> pages and probes       as people see them
+    widget/   Source -> Definition -> Widget     one compiled widget
+    catalog/  Widgets -> Snapshot -> swap        all widgets at one moment
+    render/   arguments -> tree -> result        one call
+    mcp/      Snapshot -> MCP tools -> notify    for agents
+    web/      Snapshot -> pages and probes       for people
 
-    a call:   arguments -> validate -> render -> tree -> result
-
-Importing this package starts nothing; each name is loaded when it is first used.
+Importing this package starts nothing. Each name is imported at its first use.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The `widgetd` command, which is `python -m widgetd`, too."""
+"""The `widgetd` command, also run as `python -m widgetd`."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import sys
 from widgetd.daemon.startup import gc_paused
 
 INTERRUPTED = 130
-"""As a shell says of a command that Ctrl-C ended."""
+"""The exit code that shells give a command ended by Ctrl-C."""
 
 
 def main() -> int:
-    """Run the command that the arguments name, and answer the exit code."""
+    """Run the command that the arguments name, and return its exit code."""
     try:
         with gc_paused():
-            from widgetd.cli import main as run  # noqa: PLC0415 - nearly all that is imported
+            from widgetd.cli import main as run  # noqa: PLC0415 - imports nearly everything
         return run()
     except KeyboardInterrupt:
         return INTERRUPTED

@@ -1,1 +1,1 @@
-"""Lifetimes: what starts, in which order, and how it ends."""
+"""Lifetimes: which parts start, in which order, and how they end."""

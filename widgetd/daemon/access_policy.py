@@ -1,6 +1,6 @@
-"""Settings decide who may come in, and an address that others reach needs a token.
+"""The access that settings grant: an address that other machines reach needs a token.
 
-Knows nothing of what a token is proven by, or of what is inside.
+How a token is verified, and what it gives access to, is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -21,35 +21,35 @@ _log = get_logger()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessPolicy:
-    """Who may come in.
+    """The access that settings grant.
 
     Attributes:
-        access: Finds out whose a token is; None where nobody needs one.
-        anonymous: Who calls where no token says it.
+        access: Verifies tokens; None if none is needed.
+        anonymous: The principal of a request without a token.
     """
 
     access: Access | None
     anonymous: Principal
 
     def set_base_url(self, settings: Settings, local: str) -> str:
-        """Where clients reach the daemon, who are told there where to log in.
+        """Return the URL at which clients reach the daemon, and publish its login there.
 
         Args:
-            settings: What the operator chose.
-            local: Where clients on this machine reach it.
+            settings: The operator's.
+            local: The URL on this machine.
         """
         url = settings.public_url or local
         if self.access is not None and (settings.public_url or is_loopback(settings.host)):
             self.access.set_base_url(url)
         elif settings.jwt_issuer and self.access is not None:
-            # Hosts hold the address against the one that they came by, and go no further.
-            problem = "hosts cannot log in by themselves, for nobody said how they reach widgetd"
+            # A host compares the published URL with the one it used, and stops if they differ.
+            problem = "hosts cannot log in by themselves without widgetd's public URL"
             _log.warning("login.unpublished", problem=problem, advice="set --public-url")
         return url
 
 
 def access_policy(settings: Settings) -> AccessPolicy:
-    """Who may come in, as `settings` say.
+    """Return the access that `settings` grant.
 
     Raises:
         ConfigError: Other machines reach the address and no token is set (W0009), or the tokens
@@ -73,9 +73,11 @@ def access_policy(settings: Settings) -> AccessPolicy:
         return AccessPolicy(access=None, anonymous=LOCAL)
     if not settings.insecure:
         problem = f"other machines reach {settings.host}, and no token is set"
-        advice = "name a file of tokens with --token-file, or let anybody in with --insecure"
+        advice = "name a file of tokens with --token-file, or admit every caller with --insecure"
         raise ConfigError("W0009", problem, advice)
-    _log.warning("access.opened", host=settings.host, problem="anybody may call, without a token")
+    _log.warning(
+        "access.opened", host=settings.host, problem="every caller is admitted, without a token"
+    )
     return AccessPolicy(access=None, anonymous=PUBLIC)
 
 

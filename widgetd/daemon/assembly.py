@@ -1,6 +1,6 @@
-"""What makes the parts of a daemon from its settings; nothing here runs yet.
+"""The parts of a daemon, built from its settings; nothing runs yet.
 
-Whatever may be refused is refused here, so that nothing live is touched by it.
+Every setting that can be refused is refused here, before anything live is touched.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from widgetd.catalog.history import History
 from widgetd.catalog.intake import Intake
 from widgetd.catalog.registry import Registry
 from widgetd.daemon.access_policy import AccessPolicy, access_policy
+from widgetd.daemon.limits import LIMITS as DAEMON_LIMITS
 from widgetd.daemon.loading import LoaderContext
 from widgetd.daemon.systemd import Supervisor, supervisor
 from widgetd.daemon.telemetry import is_wanted
@@ -63,23 +64,17 @@ if TYPE_CHECKING:
     from widgetd.upstreams.upstreams import Upstreams
     from widgetd.web.gallery.gallery import Gallery
 
-UPLOADS = Bounds(rate_per_s=1.0, burst=100)
-"""How many widgets a writer may bring: a folder of them at once, and then one a second."""
-
-DRAFTS_AT_ONCE = 1
-"""How many drafts are tried, and questions of authors answered, at the same time."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runtime:
-    """The parts of a daemon, made but not yet running.
+    """The parts that every daemon has.
 
     Attributes:
         folder: The widgets folder; it exists.
-        audit: Writes down who called what; None where nobody asked for it.
+        audit: Records calls; None without an audit file.
         log: The latest log events, for the toolset `operate`.
-        history: What each widget was before, where somebody may ask.
-        stop: Set to end everything.
+        history: The earlier versions of each widget, for the gallery and authors.
+        stop: Ends the daemon when it is set.
     """
 
     settings: Settings
@@ -97,7 +92,7 @@ class Runtime:
     stop: anyio.Event
 
     def tell_supervisor(self) -> None:
-        """Say that clients can come, and what they will find."""
+        """Report to the service manager that clients are served, and how many widgets."""
         snapshot = self.registry.current
         self.supervisor.ready(
             f"widgets served: {len(snapshot.widgets)} "
@@ -108,7 +103,7 @@ class Runtime:
 def prepare(
     settings: Settings, folder: Path, loading: LoaderContext, stop: anyio.Event, log: LogRing
 ) -> Runtime:
-    """The parts of a daemon that serves `folder`, which exists.
+    """Build the parts of a daemon that serves `folder`, which exists.
 
     Raises:
         ConfigError: A token is missing or cannot be used.
@@ -135,13 +130,13 @@ def prepare(
 
 
 def build_store(settings: Settings) -> AbstractAsyncContextManager[Store]:
-    """Where what outlives a call is kept; closed by whoever leaves it."""
+    """Build the store of renders, actions, answers and limits; leaving it closes it."""
     bounds = Bounds(rate_per_s=settings.rate, burst=settings.burst, at_once=settings.at_once)
     return open_store(settings.store.get_secret_value() if settings.store else None, bounds=bounds)
 
 
 def build_forwarder(settings: Settings, store: Store) -> Forwarder | None:
-    """What passes actions on to a webhook; None where nobody named one."""
+    """Build the forwarder of actions to the webhook; None without one."""
     if settings.webhook is None:
         return None
     secret = settings.webhook_secret.get_secret_value() if settings.webhook_secret else ""
@@ -152,15 +147,15 @@ def build_forwarder(settings: Settings, store: Store) -> Forwarder | None:
 
 
 def build_server(runtime: Runtime, store: Store) -> Server:
-    """The MCP server over the registry, with whatever else can be read and who is told.
+    """Build the MCP server.
 
     Raises:
-        ConfigError: An installed library is not the one tested, there is no such keyword, or there
-            are no sessions for it.
+        ConfigError: An installed library is not the tested version, or a keyword tool is unknown or
+            lacks the toolset `sessions`.
     """
     settings = runtime.settings
     if settings.keyword_tools and "sessions" not in settings.toolset:
-        problem = "keyword_tools needs the toolset sessions, which is not switched on"
+        problem = "keyword_tools needs the toolset sessions, which is off"
         raise ConfigError("W0002", problem, "add --toolset sessions")
     operations = Operations(
         registry=runtime.registry,
@@ -202,7 +197,7 @@ def build_server(runtime: Runtime, store: Store) -> Server:
 
 
 def build_upstream_services(runtime: Runtime, server: Server) -> Feeding:
-    """What fills the widgets of `server` from other servers; nothing where no file names any.
+    """Connect `server` to the upstreams that fill its widgets; to none without an upstreams file.
 
     Raises:
         ConfigError: The file cannot be used (W5101), or a secret is missing (W5102).
@@ -218,27 +213,28 @@ def build_upstream_services(runtime: Runtime, server: Server) -> Feeding:
 
 
 def build_intake(runtime: Runtime) -> Intake | None:
-    """What takes files into the folder, from whoever may write; None where nobody may."""
+    """Build the intake of uploaded files; None if uploads are off."""
     if not runtime.settings.allow_upload:
         return None
-    limits = LocalLimits(bounds=UPLOADS, timer=time.monotonic)
+    bounds = Bounds(rate_per_s=DAEMON_LIMITS.upload_rate_per_s, burst=DAEMON_LIMITS.upload_burst)
+    limits = LocalLimits(bounds=bounds, timer=time.monotonic)
 
-    async def allowance(writer: str) -> None:
-        (await limits.take(writer)).check()
+    async def check_rate(uploader: str) -> None:
+        (await limits.take(uploader)).check()
 
     return Intake(
         folder=runtime.folder,
         load=runtime.loading.loader.load_untrusted,
         registry=runtime.registry,
         hints=runtime.hints,
-        allowance=allowance,
+        allowance=check_rate,
         observers=(runtime.metrics, *([runtime.audit] if runtime.audit else [])),
     )
 
 
 def build_author_services(runtime: Runtime, server: Server, intake: Intake | None) -> Authoring:
-    """What the toolset `author` uses."""
-    # Most daemons have no author, and start sooner without what answers one.
+    """Build the services of the toolset `author`."""
+    # Imported late: most daemons do not have the toolset.
     from widgetd.guide.answers import Authoring  # noqa: PLC0415
     from widgetd.guide.component_details import Examples  # noqa: PLC0415
     from widgetd.guide.drafts import Drafts  # noqa: PLC0415
@@ -266,7 +262,7 @@ def build_author_services(runtime: Runtime, server: Server, intake: Intake | Non
         history=runtime.history,
         journal=runtime.loading.journal,
         pages=runtime.settings.gallery,
-        at_once=CapacityLimiter(DRAFTS_AT_ONCE),
+        at_once=CapacityLimiter(DAEMON_LIMITS.drafts_at_once),
     )
 
 
@@ -281,18 +277,18 @@ def browser_limits(settings: Settings) -> BrowserLimits:
 
 
 def build_browser(runtime: Runtime) -> tuple[Chromium, Camera] | None:
-    """One browser for whatever is drawn, and what takes pictures in it; started on first use.
+    """Build the browser, which starts at its first use, and the camera that takes pictures in it.
 
-    None where nobody could ask for one.
+    Returns:
+        None if no setting can lead to a picture or a session.
 
     Raises:
-        ConfigError: A toolset that is switched on needs Playwright or a Chromium, and that is
-            missing (W0011).
+        ConfigError: Playwright or a Chromium is missing for a toolset (W0011).
     """
     settings = runtime.settings
     for toolset in ("pictures", "sessions"):
         if toolset in settings.toolset:
-            # Most daemons have none.
+            # Imported late: most daemons have no browser.
             from widgetd.browser.chromium import demand_browser  # noqa: PLC0415
 
             demand_browser(toolset)
@@ -306,18 +302,21 @@ def build_browser(runtime: Runtime) -> tuple[Chromium, Camera] | None:
 
 
 def build_sessions(runtime: Runtime, server: Server, chromium: Chromium) -> Sessions | None:
-    """Sessions in a browser, for the toolset of that name; None where nobody asked for it."""
+    """Build the sessions in the browser; None if their toolset is off."""
     settings = runtime.settings
     if "sessions" not in settings.toolset:
         return None
-    from widgetd.browser.sessions import Sessions  # noqa: PLC0415 - most daemons have none
+    from widgetd.browser.sessions import Sessions  # noqa: PLC0415 - see above
 
     return Sessions(server, chromium=chromium, limits=browser_limits(settings))
 
 
 def build_gallery(runtime: Runtime, server: Server, intake: Intake | None, url: str) -> Gallery:
-    """The gallery of what `server` serves at `url`; with no intake nobody may put files there."""
-    # Most daemons have no gallery, and start sooner without it.
+    """Build the gallery of the widgets that `server` serves at `url`.
+
+    Without an intake it takes no uploads.
+    """
+    # Imported late: most daemons have no gallery.
     from widgetd.browser.camera import Camera  # noqa: PLC0415
     from widgetd.web.gallery.gallery import Gallery  # noqa: PLC0415
     from widgetd.web.gallery.problems import Problems  # noqa: PLC0415
@@ -341,9 +340,9 @@ def build_gallery(runtime: Runtime, server: Server, intake: Intake | None, url: 
 def open_chat(
     runtime: Runtime, server: Server, upstreams: Upstreams | None, url: str
 ) -> Iterator[Chat | None]:
-    """The chat with an agent that uses what `server` serves at `url`; None where nobody wants one.
+    """Yield the chat, whose agent uses the tools that `server` serves at `url`; None if it is off.
 
-    Whoever may call the tools of `upstreams` has an agent that does.
+    The agent of a user who may call `upstreams` may call them too.
 
     Raises:
         ConfigError: The model (W0012) or the file of instructions (W0006) cannot be used.
@@ -351,7 +350,7 @@ def open_chat(
     if not runtime.settings.chat:
         yield None
         return
-    # Most daemons have no chat.
+    # Imported late: most daemons have no chat.
     from widgetd.chat import limits as chat_limits  # noqa: PLC0415
     from widgetd.chat.pages import Chat, act, redraw, sensitive_paths  # noqa: PLC0415
     from widgetd.chat.preflight import read_instructions, require_key  # noqa: PLC0415
@@ -364,7 +363,7 @@ def open_chat(
 
     @contextmanager
     def servers(owner: Principal) -> Iterator[list[Any]]:
-        from widgetd.chat.backend.tools import OwnTools, UpstreamTools  # noqa: PLC0415 - as below
+        from widgetd.chat.backend.tools import OwnTools, UpstreamTools  # noqa: PLC0415 - see below
 
         others = upstreams.all.values() if upstreams and OPERATE in owner.scopes else ()
         enabled = (one for one in others if one.declaration.declared.enabled)
@@ -372,7 +371,7 @@ def open_chat(
             yield [OwnTools(url, token), *map(UpstreamTools, enabled)]
 
     def backend() -> ChatServer:
-        # Late, because these take longer to import than all others.
+        # Later still, once the daemon serves: these take longer to import than everything else.
         from widgetd.chat.backend.database import ChatDatabase  # noqa: PLC0415
         from widgetd.chat.backend.model import chat_model  # noqa: PLC0415
         from widgetd.chat.backend.server import INSTRUCTIONS, ChatServer  # noqa: PLC0415

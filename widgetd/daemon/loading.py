@@ -1,7 +1,7 @@
-"""How the files of a folder become widgets, as the operator's settings decide.
+"""The parts that turn the files of a folder into widgets, built from settings.
 
-Shared by the daemon, a folder in someone else's server, and the commands that only
-look. It needs no MCP server, so those commands start at once.
+The daemon, `register` and the commands share them. They need no MCP server, so those
+commands start at once.
 """
 
 from __future__ import annotations
@@ -25,21 +25,24 @@ from widgetd.render.entry import tool_entry
 from widgetd.settings import Settings
 
 VALIDATORS = ("jinja2", "jsonschema-rs", "mcp")
-"""The libraries that have a say in whether a file can be served, and how it is then listed."""
+"""Libraries that decide whether a file can be served and how it is listed.
+
+A new version of one of them makes old proofs void.
+"""
 
 admit = partial(tool_entry, reserved=NAMES)
-"""Makes a widget's entry in a list of tools, for those who serve nobody."""
+"""Builds a widget's entry in a list of tools, for commands that serve no client."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoaderContext:
-    """What makes the widgets of a daemon, and what it knows of them from earlier processes.
+    """A daemon's loader, with what earlier processes kept of its widgets.
 
     Attributes:
-        state: What is known of the folder from earlier processes; None where nothing is kept.
-        last_good: What was served before; None where nothing is kept.
-        parser: The process that parses first what nobody has proven; closed by `serve`.
-        proofs: What other processes are proving for the first scan; None without any.
+        state: The files that outlive the process; None without a state folder.
+        last_good: The content that was served before; None without a state folder.
+        parser: The process that parses unproven content first; closed by `serve`.
+        proofs: The proofs that other processes make for the first scan; None without any.
     """
 
     loader: Loader
@@ -51,15 +54,15 @@ class LoaderContext:
 
 
 def build_loader(settings: Settings, folder: Path) -> LoaderContext:
-    """What makes the widgets of `folder` for a daemon; nothing is read of it yet."""
+    """Build the loader of a daemon that serves `folder`, of which nothing is read yet."""
     version_now, state, last_good, proofs = settings_version(settings), None, None, None
     if settings.state_dir is not None:
         state = StateFolder.of(settings.state_dir, folder)
-        judges = (f"{name}={version(name)}" for name in VALIDATORS)
-        proofs = ProofCache(state, " ".join([version_now, *judges]))
+        validators = (f"{name}={version(name)}" for name in VALIDATORS)
+        proofs = ProofCache(state, " ".join([version_now, *validators]))
         last_good = LastGood(state, version_now)
     journal = CrashJournal(state, version_now)
-    # A daemon has the page that draws results.
+    # Unlike a command, a daemon serves the page that draws results.
     listed = partial(admit, has_view=True, formats=not settings.hide_formats)
     parser = ParserProcess()
     loader = Loader(listed, strict=settings.strict, proofs=proofs, journal=journal, precheck=parser)
@@ -76,10 +79,14 @@ def build_catalog(
     last_good: LastGood | None = None,
     quiet_ms: int = QUIET_MS,
 ) -> Catalog:
-    """The widgets of `folder`, of which nothing was read yet.
+    """Build the catalog of `folder`, of which nothing is read yet.
 
-    Their last good content is kept over a restart where there is `last_good`; a file is read once
-    nobody has written it for `quiet_ms`.
+    Args:
+        settings: The operator's.
+        folder: The widgets folder.
+        load: Loads one file.
+        last_good: Keeps the last good content over a restart.
+        quiet_ms: Time without a write after which a file is read.
     """
     include, exclude = settings.include, settings.exclude
     return Catalog(
@@ -93,6 +100,6 @@ def build_catalog(
 
 
 def settings_version(settings: Settings) -> str:
-    """Identifies all that decides whether a file can be served, and how it is listed."""
-    said = f"{version('widgetd')} strict={settings.strict}"
-    return f"{said} formats=hidden" if settings.hide_formats else said
+    """Return a text that differs where settings decide otherwise what is served and listed."""
+    text = f"{version('widgetd')} strict={settings.strict}"
+    return f"{text} formats=hidden" if settings.hide_formats else text

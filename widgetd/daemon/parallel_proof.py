@@ -1,11 +1,10 @@
-"""Prove a folder from its other end, in other processes, while a start does from this one.
+"""Proofs made by other processes while a start makes its own, from the folder's other end.
 
-Proving holds the interpreter's lock, so a thread would be no help. The processes are
-forks, made while there is but one thread, and before the libraries of the server are
-imported, which takes as long as a small folder does. Each reads its share of the folder
-by itself, and writes what it proved to a file in memory: proofs as the state directory
-keeps them, believed for the same path and digest. Whatever it does not tell, in time or
-at all, is proven here, so nothing depends on it.
+Proving holds the interpreter's lock, so threads would not help. The processes are forks,
+created while there is one thread and before the server's libraries are imported, which
+takes as long as a small folder. Each reads its share of the folder and writes proofs to a
+file in memory, in the format of the state folder; a proof counts for the same path and
+digest. The start proves whatever is missing itself, so nothing depends on the processes.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from typing import NoReturn
 
 from widgetd.catalog.loader import WIDGET_SUFFIXES, read_pair
 from widgetd.catalog.proof_cache import Proven, line, read
+from widgetd.daemon.limits import LIMITS
 from widgetd.daemon.parser_process import limit_resources
 from widgetd.daemon.startup import gc_tuned
 from widgetd.errors import WidgetError
@@ -32,27 +32,16 @@ from widgetd.limits import Limits
 from widgetd.widget.definition import digest
 from widgetd.widget.widget import Proof
 
-MANY = 8
-"""Fewer files are proven sooner than a second process has begun to be of use."""
-
-EACH = 256
-"""For so many files more there is one process more, as far as there are processors."""
-
-MOST = 3
-"""Processes beside this one; each takes memory of its own."""
-
-_CHUNK_BYTES = 1 << 20
-
 Prove = Callable[[Source, Source | None], Proof]
-"""Source and sidecar to what is known of the widget; raises `WidgetError` where there is none."""
+"""Proves a widget from its source and sidecar; raises `WidgetError` if it cannot be served."""
 
 
 class ParallelProofs:
-    """What the other processes have proven so far.
+    """The proofs that the other processes have made so far.
 
     Args:
-        files: What each of them writes to.
-        children: Which processes they are.
+        files: The descriptor that each of them writes to.
+        children: Their process ids.
     """
 
     def __init__(self, files: Sequence[int], children: Sequence[int] = ()) -> None:
@@ -63,18 +52,18 @@ class ParallelProofs:
         self._proofs: dict[str, Proven] = {}
 
     def take(self, path: str, content: str) -> Proof | None:
-        """The proof of the file at `path` with this digest, if it is proven by now."""
+        """Return the proof of the file at `path` with this digest; None if there is none yet."""
         for file in self._files:
-            if heard := os.pread(file, _CHUNK_BYTES, self._read_bytes[file]):
-                self._read_bytes[file] += len(heard)
-                *lines, self._rest[file] = (self._rest[file] + heard).split(b"\n")
-                told = filter(None, map(read, lines))
-                self._proofs.update((proven.path, proven) for proven in told)
+            if chunk := os.pread(file, LIMITS.proof_chunk_bytes, self._read_bytes[file]):
+                self._read_bytes[file] += len(chunk)
+                *lines, self._rest[file] = (self._rest[file] + chunk).split(b"\n")
+                records = filter(None, map(read, lines))
+                self._proofs.update((record.path, record) for record in records)
         proven = self._proofs.pop(path, None)
         return proven.proof if proven is not None and proven.digest == content else None
 
     def end(self) -> None:
-        """End the processes, and forget what they told."""
+        """End the processes and forget their proofs."""
         while self._children:
             child = self._children.pop()
             os.kill(child, signal.SIGKILL)
@@ -88,21 +77,24 @@ class ParallelProofs:
 def proving_in_parallel(
     root: Path, prove: Prove, *, known: int, renew: Callable[[], None] | None = None
 ) -> Iterator[ParallelProofs | None]:
-    """Other processes that prove the files of `root`, ended with the block; None without need.
+    """Prove the files of `root` in other processes while the block runs.
 
     Args:
         root: The widgets folder.
-        prove: What they do with each.
-        known: How many of them need no proof.
-        renew: Called by each of these processes before each file, so that a watchdog of its own
-            ends it if it stays with one.
+        prove: Proves one file.
+        known: The number of files that need no proof.
+        renew: Called in each process before each file, so that its own watchdog ends it if one
+            file takes too long.
+
+    Yields:
+        The proofs; None if other processes would not pay.
     """
-    processes = _processes(root, known)
+    processes = _process_count(root, known)
     if not processes:
         yield None
         return
     parent, files, children = os.getpid(), [], []
-    # What is there now is shared by all of them for as long as no collector touches it.
+    # The forks share the memory of existing objects until a collection writes to it.
     gc.freeze()
     for number in range(processes):
         file = os.memfd_create("proofs")
@@ -119,16 +111,16 @@ def proving_in_parallel(
         proofs.end()
 
 
-def _processes(root: Path, known: int) -> int:
-    """How many processes are worth their while."""
+def _process_count(root: Path, known: int) -> int:
+    """Return how many further processes pay for `root`."""
     if sys.platform != "linux" or threading.active_count() > 1:
         return 0
     count = -known
     for _, folders, files in os.walk(root):
         folders[:] = [name for name in folders if not name.startswith(HIDDEN)]
         count += sum(name.endswith(WIDGET_SUFFIXES) for name in files)
-    wanted = 0 if count < MANY else 1 + count // EACH
-    return min(wanted, len(os.sched_getaffinity(0)) - 1, MOST)
+    wanted = 0 if count < LIMITS.proof_files else 1 + count // LIMITS.proof_files_each
+    return min(wanted, len(os.sched_getaffinity(0)) - 1, LIMITS.proof_processes)
 
 
 def _run(
@@ -140,11 +132,11 @@ def _run(
     parent: int,
     renew: Callable[[], None] | None,
 ) -> NoReturn:
-    """Be one of the other processes."""
+    """Prove a share of the folder in a fork, and end it."""
     try:
         signal.set_wakeup_fd(-1)
-        with gc_tuned(), open_folder(root) as folder, open(file, "wb", buffering=0) as told:
-            # The last file first: who waits for these proofs begins with the first.
+        with gc_tuned(), open_folder(root) as folder, open(file, "wb", buffering=0) as proofs:
+            # The last file first, because the start itself begins with the first.
             for path in sorted(walk(folder, "", WIDGET_SUFFIXES).files, reverse=True)[share]:
                 if os.getppid() != parent:
                     break
@@ -154,7 +146,7 @@ def _run(
                 with suppress(WidgetError, Unsettled, FileNotFoundError):
                     source, sidecar = read_pair(folder, path, limit_bytes=Limits().file_bytes)
                     proof, content = prove(source, sidecar), digest(source, sidecar)
-                    told.write(line(Proven(version="", path=path, digest=content, proof=proof)))
+                    proofs.write(line(Proven(version="", path=path, digest=content, proof=proof)))
             os._exit(0)
-    except BaseException:  # noqa: BLE001 - what it fails at is done without it
+    except BaseException:  # noqa: BLE001 - the start proves whatever is missing
         os._exit(1)

@@ -1,4 +1,4 @@
-"""One standing child process that parses content which nobody has proven yet.
+"""One standing child process that parses unproven content first.
 
 tree-sitter is the only library that a file can keep busy outside our budgets, and a
 process is the only thing whose memory and processor time can be limited from outside.

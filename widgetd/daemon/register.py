@@ -1,4 +1,4 @@
-"""Widgets in someone else's FastMCP server: the same corridor, without the daemon."""
+"""Widgets in the FastMCP server of another program, without the daemon."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def register(
     policy: Policy | None = None,
     upstreams: str | os.PathLike[str] | None = None,
 ) -> None:
-    """Serve the widgets of `folder` from `server`, as long as it runs, and follow their files.
+    """Serve the widgets of `folder` from `server` while it runs, and reload them as files change.
 
     Args:
-        server: Your own server; what else it serves stays as it is.
-        folder: The widgets folder; it is watched from when the server starts until it ends.
-        policy: How results are shaped.
-        upstreams: A file of other servers, which fill widgets.
+        server: Your own server; its other tools stay as they are.
+        folder: The widgets folder, watched from the server's start to its end.
+        policy: The shape of results.
+        upstreams: The upstreams file: other servers, which fill widgets.
 
     Raises:
         ConfigError: There is no such folder, the file of upstreams cannot be used, the server has
@@ -48,18 +48,18 @@ def register(
     """
     declared = None if upstreams is None else Path(upstreams)
     settings = Settings(dir=Path(folder), upstreams=declared)
-    Feeding.of(declared, local_store().answers)  # now, so that a fault in it is told at once
+    Feeding.of(declared, local_store().answers)  # now, so that this call raises its faults
     root = folder_of(settings)
 
     @asynccontextmanager
     async def lifespan(attached: Server) -> AsyncIterator[None]:
         stop = anyio.Event()
-        # FastMCP may leave a lifespan in another task than it entered it in, which a task group
-        # does not survive; so the loops live in a task of their own.
+        # FastMCP may leave a lifespan in another task than it entered it in. A task group must
+        # not, so the loops run in a task of their own.
         scanned = asyncio.Event()
         running = asyncio.create_task(_follow(attached, settings, root, scanned, stop))
         try:
-            await _either(running, scanned)
+            await _first_scan(running, scanned)
             yield
         finally:
             stop.set()
@@ -87,8 +87,8 @@ async def _follow(
         tasks.cancel_scope.cancel()
 
 
-async def _either(running: asyncio.Task[None], scanned: asyncio.Event) -> None:
-    """Wait until the folder was scanned, or until that failed."""
+async def _first_scan(running: asyncio.Task[None], scanned: asyncio.Event) -> None:
+    """Return once the folder is scanned; raise if that fails."""
     waiting = asyncio.create_task(scanned.wait())
     await asyncio.wait({running, waiting}, return_when=asyncio.FIRST_COMPLETED)
     waiting.cancel()

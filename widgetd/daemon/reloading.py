@@ -1,8 +1,8 @@
-"""Keep what a server serves equal to a folder: the three loops that do it, together.
+"""The three loops that keep a server's widgets equal to a folder.
 
     watch -> hints -> reload -> registry -> notify
 
-Knows nothing of ports and signals, so that it runs in anybody's server.
+They use neither ports nor signals, so they run in the server of another program too.
 """
 
 from __future__ import annotations
@@ -38,10 +38,16 @@ async def reloading(
     stop: anyio.Event,
     observer: Observer | None = None,
 ) -> AsyncIterator[None]:
-    """Keep what `server` serves equal to a folder; entered once the first scan is done.
+    """Serve the widgets of a folder while the block runs; it is entered after the first scan.
 
-    Add to `hints` to have the folder looked at; `stop` ends the watching. `health` are told how
-    that goes, and `observer` how the reloading does.
+    Args:
+        server: Serves the widgets.
+        settings: The operator's.
+        catalog: Loads them.
+        hints: Places to scan next, from any source.
+        health: Gets the time of each scan and the kind of watching.
+        stop: Ends the watching.
+        observer: Gets each scan and each swap.
     """
     registry, scanned = server.registry, anyio.Event()
 
@@ -50,25 +56,25 @@ async def reloading(
         scanned.set()
 
     async with anyio.create_task_group() as tasks:
-        looking = partial(reload, catalog, hints, registry, scanned=record_scan, observer=observer)
-        tasks.start_soon(looking)
+        reloads = partial(reload, catalog, hints, registry, scanned=record_scan, observer=observer)
+        tasks.start_soon(reloads)
         await scanned.wait()
         tasks.start_soon(notify, server)
         tasks.start_soon(notify_of_renders, server)
-        watching = partial(
+        watches = partial(
             watch,
             poll_s=settings.poll or POLL_S,
             follow=FOLLOW if settings.poll is None else None,
-            observer=_Watching(health),
+            observer=_WatchObserver(health),
             stop=stop,
         )
-        tasks.start_soon(watching, catalog.root, hints)
+        tasks.start_soon(watches, catalog.root, hints)
         yield
         tasks.cancel_scope.cancel()
 
 
-class _Watching:
-    """Tells operators and probes how the watching goes."""
+class _WatchObserver:
+    """Reports the state of the watching to probes and to the log."""
 
     def __init__(self, health: Health) -> None:
         self._health = health

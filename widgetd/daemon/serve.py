@@ -1,11 +1,11 @@
-"""Own every lifetime: what starts, in which order, how it ends.
+"""All lifetimes of the daemon: which parts start, in which order, and how they end.
 
     watch -> hints -> reload -> registry -> notify
                                    |
                      server: http or stdio
 
-One task group holds the loops and the server. A signal sets events; each part
-ends by itself, and cancellation is the backstop.
+One task group holds the loops and the server. A signal sets events, on which each part
+ends; cancellation is the backstop.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from widgetd.daemon.assembly import (
     open_chat,
     prepare,
 )
+from widgetd.daemon.limits import LIMITS
 from widgetd.daemon.loading import LoaderContext, build_catalog, build_loader
 from widgetd.daemon.reloading import reloading
 from widgetd.daemon.startup import gc_tuned
@@ -64,19 +65,10 @@ if TYPE_CHECKING:
     from widgetd.chat.pages import Chat
     from widgetd.web.gallery.gallery import Gallery
 
-LEAVE_S = 0.1
-"""How long answers have to reach the pipe when the daemon was told to end over stdio."""
-
-SWITCH_S = 0.0005
-"""How long the thread that makes widgets may keep the interpreter to itself while calls wait."""
-
-TOLD_S = 3.0
-"""How long a webhook has to take what it was not told of yet when the daemon ends."""
-
 _log = get_logger()
 
 Started = Callable[[str, int], None]
-"""Told once, when clients can come: the URL (empty over stdio) and the number of widgets."""
+"""Called once clients are served, with the URL (empty over stdio) and the number of widgets."""
 
 
 async def serve(
@@ -92,48 +84,48 @@ async def serve(
     """Serve `folder` until a signal comes, or until stdin ends over stdio.
 
     Args:
-        settings: What the operator chose.
+        settings: The operator's.
         folder: The widgets folder; it exists.
-        started: Told once, when clients can come.
-        loading: What makes the widgets, if it is there already.
-        stop: Set it to end the daemon as a signal would.
-        watched: Whether the process is ours to end where its loop stands still.
-        log: The latest log events, where somebody keeps them.
+        started: Called once clients are served.
+        loading: The loader, if the caller has built it already.
+        stop: Ends the daemon as a signal does.
+        watched: Whether the watchdog may end this process if its loop stands still.
+        log: The latest log events, if the caller records them.
 
     Raises:
-        ConfigError: The port cannot be had, a token is missing or cannot be used, or an installed
-            library is not the one tested.
+        ConfigError: The port is taken, a token is missing or cannot be used, or an installed
+            library is not the tested version.
     """
-    sys.setswitchinterval(SWITCH_S)
+    sys.setswitchinterval(LIMITS.switch_s)
     loading = loading or build_loader(settings, folder)
     log = LogRing() if log is None else log
     runtime = prepare(settings, folder, loading, stop or anyio.Event(), log)
     async with AsyncExitStack() as held:
         held.callback(loading.parser.close)
         held.enter_context(tracing(os.environ))
-        # Whatever may be refused is refused before anything runs.
+        # Everything that may be refused comes before anything runs.
         store = await held.enter_async_context(build_store(settings))
         forwarding = build_forwarder(settings, store)
         server = build_server(runtime, forwarding.store if forwarding else store)
         feeding = build_upstream_services(runtime, server)
         intake = build_intake(runtime)
-        beside = _provide(runtime, server, intake)
+        services = _provide(runtime, server, intake)
         catalog = build_catalog(settings, folder, loading.loader.load, last_good=loading.last_good)
         if settings.transport == "stdio":
-            run = partial(_over_stdio, runtime, server, started)
+            run = partial(_serve_stdio, runtime, server, started)
         else:
             listener = held.enter_context(bind(settings.host, settings.port))
-            aside = settings.metrics_port
-            scraped = None if aside is None else held.enter_context(bind(settings.host, aside))
+            host, aside = settings.host, settings.metrics_port
+            metrics_listener = None if aside is None else held.enter_context(bind(host, aside))
             run = partial(
-                _over_http,
+                _serve_http,
                 runtime,
                 server,
                 intake,
                 started,
                 forwarding=forwarding,
                 listener=listener,
-                scraped=scraped,
+                metrics_listener=metrics_listener,
                 chat=held.enter_context(
                     open_chat(runtime, server, feeding.upstreams, url_of(listener) + MCP_PATH)
                 ),
@@ -148,14 +140,14 @@ async def serve(
                 tasks.start_soon(watchdog.beat)
             if runtime.audit is not None:
                 tasks.start_soon(runtime.audit.write)
-            for each in beside:
-                tasks.start_soon(each)
+            for run_service in services:
+                tasks.start_soon(run_service)
             tasks.start_soon(
                 runtime.supervisor.keep_alive, runtime.health.is_progressing, runtime.stop
             )
             if forwarding is not None:
                 tasks.start_soon(forwarding.forward)
-            # Nobody else asks what a widget was before, and each version takes memory.
+            # Only these read earlier versions, and each version takes memory.
             if settings.gallery or "author" in settings.toolset:
                 tasks.start_soon(runtime.history.follow, runtime.registry)
             async with AsyncExitStack() as alive:
@@ -179,7 +171,7 @@ async def serve(
                     proofs.end()
                 await run()
             if forwarding is not None:
-                with anyio.move_on_after(TOLD_S):
+                with anyio.move_on_after(LIMITS.webhook_drain_s):
                     await forwarding.finish()
             tasks.cancel_scope.cancel()
     _log.info("daemon.stopped")
@@ -193,7 +185,7 @@ def _arm_watchdog(held: AsyncExitStack, loading: LoaderContext) -> None:
 def _provide(
     runtime: Runtime, server: Server, intake: Intake | None
 ) -> list[Callable[[], Coroutine[Any, Any, None]]]:
-    """Hand in what the toolsets need, and answer what has to run for it."""
+    """Provide the services of the toolsets, and return the functions that run them."""
     if "author" in runtime.settings.toolset:
         server.provide(build_author_services(runtime, server, intake))
     browser = build_browser(runtime)
@@ -210,7 +202,7 @@ def _provide(
     return [chromium.run, sessions.run]
 
 
-async def _over_http(
+async def _serve_http(
     runtime: Runtime,
     server: Server,
     intake: Intake | None,
@@ -218,23 +210,23 @@ async def _over_http(
     *,
     forwarding: Forwarder | None,
     listener: socket.socket,
-    scraped: socket.socket | None,
+    metrics_listener: socket.socket | None,
     chat: Chat | None,
 ) -> None:
     settings = runtime.settings
     url = runtime.access_policy.set_base_url(settings, url_of(listener))
     guard = Guard(server, runtime.access_policy.access)
     daemon = Daemon(server=server, health=runtime.health, metrics=runtime.metrics)
-    shown = daemon_routes(daemon, guard, metrics=scraped is None)
+    routes = daemon_routes(daemon, guard, metrics=metrics_listener is None)
     if settings.gallery or chat is not None:
         gallery = build_gallery(runtime, server, intake, url + MCP_PATH)
-        shown += _pages(gallery, chat, guard)
+        routes += _page_routes(gallery, chat, guard)
     access = runtime.access_policy.access
-    served = app(server, shown, allowed_hosts=settings.hosts, cors_origins=settings.cors_origin)
+    served = app(server, routes, allowed_hosts=settings.hosts, cors_origins=settings.cors_origin)
     traffic = Traffic(log=settings.access_log)
     sdk.put_before(served, lambda inner: traffic.around(inner, served.routes))
     sdk.disable_sse_drain()
-    _watch(runtime, server, forwarding, traffic)
+    _watch_counters(runtime, server, forwarding, traffic)
 
     announced = anyio.Event()
 
@@ -257,15 +249,16 @@ async def _over_http(
         served, limits=limits, probes=PROBES, after_start=announce, before_end=end_streams
     )
     ports = {port: listener}
-    if scraped is not None:
-        ports[HttpServer(metrics_app(daemon), limits=limits, probes=[METRICS_PAGE.path])] = scraped
+    if metrics_listener is not None:
+        metrics = HttpServer(metrics_app(daemon), limits=limits, probes=[METRICS_PAGE.path])
+        ports[metrics] = metrics_listener
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_end_ports, runtime, ports)
         if chat is not None:
             tasks.start_soon(_open_chat, chat, announced)
         async with anyio.create_task_group() as serving:
-            for each, on in ports.items():
-                serving.start_soon(each.serve, [on])
+            for http_server, its_listener in ports.items():
+                serving.start_soon(http_server.serve, [its_listener])
         tasks.cancel_scope.cancel()
 
 
@@ -275,10 +268,10 @@ async def _open_chat(chat: Chat, announced: anyio.Event) -> None:
         await chat.open()
 
 
-def _watch(
+def _watch_counters(
     runtime: Runtime, server: Server, forwarding: Forwarder | None, traffic: Traffic
 ) -> None:
-    """Have the metrics show what others count."""
+    """Add the counters of other parts to the metrics."""
     metrics, store = runtime.metrics, server.store
     audit, access = runtime.audit, runtime.access_policy.access
     number, count, counts = metrics.watch_number, metrics.watch_count, metrics.watch_counts
@@ -288,43 +281,43 @@ def _watch(
 
     if server.sessions is not None:
         number("sessions", "Sessions of legacy clients.", server.sessions.count)
-    number("listeners", "Clients that are told of changes.", partial(len, server.clients))
-    number("unread_actions", "Actions kept here that nobody has read.", store.unread)
-    number("store_degraded", "Whether the store that replicas share does not answer.", degraded)
-    waiting = "Actions that the webhook is yet to be told of."
+    number("listeners", "Clients that listen for changes.", partial(len, server.clients))
+    number("unread_actions", "Unread actions kept in this process.", store.unread)
+    number("store_degraded", "Whether the shared store does not answer.", degraded)
+    waiting = "Actions that wait for the webhook."
     number("webhook_waiting", waiting, lambda: forwarding.waiting if forwarding else 0)
-    failures = "Actions that the webhook was never told of."
+    failures = "Actions that never reached the webhook."
     count("webhook_failures", failures, lambda: forwarding.failures if forwarding else 0)
-    count("audit_lost", "Audit lines that found no room.", lambda: audit.lost if audit else 0)
-    count("store_skipped", "What stood in that store and could not be read.", store.skipped)
+    count("audit_lost", "Audit lines lost for lack of room.", lambda: audit.lost if audit else 0)
+    count("store_skipped", "Entries of the shared store that could not be read.", store.skipped)
     refused = (access.login if access else Login()).refused
     for name, meaning, labels, counted in (
         ("http_requests", "Requests by route.", ("route", "method", "status"), traffic.requests),
         ("http_request_bytes", "Bytes of bodies by route.", ("route",), traffic.received_bytes),
         ("http_response_bytes", "Bytes of bodies by route.", ("route",), traffic.sent_bytes),
-        ("refused_logins", "Requests without a good token.", ("reason",), refused),
+        ("refused_logins", "Requests without a valid token.", ("reason",), refused),
     ):
         counts(name, meaning, labels, partial(_by_labels, counted))
 
 
 def _by_labels(counted: Mapping[Any, int]) -> dict[tuple[str, ...], int]:
-    """What is counted by the value of a label, or by a tuple of such values."""
+    """Return counts by tuples of label values, where some are by a single value."""
     return {
         tuple(map(str, key)) if isinstance(key, tuple) else (key,): count
         for key, count in list(counted.items())
     }
 
 
-def _pages(gallery: Gallery, chat: Chat | None, guard: Guard) -> list[Any]:
-    # Most daemons have neither, and start sooner without.
+def _page_routes(gallery: Gallery, chat: Chat | None, guard: Guard) -> list[Any]:
+    # Imported late: most daemons have neither.
     from widgetd.web.gallery.pages import gallery_routes  # noqa: PLC0415
 
-    shown = gallery_routes(gallery, guard)
+    routes = gallery_routes(gallery, guard)
     if chat is not None:
         from widgetd.chat.pages import chat_routes  # noqa: PLC0415
 
-        shown += chat_routes(chat, gallery, guard)
-    return shown
+        routes += chat_routes(chat, gallery, guard)
+    return routes
 
 
 async def _end_ports(runtime: Runtime, ports: Iterable[HttpServer]) -> None:
@@ -335,21 +328,21 @@ async def _end_ports(runtime: Runtime, ports: Iterable[HttpServer]) -> None:
         port.end()
 
 
-async def _over_stdio(runtime: Runtime, server: Server, started: Started) -> None:
+async def _serve_stdio(runtime: Runtime, server: Server, started: Started) -> None:
     with endable_stdin(reject_duplicate_keys) as end:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_leave_on_stop, runtime, server, end)
+            tasks.start_soon(_end_stdio, runtime, server, end)
             _announce(runtime, started, "")
             await server.mcp.run_stdio_async(show_banner=False)
             tasks.cancel_scope.cancel()
 
 
-async def _leave_on_stop(runtime: Runtime, server: Server, end: Callable[[], None]) -> None:
-    """Answer whoever waits, and then take no more."""
+async def _end_stdio(runtime: Runtime, server: Server, end: Callable[[], None]) -> None:
+    """Answer the waiting calls on `stop`, and then end the input."""
     await runtime.stop.wait()
     server.store.actions.drain()
     server.clients.close()
-    await anyio.sleep(LEAVE_S)
+    await anyio.sleep(LIMITS.stdio_drain_s)
     end()
 
 
@@ -361,7 +354,7 @@ def _announce(runtime: Runtime, started: Started, url: str) -> None:
 
 
 async def _obey_signals(runtime: Runtime, feeding: Feeding) -> None:
-    """SIGTERM and SIGINT end the daemon; SIGHUP makes it look at everything, tokens too."""
+    """End the daemon on SIGTERM and SIGINT; read files, tokens and upstreams again on SIGHUP."""
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
         async for received in signals:
             if received == signal.SIGHUP:

@@ -1,7 +1,7 @@
-"""Start sooner: leave out what a start can do without.
+"""Measures that shorten the start.
 
-Nearly all that is made while modules are imported stays, and so do widgets, so that
-looking for garbage among them finds little.
+Nearly every object that imports and widgets create stays alive, so collecting garbage
+among them costs time and frees next to nothing.
 """
 
 from __future__ import annotations
@@ -11,31 +11,29 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from widgetd.daemon.limits import LIMITS
 from widgetd.mcp.deferred_models import build_on_demand
-
-_SELDOM = 50_000
-"""Objects between two looks for garbage; usually it is a few hundred."""
 
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Collect no garbage within the block, which imports; seldom after it, and none of that."""
+    """Collect no garbage while the block imports, and afterwards none of what it created."""
     gc.disable()
     try:
         yield
     finally:
         gc.freeze()
-        gc.set_threshold(_SELDOM)
+        gc.set_threshold(LIMITS.gc_objects)
         gc.enable()
 
 
 @contextmanager
 def hide_package(package: str) -> Iterator[None]:
-    """Within the block, a library that looks whether `package` is there finds that it is not."""
+    """Hide `package` from libraries that would import it if it is installed."""
     if package in sys.modules:
         yield
         return
-    # As the import system says that there is none; mypy's stubs know modules only.
+    # The import system's own mark of an absent module, which mypy's stubs do not know.
     sys.modules[package] = None  # type: ignore[assignment]
     try:
         yield
@@ -44,9 +42,9 @@ def hide_package(package: str) -> Iterator[None]:
 
 
 def defer_model_builds() -> None:
-    """Collect no garbage until `gc_tuned`, and build MCP's models at their first use.
+    """Build MCP's models at their first use, and collect no garbage until `gc_tuned`.
 
-    To be called before `mcp` and `fastmcp` are imported; what was imported before is as it is.
+    Call this before `mcp` and `fastmcp` are imported: it does not change imported modules.
     """
     gc.disable()
     build_on_demand()
@@ -54,18 +52,18 @@ def defer_model_builds() -> None:
 
 @contextmanager
 def gc_tuned() -> Iterator[None]:
-    """Collect garbage, but seldom until the block ends, and never in what is there when it does.
+    """Collect garbage rarely while the block runs, and exempt what it leaves behind.
 
-    Ten thousand widgets are millions of objects that stay; a collector that walks all of them
-    stops the loop for half a second.
+    Ten thousand widgets are millions of objects that stay alive. A collector that visits all of
+    them stops the loop for half a second.
     """
-    often = gc.get_threshold()
+    threshold = gc.get_threshold()
     gc.freeze()
-    gc.set_threshold(max(_SELDOM, often[0]), *often[1:])
+    gc.set_threshold(max(LIMITS.gc_objects, threshold[0]), *threshold[1:])
     gc.enable()
     try:
         yield
     finally:
-        gc.set_threshold(*often)
-        gc.collect()  # for what is frozen with the rest is never found
+        gc.set_threshold(*threshold)
+        gc.collect()  # garbage that is frozen with the rest would never be freed
         gc.freeze()

@@ -1,7 +1,7 @@
-"""Standard input that ends when the daemon does, and not only when the client hangs up.
+"""A standard input that the daemon can end, besides the client.
 
-A thread that waits for a client's next line cannot be cancelled, and the daemon
-would wait with it. Here it waits for the line or for the end, whichever comes first.
+A thread that waits for a client's next line cannot be cancelled, and the daemon would
+have to wait for it. Here the thread waits for a line or for the daemon's own signal.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 
 class _Endable(io.RawIOBase):
-    """What a descriptor has to read, until `end` is called."""
+    """A stream over a descriptor, which ends when `end` is called."""
 
     def __init__(self, descriptor: int) -> None:
         super().__init__()
@@ -26,29 +26,29 @@ class _Endable(io.RawIOBase):
             self._either.register(each, select.POLLIN)
 
     def readable(self) -> bool:
-        """It is there to be read."""
+        """Return True, which io requires of a stream that is read."""
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # as it is called here
-        """Wait for something to read; nothing at all is the end."""
+        """Wait for input and return its length; 0 at the end."""
         if self._ended in {ready for ready, _ in self._either.poll()}:
             return 0
         return os.readv(self._descriptor, [buffer])
 
     def close(self) -> None:
-        """Leave the descriptor itself to whoever opened it."""
+        """Close the pipe; the descriptor belongs to `sys.stdin`."""
         if not self.closed:
             os.close(self._ended)
             os.close(self._end)
         super().close()
 
     def end(self) -> None:
-        """Let whoever reads, now or later, find the end."""
+        """End the stream for its reader, now or at its next read."""
         os.write(self._end, b"\n")
 
 
 class _Lines(io.RawIOBase):
-    """The lines of a stream, each as `read_as` has it."""
+    """The lines of a stream, each replaced by what `read_as` returns for it."""
 
     def __init__(self, lines: io.BufferedReader, read_as: Callable[[bytes], bytes]) -> None:
         super().__init__()
@@ -57,29 +57,29 @@ class _Lines(io.RawIOBase):
         self._left = b""
 
     def readable(self) -> bool:
-        """It is there to be read."""
+        """Return True, which io requires of a stream that is read."""
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # as it is called here
-        """Give of one line what there is room for; nothing at all is the end."""
+        """Return the length of what fits of the next line; 0 at the end."""
         if not self._left and (line := self._lines.readline()):
             self._left = self._read_as(line)
-        given, self._left = self._left[: len(buffer)], self._left[len(buffer) :]
-        buffer[: len(given)] = given
-        return len(given)
+        part, self._left = self._left[: len(buffer)], self._left[len(buffer) :]
+        buffer[: len(part)] = part
+        return len(part)
 
     def close(self) -> None:
-        """Close the stream, too."""
+        """Close the inner stream too."""
         self._lines.close()
         super().close()
 
 
 @contextmanager
 def endable_stdin(read_as: Callable[[bytes], bytes]) -> Iterator[Callable[[], None]]:
-    """Stand in for `sys.stdin` as long as the block runs; call what it gives to end the input.
+    """Replace `sys.stdin` while the block runs, and yield a function that ends the input.
 
     Args:
-        read_as: Makes of each line, never empty, the one that is read in its place.
+        read_as: Returns the line to read in place of a line, which is never empty.
     """
     before = sys.stdin
     source = _Endable(before.fileno())

@@ -1,8 +1,7 @@
-"""Tell the service manager how the daemon is: ready, reloading, alive, stopping.
+"""systemd's notify protocol: the daemon is ready, reloading, alive or stopping.
 
-This is systemd's notify protocol: one datagram of `NAME=value` lines per word.
-Where nobody listens, every word goes nowhere, and a socket that is gone or full
-never fails the daemon. It refuses to know what is being served.
+A message is one datagram of `NAME=value` lines. Without a service manager nothing is
+sent, and a socket that is gone or full never fails the daemon.
 
 Source: sd_notify(3), sd_watchdog_enabled(3).
 """
@@ -17,61 +16,59 @@ from dataclasses import dataclass
 
 import anyio
 
-SEND_S = 0.1
-"""How long a word may wait for a place in the service manager's queue; the loop waits with it."""
+from widgetd.daemon.limits import LIMITS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Supervisor:
-    """Whoever started the daemon and wants to hear of it.
+    """The service manager that started the daemon.
 
     Attributes:
-        address: Its datagram socket; empty if nobody listens.
-        watchdog_s: It kills a daemon that was silent for so many seconds; None if it never does.
+        address: Its datagram socket; empty without one.
+        watchdog_s: Seconds of silence after which it restarts the daemon; None for never.
     """
 
     address: bytes = b""
     watchdog_s: float | None = None
 
     def ready(self, status: str) -> bool:
-        """Say that clients can come, after the start or after a reload.
+        """Report that clients are served, after the start or after a reload.
 
         Returns:
-            Whether the word was taken, as for each of the words below.
+            Whether the message was taken; the same for the other messages.
         """
-        return self._say("READY=1", f"STATUS={_line(status)}")
+        return self._send("READY=1", f"STATUS={_line(status)}")
 
     def reloading(self) -> bool:
-        """Say that a reload began; `ready` ends it."""
-        # systemd holds the time against its request, so that the end of an
-        # earlier reload is not taken for the end of this one.
-        return self._say("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
+        """Report that a reload began; `ready` ends it."""
+        # systemd compares the time with its request's, so that the end of an earlier
+        # reload is not taken for the end of this one.
+        return self._send("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
 
     def stopping(self) -> bool:
-        """Say that the daemon is about to end."""
-        return self._say("STOPPING=1", "STATUS=finishing the calls in flight")
+        """Report that the daemon is about to end."""
+        return self._send("STOPPING=1", "STATUS=finishing the calls in flight")
 
     def status(self, text: str) -> bool:
-        """Say in one line how things are, for `systemctl status`."""
-        return self._say(f"STATUS={_line(text)}")
+        """Report a line for `systemctl status`."""
+        return self._send(f"STATUS={_line(text)}")
 
     async def keep_alive(self, healthy: Callable[[], bool], stop: anyio.Event) -> None:
-        """Say that the daemon lives, until `stop`; in silence the service manager restarts it.
+        """Report that the daemon is alive, until `stop` or while `healthy` returns False.
 
-        It runs on the event loop, so a loop that hangs falls silent by itself; so it is while
-        scans make no progress, as `healthy` says.
+        This runs on the event loop, so a loop that hangs falls silent by itself.
         """
         while self.watchdog_s is not None and not stop.is_set():
             if healthy():
-                self._say("WATCHDOG=1")
+                self._send("WATCHDOG=1")
             with anyio.move_on_after(self.watchdog_s / 2):
                 await stop.wait()
 
-    def _say(self, *lines: str) -> bool:
+    def _send(self, *lines: str) -> bool:
         if not self.address:
             return False
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as channel:
-            channel.settimeout(SEND_S)
+            channel.settimeout(LIMITS.notify_s)
             try:
                 channel.sendto("\n".join(lines).encode(errors="replace"), self.address)
             except OSError:
@@ -80,20 +77,20 @@ class Supervisor:
 
 
 def supervisor(environ: Mapping[str, str], pid: int) -> Supervisor:
-    """Find who wants to hear of the process `pid`, the daemon's own.
+    """Return the service manager of the process `pid`.
 
-    `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID` are read; a value that makes no sense
-    counts as absent.
+    It is named by `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID`; a value that makes no
+    sense counts as absent.
     """
     name = environ.get("NOTIFY_SOCKET", "")
     address = os.fsencode(name) if name.startswith(("/", "@")) else b""
-    if name.startswith("@"):  # a name in the abstract namespace, which begins with a zero byte
+    if name.startswith("@"):  # the abstract namespace, whose names begin with a zero byte
         address = b"\0" + address[1:]
-    usec, whose = environ.get("WATCHDOG_USEC", ""), environ.get("WATCHDOG_PID", str(pid))
-    is_ours = usec.isdecimal() and int(usec) > 0 and whose == str(pid)
+    usec, watched_pid = environ.get("WATCHDOG_USEC", ""), environ.get("WATCHDOG_PID", str(pid))
+    is_ours = usec.isdecimal() and int(usec) > 0 and watched_pid == str(pid)
     return Supervisor(address=address, watchdog_s=int(usec) / 1_000_000 if is_ours else None)
 
 
 def _line(text: str) -> str:
-    """The text in one line, so that no part of it can pass for another word."""
+    """Join the lines of `text`, so that none of them is read as another `NAME=value`."""
     return " ".join(text.split())

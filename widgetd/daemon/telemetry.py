@@ -1,14 +1,13 @@
-"""Where log events and traces go, and in what dress.
+"""The destination and format of log events and traces.
 
-Everything that logs in this process comes through here, in one dialect: our own
-events, and those of the standard library's loggers (uvicorn, fastmcp, mcp).
-JSON where a machine reads, columns where a person does, always on stderr: over
-stdio, stdout belongs to the protocol.
+Our own events and the records of the standard library's loggers (uvicorn, fastmcp, mcp)
+have one format: JSON for machines, columns on a terminal. They go to stderr, because
+over stdio stdout belongs to the protocol.
 
-The spans that fastmcp makes go to where `OTEL_*` say. Without
-`OTEL_EXPORTER_OTLP_ENDPOINT`, or without `widgetd[otel]`, spans cost next to nothing
-and go nowhere. Everything else about them (headers, sampling, the name of the
-service) is the SDK's own business, by its own variables.
+The spans of fastmcp are exported as the `OTEL_*` variables say. Without
+`OTEL_EXPORTER_OTLP_ENDPOINT`, or without `widgetd[otel]`, they cost next to nothing and
+go nowhere. The SDK reads everything else (headers, sampling, the service's name) from
+its own variables.
 
 Source: OpenTelemetry specification, "Environment Variable Specification".
 """
@@ -33,7 +32,7 @@ from widgetd.redaction import redact, shorten_addresses
 Level = Literal["debug", "info", "warning", "error"]
 
 _OWN_LOGS = ("fastmcp", "mcp", "uvicorn", "uvicorn.access", "uvicorn.error")
-"""Loggers of libraries that would write by themselves."""
+"""Loggers to which libraries add handlers of their own."""
 
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 
@@ -55,20 +54,20 @@ def configure(
     """Send every event of this process to `stream`.
 
     Args:
-        level: The least important event to show.
-        stream: Where to.
-        readable: Columns, or else one JSON object per line; columns on a terminal if not said.
-        also: Is given each event, too, before it is dressed.
+        level: The lowest level that is shown.
+        stream: The destination.
+        readable: Columns (True) or one JSON object per line (False); None decides by the stream.
+        also: Processes each event too, before it is formatted.
     """
-    # A traceback never tells the values of variables: some are what callers sent.
+    # Tracebacks are without the values of variables: callers sent some of them.
     if stream.isatty() if readable is None else readable:
         plain = structlog.dev.plain_traceback
         columns = structlog.dev.ConsoleRenderer(
             colors=stream.isatty(), exception_formatter=plain, sort_keys=False
         )
-        dress: tuple[Processor, ...] = (_sentence_first, columns)
+        formatting: tuple[Processor, ...] = (_sentences_first, columns)
     else:
-        dress = (
+        formatting = (
             structlog.processors.ExceptionRenderer(ExceptionDictTransformer(show_locals=False)),
             structlog.processors.JSONRenderer(sort_keys=False),
         )
@@ -82,19 +81,19 @@ def configure(
     handler = logging.StreamHandler(stream)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=[*_SHARED, _event_of_library, *given],
+            foreign_pre_chain=[*_SHARED, _name_library_event, *given],
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                *dress,
+                *formatting,
                 _redact_line,
             ],
         )
     )
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    # Everyday business of libraries is no news to an operator, and below it is what callers send.
-    everyday = logging.INFO if level == "debug" else logging.WARNING
-    root.setLevel(max(everyday, logging.getLevelName(level.upper())))
+    # Libraries log routine work at INFO, and what callers send at DEBUG.
+    lowest = logging.INFO if level == "debug" else logging.WARNING
+    root.setLevel(max(lowest, logging.getLevelName(level.upper())))
     logging.getLogger(logs.NAME).setLevel(level.upper())
     for name in _OWN_LOGS:
         library = logging.getLogger(name)
@@ -103,10 +102,10 @@ def configure(
         library.setLevel(logging.NOTSET)
 
 
-def _sentence_first(
+def _sentences_first(
     _logger: object, _method: str, event: structlog.types.EventDict
 ) -> structlog.types.EventDict:
-    """What is wrong, and what would be right, before where and how often."""
+    """Put the fields that are sentences first."""
     sentence = {name: event[name] for name in _SENTENCE if name in event}
     return {**sentence, **event}
 
@@ -134,10 +133,10 @@ def _redact_line(_logger: object, _method: str, line: Any) -> str:
     return redact(str(line))
 
 
-def _event_of_library(
+def _name_library_event(
     _logger: object, _method: str, event: structlog.types.EventDict
 ) -> structlog.types.EventDict:
-    """A library's sentence becomes a field, so that `event` stays a name from a closed list."""
+    """Move a library's sentence to a field, so that `event` is always a name from a closed list."""
     record = event.get("_record")
     event["message"] = event["event"]
     event["library"] = record.name.partition(".")[0] if record is not None else ""
@@ -146,14 +145,14 @@ def _event_of_library(
 
 
 def is_wanted(environ: Mapping[str, str]) -> bool:
-    """Whether the environment names somebody to send spans to."""
+    """Return whether the environment names an endpoint for spans."""
     disabled = environ.get("OTEL_SDK_DISABLED", "").lower() == "true"
     return not disabled and any(environ.get(name) for name in _ENDPOINTS)
 
 
 @contextmanager
 def tracing(environ: Mapping[str, str]) -> Iterator[None]:
-    """Send spans for as long as the block runs, if the environment asks for it.
+    """Export spans while the block runs, if the environment asks for it.
 
     Raises:
         ConfigError: It asks, and the SDK is not installed (W0002).
@@ -164,7 +163,7 @@ def tracing(environ: Mapping[str, str]) -> Iterator[None]:
     if find_spec("opentelemetry.sdk") is None:
         problem = "OTEL_* ask for traces, which need the OpenTelemetry SDK"
         raise ConfigError("W0002", problem, "install widgetd[otel], or unset them")
-    # Late, because whoever wants no traces need not have the SDK.
+    # Late, because the SDK is an optional dependency.
     from opentelemetry import trace  # noqa: PLC0415 - see above
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import (  # noqa: PLC0415
         OTLPSpanExporter,

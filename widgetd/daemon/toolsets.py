@@ -1,7 +1,7 @@
-"""Every row of the table of built-in tools, whichever room it stands in, and what rows need.
+"""The table of all built-in tools, from the rooms that define them.
 
-A toolset is switched on by the setting `toolset`; its names are reserved in any case, so that
-a setting never renames a widget.
+The setting `toolset` switches a toolset on. Its names are reserved in any case, so that a
+setting never renames a widget.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ ROWS = (
     *pictures.TOOLS,
     *upstreams.TOOLS,
 )
-"""Of all toolsets."""
+"""The tools of all toolsets."""
 
 READABLE = (*guide.RESOURCES, *browser.RESOURCES, *pictures.RESOURCES)
-"""What they have to read, of all of them."""
+"""The resources of all toolsets."""
 
 NAMES = frozenset(row.name for row in ROWS) | browser.NAMES
-"""What no widget may be called."""
+"""Names that no widget may have."""

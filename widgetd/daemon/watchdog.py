@@ -1,10 +1,10 @@
-"""End a process that keeps its interpreter to itself, without needing the interpreter.
+"""A watchdog that ends a process whose event loop does not turn, without the interpreter.
 
-A timer of the kernel counts the processor time that the process takes. The running loop
-sets it anew; where nothing does, the kernel calls libc's own `_exit`, with the signal's
-number: no lock is asked for, no Python runs, and process 1 of a container ends too, which
-a signal's default action would spare. A machine that sleeps, starves or is held in a
-debugger takes no processor time, so nothing ends there.
+A timer of the kernel counts the process's CPU time, and the event loop renews it. If it
+runs out, the kernel calls libc's `_exit` as the signal handler, with the signal's number
+as the status: it takes no lock and runs no Python, and it ends process 1 of a container
+too, for which a signal's default action is ignored. A machine that sleeps, is overloaded
+or is held in a debugger uses no CPU time, so nothing ends there.
 
 Source: setitimer(2), signal-safety(7), pid_namespaces(7).
 """
@@ -18,19 +18,15 @@ from contextlib import contextmanager
 
 import anyio
 
-MOST_S = 5.0
-"""Processor time, of all threads, between two beats of the loop."""
-
-BEAT_S = 1.0
-"""How often the loop sets the timer anew; MOST_S in so short a time takes five busy processors."""
+from widgetd.daemon.limits import LIMITS
 
 
 @contextmanager
 def armed() -> Iterator[None]:
-    """Within the block, which beats, end the process when it does not; exit status 26."""
+    """End the process with status 26 if its loop stands still while the block runs."""
     libc = ctypes.CDLL(None)
     libc.signal.restype = ctypes.c_void_p
-    # Not by the signal module, whose handlers are called once the interpreter is free.
+    # The signal module would call its handlers only once the interpreter is free.
     libc.signal(signal.SIGVTALRM, ctypes.cast(libc["_exit"], ctypes.c_void_p))
     renew()
     try:
@@ -40,12 +36,12 @@ def armed() -> Iterator[None]:
 
 
 def renew() -> None:
-    """Give the process its time anew; a fork of an armed one has no timer until it does so."""
-    signal.setitimer(signal.ITIMER_VIRTUAL, MOST_S)
+    """Restart the timer. The fork of an armed process has none until it calls this."""
+    signal.setitimer(signal.ITIMER_VIRTUAL, LIMITS.watchdog_cpu_s)
 
 
 async def beat() -> None:
-    """Renew it for as long as the loop runs; until cancelled."""
+    """Renew the timer for as long as the loop runs, until cancelled."""
     while True:
         renew()
-        await anyio.sleep(BEAT_S)
+        await anyio.sleep(LIMITS.watchdog_beat_s)

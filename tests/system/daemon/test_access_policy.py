@@ -68,7 +68,7 @@ def test_a_public_address_without_a_token_is_refused_in_one_sentence(tmp_path: P
     assert ended.returncode == 2
     assert ended.stderr.splitlines()[-1] == (
         "widgetd: other machines reach 0.0.0.0, and no token is set; name a file of tokens with "
-        "--token-file, or let anybody in with --insecure [W0009]"
+        "--token-file, or admit every caller with --insecure [W0009]"
     )
 
 

@@ -17,8 +17,9 @@ from tests.serving import widget_file
 from widgetd.catalog.loader import Loader, load
 from widgetd.catalog.proof_cache import Proven, line
 from widgetd.daemon.assembly import build_server, build_store, prepare
+from widgetd.daemon.limits import LIMITS
 from widgetd.daemon.loading import build_loader
-from widgetd.daemon.parallel_proof import MANY, ParallelProofs
+from widgetd.daemon.parallel_proof import ParallelProofs
 from widgetd.limits import Limits
 from widgetd.observe.log_ring import LogRing
 from widgetd.render.entry import tool_entry
@@ -49,6 +50,8 @@ with proving_in_parallel(root, Loader(tool_entry).prove, known=0) as proofs:
             time.sleep(0.01)
         print(proof.names.tool)
 """
+
+MANY = LIMITS.proof_files
 
 
 def told(root: Path, path: str) -> str:
@@ -126,6 +129,7 @@ def test_of_several_processes_each_proves_its_share(
     fill(tmp_path, MANY)
     script = f"""
 import os, sys, time
+from dataclasses import replace
 from pathlib import Path
 
 from widgetd.catalog.loader import Loader
@@ -133,7 +137,7 @@ from widgetd.daemon import parallel_proof
 from widgetd.render.entry import tool_entry
 
 os.sched_getaffinity = lambda _: range(4)
-parallel_proof.EACH = 2
+parallel_proof.LIMITS = replace(parallel_proof.LIMITS, proof_files_each=2)
 loader = Loader(tool_entry)
 
 def prove(source, sidecar):

@@ -27,9 +27,8 @@ from tests.system.daemon.test_parallel_proof import needs_two_processors
 from tests.system.web.asking import ask, put
 from widgetd.catalog.crash_journal import PAGE_FILE, CrashJournal
 from widgetd.catalog.state import StateFolder
-from widgetd.daemon import watchdog
+from widgetd.daemon.limits import LIMITS
 from widgetd.daemon.loading import settings_version
-from widgetd.daemon.parallel_proof import MANY
 from widgetd.settings import Settings
 from widgetd.template.template import Expression, Template
 
@@ -63,9 +62,11 @@ STALLING = (
     + """
 import sys
 from widgetd.__main__ import main
+from dataclasses import replace
 from widgetd.daemon import watchdog
 
-watchdog.BEAT_S, watchdog.MOST_S = 0.05, float(sys.argv.pop(1))
+limits = {"watchdog_beat_s": 0.05, "watchdog_cpu_s": float(sys.argv.pop(1))}
+watchdog.LIMITS = replace(watchdog.LIMITS, **limits)
 # The process that parses first imports it from there as it starts.
 sys.path += sys.argv.pop(1).split()
 sys.exit(main())
@@ -271,7 +272,11 @@ async def test_whatever_a_daemon_draws_stands_on_the_page_while_it_is_drawn(
 
 def outcome(script: str, *before: str) -> int:
     """How a process ends that has 0.3 s of processor time between two beats."""
-    head = "from widgetd.daemon import watchdog\nwatchdog.MOST_S, watchdog.BEAT_S = 0.3, 0.02\n"
+    head = (
+        "from dataclasses import replace\nfrom widgetd.daemon import watchdog\n"
+        "limits = {'watchdog_cpu_s': 0.3, 'watchdog_beat_s': 0.02}\n"
+        "watchdog.LIMITS = replace(watchdog.LIMITS, **limits)\n"
+    )
     command = [*before, sys.executable, "-c", STUCK + head + script]
     return subprocess.run(command, capture_output=True, timeout=60, check=False).returncode
 
@@ -346,7 +351,7 @@ def test_it_ends_as_process_1_of_a_container() -> None:
 def test_the_other_process_of_a_start_is_ended_as_well_and_nobody_waits_for_it(
     tmp_path: Path,
 ) -> None:
-    for number in range(MANY):
+    for number in range(LIMITS.proof_files):
         (tmp_path / f"w{number:03}.widget").write_text(widget_file(f"Widget {number}"))
     script = f"""
 from pathlib import Path
@@ -365,5 +370,5 @@ os._exit(ended.si_status + 100)
 
 
 def test_five_seconds_of_processor_time_are_allowed() -> None:
-    assert watchdog.MOST_S == 5
+    assert LIMITS.watchdog_cpu_s == 5
     assert int(signal.SIGVTALRM) == 26

@@ -182,7 +182,7 @@ def test_an_address_that_others_reach_needs_a_token() -> None:
     assert raised.value.exit_code == 2
     assert str(raised.value) == (
         "other machines reach 0.0.0.0, and no token is set; "
-        "name a file of tokens with --token-file, or let anybody in with --insecure"
+        "name a file of tokens with --token-file, or admit every caller with --insecure"
     )
     assert access_policy(Settings(host="::1")).access is None
     assert access_policy(Settings(host="0.0.0.0", transport="stdio")).access is None

@@ -15,7 +15,7 @@ from tests.system.web.asking import ask, put
 from widgetd.access.principal import LOCAL, WRITE
 from widgetd.catalog import intake
 from widgetd.daemon.access_policy import access_policy
-from widgetd.daemon.assembly import UPLOADS
+from widgetd.daemon.limits import LIMITS
 from widgetd.settings import Settings
 
 SOME, EVERY, LOOKER = "some-some-some-some", "every-every-every", "looker-looker-looker"
@@ -237,7 +237,7 @@ async def test_a_writer_who_brings_too_many_is_told_when_to_come_again(tmp_path:
             tried += 1
         other = await put(url, {"no name": ""}, **bearer(EVERY))
 
-    assert tried >= UPLOADS.burst
+    assert tried >= LIMITS.upload_burst
     assert (told.status_code, told.json()["code"]) == (429, "W2201")
     assert int(told.headers["retry-after"]) == 1
     assert other.status_code == 400

@@ -1,0 +1,49 @@
+"""The limits and timeouts of the daemon, in one table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DaemonLimits:
+    """Timeouts of the daemon, and how much it does at once.
+
+    Attributes:
+        switch_s: Time for which a thread that builds widgets keeps the interpreter while calls
+            wait; Python's default of 5 ms would double the time of a short call.
+        stdio_drain_s: Time for the last answers to reach the pipe before stdin ends.
+        webhook_drain_s: Time for the webhook to take its deliveries when the daemon ends.
+        notify_s: Time for one message to enter the service manager's queue; the loop waits with it.
+        upload_rate_per_s: Widgets of one uploader per second, in the long run.
+        upload_burst: Widgets of one uploader at once, so that a whole folder can be uploaded.
+        drafts_at_once: Drafts and authors' questions that are worked on at the same time.
+        watchdog_cpu_s: Processor time, of all threads, between two beats of the loop after which
+            the process ends.
+        watchdog_beat_s: Time between two beats; to take `watchdog_cpu_s` in one of them, five
+            processors must be busy.
+        proof_files: Files from which a second process proves sooner than it takes to start.
+        proof_files_each: Files for each further process, as far as there are processors.
+        proof_processes: Processes beside this one; each takes memory of its own.
+        proof_chunk_bytes: What is read at once of what they proved.
+        gc_objects: Objects between two collections of garbage; Python's default is a few hundred.
+    """
+
+    switch_s: float = 0.0005
+    stdio_drain_s: float = 0.1
+    webhook_drain_s: float = 3.0
+    notify_s: float = 0.1
+    upload_rate_per_s: float = 1.0
+    upload_burst: int = 100
+    drafts_at_once: int = 1
+    watchdog_cpu_s: float = 5.0
+    watchdog_beat_s: float = 1.0
+    proof_files: int = 8
+    proof_files_each: int = 256
+    proof_processes: int = 3
+    proof_chunk_bytes: int = 1 << 20
+    gc_objects: int = 50_000
+
+
+LIMITS: Final = DaemonLimits()
