@@ -167,7 +167,7 @@ async def chatkit(chat: Chat, request: Request) -> Response:
         answer: Any = await backend.process(body, user)
         return Response(answer.json, headers=PAGE_HEADERS, media_type="application/json")
     except CallError as error:
-        raise refusal(429, error) from None
+        raise refusal(error) from None
     except _REQUEST_ERRORS as error:
         status, problem = _problem(error)
         raise RefusedError(status, {"error": problem}) from None

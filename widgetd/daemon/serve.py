@@ -56,8 +56,8 @@ from widgetd.store.delivery.forward import Forwarder
 from widgetd.upstreams.toolset import Feeding
 from widgetd.web.app import MCP_PATH, app
 from widgetd.web.guard import Guard
-from widgetd.web.http_connection import HttpLimits
 from widgetd.web.http_server import HttpServer, bind, most_connections, url_of
+from widgetd.web.limits import HttpLimits
 from widgetd.web.pages import METRICS_PAGE, PROBES, Daemon, daemon_routes, metrics_app
 from widgetd.web.traffic import Traffic
 

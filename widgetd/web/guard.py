@@ -73,7 +73,7 @@ class Guard:
             charge = admission(limits, principal.name, cost=page.cost, waits=page.waits)
             async with charge as decision:
                 error = decision.refusal
-                answer = app if error is None else refusal(429, error).response()
+                answer = app if error is None else refusal(error).response()
                 await answer(scope, receive, send)
 
         return charged

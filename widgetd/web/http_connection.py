@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection
-from dataclasses import dataclass
 from enum import Enum, auto
 from functools import partial
 from http import HTTPStatus
@@ -25,38 +24,11 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from widgetd.logs import get_logger
 from widgetd.text_search import compile_pattern
-
-MOST_HEAD_BYTES = 64 * 1024
-"""Of a header, beside what is read at once; and of what is in a body and none: trailers, chunks."""
-
-_COPIED_BYTES = 16 * 1024
-"""What is longer is sent by itself: a copy of it would cost more than a second packet."""
-
-TELL_S = 60.0
-"""How often what goes on all the time is logged."""
+from widgetd.web.limits import LIMITS, HttpLimits
 
 _HOST = compile_pattern(rb"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
 
 _log = get_logger()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HttpLimits:
-    """How long and how many clients may keep connections.
-
-    Attributes:
-        header_s: From the connection, or from a request's first byte, to the end of its header.
-        body_s: From there to the end of its body.
-        linger_s: How long a client whose request was cut short may read why.
-        connections: How many may be open.
-        kept: How many more, for probes only; the oldest gives way.
-    """
-
-    header_s: float = 10.0
-    body_s: float = 60.0
-    linger_s: float = 2.0
-    connections: int = 10_000
-    kept: int = 16
 
 
 class ThrottledWarning:
@@ -73,7 +45,7 @@ class ThrottledWarning:
         now = monotonic()
         if now >= self._next:
             _log.warning(self._event, times=self._times, **facts)
-            self._times, self._next = 0, now + TELL_S
+            self._times, self._next = 0, now + LIMITS.warning_interval_s
 
 
 class ConnectionSlots:
@@ -91,7 +63,7 @@ class ConnectionSlots:
             return True
         self._full.count(most=self.limits.connections)
         self._kept[connection] = None
-        if len(self._kept) > self.limits.kept:
+        if len(self._kept) > self.limits.probe_connections:
             oldest = next(iter(self._kept))
             self.leave(oldest)
             oldest.transport.abort()
@@ -163,7 +135,7 @@ class Connection(HttpToolsProtocol):
                 return
             self._awaited = _Awaited.HEADER  # line breaks before the next request
         self._overhead = 0 if self._advanced else self._overhead + len(data)
-        if self._overhead > MOST_HEAD_BYTES:
+        if self._overhead > LIMITS.overhead_bytes:
             self._refuse(431)
         elif self._timer is None:
             header = self._awaited is _Awaited.HEADER
@@ -331,7 +303,7 @@ class _Transport:
 
     def write(self, data: bytes | memoryview) -> None:
         """Send it; a header may wait until whoever writes it lets others go on."""
-        if len(data) > _COPIED_BYTES:
+        if len(data) > LIMITS.copied_bytes:
             self._flush()
         if self._flushing is not None:
             self._flushing.cancel()

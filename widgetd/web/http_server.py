@@ -20,21 +20,8 @@ import uvicorn
 from starlette.applications import Starlette
 
 from widgetd.errors import ConfigError
-from widgetd.web.http_connection import Connection, ConnectionSlots, HttpLimits, ThrottledWarning
-
-_BACKLOG = 2048
-
-_AT_ONCE = 16
-"""Connections that are accepted before the first of them is given, or refused, its place."""
-
-_TICK_S = 1.0
-"""How often the date that responses bear is renewed."""
-
-GRACE_S = 10
-"""How long calls in flight may take after the daemon was told to end."""
-
-_DESCRIPTORS = 128
-"""Kept for files, the store and the answers to probes, however many clients come."""
+from widgetd.web.http_connection import Connection, ConnectionSlots, ThrottledWarning
+from widgetd.web.limits import LIMITS, HttpLimits
 
 _NO_DESCRIPTOR = "socket.accept() out of system resource"
 """How asyncio says so: for each connection that it tries to accept, and every second anew."""
@@ -45,7 +32,9 @@ def most_connections() -> int:
     descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if descriptors == resource.RLIM_INFINITY:
         return HttpLimits().connections
-    return min(HttpLimits().connections, max(descriptors - _DESCRIPTORS, descriptors // 2))
+    return min(
+        HttpLimits().connections, max(descriptors - LIMITS.spare_descriptors, descriptors // 2)
+    )
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -61,7 +50,7 @@ def bind(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
-        listener.listen(_BACKLOG)
+        listener.listen(LIMITS.backlog)
     except OSError as error:
         listener.close()
         if error.errno == errno.EADDRINUSE:
@@ -106,13 +95,13 @@ class HttpServer(uvicorn.Server):
             uvicorn.Config(
                 app,
                 http=cast("Any", partial(Connection, slots=ConnectionSlots(limits, probes))),
-                backlog=_AT_ONCE,
+                backlog=LIMITS.accepted_at_once,
                 lifespan="on",
                 ws="none",
                 access_log=False,
                 log_config=None,
                 server_header=False,
-                timeout_graceful_shutdown=GRACE_S,
+                timeout_graceful_shutdown=LIMITS.shutdown_s,
             )
         )
         self._after_start = after_start
@@ -136,13 +125,13 @@ class HttpServer(uvicorn.Server):
         await super().startup(sockets)
         for listener in sockets or ():
             # asyncio takes how many may wait for how many to take at once.
-            listener.listen(_BACKLOG)
+            listener.listen(LIMITS.backlog)
         self._after_start()
 
     async def main_loop(self) -> None:
         """Tick until told to end, which is heard at once; uvicorn would ask ten times a second."""
         while not await self.on_tick(0):
-            with anyio.move_on_after(_TICK_S):
+            with anyio.move_on_after(LIMITS.tick_s):
                 await self._ending.wait()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

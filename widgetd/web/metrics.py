@@ -32,17 +32,12 @@ from widgetd.catalog.registry import Registry
 from widgetd.catalog.reload import Swap
 from widgetd.observe.observer import CallRecord, Notice, Outcome
 from widgetd.observe.status import Health
+from widgetd.web.limits import LIMITS
 from widgetd.widget.widget import Widget
 
 Child = TypeVar("Child")
 
-MISSED_AFTER_S = 1.0
-"""A timer's look that finds a save sooner than this merely came before the event did."""
-
-FORGOTTEN_S = 60.0
-"""A file written longer ago was moved or mounted into the folder, not saved there."""
-
-_LIMITS = {"W2201": "rate", "W2202": "at_once"}
+_LIMIT_NAMES = {"W2201": "rate", "W2202": "at_once"}
 """The bounds of each principal, by the code of what is beyond them."""
 
 _CALL_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10)
@@ -70,7 +65,7 @@ class Metrics:
         self._limited = self._counter(
             "calls_limited", "Calls refused for what their principal asks for.", "limit"
         )
-        for limit in _LIMITS.values():
+        for limit in _LIMIT_NAMES.values():
             self._limited.labels(limit)
         self._uploads = self._counter("uploads", "Widgets brought to the folder.", "outcome")
         for outcome in get_args(UploadOutcome):
@@ -110,9 +105,13 @@ class Metrics:
         self._refusals.inc(bad)
         if good:
             self._succeeded.set_to_current_time()
-        if swap.saved_s is not None and swap.saved_s < FORGOTTEN_S:
+        if swap.saved_s is not None and swap.saved_s < LIMITS.saved_within_s:
             self._save.observe(swap.saved_s)
-        if swap.routine and self._health.watch == "native" and (swap.saved_s or 0) > MISSED_AFTER_S:
+        if (
+            swap.routine
+            and self._health.watch == "native"
+            and (swap.saved_s or 0) > LIMITS.missed_after_s
+        ):
             self._missed.inc(good)
         for tool in change.removed:
             self._seconds_of.pop(tool, None)
@@ -129,8 +128,8 @@ class Metrics:
             widget = ""
         self._calls_of[call.outcome][widget].inc()
         self._seconds_of[widget].observe(call.seconds)
-        if call.code in _LIMITS:
-            self._limited.labels(_LIMITS[call.code]).inc()
+        if call.code in _LIMIT_NAMES:
+            self._limited.labels(_LIMIT_NAMES[call.code]).inc()
 
     def on_render(self, widget: Widget, steps: int) -> None:
         """A widget was rendered; one that is gone meanwhile leaves no series."""

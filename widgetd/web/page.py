@@ -93,13 +93,41 @@ class PageRoute(Route):
         self.page = page
 
 
-def refusal(status: int, error: CallError) -> RefusedError:
+STATUSES: Mapping[str, int] = {
+    "W2001": 404,
+    "W2007": 404,
+    "W2008": 413,
+    "W2009": 400,
+    "W2201": 429,
+    "W2202": 429,
+    "W2301": 403,
+    "W2406": 409,
+    "W3201": 501,
+    "W3202": 504,
+    "W3203": 413,
+    "W3204": 503,
+    # Reasons why an upload is refused.
+    "name": 400,
+    "forbidden": 403,
+    "taken": 409,
+    "long": 413,
+    "full": 507,
+}
+"""HTTP statuses by the code of a `CallError`, or the reason of a `RefusedUploadError`."""
+
+
+def status_of(code: str) -> int:
+    """Return the HTTP status that says `code`; 422 for what does not fit in other ways."""
+    return STATUSES.get(code, 422)
+
+
+def refusal(error: CallError) -> RefusedError:
     """Return the answer to a request that fails with `error`, and when to repeat it."""
     body = {"error": error.message, "code": error.code, "retryAfterS": error.retry_after_s}
     headers: dict[str, str] = {}
     if error.retry_after_s is not None:
         headers["retry-after"] = str(ceil(error.retry_after_s))  # whole seconds
-    return RefusedError(status, body, headers)
+    return RefusedError(status_of(error.code), body, headers)
 
 
 def json_response(

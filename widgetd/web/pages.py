@@ -28,26 +28,9 @@ from widgetd.schema.json_values import kind
 from widgetd.web.app import routes
 from widgetd.web.cross_site import CrossSiteGuard
 from widgetd.web.guard import Guard
+from widgetd.web.limits import LIMITS
 from widgetd.web.metrics import Metrics
-from widgetd.web.page import Page, PageRoute, RefusedError, body_of, caller_of
-
-MOST_BYTES = 4 * 1024 * 1024
-"""Of a body: four times what a widget may come to."""
-
-_STATUS: Mapping[str, int] = {
-    "W2001": 404,
-    "W2007": 404,
-    "W2008": 413,
-    "W2009": 400,
-    "W2201": 429,
-    "W2202": 429,
-    "W2301": 403,
-    "W2406": 409,
-}
-_DOES_NOT_FIT = 422
-
-_MOST_DIGITS = 9
-"""Of a version's number: more than there will ever be."""
+from widgetd.web.page import Page, PageRoute, RefusedError, body_of, caller_of, status_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +114,7 @@ async def update(daemon: Daemon, request: Request) -> Response:
             raise CallError("W2002", f"expected 1 or 0, got {failed!r:.60}", path="failed")
         given["failed"] = failed == "1"
         if "after" in query:
-            if not query["after"].isdecimal() or len(query["after"]) > _MOST_DIGITS:
+            if not query["after"].isdecimal() or len(query["after"]) > LIMITS.version_digits:
                 raise CallError("W2002", "expected the number of a version", path="after")
             given["after"] = int(query["after"])
         if body := await _body(request):
@@ -146,11 +129,13 @@ async def update(daemon: Daemon, request: Request) -> Response:
 async def _body(request: Request) -> bytes:
     """Return the body; raise W2008 where it is too long, and W2009 where it ended early."""
     try:
-        body = await body_of(request, MOST_BYTES)
+        body = await body_of(request, LIMITS.arguments_bytes)
     except RefusedError as error:
         raise CallError("W2009", f"expected a JSON object, but {error.body['error']}") from None
     if body is None:
-        raise CallError("W2008", f"expected a body of at most {MOST_BYTES} bytes, got more")
+        raise CallError(
+            "W2008", f"expected a body of at most {LIMITS.arguments_bytes} bytes, got more"
+        )
     return body
 
 
@@ -169,7 +154,7 @@ def _rendered(daemon: Daemon, request: Request, answer: dict[str, Any], done: in
     """`answer` as HTTP has it, with the status `done` where it is no error."""
     error = answer.get("error", {})
     code, headers = error.get("code"), {}
-    http_status = done if code is None else _STATUS.get(code, _DOES_NOT_FIT)
+    http_status = done if code is None else status_of(code)
     access = daemon.server.mcp.auth
     if code == "W2301" and isinstance(access, Access):
         known = principal_of(request.scope.get("user"), None) is not None

@@ -25,7 +25,7 @@ from tests.field.deploy.documents import (
 )
 from widgetd.daemon.limits import LIMITS
 from widgetd.settings import Settings, settle
-from widgetd.web.http_server import GRACE_S
+from widgetd.web.limits import LIMITS as WEB_LIMITS
 
 UID = 10001
 PORT = 8787
@@ -208,7 +208,7 @@ def test_all_give_widgetd_time_to_end_before_they_kill_it() -> None:
     [stop] = re.findall(r"^TimeoutStopSec=(\d+)s$", unit, re.MULTILINE)
     leaves_s = container()["lifecycle"]["preStop"]["sleep"]["seconds"]
 
-    assert int(stop) > GRACE_S + LIMITS.webhook_drain_s
+    assert int(stop) > WEB_LIMITS.shutdown_s + LIMITS.webhook_drain_s
     assert pod()["terminationGracePeriodSeconds"] >= leaves_s + int(stop)
     assert compose()["services"]["widgetd"]["stop_grace_period"] == f"{stop}s"
 

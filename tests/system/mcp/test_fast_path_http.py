@@ -14,8 +14,8 @@ import pytest
 from tests.raw import connect, modern_request
 from tests.serving import PATIENCE_S, Era, connected
 from tests.system.mcp.two_ways import Clock, Way, made_ways, stable
-from widgetd.web.http_connection import HttpLimits
 from widgetd.web.http_server import HttpServer, bind, url_of
+from widgetd.web.limits import HttpLimits
 
 CALL = {"name": "greeting", "arguments": {"who": "Ada"}}
 LARGE = {"name": "greeting", "arguments": {"who": "a" * 70_000}}

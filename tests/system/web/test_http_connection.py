@@ -22,8 +22,8 @@ from tests.raw import PATIENCE_S, answer, connect, exchange, modern_request
 from tests.serving import serving, widget_file
 from tests.support.logs import captured_logs
 from tests.system.web.asking import ask
-from widgetd.web.http_connection import MOST_HEAD_BYTES, HttpLimits
 from widgetd.web.http_server import HttpServer, bind, most_connections, url_of
+from widgetd.web.limits import LIMITS, HttpLimits
 
 SHORT_S = 0.2
 TOKEN = "a-token-of-ada-0001"
@@ -352,7 +352,7 @@ async def test_a_field_without_an_end_is_not_kept(tmp_path: Path, head: bytes) -
             except anyio.BrokenResourceError:
                 pass
 
-    assert sent < 20 * MOST_HEAD_BYTES
+    assert sent < 20 * LIMITS.overhead_bytes
 
 
 async def _heard(stream: SocketStream) -> bytes:

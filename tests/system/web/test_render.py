@@ -12,7 +12,7 @@ from mcp_types import ResourceLink, TextContent, TextResourceContents
 
 from tests.raw import exchange
 from tests.serving import connected, greeting, serving, widget_file
-from widgetd.web.pages import MOST_BYTES
+from widgetd.web.limits import LIMITS
 
 BACKEND = "a-token-of-the-backend-0123456789"
 READER = "a-token-of-the-reader-0123456789ab"
@@ -93,7 +93,7 @@ async def test_a_render_that_a_backend_made_is_shown_by_its_id(folder: Path) -> 
         ),
         (
             "/render/greeting",
-            b" " * (MOST_BYTES + 1),
+            b" " * (LIMITS.arguments_bytes + 1),
             413,
             ("W2008", "", "expected a body of at most 4194304 bytes, got more"),
         ),

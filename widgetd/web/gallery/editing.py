@@ -9,7 +9,6 @@ from base64 import b64decode
 from binascii import Error as Undecodable
 from collections.abc import Mapping
 from contextlib import suppress
-from math import ceil
 from typing import Any
 
 from anyio import to_thread
@@ -17,29 +16,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from widgetd.access.principal import WRITE, Caller
-from widgetd.catalog.intake import Intake, Reason, RefusedUploadError, Writer, is_widget_name
+from widgetd.catalog.intake import Intake, RefusedUploadError, Writer, is_widget_name
 from widgetd.checks import findings
 from widgetd.errors import CallError, WidgetError
-from widgetd.limits import Limits
 from widgetd.render.tokens import tokens_of_tool
 from widgetd.schema.json_text import NotJsonError, parse_json
 from widgetd.web.gallery.gallery import Gallery
-from widgetd.web.page import RefusedError, body_of, caller_of, json_response
+from widgetd.web.limits import LIMITS
+from widgetd.web.page import RefusedError, body_of, caller_of, json_response, refusal, status_of
 from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.sidecar_text import EDITABLE, Value, with_values
 from widgetd.widget.widget import Widget
-
-MOST_BYTES = 4 * Limits().file_bytes
-"""Of a body: a widget and its sidecar in base64, or arguments as long."""
-
-_STATUS: Mapping[Reason, int] = {
-    "name": 400,
-    "forbidden": 403,
-    "taken": 409,
-    "long": 413,
-    "unfit": 422,
-    "full": 507,
-}
 
 _NO_OBJECT = {"error": "the body is no JSON object, or too long"}
 
@@ -157,9 +144,7 @@ async def _taken(
     try:
         return await intake.take(writer, files, replace=replace, replaces=replaces)
     except CallError as error:
-        body = {"error": error.message, "code": error.code, "retryAfterS": error.retry_after_s}
-        retry = {"retry-after": str(ceil(error.retry_after_s or 1))}  # whole seconds
-        raise RefusedError(429, body, retry) from None
+        raise refusal(error) from None
     except RefusedUploadError as error:
         raise _refusal(error) from None
 
@@ -174,7 +159,7 @@ def _refusal(error: RefusedUploadError) -> RefusedError:
         "advice": finding.advice,
         "replaceable": error.replaceable,
     }
-    return RefusedError(_STATUS[error.reason], body)
+    return RefusedError(status_of(error.reason), body)
 
 
 def demand_own_page(request: Request, what: str) -> None:
@@ -186,7 +171,7 @@ def demand_own_page(request: Request, what: str) -> None:
 
 async def json_object(request: Request) -> dict[str, Any]:
     """The JSON object in the body; refused where it is none, or too long."""
-    content, given = await body_of(request, MOST_BYTES), None
+    content, given = await body_of(request, LIMITS.upload_bytes), None
     with suppress(NotJsonError):
         given = None if content is None else parse_json(content)
     if not isinstance(given, dict):

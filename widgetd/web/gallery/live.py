@@ -17,9 +17,7 @@ from widgetd.catalog.snapshot import Snapshot
 from widgetd.store.contract import Renders
 from widgetd.store.waiters import Replaced
 from widgetd.web.gallery.gallery import mark_of
-
-HEARTBEAT_S = 15.0
-"""Proxies and laptops drop a connection that is silent for longer than a minute."""
+from widgetd.web.limits import LIMITS
 
 
 async def events(
@@ -68,7 +66,7 @@ async def _next(
     Neither is another when nothing happened for long.
     """
     newer, render_id = known, ""
-    with anyio.move_on_after(HEARTBEAT_S):
+    with anyio.move_on_after(LIMITS.heartbeat_s):
         async with anyio.create_task_group() as tasks:
 
             async def end() -> None:

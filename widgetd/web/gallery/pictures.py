@@ -11,14 +11,12 @@ from widgetd.browser.pictures import DEFAULT_WIDTH_PX, MAX_WIDTH_PX, MIN_WIDTH_P
 from widgetd.errors import CallError
 from widgetd.web.gallery.editing import posted
 from widgetd.web.gallery.gallery import Gallery
-from widgetd.web.page import PAGE_HEADERS, RefusedError
+from widgetd.web.page import PAGE_HEADERS, refusal
 from widgetd.widget.states import SAMPLE, Shown
 
 if TYPE_CHECKING:
     from widgetd.browser.camera import Camera
     from widgetd.browser.picture import Screenshot
-
-_STATUS = {"W3201": 501, "W3202": 504, "W3203": 413, "W3204": 503}
 
 
 async def picture(gallery: Gallery, request: Request) -> Response:
@@ -27,7 +25,7 @@ async def picture(gallery: Gallery, request: Request) -> Response:
         camera, shot = await _asked(gallery, request)
         taken = await camera.take(shot)
     except CallError as error:
-        raise _refused(error) from None
+        raise refusal(error) from None
     return Response(taken.content, headers=PAGE_HEADERS, media_type="image/png")
 
 
@@ -37,7 +35,7 @@ async def accessibility(gallery: Gallery, request: Request) -> list[dict[str, An
         camera, shot = await _asked(gallery, request)
         return await camera.find_violations(shot)
     except CallError as error:
-        raise _refused(error) from None
+        raise refusal(error) from None
 
 
 async def _asked(gallery: Gallery, request: Request) -> tuple[Camera, Screenshot]:
@@ -68,8 +66,3 @@ async def _asked(gallery: Gallery, request: Request) -> tuple[Camera, Screenshot
         transparent=True,
     )
     return gallery.camera, shot
-
-
-def _refused(error: CallError) -> RefusedError:
-    body = {"error": error.message, "code": error.code, "retryAfterS": error.retry_after_s}
-    return RefusedError(_STATUS.get(error.code, 422), body)

@@ -11,11 +11,9 @@ from widgetd.errors import CallError
 from widgetd.mcp.server import Server
 from widgetd.render.result import Policy, failure, tool_result
 from widgetd.store.contract import StoredRender
+from widgetd.web.limits import LIMITS
 from widgetd.widget.states import SAMPLE, Shown, shown
 from widgetd.widget.widget import Widget
-
-MAX_BYTES = 32 * 1024 * 1024
-"""Of tiles; once more were drawn, all are dropped, and drawn again when they are requested."""
 
 
 class Tiles:
@@ -34,7 +32,7 @@ class Tiles:
         if widget not in self._tiles:
             tile = orjson.dumps(_draw(server, widget), default=dict)
             self._bytes += len(tile)
-            if self._bytes > MAX_BYTES:
+            if self._bytes > LIMITS.tiles_bytes:
                 self._tiles.clear()
                 self._bytes = len(tile)
             self._tiles[widget] = tile
