@@ -24,7 +24,7 @@ from tests.field.browser.killing import descendants
 from widgetd.browser.camera import Camera
 from widgetd.browser.chromium import Chromium, find_chromium
 from widgetd.browser.picture import Screenshot
-from widgetd.catalog.loader import discover_widgets
+from widgetd.catalog.catalog import discover_widgets
 from widgetd.render.view import drawing
 from widgetd.widget.states import SAMPLE, shown
 

@@ -20,7 +20,7 @@ from storms.processes import Holdings, holdings
 from storms.table import Row, at_most, none_of, told
 from tests.process import Served, daemon_process
 from tests.serving import Connection, connected, widget_file
-from widgetd.catalog.loader import discover_widgets
+from widgetd.catalog.catalog import discover_widgets
 from widgetd.files.folder import bundled_folder
 from widgetd.widget.states import SAMPLE, shown
 

@@ -25,7 +25,8 @@ from storms.processes import Holdings, holdings
 from storms.styles import renamed
 from storms.table import Row, at_most, none_of
 from tests.process import daemon_process
-from widgetd.catalog.loader import Catalog, Loader
+from widgetd.catalog.catalog import Catalog
+from widgetd.catalog.loader import Loader
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.reload import reload
 from widgetd.files.hints import Hints
@@ -96,7 +97,7 @@ async def in_process(folder: Path, *, swaps: int) -> Outcome:
     saver = Saver(folder)
     catalog = Catalog(folder, Loader(server.admit).load, quiet_ms=0)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(partial(reload, catalog, hints, registry, scanned=scanned.set))
+        tasks.start_soon(partial(reload, catalog, hints, registry, on_scan=scanned.set))
         await scanned.wait()
         tasks.start_soon(notify, server)
         async with Client(server.mcp) as client:
@@ -114,7 +115,7 @@ async def in_process(folder: Path, *, swaps: int) -> Outcome:
 async def _swap(server: Server, hints: Hints, saver: Saver, client: Client[Any]) -> None:
     served = server.registry.current
     hints.add([saver.save()])
-    await server.registry.newer_than(served)
+    await server.registry.wait_for_newer(served)
     if saver.revision % _CALL_EVERY == 0:
         result = await client.call_tool(saver.name, {"who": WHO})
         assert revision_of(result.structured_content or {}) == saver.revision

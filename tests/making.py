@@ -33,4 +33,4 @@ def entry(made: Widget, fault: Finding | None = None) -> Entry:
 
 def snapshot_of(*widgets: Widget, faults: Mapping[str, Finding] | None = None) -> Snapshot:
     entries = {w.definition.path: entry(w, (faults or {}).get(w.definition.path)) for w in widgets}
-    return Snapshot.empty().followed_by(entries)
+    return Snapshot.empty().with_changes(entries)

@@ -18,7 +18,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from widgetd.catalog.loader import discover_widgets, get_widget, load_widget
+    from widgetd.catalog.catalog import discover_widgets, get_widget
+    from widgetd.catalog.loader import load_widget
     from widgetd.daemon.register import register
     from widgetd.errors import CallError, ConfigError, Finding, WidgetdError, WidgetError
     from widgetd.render.envelope import Envelope, Failure, RenderMark, Ui, UiMetadata

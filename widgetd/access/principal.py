@@ -69,7 +69,7 @@ class Audience:
             elevated: Whether its sidecar had `permission = "elevated"`.
             marks: Its tool name and its tags.
         """
-        return (self.elevated or not elevated) and self.selection.picks(marks)
+        return (self.elevated or not elevated) and self.selection.admits_labels(marks)
 
 
 def is_elevated(widget: Widget) -> bool:

@@ -390,7 +390,7 @@ class Sessions:
         registry = self.server.registry
         current = registry.current
         while True:
-            before, current = current, await registry.newer_than(current)
+            before, current = current, await registry.wait_for_newer(current)
             changed = difference(before, current).tools
             for session in self._open.values():
                 if session.stage.subject in changed and not session.stale:

@@ -1,4 +1,4 @@
-"""The difference between two snapshots, whatever lay between them."""
+"""The difference between two snapshots, whether or not others were served between them."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from widgetd.files.persistent_map import list_differing, list_missing
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What a swap changed, as clients and operators want to know it.
+    """The difference that a swap made, for clients and operators.
 
     Attributes:
-        added: Tools that were not served before, sorted.
-        changed: Tools whose widget is another one now.
-        removed: Tools that are served no more.
-        relisted: The tools of `changed` whose entry in a tool list is another one now.
-        refused: Faults that were not there before.
-        mended: Paths whose fault is gone.
+        added: New tools, sorted.
+        changed: Tools whose widget has another content.
+        removed: Tools that are no longer served.
+        relisted: Tools of `changed` whose entry in a list of tools differs.
+        refused: New faults.
+        mended: Paths that no longer have a fault.
     """
 
     added: tuple[str, ...] = ()
@@ -33,17 +33,17 @@ class Change:
 
     @property
     def tools(self) -> tuple[str, ...]:
-        """Every tool that this change touches."""
+        """Return every tool that is added, changed or removed."""
         return self.added + self.changed + self.removed
 
 
 def difference(before: Snapshot, after: Snapshot) -> Change:
-    """What happened between two snapshots, whatever lay between them."""
+    """Return the change from one snapshot to another."""
     was, now = before.widgets, after.widgets
-    others = list_differing(was, now)
-    changed = tuple(tool for tool in others if tool in was and was[tool].key != now[tool].key)
+    touched = list_differing(was, now)
+    changed = tuple(tool for tool in touched if tool in was and was[tool].key != now[tool].key)
     return Change(
-        added=tuple(tool for tool in others if tool not in was),
+        added=tuple(tool for tool in touched if tool not in was),
         changed=changed,
         removed=tuple(list_missing(was, now)),
         relisted=tuple(tool for tool in changed if was[tool].listing != now[tool].listing),
@@ -55,7 +55,7 @@ def difference(before: Snapshot, after: Snapshot) -> Change:
 
 
 def breaking_changes(before: Snapshot, after: Snapshot, change: Change) -> Iterator[Finding]:
-    """What breaks callers of the changed tools, now that `after` is served."""
+    """Yield what breaks callers of the changed tools once `after` is served."""
     was, now = before.widgets, after.widgets
     for tool in change.changed:
         for finding in breaking(was[tool].definition, now[tool].definition):

@@ -21,13 +21,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from hashlib import blake2b
 from struct import Struct
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 import orjson
 
+from widgetd.catalog.limits import LIMITS
 from widgetd.catalog.state import StateFolder
 from widgetd.errors import CallError
 from widgetd.schema.json_values import to_json
@@ -43,31 +43,11 @@ _SLOT: Final = Struct("<32sd16s8x")
 arguments; zeros in a free slot."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JournalLimits:
-    """Limits of the journal.
-
-    Attributes:
-        slots: Renders at the same time that are recorded; each thread renders one.
-        least_s: A render that began less than this before the next start cannot have kept
-            the interpreter long enough to end the process.
-        quarantine_s: Time for which arguments are refused.
-        file_bytes: Size of the quarantine file, for 15,000 entries; a larger one is not ours.
-    """
-
-    slots: int = 64
-    least_s: float = 1.0
-    quarantine_s: float = 3600.0
-    file_bytes: int = 1 << 20
-
-
-LIMITS: Final = JournalLimits()
-
-_PAGE_BYTES: Final = LIMITS.slots * _SLOT.size
+_PAGE_BYTES: Final = LIMITS.journal_slots * _SLOT.size
 
 
 class CrashJournal:
-    """What is being rendered now, and what must not be rendered again.
+    """The renders in progress, and the contents and arguments that must not be rendered.
 
     Args:
         state: The folder of the journal; None to remember nothing.
@@ -103,8 +83,8 @@ class CrashJournal:
         if self._state is None:
             return
         page = self._state.read(PAGE_FILE, most_bytes=_PAGE_BYTES) or b""
-        standing = list(_read_slots(page, began_before=self._now() - LIMITS.least_s))
-        self._load(self._state.read(QUARANTINE_FILE, most_bytes=LIMITS.file_bytes) or b"")
+        standing = list(_read_slots(page, began_before=self._now() - LIMITS.crash_render_s))
+        self._load(self._state.read(QUARANTINE_FILE, most_bytes=LIMITS.quarantine_bytes) or b"")
         until = self._now() + LIMITS.quarantine_s
         found = {f"{content}+{arguments}": until for content, arguments in standing if arguments}
         self._arguments = {**self._arguments, **found}
@@ -112,10 +92,10 @@ class CrashJournal:
         # Before the page is cleared: a crash in between must not lose what it says.
         if standing:
             self._save()
-        mapped = self._state.mapped(PAGE_FILE, bytes(_PAGE_BYTES), _PAGE_BYTES)
+        mapped = self._state.map_file(PAGE_FILE, bytes(_PAGE_BYTES), _PAGE_BYTES)
         if mapped is not None:
             self._page = mapped
-            self._state.well(PAGE_FILE)
+            self._state.report_recovery(PAGE_FILE)
 
     def refuse(self, content: str) -> None:
         """Record that a suspect content ends a process by itself."""
@@ -204,7 +184,7 @@ class CrashJournal:
             "arguments": self._arguments,
         }
         if self._state.write(QUARANTINE_FILE, orjson.dumps(content)):
-            self._state.well(QUARANTINE_FILE)
+            self._state.report_recovery(QUARANTINE_FILE)
 
 
 def _read_slots(page: bytes, *, began_before: float) -> Iterator[tuple[str, str]]:

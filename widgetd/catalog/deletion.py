@@ -1,25 +1,23 @@
-"""Tell a deleted file from one that is merely not there at this moment.
+"""Distinguish a deleted file from one that is missing for a moment.
 
-Editors, rsync and ConfigMaps take a file away and bring it back within
-milliseconds, and a mount may vanish as a whole. So a file is gone only when two
-scans of the same folder, 250 ms apart, did not find it; and a folder that was
-replaced by an empty one, or by none, takes nothing with it.
+Editors, rsync and ConfigMaps remove a file and put it back within milliseconds, and a
+mount may vanish as a whole. So a file counts as deleted only after two scans of the same
+folder, 250 ms apart, did not find it; a folder that was replaced by an empty one, or by
+none, deletes nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from widgetd.catalog.limits import LIMITS
 from widgetd.errors import Finding
 from widgetd.files.persistent_map import key_set, list_missing
 from widgetd.files.scan import Scan
 
-GRACE_S = 0.25
-"""Longer than any editor's gap between taking a file away and putting the new one in place."""
-
 
 class MissingFiles:
-    """Remembers since when each file has been missing, and which folder is being watched."""
+    """The files that are missing, each since when, and the folder that is watched."""
 
     def __init__(self) -> None:
         self._root: tuple[int, int] | None = None
@@ -29,38 +27,39 @@ class MissingFiles:
 
     @property
     def pending(self) -> bool:
-        """Whether a file is missing that does not count as gone yet."""
+        """Return whether a file is missing that does not count as deleted yet."""
         return bool(self._since_s)
 
-    def degraded(self, scan: Scan) -> Finding | None:
-        """Why what this scan lacks may be there all the same; None if it is truly missing."""
+    def find_degradation(self, scan: Scan) -> Finding | None:
+        """Return why the folder cannot be trusted to lack what it lacks; None if it can."""
         if scan.root is None:
             problem = "the widgets folder is not there"
-            return _degraded(problem, "put it back; until then everything goes on serving")
+            return _degradation(problem, "put it back; until then everything goes on serving")
         if scan.failure is not None:
             problem = f"the widgets folder cannot be listed ({scan.failure.strerror})"
-            return _degraded(problem, "give widgetd the right to read and enter it")
+            return _degradation(problem, "give widgetd the right to read and enter it")
         if self._root not in (None, scan.root) and not scan.sources:
             problem = "the widgets folder was replaced by an empty one"
-            return _degraded(problem, "mount it again; until then everything goes on serving")
+            return _degradation(problem, "mount it again; until then everything goes on serving")
         return None
 
-    def gone(self, scan: Scan, known: Mapping[str, object], now_s: float) -> frozenset[str]:
-        """The paths of `known` that count as deleted at `now_s`, if the scan can be trusted."""
+    def find_deleted(self, scan: Scan, known: Mapping[str, object], now_s: float) -> frozenset[str]:
+        """Return the paths of `known` that count as deleted at `now_s`; the folder is trusted."""
         self._root = scan.root
-        # Found anew only where the paths changed.
+        # Of 10,000 widgets this takes milliseconds, so only a scan with other paths compares.
         compared = key_set(known), key_set(scan.sources)
         if compared != self._compared:
             self._compared, self._lacking = compared, list_missing(known, scan.sources)
-        # What could not be read is there.
-        there = (scan.faults, scan.unsettled)
-        absent = [path for path in self._lacking if not any(path in each for each in there)]
+        # A file that could not be read, or is being written, exists.
+        existing = (scan.faults, scan.unsettled)
+        absent = [path for path in self._lacking if not any(path in each for each in existing)]
         self._since_s = {path: self._since_s.get(path, now_s) for path in absent}
-        gone = frozenset(p for p, since_s in self._since_s.items() if now_s - since_s >= GRACE_S)
-        for path in gone:
+        until_s = now_s - LIMITS.deletion_grace_s
+        deleted = frozenset(path for path, since_s in self._since_s.items() if since_s <= until_s)
+        for path in deleted:
             del self._since_s[path]
-        return gone
+        return deleted
 
 
-def _degraded(problem: str, advice: str) -> Finding:
+def _degradation(problem: str, advice: str) -> Finding:
     return Finding(code="W0008", problem=problem, advice=advice)

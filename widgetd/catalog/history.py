@@ -1,4 +1,4 @@
-"""What changed in a widget since the version before it, line by line."""
+"""The differences between a widget and its previous version, line by line."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from widgetd.text_search import compile_pattern, unified_diff
 from widgetd.widget.states import SAMPLE, shown
 from widgetd.widget.widget import Widget
 
-# White space is taken where it begins and not given back: nothing is tried twice.
+# Possessive quantifiers: white space is matched once and never given back.
 _LINE_ENDS = compile_pattern(
     r'(?s)(?:(?<!\s)\s++)?(\{%.*?(?:%\}|\Z),?|(?<=[\]}]),(?=[{"]))\s*+',
 )
-"""Where a template, one long line, is cut into lines that can be compared."""
+"""The places where a template, one long line, is cut into lines that can be compared."""
 
 CONTEXT = 3
-"""Lines that are shown around those that differ."""
+"""Number of unchanged lines around a difference."""
 
 
 class History:
-    """The version of each widget before the present one, for as long as the widget is served."""
+    """The previous version of each widget that is served."""
 
     def __init__(self) -> None:
         self._previous: dict[str, Widget] = {}
 
     def before(self, widget: Widget) -> Widget | None:
-        """The version that `widget` took the place of; None where it is the first."""
+        """Return the version that `widget` replaced; None if it is the first."""
         return self._previous.get(widget.tool)
 
-    def note(self, before: Snapshot, after: Snapshot) -> None:
-        """Remember what `after` took the place of."""
+    def record(self, before: Snapshot, after: Snapshot) -> None:
+        """Record the widgets of `before` that `after` replaces."""
         was, now = before.widgets, after.widgets
         for tool in list_missing(was, now):
             self._previous.pop(tool, None)
@@ -47,34 +47,35 @@ class History:
                 self._previous[tool] = was[tool]
 
     async def follow(self, registry: Registry) -> None:
-        """Note every swap of `registry`, until cancelled."""
+        """Record every swap of `registry` until cancelled."""
         known = registry.current
         while True:
-            served = await registry.newer_than(known)
-            self.note(known, served)
+            served = await registry.wait_for_newer(known)
+            self.record(known, served)
             known = served
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Changes:
-    """What differs between two versions of one widget, and what callers may stumble over.
+class VersionDiff:
+    """The differences between two versions of a widget.
 
     Attributes:
-        parts: For each part that differs, its name and the lines of a unified diff.
+        parts: Name and lines of a unified diff, for each part that differs.
+        breaking: Differences that break callers.
     """
 
     parts: tuple[tuple[str, tuple[str, ...]], ...]
     breaking: tuple[Finding, ...]
 
 
-def changes_between(before: Widget, after: Widget) -> Changes:
-    """What was changed to make `after` of `before`."""
+def diff_versions(before: Widget, after: Widget) -> VersionDiff:
+    """Return the differences between two versions of a widget."""
     parts = []
     for (name, was), (_, now) in zip(_texts(before), _texts(after), strict=True):
         lines = tuple(unified_diff(was.splitlines(), now.splitlines(), CONTEXT))
         if lines:
             parts.append((name, lines))
-    return Changes(
+    return VersionDiff(
         parts=tuple(parts), breaking=tuple(breaking(before.definition, after.definition))
     )
 

@@ -1,11 +1,9 @@
-"""Remember which files were proven, so that the next start need not prove them again.
+"""The proofs of earlier processes, so that the next start need not prove the same files again.
 
-One line for each proven file, in a file that may be deleted at any time: a proof
-is believed only for the same path and digest, from the same version of widgetd. A
-line can be cut short by a crash, or changed by somebody: it begins with a hash of
-the rest, and one that is not whole is as good as none. What it saves is the proof,
-and looking into the file at all; a widget whose proof is remembered compiles its
-parts when somebody first uses them.
+The file has a line for each proven file and may be deleted at any time: a proof counts only
+for the same path, digest and version of widgetd. A crash can cut a line short and a user can
+edit it, so each begins with a hash of the rest, and damaged lines are skipped. A known proof
+saves reading into the widget file at all; its widget compiles its parts at first use.
 """
 
 from __future__ import annotations
@@ -17,75 +15,70 @@ from typing import get_args
 
 import orjson
 
+from widgetd.catalog.limits import LIMITS
 from widgetd.catalog.state import StateFolder
 from widgetd.widget.definition import Names
 from widgetd.widget.export import Source
 from widgetd.widget.widget import Proof
 
-FILE = "verdicts.jsonl"
-
-ROOM = 1000
-"""So many lines may be added, and two for each that was there, before the file is written anew."""
-
-MOST_BYTES = 1 << 28
-"""Several times what tens of thousands of files come to; a larger file holds something else."""
+FILE = "proofs.jsonl"
 
 _SOURCES: tuple[list[str], ...] = ([], *([source] for source in get_args(Source)))
-"""What a line says of the source that is drawn; nothing where the file holds no JSX."""
+"""The field of a line for the source that is rendered; empty for files without JSX."""
 
-_BETWEEN = b"\t"
-"""Stands in no JSON but between its tokens, and orjson writes none there."""
+_SEPARATOR = b"\t"
+"""Separates the fields: JSON has tabs only between tokens, where orjson writes none."""
 
 
 class ProofCache:
-    """What was proven, by path; each is held in memory until it is asked for, once.
+    """The proofs by path, each in memory until it is taken.
 
     Args:
-        state: Where the file is kept.
-        version: Of widgetd, and of whatever else decides what can be served.
+        state: The folder of the file.
+        version: The version of widgetd and of everything else that decides what is served.
     """
 
     def __init__(self, state: StateFolder, version: str) -> None:
         self._state = state
         self._version = version
-        self._known = {proven.path: proven for proven in self._kept()}
-        self._room = ROOM + 2 * len(self._known)
+        self._known = {record.path: record for record in self._read()}
+        self._lines_left = LIMITS.proof_lines + 2 * len(self._known)
 
     def __len__(self) -> int:
         return len(self._known)
 
     def take(self, path: str, digest: str) -> Proof | None:
-        """The proof of the file at `path` with this content; None if there is none to believe."""
-        proven = self._known.pop(path, None)
-        return proven.proof if proven is not None and proven.digest == digest else None
+        """Return and forget the proof of a path with this content; None if there is none."""
+        record = self._known.pop(path, None)
+        return record.proof if record is not None and record.digest == digest else None
 
     def add(self, path: str, digest: str, proof: Proof) -> None:
-        """Remember that this content was proven; a disk that refuses is no reason to fail."""
-        proven = Proven(version=self._version, path=path, digest=digest, proof=proof)
-        if self._state.append(FILE, line(proven)):
-            self._state.well(FILE)
-            self._room -= 1
-        if not self._room:
-            kept = self._kept()
-            self._state.write(FILE, b"".join(map(line, kept)))
-            self._room = ROOM + 2 * len(kept)
+        """Write the proof of a content; a full disk costs the next start time and nothing else."""
+        record = ProofRecord(version=self._version, path=path, digest=digest, proof=proof)
+        if self._state.append(FILE, encode(record)):
+            self._state.report_recovery(FILE)
+            self._lines_left -= 1
+        if not self._lines_left:
+            records = self._read()
+            self._state.write(FILE, b"".join(map(encode, records)))
+            self._lines_left = LIMITS.proof_lines + 2 * len(records)
 
-    def _kept(self) -> Collection[Proven]:
-        """The last proof of each file that the file of proofs holds."""
-        lines = (self._state.read(FILE, most_bytes=MOST_BYTES) or b"").splitlines()
-        believed = (proven for proven in map(read, lines) if proven is not None)
-        return {p.path: p for p in believed if p.version == self._version}.values()
+    def _read(self) -> Collection[ProofRecord]:
+        """Read the last record of each path."""
+        lines = (self._state.read(FILE, most_bytes=LIMITS.proofs_bytes) or b"").splitlines()
+        records = (record for record in map(decode, lines) if record is not None)
+        return {one.path: one for one in records if one.version == self._version}.values()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proven:
-    """A proof, and what it is about.
+class ProofRecord:
+    """A proof, with the file and version that it is about.
 
     Attributes:
-        version: Of whatever decided.
+        version: The version of everything that decides what is served.
         path: The file, relative to the widgets folder.
-        digest: Of the file and its sidecar.
-        proof: What was found.
+        digest: Digest of the file and its sidecar.
+        proof: The proof.
     """
 
     version: str
@@ -94,47 +87,47 @@ class Proven:
     proof: Proof
 
 
-def line(proven: Proven) -> bytes:
-    """The proof as a line, its end included."""
-    proof = proven.proof
-    about = (proven.version, proven.path, proven.digest)
-    found = [proof.description, proof.listing, *filter(None, [proof.source])]
-    head = orjson.dumps((*about, astuple(proof.names), found))
-    said = _BETWEEN.join((head, proof.entry))
-    return _BETWEEN.join((_hash(said), said)) + b"\n"
+def encode(record: ProofRecord) -> bytes:
+    """Return a record as a line, with its end."""
+    proof = record.proof
+    key = (record.version, record.path, record.digest)
+    values = [proof.description, proof.listing, *filter(None, [proof.source])]
+    head = orjson.dumps((*key, astuple(proof.names), values))
+    content = _SEPARATOR.join((head, proof.entry))
+    return _SEPARATOR.join((_hash(content), content)) + b"\n"
 
 
-def read(text: bytes) -> Proven | None:
-    """The proof that a line holds, without its end; None if it is not whole, or holds none."""
-    hashed, _, said = text.partition(_BETWEEN)
-    if hashed != _hash(said):
+def decode(line: bytes) -> ProofRecord | None:
+    """Return the record of a line without its end; None if the line is damaged."""
+    checksum, _, content = line.partition(_SEPARATOR)
+    if checksum != _hash(content):
         return None
-    # Whole it may be, and still written by something else than `line`.
+    # The checksum of a line that another program wrote may be right.
     try:
-        head, entry = said.split(_BETWEEN)
+        head, entry = content.split(_SEPARATOR)
         match orjson.loads(head), orjson.loads(entry):
             case (
                 [
                     str(version),
                     str(path),
                     str(digest),
-                    [str(name), str(tool), str(title), str(told)],
+                    [str(name), str(tool), str(title), str(summary)],
                     [str(description), str(listing), *source],
                 ],
                 {"name": str(listed), "inputSchema": dict()},
             ) if listed == tool and source in _SOURCES:
                 proof = Proof(
-                    names=Names(name=name, tool=tool, title=title, description=told),
+                    names=Names(name=name, tool=tool, title=title, description=summary),
                     description=description,
                     listing=listing,
                     entry=entry,
                     source=source[0] if source else "",
                 )
-                return Proven(version=version, path=path, digest=digest, proof=proof)
+                return ProofRecord(version=version, path=path, digest=digest, proof=proof)
     except ValueError:
         pass
     return None
 
 
-def _hash(said: bytes) -> bytes:
-    return blake2b(said, digest_size=8).hexdigest().encode()
+def _hash(content: bytes) -> bytes:
+    return blake2b(content, digest_size=8).hexdigest().encode()

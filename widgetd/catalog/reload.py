@@ -1,9 +1,9 @@
-"""Keep the registry equal to the folder: a hint wakes a scan, which has the last word.
+"""The loop that keeps the registry equal to the folder: a hint wakes a scan, which decides.
 
-    hint -> scan -> entries -> snapshot -> swap -> one log line
+    hint -> scan -> entries -> snapshot -> swap -> one log event
 
-All that can fail, and all that takes time, happens in a worker thread before the
-swap, which is one assignment. Knows nothing of clients.
+Everything that can fail or takes time happens in a worker thread before the swap, which
+is one assignment. The loop knows nothing of clients.
 """
 
 from __future__ import annotations
@@ -19,30 +19,26 @@ from typing import Protocol
 import anyio
 import anyio.to_thread
 
+from widgetd.catalog.catalog import Catalog
 from widgetd.catalog.change import Change, breaking_changes
-from widgetd.catalog.loader import Catalog
+from widgetd.catalog.limits import LIMITS
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.files.hints import EVERYWHERE, MANY, Hint, Hints
 from widgetd.logs import get_logger
-
-SETTLING_S = 1.0
-"""How long a start waits for files that are being written."""
-
-APART_S = 0.02
-"""How long after a swap the next scan is; what is saved meanwhile becomes one swap.
-Nor is anything else done meanwhile: clients are being told."""
 
 _log = get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Swap:
-    """One swap.
+    """The replacement of one served snapshot by the next.
 
     Attributes:
-        saved_s: How long ago the last of the changed files was written; None where none is left.
-        routine: Nothing but the timer had asked for the scan that found it.
+        snapshot: The snapshot that is served now.
+        change: Its differences from the one before.
+        saved_s: Age of the newest changed file; None if none of them is left.
+        routine: Whether the timer alone had asked for the scan.
     """
 
     snapshot: Snapshot
@@ -51,14 +47,14 @@ class Swap:
     routine: bool
 
 
-class Observer(Protocol):
-    """Is told how the reloading goes. Called in the event loop; must neither wait nor raise."""
+class ReloadObserver(Protocol):
+    """The metrics of reloading. Called in the event loop; must neither wait nor raise."""
 
-    def scanned(self, seconds: float) -> None:
-        """The folder was scanned, and its widgets were made, in so many seconds."""
+    def on_scan(self, seconds: float) -> None:
+        """Count a scan, with the making of its widgets, that took so many seconds."""
 
-    def swapped(self, swap: Swap) -> None:
-        """Something else is served from now on."""
+    def on_swap(self, swap: Swap) -> None:
+        """Count a swap."""
 
 
 async def reload(
@@ -66,18 +62,23 @@ async def reload(
     hints: Hints,
     registry: Registry,
     *,
-    scanned: Callable[[], None],
-    observer: Observer | None = None,
+    on_scan: Callable[[], None],
+    observer: ReloadObserver | None = None,
 ) -> None:
-    """Run until cancelled; `hints` say where to look, and when.
+    """Serve the folder as it changes, until cancelled.
 
-    `scanned` is called after each scan, whether it changed anything or not; for the first time when
-    no file was being written, or `SETTLING_S` after the start.
+    Args:
+        catalog: The folder, and what its files came to.
+        hints: Say where to look, and when.
+        registry: The cell to swap snapshots into.
+        on_scan: Called after each scan, whatever it found; for the first time when no file was
+            being written, or `LIMITS.settling_s` after the start.
+        observer: Counts scans and swaps.
     """
     # A limiter of our own: file events wait on the default one.
     limiter = anyio.CapacityLimiter(1)
     hint, kept = EVERYWHERE, catalog.current
-    patience_s = time.perf_counter() + SETTLING_S
+    patience_s = time.perf_counter() + LIMITS.settling_s
     while True:
         started_s = time.perf_counter()
         scan = partial(catalog.scan, hint.paths, hint.finished)
@@ -85,32 +86,32 @@ async def reload(
         took_s = time.perf_counter() - started_s
         hints.cost_s = catalog.cost_s
         if observer is not None:
-            observer.scanned(took_s)
+            observer.on_scan(took_s)
         before, now_s = registry.current, time.time()
-        change = None if found.same_as(before) else registry.swap(found)
-        if not catalog.unsettled or started_s > patience_s:
-            scanned()
+        change = None if found.is_same_as(before) else registry.swap(found)
+        if not catalog.unsettled_files or started_s > patience_s:
+            on_scan()
         if change is not None:
-            # Clients are told first; at the start there are none. It is reported all the same
-            # where a stop comes between.
+            # Clients are notified first; at the start there are none. The shield has the swap
+            # logged even if the daemon is stopped in between.
             with anyio.CancelScope(shield=True):
-                await anyio.sleep(APART_S if before.entries else 0)
+                await anyio.sleep(LIMITS.swap_gap_s if before.entries else 0)
             _report(before, found, change, took_s * 1000)
             if observer is not None:
-                ago = partial(_saved_s, catalog.root, found, change, now_s)
+                ago = partial(_age_s, catalog.root, found, change, now_s)
                 saved_s = await anyio.to_thread.run_sync(ago, limiter=limiter)
                 swap = Swap(snapshot=found, change=change, saved_s=saved_s, routine=hint.routine)
-                observer.swapped(swap)
+                observer.on_swap(swap)
         if catalog.current is not kept:
-            await anyio.to_thread.run_sync(catalog.keep, limiter=limiter)
+            await anyio.to_thread.run_sync(catalog.save_copies, limiter=limiter)
             kept = catalog.current
-        hint = Hint(paths=catalog.unsettled)
+        hint = Hint(paths=catalog.unsettled_files)
         with anyio.move_on_after(catalog.due_s):
             hint = await hints.wait()
 
 
-def _saved_s(root: Path, served: Snapshot, change: Change, now_s: float) -> float | None:
-    """How long before `now_s` the last of the changed widgets was written."""
+def _age_s(root: Path, served: Snapshot, change: Change, now_s: float) -> float | None:
+    """Return the age of the newest changed file at `now_s`; None if none of them is left."""
     paths = [served.widgets[tool].definition.path for tool in change.added + change.changed]
     written_s = []
     for path in paths[:MANY]:
@@ -139,7 +140,7 @@ def _report(before: Snapshot, served: Snapshot, change: Change, duration_ms: flo
         removed=len(change.removed),
         mended=len(change.mended),
         stale=len(served.stale),
-        refused=len(served.refused),
+        refused=len(served.refusals),
         degraded=served.degraded is not None,
         breaking=[str(finding) for finding in breaking_changes(before, served, change)],
         generation=served.generation,

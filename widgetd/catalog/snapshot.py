@@ -1,8 +1,7 @@
 """All widgets at one moment.
 
-A snapshot holds what each file came to, and is never changed: another one follows
-it, at the price of the files that changed. It does not read files, and it does not
-know how a widget looks on a wire.
+A snapshot holds the entry of each file and never changes: the next one is made from it, at
+the cost of the files that changed. It reads no files and knows no wire format.
 """
 
 from __future__ import annotations
@@ -20,32 +19,32 @@ from widgetd.widget.naming import by_preference
 from widgetd.widget.widget import Widget
 
 Claims = Mapping[str, tuple[str, ...]]
-"""By tool name, the paths of the files that claim it, the owner's first."""
+"""The paths of the files that claim each tool name, the owner first."""
 
 _HASH_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Some of the widgets.
+    """A choice of widgets by tag or tool name.
 
     Attributes:
-        include: Only widgets with one of these tags or tool names; empty for all.
-        exclude: No widgets with one of these, whatever `include` says.
+        include: Only widgets with one of these; empty for all.
+        exclude: No widgets with one of these; takes precedence over `include`.
     """
 
     include: frozenset[str] = frozenset()
     exclude: frozenset[str] = frozenset()
 
     def admits(self, widget: Widget) -> bool:
-        """Whether the widget is served."""
+        """Return whether the widget is served."""
         if not (self.include or self.exclude):
             return True
-        return self.picks({widget.tool, *widget.definition.tags})
+        return self.admits_labels({widget.tool, *widget.definition.tags})
 
-    def picks(self, marks: set[str]) -> bool:
-        """Whether a widget with these tags and this name is."""
-        return not (marks & self.exclude) and (not self.include or bool(marks & self.include))
+    def admits_labels(self, labels: set[str]) -> bool:
+        """Return whether a widget with these tags and this name is served."""
+        return not (labels & self.exclude) and (not self.include or bool(labels & self.include))
 
 
 EVERYTHING = Selection()
@@ -53,13 +52,13 @@ EVERYTHING = Selection()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What one file came to.
+    """The outcome of loading one file.
 
     Attributes:
         path: The file, relative to the widgets folder.
-        key: Digest of the file and its sidecar as they are now; empty while they cannot be read.
-        widget: The last good widget; None if the file never was one.
-        fault: Why the file is not served as it stands; None if it is.
+        key: Digest of the file and its sidecar as they are now; empty while they are unreadable.
+        widget: The last good widget; None if there never was one.
+        fault: The reason why the file is not served as it is; None if it is.
     """
 
     path: str
@@ -69,36 +68,35 @@ class Entry:
 
     @property
     def may_have_sidecar(self) -> bool:
-        """Whether a sidecar stands beside the file; where they cannot be read, nobody knows."""
+        """Return whether the file may have a sidecar; of an unreadable one that is unknown."""
         return not self.key or "+" in self.key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetHash:
-    """The hash of a set of lines, which is brought up to date and not made anew.
+    """An incremental hash of a set of lines.
 
-    It is the sum of the lines' own hashes, so their order does not matter, and a line comes and
-    goes at the price of that line. It tells whether two replicas see the same; it is no proof
-    against somebody who makes lines up.
+    It is the sum of the lines' own hashes, so the order does not matter and adding or removing a
+    line costs that line alone. It compares replicas; it resists no one who can choose the lines.
 
     Source: Bellare and Micciancio, "A New Paradigm for Collision-Free Hashing" (AdHash).
 
     Attributes:
-        settings: Part of the hash besides the lines, and never changed.
+        settings: Part of the hash besides the lines; never changes.
         total: The sum of the lines' hashes.
     """
 
     settings: str = ""
     total: int = 0
 
-    def changed(self, *, added: Iterable[str], taken: Iterable[str]) -> SetHash:
-        """The hash with some lines more, and without some that it has."""
-        total = self.total + sum(map(_hash, added)) - sum(map(_hash, taken))
+    def update(self, *, add: Iterable[str], remove: Iterable[str]) -> SetHash:
+        """Return the hash with some lines added and some of its lines removed."""
+        total = self.total + sum(map(_hash, add)) - sum(map(_hash, remove))
         return replace(self, total=total % (1 << 8 * _HASH_BYTES))
 
     def __str__(self) -> str:
-        said = self.settings.encode() + self.total.to_bytes(_HASH_BYTES, "big")
-        return blake2b(said, digest_size=8).hexdigest()
+        content = self.settings.encode() + self.total.to_bytes(_HASH_BYTES, "big")
+        return blake2b(content, digest_size=8).hexdigest()
 
 
 def _hash(line: str) -> int:
@@ -107,17 +105,17 @@ def _hash(line: str) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """Every widget being served, under its tool name, and every file that is not.
+    """The widgets being served, by tool name, and the faults of the files that are not.
 
     Attributes:
-        entries: What each file came to, by path, sorted.
-        claims: Which files claim each tool name, the owner first, sorted.
+        entries: The outcome of each file, by path, sorted.
+        claims: The files that claim each tool name, the owner first, sorted.
         widgets: The widgets by tool name, sorted.
-        faults: Why a file is not served as it stands, by path, sorted.
-        degraded: Why the folder as a whole cannot be trusted; None if it can.
-        selection: Which widgets are served at all.
-        seen: Hash of the files.
-        served: Hash of what is served.
+        faults: The reason why a file is not served as it is, by path, sorted.
+        degraded: The reason why the folder as a whole cannot be trusted; None if it can.
+        selection: The widgets that are served at all.
+        files_hash: Hash of the files.
+        served_hash: Hash of what is served.
     """
 
     entries: Mapping[str, Entry]
@@ -126,15 +124,16 @@ class Snapshot:
     faults: Mapping[str, Finding]
     degraded: Finding | None
     selection: Selection
-    seen: SetHash
-    served: SetHash
+    files_hash: SetHash
+    served_hash: SetHash
 
     @classmethod
     def empty(cls, *, selection: Selection = EVERYTHING, settings: str = "") -> Snapshot:
-        """The snapshot before the first scan: it serves nothing and blames nobody.
+        """Return the snapshot before the first scan: no widgets and no faults.
 
-        Those that follow it have the same selection and settings. These are whatever else decides
-        what is served, as text; part of both hashes.
+        Args:
+            selection: The widgets that it and its successors serve.
+            settings: Everything else that decides what is served, as text; part of both hashes.
         """
         nothing: Mapping[str, Any] = MappingProxyType({})
         nothing_yet = SetHash(settings=settings)
@@ -145,86 +144,90 @@ class Snapshot:
             faults=nothing,
             degraded=None,
             selection=selection,
-            seen=nothing_yet,
-            served=nothing_yet,
+            files_hash=nothing_yet,
+            served_hash=nothing_yet,
         )
 
     @property
     def files(self) -> str:
-        """Identifies the files: equal on replicas that see the same folder."""
-        return str(self.seen)
+        """Return a hash of the files: equal on replicas that see the same folder."""
+        return str(self.files_hash)
 
     @property
     def generation(self) -> str:
-        """Identifies what is served: equal where, besides, nothing is stale."""
-        return str(self.served)
+        """Return a hash of what is served: equal on replicas where, besides, nothing is stale."""
+        return str(self.served_hash)
 
     @property
     def stale(self) -> tuple[str, ...]:
-        """The tools whose file is broken now and whose last good version is served."""
+        """Return the tools whose file is broken and whose last good version is served."""
         return tuple(sorted(tool for tool in map(self._serves, self.faults) if tool))
 
     @property
-    def refused(self) -> tuple[Finding, ...]:
-        """The faults of files that have no version to serve."""
+    def refusals(self) -> tuple[Finding, ...]:
+        """Return the faults of files that have no version to serve."""
         return tuple(fault for path, fault in self.faults.items() if not self._serves(path))
 
     def _serves(self, path: str) -> str | None:
-        """The tool that the file at `path` is served as; None if it is not."""
+        """Return the tool that serves the file at `path`; None if none does."""
         entry = self.entries.get(path)
         if entry is None or entry.widget is None:
             return None
         tool = entry.widget.tool
         return tool if self.widgets.get(tool) is entry.widget else None
 
-    def same_as(self, other: Snapshot) -> bool:
-        """Whether nobody could tell this snapshot from `other`."""
+    def is_same_as(self, other: Snapshot) -> bool:
+        """Return whether clients and operators cannot distinguish this snapshot from `other`."""
         return (
-            self.seen == other.seen
-            and self.served == other.served
+            self.files_hash == other.files_hash
+            and self.served_hash == other.served_hash
             and self.faults == other.faults
             and self.degraded == other.degraded
         )
 
-    def followed_by(
+    def with_changes(
         self, changes: Mapping[str, Entry | None], *, degraded: Finding | None = None
     ) -> Snapshot:
-        """The snapshot that differs from this one in `changes`, with None for a file that is gone.
+        """Return the next snapshot.
 
-        Where the folder as a whole cannot be trusted now, `degraded` says why.
+        Args:
+            changes: The entries that differ, by path; None for a deleted file.
+            degraded: The reason why the folder as a whole cannot be trusted; None if it can.
         """
         before, entries = self.entries, patch(self.entries, changes)
-        claimed = _reclaimed(
+        new_claims = _update_claims(
             self.claims,
-            given_up=self._claimed(before.get(path) for path in changes),
-            made=self._claimed(changes.values()),
+            removed=self._claims_of(before.get(path) for path in changes),
+            added=self._claims_of(changes.values()),
         )
-        owned = {
-            tool: entries[paths[0]].widget if paths else None for tool, paths in claimed.items()
+        owners = {
+            tool: entries[paths[0]].widget if paths else None for tool, paths in new_claims.items()
         }
-        claims = patch(self.claims, claimed)
-        told = {*changes, *_paths(self.claims, claimed), *_paths(claims, claimed)}
+        claims = patch(self.claims, new_claims)
+        touched = {*changes, *_paths(self.claims, new_claims), *_paths(claims, new_claims)}
         return replace(
             self,
             entries=entries,
             claims=claims,
-            widgets=patch(self.widgets, owned),
-            faults=patch(self.faults, {path: _fault(entries.get(path), claims) for path in told}),
-            degraded=degraded,
-            seen=self.seen.changed(
-                added=(f"{entry.path} {entry.key}" for entry in changes.values() if entry),
-                taken=(f"{path} {before[path].key}" for path in changes if path in before),
+            widgets=patch(self.widgets, owners),
+            faults=patch(
+                self.faults, {path: _fault(entries.get(path), claims) for path in touched}
             ),
-            served=self.served.changed(
-                added=(f"{tool} {widget.key}" for tool, widget in owned.items() if widget),
-                taken=(
-                    f"{tool} {self.widgets[tool].key}" for tool in owned if tool in self.widgets
+            degraded=degraded,
+            files_hash=self.files_hash.update(
+                add=(f"{entry.path} {entry.key}" for entry in changes.values() if entry),
+                remove=(f"{path} {before[path].key}" for path in changes if path in before),
+            ),
+            served_hash=self.served_hash.update(
+                add=(f"{tool} {widget.key}" for tool, widget in owners.items() if widget),
+                remove=(
+                    f"{tool} {self.widgets[tool].key}" for tool in owners if tool in self.widgets
                 ),
             ),
         )
 
-    def _claimed(self, entries: Iterable[Entry | None]) -> Mapping[str, str]:
-        """The tool names that files claim, by path."""
+    def _claims_of(self, entries: Iterable[Entry | None]) -> Mapping[str, str]:
+        """Return the tool names that entries claim, by path."""
         return {
             entry.path: entry.widget.tool
             for entry in entries
@@ -232,18 +235,17 @@ class Snapshot:
         }
 
 
-def _reclaimed(
-    claims: Claims, *, given_up: Mapping[str, str], made: Mapping[str, str]
+def _update_claims(
+    claims: Claims, *, removed: Mapping[str, str], added: Mapping[str, str]
 ) -> Mapping[str, tuple[str, ...] | None]:
-    """The claims that are others now; None where nobody claims the name any more.
+    """Return the claims that differ, None for a name without claims, from tool names by path.
 
-    Files gave up tool names, and made claims to others, by path. It is decided from the names
-    alone, so it does not depend on the order of files.
+    The paths alone decide who owns a name, so the order in which files appear does not matter.
     """
     touched: dict[str, set[str]] = {}
-    for path, tool in given_up.items():
+    for path, tool in removed.items():
         touched.setdefault(tool, set(claims[tool])).discard(path)
-    for path, tool in made.items():
+    for path, tool in added.items():
         touched.setdefault(tool, set(claims.get(tool, ()))).add(path)
     return {tool: tuple(by_preference(paths)) or None for tool, paths in touched.items()}
 
@@ -253,7 +255,7 @@ def _paths(claims: Claims, tools: Iterable[str]) -> Iterator[str]:
 
 
 def _fault(entry: Entry | None, claims: Claims) -> Finding | None:
-    """Why the file is not served as it stands."""
+    """Return the reason why a file is not served as it is."""
     if entry is None or entry.widget is None or entry.fault is not None:
         return None if entry is None else entry.fault
     tool = entry.widget.tool

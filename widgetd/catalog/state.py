@@ -1,9 +1,8 @@
-"""What outlives the process: files in a folder that may be full, closed to us, or hold anything.
+"""Files that outlive the process, in a folder that may be full, unwritable or hold anything.
 
-Nothing that stands on the disk raises here, and nothing waits for it. What cannot be
-read is not there; what cannot be written is lost, and that is said once, until all of
-it can be written again. So whoever keeps something here asks of what it reads only
-whether it is whole and well-formed.
+No file here raises or blocks. An unreadable file counts as missing; a file that cannot be
+written is lost, which is logged once until everything can be written again. Callers only
+have to check that what they read is complete and well-formed.
 """
 
 from __future__ import annotations
@@ -26,20 +25,19 @@ if TYPE_CHECKING:
 _log = get_logger()
 
 _SAFELY = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-"""To open a pipe would wait for its other end; a link would lead out of the folder."""
+"""A pipe would block until its other end opens; a link could lead out of the folder."""
 
 _ASIDE = ".new"
 _FILE_MODE, _FOLDER_MODE, _OTHERS = 0o600, 0o700, 0o077
 
 
 class StateFolder:
-    """The files of one widgets folder.
+    """The files of one widgets folder, named by their path below it.
 
-    A file is named by its path in here. What belongs together begins with the same name,
-    up to the first slash: it fails, and is well again, together.
+    Files that share the first part of their name, up to a slash, fail and recover together.
 
     Args:
-        path: Made when something is first written.
+        path: The folder; created with the first file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -48,22 +46,22 @@ class StateFolder:
 
     @classmethod
     def of(cls, state: Path, widgets: Path) -> StateFolder:
-        """The files of the folder `widgets` in `state`, which other folders may share."""
+        """Return the folder in `state`, which others may share, of the folder `widgets`."""
         real = os.fsencode(os.path.realpath(widgets))
         return cls(state / blake2b(real, digest_size=8).hexdigest())
 
     def names(self, folder: str) -> list[str]:
-        """What stands in a folder of this one."""
+        """Return the names of the files in a folder of this one."""
         with self._attempting(folder), suppress(FileNotFoundError):
             return sorted(path.name for path in (self._path / folder).iterdir())
         return []
 
     def read(self, name: str, *, most_bytes: int) -> bytes | None:
-        """The content of a file; None where there is none of at most `most_bytes`."""
+        """Return the content of a file; None if there is none of at most `most_bytes`."""
         with (
             self._attempting(name),
             suppress(FileNotFoundError),
-            _opened(self._path / name, os.O_RDONLY) as descriptor,
+            _open(self._path / name, os.O_RDONLY) as descriptor,
             open(descriptor, "rb", closefd=False) as file,
         ):
             if os.fstat(descriptor).st_size <= most_bytes:
@@ -71,9 +69,9 @@ class StateFolder:
         return None
 
     def write(self, name: str, content: bytes) -> bool:
-        """Put a file into its place, in one move; whether it stands there.
+        """Replace a file by renaming a new one; return whether it was written.
 
-        Two files whose names begin alike, up to a hyphen, are never written at once.
+        Two files with the same name up to a hyphen are never written at the same time.
         """
         path = self._path / name
         aside = path.with_name(path.name.partition("-")[0] + _ASIDE)
@@ -82,7 +80,7 @@ class StateFolder:
             aside.unlink(missing_ok=True)
             try:
                 with (
-                    _opened(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as descriptor,
+                    _open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as descriptor,
                     open(descriptor, "wb", closefd=False) as file,
                 ):
                     file.write(content)
@@ -94,16 +92,16 @@ class StateFolder:
             return True
         return False
 
-    def mapped(self, name: str, content: bytes, most_bytes: int) -> mmap | None:
-        """The first bytes of a file with this content, as memory; None where it cannot be had.
+    def map_file(self, name: str, content: bytes, most_bytes: int) -> mmap | None:
+        """Write a file and return its first bytes as memory; None if that is impossible.
 
-        What is written to that memory stands in the file, however the process ends. The content
-        is written first, so that there is room for it on the disk.
+        Writes to the memory reach the file however the process ends. The content is written
+        first, so that the disk has room for it.
         """
         if self.write(name, content):
             with (
                 self._attempting(name),
-                _opened(self._path / name, os.O_RDWR) as descriptor,
+                _open(self._path / name, os.O_RDWR) as descriptor,
             ):
                 return mmap(descriptor, most_bytes)
         return None
@@ -125,7 +123,7 @@ class StateFolder:
                     with suppress(FileNotFoundError):
                         (self._path.parent / (name + ending)).rename(f"{path}{ending}")
             # SQLite follows links, and gives its journals the mode of the file.
-            with _opened(path, os.O_RDWR | os.O_CREAT):
+            with _open(path, os.O_RDWR | os.O_CREAT):
                 pass
             opened = sqlite3.connect(path, check_same_thread=False)
             try:
@@ -137,14 +135,14 @@ class StateFolder:
         return None
 
     def append(self, name: str, line: bytes) -> bool:
-        """Add a line, its end included, whole or not at all; whether it was added."""
+        """Append a line with its end, whole or not at all; return whether it was written."""
         with self._attempting(name):
             self._make_folder(self._path)
             flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
-            with _opened(self._path / name, flags) as descriptor:
+            with _open(self._path / name, flags) as descriptor:
                 size = os.fstat(descriptor).st_size
                 if size and os.pread(descriptor, 1, size - 1) != b"\n":
-                    # A crash cut the last line; this one must not become its end.
+                    # A crash cut the last line short; the new one must not be appended to it.
                     line = b"\n" + line
                 try:
                     while line:
@@ -156,14 +154,14 @@ class StateFolder:
         return False
 
     def remove(self, name: str) -> bool:
-        """Delete a file; whether it is gone."""
+        """Delete a file; return whether it does not exist any more."""
         with self._attempting(name):
             (self._path / name).unlink(missing_ok=True)
             return True
         return False
 
     def _make_folder(self, folder: Path) -> None:
-        """Make `folder`, and keep everyone but its owner out of all that is ours."""
+        """Create `folder`, and remove the access of other users to everything that is ours."""
         if not folder.is_dir():
             # mkdir(parents=True) would make the parents with the umask's mode.
             for missing in reversed([each for each in folder.parents if not each.exists()]):
@@ -181,8 +179,8 @@ class StateFolder:
             _log.warning("state.failed", path=str(self._path / name), problem=problem)
         self._failing.add(_part(name))
 
-    def well(self, name: str) -> None:
-        """Say that all that is to stand under `name` does."""
+    def report_recovery(self, name: str) -> None:
+        """Log that everything under `name` can be written again, if it could not."""
         if self._failing:
             self._failing.discard(_part(name))
             if not self._failing:
@@ -202,7 +200,7 @@ def _part(name: str) -> str:
 
 
 @contextmanager
-def _opened(path: Path, flags: int) -> Iterator[int]:
+def _open(path: Path, flags: int) -> Iterator[int]:
     descriptor = os.open(path, flags | _SAFELY, _FILE_MODE)
     try:
         about = os.fstat(descriptor)

@@ -86,7 +86,7 @@ def build(folder: Path, *, dir: Dir = None, base: str = "/", url: str = MCP_URL)
     shown = Gallery(
         server=server,
         folder=widgets,
-        intake=None,
+        uploads=None,
         url=url,
         image_origins=settings.image_origin,
         sample_images=settings.sample_images,

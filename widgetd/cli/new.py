@@ -96,7 +96,7 @@ def new(
         from_: A bundled widget to begin with, by its tool's name.
         jsx: Write JSX, as Studio's editor holds it, into NAME.widget.jsx.
     """
-    from widgetd.catalog.intake import is_widget_name
+    from widgetd.catalog.uploads import is_widget_name
     from widgetd.cli.options import snapshot_of
     from widgetd.cli.schemas import document_schema, sidecar_schema
     from widgetd.daemon.toolsets import NAMES

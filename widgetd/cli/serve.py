@@ -96,7 +96,7 @@ def _run(settings: Settings, *, readable: bool | None = None) -> int:
     log = LogRing() if "operate" in settings.toolset else None
     telemetry.configure(settings.log_level, readable=readable, also=log)
     loading = build_loader(settings, folder)
-    prove, known = loading.loader.prove, loading.loader.known
+    prove, known = loading.loader.prove, loading.loader.proof_count
     with proving_in_parallel(folder, prove, known=known, renew=watchdog.renew) as proofs:
         # Half of a start is this import; meanwhile the folder is proven.
         defer_model_builds()

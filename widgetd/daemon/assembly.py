@@ -21,8 +21,8 @@ from widgetd.access.principal import OPERATE, PerAudience, Principal
 from widgetd.browser.limits import LIMITS, BrowserLimits
 from widgetd.browser.toolset import keyword_tools
 from widgetd.catalog.history import History
-from widgetd.catalog.intake import Intake
 from widgetd.catalog.registry import Registry
+from widgetd.catalog.uploads import Uploads
 from widgetd.daemon.access_policy import AccessPolicy, access_policy
 from widgetd.daemon.limits import LIMITS as DAEMON_LIMITS
 from widgetd.daemon.loading import LoaderContext
@@ -96,7 +96,7 @@ class Runtime:
         snapshot = self.registry.current
         self.supervisor.ready(
             f"widgets served: {len(snapshot.widgets)} "
-            f"({len(snapshot.stale)} kept at last-good, {len(snapshot.refused)} refused)"
+            f"({len(snapshot.stale)} kept at last-good, {len(snapshot.refusals)} refused)"
         )
 
 
@@ -212,8 +212,8 @@ def build_upstream_services(runtime: Runtime, server: Server) -> Feeding:
     return feeding
 
 
-def build_intake(runtime: Runtime) -> Intake | None:
-    """Build the intake of uploaded files; None if uploads are off."""
+def build_intake(runtime: Runtime) -> Uploads | None:
+    """Build the uploads of uploaded files; None if uploads are off."""
     if not runtime.settings.allow_upload:
         return None
     bounds = Bounds(rate_per_s=DAEMON_LIMITS.upload_rate_per_s, burst=DAEMON_LIMITS.upload_burst)
@@ -222,17 +222,17 @@ def build_intake(runtime: Runtime) -> Intake | None:
     async def check_rate(uploader: str) -> None:
         (await limits.take(uploader)).check()
 
-    return Intake(
+    return Uploads(
         folder=runtime.folder,
         load=runtime.loading.loader.load_untrusted,
         registry=runtime.registry,
         hints=runtime.hints,
-        allowance=check_rate,
+        rate_limit=check_rate,
         observers=(runtime.metrics, *([runtime.audit] if runtime.audit else [])),
     )
 
 
-def build_author_services(runtime: Runtime, server: Server, intake: Intake | None) -> Authoring:
+def build_author_services(runtime: Runtime, server: Server, uploads: Uploads | None) -> Authoring:
     """Build the services of the toolset `author`."""
     # Imported late: most daemons do not have the toolset.
     from widgetd.guide.answers import Authoring  # noqa: PLC0415
@@ -256,7 +256,7 @@ def build_author_services(runtime: Runtime, server: Server, intake: Intake | Non
         reference=Reference(descriptions()),
         examples=PerAudience(lambda: Examples(runtime.loading.journal)),
         text_of=text_of,
-        intake=intake,
+        uploads=uploads,
         registry=runtime.registry,
         views=server.views.of,
         history=runtime.history,
@@ -311,10 +311,10 @@ def build_sessions(runtime: Runtime, server: Server, chromium: Chromium) -> Sess
     return Sessions(server, chromium=chromium, limits=browser_limits(settings))
 
 
-def build_gallery(runtime: Runtime, server: Server, intake: Intake | None, url: str) -> Gallery:
+def build_gallery(runtime: Runtime, server: Server, uploads: Uploads | None, url: str) -> Gallery:
     """Build the gallery of the widgets that `server` serves at `url`.
 
-    Without an intake it takes no uploads.
+    Without an uploads it takes no uploads.
     """
     # Imported late: most daemons have no gallery.
     from widgetd.browser.camera import Camera  # noqa: PLC0415
@@ -325,7 +325,7 @@ def build_gallery(runtime: Runtime, server: Server, intake: Intake | None, url: 
     return Gallery(
         server=server,
         folder=runtime.folder,
-        intake=intake,
+        uploads=uploads,
         history=runtime.history,
         camera=cast("Camera | None", server.services.get(Camera)),
         url=url,

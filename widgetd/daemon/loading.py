@@ -11,9 +11,10 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
+from widgetd.catalog.catalog import Catalog
 from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.catalog.last_good import LastGood
-from widgetd.catalog.loader import Catalog, Load, Loader
+from widgetd.catalog.loader import Load, Loader
 from widgetd.catalog.proof_cache import ProofCache
 from widgetd.catalog.snapshot import Selection
 from widgetd.catalog.state import StateFolder

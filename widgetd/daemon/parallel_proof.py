@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from widgetd.catalog.loader import WIDGET_SUFFIXES, read_pair
-from widgetd.catalog.proof_cache import Proven, line, read
+from widgetd.catalog.proof_cache import ProofRecord, decode, encode
 from widgetd.daemon.limits import LIMITS
 from widgetd.daemon.parser_process import limit_resources
 from widgetd.daemon.startup import gc_tuned
@@ -49,7 +49,7 @@ class ParallelProofs:
         self._children = list(children)
         self._read_bytes = dict.fromkeys(files, 0)
         self._rest = dict.fromkeys(files, b"")
-        self._proofs: dict[str, Proven] = {}
+        self._proofs: dict[str, ProofRecord] = {}
 
     def take(self, path: str, content: str) -> Proof | None:
         """Return the proof of the file at `path` with this digest; None if there is none yet."""
@@ -57,7 +57,7 @@ class ParallelProofs:
             if chunk := os.pread(file, LIMITS.proof_chunk_bytes, self._read_bytes[file]):
                 self._read_bytes[file] += len(chunk)
                 *lines, self._rest[file] = (self._rest[file] + chunk).split(b"\n")
-                records = filter(None, map(read, lines))
+                records = filter(None, map(decode, lines))
                 self._proofs.update((record.path, record) for record in records)
         proven = self._proofs.pop(path, None)
         return proven.proof if proven is not None and proven.digest == content else None
@@ -146,7 +146,9 @@ def _run(
                 with suppress(WidgetError, Unsettled, FileNotFoundError):
                     source, sidecar = read_pair(folder, path, limit_bytes=Limits().file_bytes)
                     proof, content = prove(source, sidecar), digest(source, sidecar)
-                    proofs.write(line(Proven(version="", path=path, digest=content, proof=proof)))
+                    proofs.write(
+                        encode(ProofRecord(version="", path=path, digest=content, proof=proof))
+                    )
             os._exit(0)
     except BaseException:  # noqa: BLE001 - the start proves whatever is missing
         os._exit(1)

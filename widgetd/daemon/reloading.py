@@ -13,8 +13,8 @@ from functools import partial
 
 import anyio
 
-from widgetd.catalog.loader import Catalog
-from widgetd.catalog.reload import Observer, reload
+from widgetd.catalog.catalog import Catalog
+from widgetd.catalog.reload import ReloadObserver, reload
 from widgetd.files.hints import Hints
 from widgetd.files.source import escape_path
 from widgetd.files.watch import FOLLOW, POLL_S, Mode, watch
@@ -36,7 +36,7 @@ async def reloading(
     hints: Hints,
     health: Health,
     stop: anyio.Event,
-    observer: Observer | None = None,
+    observer: ReloadObserver | None = None,
 ) -> AsyncIterator[None]:
     """Serve the widgets of a folder while the block runs; it is entered after the first scan.
 
@@ -56,7 +56,7 @@ async def reloading(
         scanned.set()
 
     async with anyio.create_task_group() as tasks:
-        reloads = partial(reload, catalog, hints, registry, scanned=record_scan, observer=observer)
+        reloads = partial(reload, catalog, hints, registry, on_scan=record_scan, observer=observer)
         tasks.start_soon(reloads)
         await scanned.wait()
         tasks.start_soon(notify, server)

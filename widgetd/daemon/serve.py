@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, cast
 import anyio
 
 from widgetd.access.auth import Login
-from widgetd.catalog.intake import Intake
+from widgetd.catalog.uploads import Uploads
 from widgetd.daemon import watchdog
 from widgetd.daemon.assembly import (
     Runtime,
@@ -108,8 +108,8 @@ async def serve(
         forwarding = build_forwarder(settings, store)
         server = build_server(runtime, forwarding.store if forwarding else store)
         feeding = build_upstream_services(runtime, server)
-        intake = build_intake(runtime)
-        services = _provide(runtime, server, intake)
+        uploads = build_intake(runtime)
+        services = _provide(runtime, server, uploads)
         catalog = build_catalog(settings, folder, loading.loader.load, last_good=loading.last_good)
         if settings.transport == "stdio":
             run = partial(_serve_stdio, runtime, server, started)
@@ -121,7 +121,7 @@ async def serve(
                 _serve_http,
                 runtime,
                 server,
-                intake,
+                uploads,
                 started,
                 forwarding=forwarding,
                 listener=listener,
@@ -183,11 +183,11 @@ def _arm_watchdog(held: AsyncExitStack, loading: LoaderContext) -> None:
 
 
 def _provide(
-    runtime: Runtime, server: Server, intake: Intake | None
+    runtime: Runtime, server: Server, uploads: Uploads | None
 ) -> list[Callable[[], Coroutine[Any, Any, None]]]:
     """Provide the services of the toolsets, and return the functions that run them."""
     if "author" in runtime.settings.toolset:
-        server.provide(build_author_services(runtime, server, intake))
+        server.provide(build_author_services(runtime, server, uploads))
     browser = build_browser(runtime)
     if browser is None:
         return []
@@ -205,7 +205,7 @@ def _provide(
 async def _serve_http(
     runtime: Runtime,
     server: Server,
-    intake: Intake | None,
+    uploads: Uploads | None,
     started: Started,
     *,
     forwarding: Forwarder | None,
@@ -219,7 +219,7 @@ async def _serve_http(
     daemon = Daemon(server=server, health=runtime.health, metrics=runtime.metrics)
     routes = daemon_routes(daemon, guard, metrics=metrics_listener is None)
     if settings.gallery or chat is not None:
-        gallery = build_gallery(runtime, server, intake, url + MCP_PATH)
+        gallery = build_gallery(runtime, server, uploads, url + MCP_PATH)
         routes += _page_routes(gallery, chat, guard)
     access = runtime.access_policy.access
     served = app(server, routes, allowed_hosts=settings.hosts, cors_origins=settings.cors_origin)

@@ -19,10 +19,10 @@ from widgetd.browser.pictures import (
     image_block,
 )
 from widgetd.catalog.crash_journal import CrashJournal
-from widgetd.catalog.history import History, changes_between
-from widgetd.catalog.intake import Intake, RefusedUploadError, Writer, is_widget_name
+from widgetd.catalog.history import History, diff_versions
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
+from widgetd.catalog.uploads import RefusedUploadError, Uploader, Uploads, is_widget_name
 from widgetd.checks import findings
 from widgetd.errors import CallError
 from widgetd.guide.component_details import Examples, components_in, details, icons_in
@@ -51,7 +51,7 @@ class Authoring:
 
     Attributes:
         text_of: The text of a file of the folder, by its path; empty where there is none.
-        intake: None where nothing may be saved.
+        uploads: None where nothing may be saved.
         views: A snapshot as an audience sees it.
         pages: Whether each widget has a page in the gallery.
         at_once: How many drafts are tried at the same time, beside the event loop.
@@ -61,7 +61,7 @@ class Authoring:
     reference: Reference
     examples: PerAudience[Examples]
     text_of: Callable[[str], str]
-    intake: Intake | None
+    uploads: Uploads | None
     registry: Registry
     views: Callable[[Snapshot, Any], Snapshot]
     history: History
@@ -207,7 +207,7 @@ def _history(widget: Widget, authoring: Authoring, caller: Caller) -> dict[str, 
     if earlier is None or not caller.principal.audience.sees(earlier):
         return None
     with authoring.journal.rendering(earlier.key), authoring.journal.rendering(widget.key):
-        changes = changes_between(earlier, widget)
+        changes = diff_versions(earlier, widget)
     return {
         "before": earlier.key,
         "breaking": [f"{one.problem}; {one.advice}" for one in changes.breaking],
@@ -268,7 +268,7 @@ async def try_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Resu
 def question_of(context: ToolContext, arguments: Mapping[str, Any]) -> str:
     """What a user is asked before a widget is saved; empty where it is refused in any case."""
     file = arguments.get("file")
-    is_allowed = context.use(Authoring).intake is not None
+    is_allowed = context.use(Authoring).uploads is not None
     if not is_allowed or not isinstance(file, str) or not is_widget_name(file):
         return ""
     replaces = arguments.get("replaces")
@@ -283,11 +283,11 @@ async def save_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Res
             was refused: the error has the code and the sentence of the refusal.
     """
     authoring, caller = context.use(Authoring), context.caller
-    if authoring.intake is None:
+    if authoring.uploads is None:
         problem = "nothing may be saved here: widgetd was started without --allow-upload"
         raise CallError("W3004", problem)
     audience = caller.principal.audience
-    writer = Writer(
+    uploader = Uploader(
         name=caller.principal.name,
         sees_everything=audience.sees_everything,
         sees=audience.sees,
@@ -298,7 +298,7 @@ async def save_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Res
     if arguments["sidecar"].strip():
         files[file + SUFFIX] = arguments["sidecar"].encode()
     try:
-        tool = await authoring.intake.take(writer, files, replaces=arguments["replaces"])
+        tool = await authoring.uploads.save(uploader, files, replaces=arguments["replaces"])
     except RefusedUploadError as error:
         finding = error.finding
         raise CallError(finding.code, f"{finding.problem}; {finding.advice}") from None

@@ -1,6 +1,6 @@
 """Announce changes: at once, then at most every 100 ms.
 
-    registry.newer_than -> difference to what was announced -> the clients of each root
+    registry.wait_for_newer -> difference to what was announced -> the clients of each root
 
 A notification is a level, not an event: the difference is taken to the snapshot that was
 announced last, so swaps in between merge into one notice, and a swap that was undone
@@ -41,7 +41,7 @@ async def notify(server: Server) -> None:
     announced = server.registry.current
     async with anyio.create_task_group() as tasks:
         while True:
-            now = await server.registry.newer_than(announced)
+            now = await server.registry.wait_for_newer(announced)
             before, announced = announced, now
             notice = notice_of(before, now, list_changed)
             if notice:

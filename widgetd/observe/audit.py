@@ -23,7 +23,7 @@ import anyio
 import anyio.to_thread
 import orjson
 
-from widgetd.catalog.intake import Upload
+from widgetd.catalog.uploads import Upload
 from widgetd.errors import ConfigError
 from widgetd.files.write import append_lines
 from widgetd.logs import get_logger
@@ -122,7 +122,7 @@ class Audit:
         self._add(
             _line(
                 event="upload",
-                principal=_principal(upload.writer),
+                principal=_principal(upload.uploader),
                 path=upload.path,
                 tool=upload.tool,
                 outcome=upload.outcome,

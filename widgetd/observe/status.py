@@ -74,7 +74,7 @@ def readiness(registry: Registry, health: Health) -> dict[str, Any]:
         "draining": health.draining,
         "widgets": len(snapshot.widgets),
         "stale": len(snapshot.stale),
-        "refused": len(snapshot.refused),
+        "refused": len(snapshot.refusals),
         "generation": snapshot.generation,
         "files": snapshot.files,
         "watch": health.watch,

@@ -52,7 +52,7 @@ def mocks(
     if snapshot is None:
         path = widget.definition.path
         alone = Entry(path=path, key=widget.key, widget=widget)
-        snapshot = Snapshot.empty().followed_by({path: alone})
+        snapshot = Snapshot.empty().with_changes({path: alone})
     policy = Policy(profile=profile)
     made = []
     for number in range(seed, seed + count):

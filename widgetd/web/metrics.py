@@ -27,9 +27,9 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from widgetd.access.principal import pseudonym
-from widgetd.catalog.intake import Upload, UploadOutcome
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.reload import Swap
+from widgetd.catalog.uploads import Upload, UploadOutcome
 from widgetd.observe.observer import CallRecord, Notice, Outcome
 from widgetd.observe.status import Health
 from widgetd.web.limits import LIMITS
@@ -92,11 +92,11 @@ class Metrics:
     def _outcome_of(self, outcome: Outcome, widget: str) -> Counter:
         return self._calls.labels(widget, outcome)
 
-    def scanned(self, seconds: float) -> None:
+    def on_scan(self, seconds: float) -> None:
         """The folder was looked at."""
         self._scans.observe(seconds)
 
-    def swapped(self, swap: Swap) -> None:
+    def on_swap(self, swap: Swap) -> None:
         """Something else is served."""
         change = swap.change
         good, bad = len(change.added) + len(change.changed), len(change.refused)
@@ -279,7 +279,7 @@ def _states(registry: Registry, health: Health) -> Iterator[Metric]:
     stale = len(snapshot.stale)
     widgets.add_metric(["current"], len(snapshot.widgets) - stale)
     widgets.add_metric(["stale"], stale)
-    widgets.add_metric(["refused"], len(snapshot.refused))
+    widgets.add_metric(["refused"], len(snapshot.refusals))
     yield widgets
     for name, meaning, holds in (
         ("ready", "Whether clients may be sent here.", health.ready),

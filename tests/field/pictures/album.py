@@ -7,7 +7,7 @@ from pathlib import Path
 
 from widgetd.browser.chromium import Theme
 from widgetd.browser.picture import Screenshot
-from widgetd.catalog.loader import discover_widgets
+from widgetd.catalog.catalog import discover_widgets
 from widgetd.files.folder import bundled_folder
 from widgetd.widget.states import SAMPLE, shown
 

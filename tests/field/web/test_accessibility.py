@@ -11,7 +11,7 @@ import pytest
 
 from tests.field.web.browsing import IS_BUILT, browsing, needs_browser, showing
 from tests.serving import serving
-from widgetd.catalog.loader import discover_widgets
+from widgetd.catalog.catalog import discover_widgets
 from widgetd.files.folder import bundled_folder
 from widgetd.render.view import drawing
 from widgetd.widget.states import SAMPLE, shown

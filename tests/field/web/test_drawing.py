@@ -8,7 +8,7 @@ import pytest
 
 from tests.corpus import CORPUS, needs_corpus
 from tests.field.web.browsing import browsing, needs_browser
-from widgetd.catalog.loader import discover_widgets
+from widgetd.catalog.catalog import discover_widgets
 from widgetd.files.folder import bundled_folder
 from widgetd.render.view import drawing
 from widgetd.widget.states import shown, states

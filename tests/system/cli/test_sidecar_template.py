@@ -10,7 +10,8 @@ import pytest
 
 from tests.making import source, widget
 from tests.serving import widget_file
-from widgetd.catalog.loader import discover_widgets, load_widget
+from widgetd.catalog.catalog import discover_widgets
+from widgetd.catalog.loader import load_widget
 from widgetd.cli import main
 from widgetd.cli.sidecar_template import sidecar_text
 from widgetd.files.folder import bundled_folder

@@ -19,7 +19,7 @@ import widgetd
 from tests.serving import Era, connected, serving
 from tests.unit.schema.schemas import with_nulls
 from tests.unit.widget.test_bundled import RESPONSE_TYPES
-from widgetd.catalog.loader import discover_widgets
+from widgetd.catalog.catalog import discover_widgets
 from widgetd.files.folder import bundled_folder
 from widgetd.render.entry import CHARACTERS_OF_A_TOKEN
 from widgetd.render.mock import MockState, mocks

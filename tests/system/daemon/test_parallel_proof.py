@@ -15,7 +15,7 @@ from tests.making import source
 from tests.process import daemon_process
 from tests.serving import widget_file
 from widgetd.catalog.loader import Loader, load
-from widgetd.catalog.proof_cache import Proven, line
+from widgetd.catalog.proof_cache import ProofRecord, encode
 from widgetd.daemon.assembly import build_server, build_store, prepare
 from widgetd.daemon.limits import LIMITS
 from widgetd.daemon.loading import build_loader
@@ -107,8 +107,8 @@ async def test_once_everything_was_looked_at_the_other_process_is_gone(tmp_path:
 def test_what_was_told_is_believed_for_the_same_content_alone() -> None:
     with TemporaryFile(buffering=0) as file:
         proofs, known = ParallelProofs([os.dup(file.fileno())]), proof()
-        proven = Proven(version="", path="Greeting.widget", digest="d1", proof=known)
-        text = line(proven)
+        proven = ProofRecord(version="", path="Greeting.widget", digest="d1", proof=known)
+        text = encode(proven)
 
         assert proofs.take("Greeting.widget", "d1") is None
         file.write(text[:20])

@@ -14,7 +14,7 @@ from mcp import Client
 from mcp_types import Implementation, TextContent
 
 from tests.serving import PATIENCE_S, Era, connected, serving, widget_file
-from widgetd.catalog.intake import Upload
+from widgetd.catalog.uploads import Upload
 from widgetd.errors import ConfigError
 from widgetd.observe.audit import KEPT, MOST_WAITING, Audit
 from widgetd.observe.audit_report import errors, read_calls, slow, top
@@ -138,7 +138,7 @@ async def test_a_line_is_made_once_the_answer_is_out_and_in_the_order_of_what_ha
 ) -> None:
     audit = Audit(tmp_path / "audit.jsonl", most_bytes=10_000)
     arguments = Read()
-    upload = Upload(writer="ada", path="B.widget", tool="b", code="", size_bytes=2)
+    upload = Upload(uploader="ada", path="B.widget", tool="b", code="", size_bytes=2)
 
     audit.on_call(called(arguments=arguments))
     looked_at_once = arguments.looked

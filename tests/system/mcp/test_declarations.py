@@ -12,7 +12,7 @@ import pytest
 from mypy.api import run as mypy
 
 from tests.making import snapshot_of, widget
-from widgetd.catalog.loader import discover_widgets
+from widgetd.catalog.catalog import discover_widgets
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.declarations.module import declarations
 from widgetd.files.folder import bundled_folder

@@ -13,7 +13,7 @@ from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 from pydantic import ValidationError
 
 from tests.making import widget
-from widgetd.catalog.loader import discover_widgets
+from widgetd.catalog.catalog import discover_widgets
 from widgetd.catalog.registry import Registry
 from widgetd.errors import CallError, WidgetError
 from widgetd.files.folder import bundled_folder

@@ -13,7 +13,7 @@ import pytest
 from tests.making import snapshot_of, widget
 from widgetd import load_widget
 from widgetd.access.principal import Caller
-from widgetd.catalog.loader import discover_widgets
+from widgetd.catalog.catalog import discover_widgets
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError

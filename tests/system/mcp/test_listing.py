@@ -8,8 +8,8 @@ import pytest
 
 from tests.making import snapshot_of, widget
 from widgetd.access.principal import Audience, SnapshotViews
+from widgetd.catalog.catalog import discover_widgets
 from widgetd.catalog.change import difference
-from widgetd.catalog.loader import discover_widgets
 from widgetd.catalog.snapshot import Selection, Snapshot
 from widgetd.files.folder import bundled_folder
 from widgetd.mcp.builtin.table import BuiltinTools

@@ -9,7 +9,8 @@ from typing import get_args
 import pytest
 
 from tests.corpus import corpus_files, needs_corpus
-from widgetd.catalog.loader import discover_widgets, load_widget
+from widgetd.catalog.catalog import discover_widgets
+from widgetd.catalog.loader import load_widget
 from widgetd.errors import WidgetError
 from widgetd.files.folder import bundled_folder
 from widgetd.render.mock import MockState, mocks

@@ -10,7 +10,7 @@ from mcp import Client
 from mcp_types import TextContent
 
 from tests.making import snapshot_of
-from widgetd.catalog.loader import discover_widgets
+from widgetd.catalog.catalog import discover_widgets
 from widgetd.catalog.registry import Registry
 from widgetd.files.folder import bundled_folder
 from widgetd.mcp import sdk

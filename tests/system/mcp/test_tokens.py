@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from widgetd.catalog.loader import discover_widgets
+from widgetd.catalog.catalog import discover_widgets
 from widgetd.catalog.snapshot import Entry, Snapshot
 from widgetd.cli import main
 from widgetd.files.folder import bundled_folder
@@ -16,7 +16,7 @@ from widgetd.render.tokens import table, tokens_of_result
 from widgetd.widget.widget import Widget
 
 WIDGETS = discover_widgets(bundled_folder())
-SERVED = Snapshot.empty().followed_by(
+SERVED = Snapshot.empty().with_changes(
     {
         widget.definition.path: Entry(path=widget.definition.path, key=widget.key, widget=widget)
         for widget in WIDGETS

@@ -178,6 +178,6 @@ def test_a_change_is_missed_when_only_the_timer_found_it_though_events_arrive(
     metrics = Metrics(registry, health)
     swap = partial(Swap, snapshot=registry.current, change=Change(changed=("a",)))
 
-    metrics.swapped(swap(saved_s=saved_s, routine=routine))
+    metrics.on_swap(swap(saved_s=saved_s, routine=routine))
 
     assert metrics.collected.get_sample_value("widgetd_changes_missed_total") == missed

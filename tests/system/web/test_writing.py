@@ -13,7 +13,8 @@ from tests.serving import serving, widget_file
 from tests.system.mcp.test_access import listed
 from tests.system.web.asking import ask, put
 from widgetd.access.principal import LOCAL, WRITE
-from widgetd.catalog import intake
+from widgetd.catalog import uploads
+from widgetd.catalog.limits import CatalogLimits
 from widgetd.daemon.access_policy import access_policy
 from widgetd.daemon.limits import LIMITS
 from widgetd.settings import Settings
@@ -246,7 +247,7 @@ async def test_a_writer_who_brings_too_many_is_told_when_to_come_again(tmp_path:
 async def test_a_folder_that_is_full_is_added_to_by_other_hands_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(intake, "MOST_FILES", 1)
+    monkeypatch.setattr(uploads, "LIMITS", CatalogLimits(folder_files=1))
     filled(tmp_path, NAME, {})
     async with serving(tmp_path, gallery=True, allow_upload=True) as url:
         new = await put(url, {"New.widget": widget_file("New")})

@@ -12,7 +12,8 @@ import pytest
 
 from tests.making import source
 from tests.serving import widget_file
-from widgetd.catalog.crash_journal import LIMITS, PAGE_FILE, QUARANTINE_FILE, CrashJournal
+from widgetd.catalog.crash_journal import PAGE_FILE, QUARANTINE_FILE, CrashJournal
+from widgetd.catalog.limits import LIMITS
 from widgetd.catalog.loader import Loader
 from widgetd.catalog.state import StateFolder
 from widgetd.errors import CallError, Finding, WidgetError
@@ -27,7 +28,7 @@ _AMID: list[AbstractContextManager[None]] = []
 class Clock:
     """Each start is so much later than the one before."""
 
-    def __init__(self, apart_s: float = LIMITS.least_s + 1) -> None:
+    def __init__(self, apart_s: float = LIMITS.crash_render_s + 1) -> None:
         self._apart_s = apart_s
         self._now_s = 1_700_000_000.0
 
@@ -101,7 +102,7 @@ def test_start_that_fails_before_it_serves_changes_nothing(state: StateFolder) -
 
 
 def test_render_that_had_just_begun_is_not_suspect(state: StateFolder) -> None:
-    soon = Clock(LIMITS.least_s / 2)
+    soon = Clock(LIMITS.crash_render_s / 2)
     for _ in range(3):
         assert ended_amid(state, ONE, clock=soon).suspects == set()
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tests.making import snapshot_of, widget
-from widgetd.catalog.history import History, changes_between
+from widgetd.catalog.history import History, diff_versions
 from widgetd.files.persistent_map import patch
 
 REQUIRED = {
@@ -17,7 +17,7 @@ REQUIRED = {
 
 
 def test_only_the_parts_that_differ_are_told() -> None:
-    difference = changes_between(widget(text="Hello"), widget(text="Bye"))
+    difference = diff_versions(widget(text="Hello"), widget(text="Bye"))
 
     assert [name for name, _ in difference.parts] == ["What it draws", "Template"]
     drawn = dict(difference.parts)["What it draws"]
@@ -26,21 +26,21 @@ def test_only_the_parts_that_differ_are_told() -> None:
 
 
 def test_what_breaks_callers_is_told() -> None:
-    difference = changes_between(widget(), widget(schema=REQUIRED))
+    difference = diff_versions(widget(), widget(schema=REQUIRED))
 
     assert [finding.code for finding in difference.breaking] == ["W1502"]
     assert "Schema" in dict(difference.parts)
 
 
 def test_equal_versions_do_not_differ() -> None:
-    assert changes_between(widget(), widget()).parts == ()
+    assert diff_versions(widget(), widget()).parts == ()
 
 
 def test_the_version_before_is_remembered_until_the_widget_goes() -> None:
     history, first, second = History(), widget(text="A"), widget(text="B")
-    history.note(snapshot_of(first), snapshot_of(second))
+    history.record(snapshot_of(first), snapshot_of(second))
     known = history.before(second)
-    history.note(snapshot_of(second), snapshot_of())
+    history.record(snapshot_of(second), snapshot_of())
 
     assert known is first
     assert history.before(second) is None
@@ -54,7 +54,7 @@ def test_a_swap_among_thousands_looks_at_the_widgets_that_it_changed_alone() -> 
     after = replace(before, widgets=patch(before.widgets, {"t": other}))
     history = History()
 
-    history.note(before, after)
+    history.record(before, after)
 
     assert sum(version.looked_at for version in kept.values()) == 0
     assert history.before(other) is one

@@ -9,7 +9,8 @@ import pytest
 
 from tests.locating import location_of
 from tests.serving import widget_file
-from widgetd.catalog.loader import Catalog, Loader, load_widget
+from widgetd.catalog.catalog import Catalog
+from widgetd.catalog.loader import Loader, load_widget
 from widgetd.checks import findings
 from widgetd.errors import WidgetError
 from widgetd.widget.widget import Widget

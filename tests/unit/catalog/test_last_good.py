@@ -19,8 +19,9 @@ from storms.churn import WHO, Churn, revision_of
 from tests.process import daemon_process
 from tests.serving import PATIENCE_S, connected, greeting, serving, widget_file
 from tests.system.web.asking import ask
+from widgetd.catalog.catalog import Catalog
 from widgetd.catalog.last_good import FOLDER, LastGood
-from widgetd.catalog.loader import Catalog, load
+from widgetd.catalog.loader import load
 from widgetd.catalog.state import StateFolder
 from widgetd.files.source import Source
 from widgetd.limits import Limits

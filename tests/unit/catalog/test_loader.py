@@ -12,7 +12,8 @@ from storms.spoiling import spoilt
 from tests.corpus import corpus_files
 from tests.serving import widget_file
 from tests.unit.template.test_prices import START, STATEMENTS
-from widgetd.catalog.loader import Catalog, Loader
+from widgetd.catalog.catalog import Catalog
+from widgetd.catalog.loader import Loader
 from widgetd.checks import findings
 from widgetd.checks.renders import attempts
 from widgetd.daemon.loading import admit

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from tests.making import source
 from tests.serving import greeting, widget_file
+from widgetd.catalog.limits import LIMITS
 from widgetd.catalog.loader import Loader
-from widgetd.catalog.proof_cache import FILE, ROOM, ProofCache
+from widgetd.catalog.proof_cache import FILE, ProofCache
 from widgetd.catalog.state import StateFolder
 from widgetd.errors import WidgetError
 from widgetd.render.entry import tool_entry
@@ -98,10 +99,10 @@ def test_the_file_of_proofs_is_written_anew_before_it_grows_for_ever(tmp_path: P
     proof = proofs.take("Greeting.widget", digest)
     assert proof is not None
 
-    for _ in range(3 * ROOM):
+    for _ in range(3 * LIMITS.proof_lines):
         proofs.add("Greeting.widget", digest, proof)
 
-    assert (tmp_path / FILE).read_bytes().count(b"\n") < 2 * ROOM
+    assert (tmp_path / FILE).read_bytes().count(b"\n") < 2 * LIMITS.proof_lines
     assert len(ProofCache(StateFolder(tmp_path), "1")) == 1
 
 

@@ -11,7 +11,8 @@ import pytest
 
 from tests.serving import PATIENCE_S, widget_file
 from tests.support.logs import captured_logs
-from widgetd.catalog.loader import Catalog, load
+from widgetd.catalog.catalog import Catalog
+from widgetd.catalog.loader import load
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.reload import reload
 from widgetd.files.folder import bundled_folder
@@ -197,7 +198,7 @@ def test_a_finished_file_that_would_be_refused_is_waited_for(tmp_path: Path) -> 
     (tmp_path / "Greeting.widget").write_text("{")
 
     assert catalog.scan(["Greeting.widget"], finished=["Greeting.widget"]) is good
-    assert catalog.unsettled == {"Greeting.widget"}
+    assert catalog.unsettled_files == {"Greeting.widget"}
 
 
 async def test_whoever_waits_for_a_swap_goes_before_the_log_which_a_stop_does_not_lose(
@@ -209,13 +210,13 @@ async def test_whoever_waits_for_a_swap_goes_before_the_log_which_a_stop_does_no
         async with anyio.create_task_group() as tasks:
             there = anyio.Event()
             catalog, _ = catalog_of(tmp_path)
-            tasks.start_soon(partial(reload, catalog, hints, registry, scanned=there.set))
+            tasks.start_soon(partial(reload, catalog, hints, registry, on_scan=there.set))
             with anyio.fail_after(PATIENCE_S):
                 await there.wait()
                 served = registry.current
                 write(tmp_path, "Greeting", text="Goodbye")
                 hints.add(["Greeting.widget"])
-                await registry.newer_than(served)
+                await registry.wait_for_newer(served)
             told = [line["changed"] for line in logged.all]
             tasks.cancel_scope.cancel()
 

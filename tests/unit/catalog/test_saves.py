@@ -14,9 +14,11 @@ import pytest
 
 from tests.serving import widget_file
 from tests.unit.files.watching import watched
-from widgetd.catalog.loader import Catalog, load
+from widgetd.catalog.catalog import Catalog
+from widgetd.catalog.limits import LIMITS
+from widgetd.catalog.loader import load
 from widgetd.catalog.registry import Registry
-from widgetd.catalog.reload import APART_S, Swap, reload
+from widgetd.catalog.reload import Swap, reload
 from widgetd.errors import Finding
 from widgetd.files import inotify_watcher
 from widgetd.files.hints import Hints
@@ -117,11 +119,11 @@ class Seen:
         self.faults: list[Finding] = []
         self.said: list[str] = []
 
-    def scanned(self, seconds: float) -> None:
+    def on_scan(self, seconds: float) -> None:
         """How long a look took does not matter."""
 
-    def swapped(self, swap: Swap) -> None:
-        self.faults += swap.snapshot.refused
+    def on_swap(self, swap: Swap) -> None:
+        self.faults += swap.snapshot.refusals
         self.said += [widget.description for widget in swap.snapshot.widgets.values()]
 
     async def says(self, description: str) -> None:
@@ -129,7 +131,7 @@ class Seen:
         now = self.registry.current
         with anyio.fail_after(SERVED_S):
             while [widget.description for widget in now.widgets.values()] != [description]:
-                now = await self.registry.newer_than(now)
+                now = await self.registry.wait_for_newer(now)
 
 
 @asynccontextmanager
@@ -137,7 +139,7 @@ async def followed(root: Path) -> AsyncIterator[Seen]:
     """A folder whose files must be quiet for a minute, unless they are finished."""
     limits, hints, looked, seen = Limits(), Hints(), anyio.Event(), Seen()
     catalog = Catalog(root, partial(load, limits=limits), limit_bytes=10_000, quiet_ms=60_000)
-    run = partial(reload, catalog, hints, seen.registry, scanned=looked.set, observer=seen)
+    run = partial(reload, catalog, hints, seen.registry, on_scan=looked.set, observer=seen)
     async with (
         anyio.create_task_group() as tasks,
         watched(root, inotify_watcher.follow, hints) as watching,
@@ -176,7 +178,7 @@ async def test_what_is_saved_again_and_again_is_swapped_now_and_then(tmp_path: P
         await seen.says("<49>")
         took_s = time.monotonic() - started_s
 
-    assert len(seen.said) <= 1 + took_s / APART_S
+    assert len(seen.said) <= 1 + took_s / LIMITS.swap_gap_s
 
 
 def is_whole(text: str) -> bool:

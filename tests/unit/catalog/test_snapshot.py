@@ -57,9 +57,9 @@ def test_whatever_happened_before_a_snapshot_is_that_of_the_files_as_they_are(
         files |= {path: step} if step else {}
         if step is None:
             files.pop(path, None)
-        followed = followed.followed_by({path: step})
+        followed = followed.with_changes({path: step})
 
-    assert followed == Snapshot.empty().followed_by(files)
+    assert followed == Snapshot.empty().with_changes(files)
     for ordered in (followed.entries, followed.claims, followed.widgets, followed.faults):
         assert list(ordered) == sorted(ordered)
 
@@ -73,7 +73,7 @@ def test_replicas_that_see_the_same_files_have_the_same_hashes() -> None:
 
 def test_a_stale_widget_changes_the_hash_of_the_files_and_not_of_what_is_served() -> None:
     good = snapshot_of(widget())
-    stale = Snapshot.empty().followed_by(
+    stale = Snapshot.empty().with_changes(
         {
             "Greeting.widget": Entry(
                 path="Greeting.widget", key="other", widget=widget(), fault=BROKEN
@@ -84,21 +84,21 @@ def test_a_stale_widget_changes_the_hash_of_the_files_and_not_of_what_is_served(
     assert stale.generation == good.generation
     assert stale.files != good.files
     assert stale.stale == ("greeting",)
-    assert stale.refused == ()
+    assert stale.refusals == ()
 
 
 def test_a_file_that_never_was_good_is_refused_and_not_stale() -> None:
-    found = Snapshot.empty().followed_by(
+    found = Snapshot.empty().with_changes(
         {"Greeting.widget": Entry(path="Greeting.widget", key="k", widget=None, fault=BROKEN)}
     )
 
-    assert (found.stale, found.refused) == ((), (BROKEN,))
+    assert (found.stale, found.refusals) == ((), (BROKEN,))
 
 
 def test_settings_that_matter_are_part_of_both_hashes() -> None:
     entries = {"Greeting.widget": entry(widget())}
-    plain = Snapshot.empty().followed_by(entries)
-    other = Snapshot.empty(settings="strict=True").followed_by(entries)
+    plain = Snapshot.empty().with_changes(entries)
+    other = Snapshot.empty(settings="strict=True").with_changes(entries)
 
     assert plain.files != other.files
     assert plain.generation != other.generation
@@ -118,7 +118,7 @@ def test_a_selection_takes_widgets_by_tag_and_by_name(
     selection: Selection, served: list[str]
 ) -> None:
     made = [widget("A", path="travel/A.widget"), widget("B")]
-    found = Snapshot.empty(selection=selection).followed_by(
+    found = Snapshot.empty(selection=selection).with_changes(
         {w.definition.path: entry(w) for w in made}
     )
 

@@ -18,9 +18,10 @@ import pytest
 from tests.serving import Connection, connected, greeting, serving, widget_file
 from tests.support.logs import Events, captured_logs
 from tests.unit.files.privilege import stopped_by_permissions
+from widgetd.catalog.catalog import Catalog
 from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.catalog.last_good import LastGood
-from widgetd.catalog.loader import Catalog, Loader, load
+from widgetd.catalog.loader import Loader, load
 from widgetd.catalog.proof_cache import ProofCache
 from widgetd.catalog.state import StateFolder
 from widgetd.files.source import Source
@@ -28,7 +29,7 @@ from widgetd.limits import Limits
 from widgetd.render.entry import tool_entry
 
 WHO = {"who": "Ada"}
-COPY, PROOFS, DRAWS = "last-good/*-*", "verdicts.jsonl", "draws"
+COPY, PROOFS, DRAWS = "last-good/*-*", "proofs.jsonl", "draws"
 
 Harm = Callable[[Path], None]
 
@@ -326,7 +327,7 @@ def test_what_was_lost_is_kept_once_there_is_room_and_the_next_fault_is_told_ane
         for each in names:
             (widgets / f"{each}.widget").write_text(widget_file(each))
         kept.scan()
-        kept.keep()
+        kept.save_copies()
 
     with harmed(state, name) as events:
         save("A", "B", "C")

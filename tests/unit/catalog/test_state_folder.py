@@ -77,7 +77,7 @@ def test_files_and_folders_are_private_whatever_the_umask_and_whoever_made_them(
         for folder in (StateFolder(old), StateFolder(tmp_path / "new" / "er")):
             folder.write("copies/a", b"a")
             folder.append("log", b"line\n")
-            memory = folder.mapped("draws", b"a" * 10, 10)
+            memory = folder.map_file("draws", b"a" * 10, 10)
             assert memory is not None
             memory.close()
             database = folder.database("db", create_table)

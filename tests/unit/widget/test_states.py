@@ -10,7 +10,8 @@ import pytest
 
 from tests.corpus import CORPUS, needs_corpus
 from tests.making import source, widget
-from widgetd.catalog.loader import discover_widgets, load
+from widgetd.catalog.catalog import discover_widgets
+from widgetd.catalog.loader import load
 from widgetd.files.folder import bundled_folder
 from widgetd.limits import Limits
 from widgetd.widget.components import tree

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from widgetd.access.principal import Caller
-from widgetd.catalog.history import changes_between
+from widgetd.catalog.history import diff_versions
 from widgetd.errors import CallError
 from widgetd.limits import Limits
 from widgetd.mcp.http_calls import store_if_interactive
@@ -91,7 +91,7 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
     if earlier is not None:
         journal = gallery.server.rendering.journal
         with journal.rendering(earlier.key), journal.rendering(widget.key):
-            changes = changes_between(earlier, widget)
+            changes = diff_versions(earlier, widget)
     tools, tab = tuple(snapshot.widgets), query.get("tab")
     at, sidecar = tools.index(tool), editable(gallery, widget, caller)
     written = calls(gallery.url, tool, seen["arguments"])

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from widgetd.access.principal import WRITE, Caller
-from widgetd.catalog.intake import Intake, RefusedUploadError, Writer, is_widget_name
+from widgetd.catalog.uploads import RefusedUploadError, Uploader, Uploads, is_widget_name
 from widgetd.checks import findings
 from widgetd.errors import CallError, WidgetError
 from widgetd.render.tokens import tokens_of_tool
@@ -34,7 +34,7 @@ _NO_OBJECT = {"error": "the body is no JSON object, or too long"}
 async def upload(gallery: Gallery, request: Request) -> Response:
     """A widget that was dropped onto a page."""
     demand_own_page(request, "may put files here")
-    if gallery.intake is None:
+    if gallery.uploads is None:
         return Response(status_code=404)
     sent = await json_object(request)
     try:
@@ -45,14 +45,14 @@ async def upload(gallery: Gallery, request: Request) -> Response:
         raise RefusedError(400, _NO_OBJECT)
     replace = request.query_params.get("replace") == "1"
     caller = caller_of(request)
-    tool = await _taken(gallery, gallery.intake, given, caller, replace=replace)
+    tool = await _taken(gallery, gallery.uploads, given, caller, replace=replace)
     return json_response({"tool": tool, "page": f"/w/{tool}"}, 201)
 
 
 def editable(gallery: Gallery, widget: Widget, caller: Caller) -> dict[str, Value] | None:
     """Return the sidecar's values that `caller` may edit, by key; None if they may edit none."""
     scopes = caller.principal.scopes
-    if not is_widget_name(widget.definition.path) or gallery.intake is None or WRITE not in scopes:
+    if not is_widget_name(widget.definition.path) or gallery.uploads is None or WRITE not in scopes:
         return None
     sidecar = widget.definition.sidecar
     said = {key: getattr(sidecar, key) for key in EDITABLE}
@@ -64,12 +64,12 @@ async def try_sidecar(gallery: Gallery, request: Request) -> dict[str, Any]:
 
     `{"problem"}` says why widget or call would be refused, or what is doubtful in the sidecar.
     """
-    widget, intake, sent = await _asked(gallery, request)
+    widget, uploads, sent = await _asked(gallery, request)
     path, server = widget.definition.path, gallery.server
 
     def tried() -> dict[str, Any]:
         try:
-            made = intake.tried(path, _edited(intake, path, sent))
+            made = uploads.validate(path, _edited(uploads, path, sent))
         except RefusedUploadError as error:
             return {"problem": f"{error.finding.problem}; {error.finding.advice}"}
         said = {"description": made.description, "tokens": tokens_of_tool(made)}
@@ -86,33 +86,33 @@ async def try_sidecar(gallery: Gallery, request: Request) -> dict[str, Any]:
 
 async def save_sidecar(gallery: Gallery, request: Request) -> Response:
     """Put an edited sidecar beside its widget, unless either is another than the page knows."""
-    widget, intake, sent = await _asked(gallery, request)
+    widget, uploads, sent = await _asked(gallery, request)
     path, known = widget.definition.path, sent.get("digest")
     if not isinstance(known, str) or not known:
         raise RefusedError(400, _NO_OBJECT)
     try:
-        files = await to_thread.run_sync(_edited, intake, path, sent)
+        files = await to_thread.run_sync(_edited, uploads, path, sent)
     except RefusedUploadError as error:
         raise _refusal(error) from None
-    tool = await _taken(gallery, intake, files, caller_of(request), replaces=known)
+    tool = await _taken(gallery, uploads, files, caller_of(request), replaces=known)
     made = gallery.server.registry.current.widgets.get(tool)
     digest = "" if made is None else made.key
     return json_response({"tool": tool, "page": f"/w/{tool}", "digest": digest})
 
 
-async def _asked(gallery: Gallery, request: Request) -> tuple[Widget, Intake, dict[str, Any]]:
+async def _asked(gallery: Gallery, request: Request) -> tuple[Widget, Uploads, dict[str, Any]]:
     demand_own_page(request, "may put files here")
     widget = gallery.widget(request)
-    if gallery.intake is None or editable(gallery, widget, caller_of(request)) is None:
+    if gallery.uploads is None or editable(gallery, widget, caller_of(request)) is None:
         raise RefusedError(404, {"error": "this sidecar cannot be edited here"})
-    return widget, gallery.intake, await json_object(request)
+    return widget, gallery.uploads, await json_object(request)
 
 
-def _edited(intake: Intake, path: str, sent: Mapping[str, Any]) -> dict[str, bytes]:
+def _edited(uploads: Uploads, path: str, sent: Mapping[str, Any]) -> dict[str, bytes]:
     """The sidecar's file with what was sent for the keys that can be edited."""
     values = {key: sent[key] for key in EDITABLE if _is_value(sent.get(key))}
     try:
-        text = with_values(intake.text_of(path + SUFFIX), values)
+        text = with_values(uploads.read_text(path + SUFFIX), values)
     except WidgetError as error:
         raise RefusedUploadError(error.of(path + SUFFIX).finding, "unfit") from None
     return {path + SUFFIX: text.encode()}
@@ -126,7 +126,7 @@ def _is_value(value: object) -> bool:
 
 async def _taken(
     gallery: Gallery,
-    intake: Intake,
+    uploads: Uploads,
     files: Mapping[str, bytes],
     caller: Caller,
     *,
@@ -135,14 +135,14 @@ async def _taken(
 ) -> str:
     server, principal = gallery.server, caller.principal
     audience = principal.audience
-    writer = Writer(
+    uploader = Uploader(
         name=principal.name,
         sees_everything=audience.sees_everything,
         sees=audience.sees,
         view=lambda snapshot: server.views.of(snapshot, audience),
     )
     try:
-        return await intake.take(writer, files, replace=replace, replaces=replaces)
+        return await uploads.save(uploader, files, replace=replace, replaces=replaces)
     except CallError as error:
         raise refusal(error) from None
     except RefusedUploadError as error:

@@ -12,8 +12,8 @@ import orjson
 from starlette.requests import Request
 
 from widgetd.catalog.history import History
-from widgetd.catalog.intake import Intake
 from widgetd.catalog.snapshot import Snapshot
+from widgetd.catalog.uploads import Uploads
 from widgetd.errors import CallError
 from widgetd.mcp.server import Server
 from widgetd.search.search import Search
@@ -34,7 +34,7 @@ class Gallery:
     """What the pages show, and what they may do.
 
     Attributes:
-        intake: Takes files into the folder; None where none may be put there.
+        uploads: Takes files into the folder; None where none may be put there.
         url: Where MCP clients connect.
         image_origins: Origins that images may come from in every widget.
         sample_images: Whether they may come from where a sample has them, too.
@@ -44,7 +44,7 @@ class Gallery:
 
     server: Server
     folder: Path
-    intake: Intake | None
+    uploads: Uploads | None
     url: str
     image_origins: tuple[str, ...]
     sample_images: bool

@@ -59,7 +59,7 @@ async def index_page(gallery: Gallery, request: Request) -> dict[str, Any]:
         "widgets": widgets,
         "refused": refused,
         "tags": sorted({tag for one in snapshot.widgets.values() for tag in one.definition.tags}),
-        "upload": gallery.intake is not None and WRITE in caller.principal.scopes,
+        "upload": gallery.uploads is not None and WRITE in caller.principal.scopes,
         "folder": gallery.folder.name,
         "url": gallery.url,
     }
@@ -108,5 +108,5 @@ async def _find(
         widgets = [one for one in widgets if await problems.verdict(snapshot, one) == verdict]
     if verdict not in (None, "fault"):
         return widgets, ()
-    faults = (problems.fault(snapshot, finding.path) for finding in snapshot.refused)
+    faults = (problems.fault(snapshot, finding.path) for finding in snapshot.refusals)
     return widgets, [fault for fault in faults if fault]

@@ -80,7 +80,7 @@ async def _next(
 
             tasks.start_soon(end)
             tasks.start_soon(hear)
-            newer = await registry.newer_than(known)
+            newer = await registry.wait_for_newer(known)
             tasks.cancel_scope.cancel()
     return newer, render_id
 

@@ -166,4 +166,4 @@ EDITING = (
 
 def gallery_routes(gallery: Gallery, guard: Guard) -> list[PageRoute]:
     """The gallery's routes; files are taken only where they may be put into the folder."""
-    return routes((*PAGES, *EDITING) if gallery.intake else PAGES, gallery, guard)
+    return routes((*PAGES, *EDITING) if gallery.uploads else PAGES, gallery, guard)

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from widgetd.catalog.loader import discover_widgets
+from widgetd.catalog.catalog import discover_widgets
 from widgetd.files.folder import bundled_folder
 from widgetd.schema.validator import compile_schema
 from widgetd.widget.action_checks import unmet

@@ -1,11 +1,11 @@
-"""The one door by which files come into the widgets folder, whoever brings them.
+"""Uploads: the one way by which clients write into the widgets folder.
 
-    files -> the writer's allowance -> what they may touch -> the loader that serves -> the folder
+    files -> rate limit -> visibility -> the loader that serves -> the folder
 
-What a writer does not see can be neither replaced, nor shadowed by a name, nor told from what
-is not there. So where anything is hidden from them, they replace what they see, under the tool
-name that it has, and add nothing: whether a new name is free would tell. What they write, they
-see. Knows nothing of tokens and pages.
+An uploader can neither replace nor shadow a widget that is hidden from it, and gets the same
+answer as for one that does not exist. An uploader from whom anything is hidden may therefore
+only replace the widgets that it sees, under their tool names: whether a new name is free would
+reveal the hidden ones. It must see what it writes. Tokens and pages are unknown here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from typing import Literal, Protocol
 import anyio
 import anyio.to_thread
 
-from widgetd.catalog.loader import SIDECAR_SUFFIXES, WIDGET_SUFFIXES, Load, key_of
+from widgetd.catalog.catalog import key_of
+from widgetd.catalog.limits import LIMITS
+from widgetd.catalog.loader import SIDECAR_SUFFIXES, WIDGET_SUFFIXES, Load
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError, Finding, WidgetError
@@ -34,35 +36,29 @@ from widgetd.widget.definition import digest
 from widgetd.widget.sidecar import SUFFIX, read_sidecar
 from widgetd.widget.widget import Widget
 
-LIMITS = Limits()
-
-MOST_FILES = 10_000
-"""A folder that holds so many widgets is added to by other hands only."""
-
-SERVED_S = 5.0
-"""How long an answer waits until what was brought is served; a look takes far less."""
+_FILE_BYTES = Limits().file_bytes
 
 Reason = Literal["name", "long", "unfit", "taken", "full", "forbidden"]
-"""No widget's name; too long; not to be served; its name is taken; no room; not for this writer."""
+"""Not a widget's name; too large; not servable; name taken; folder full; not permitted."""
 
 UploadOutcome = Literal["ok", "error", "failed"]
 
-Allowance = Callable[[str], Awaitable[None]]
-"""Takes one from what a writer of that name may bring; raises `CallError` where nothing is left."""
+RateLimit = Callable[[str], Awaitable[None]]
+"""Charges an upload to the uploader of that name; raises `CallError` above its rate."""
 
 _NAME = compile_pattern(rf"([^\W_][\w .,()+&'-]{{0,119}}\.widget)({escape(SUFFIX)})?")
-"""A plain name: no folder, nothing hidden, nothing that a shell or a terminal would obey."""
+"""A plain name: no folder, no hidden file, no character that a shell or terminal interprets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Writer:
-    """Whoever brings files.
+class Uploader:
+    """A client that uploads files.
 
     Attributes:
-        name: As their token names them; empty for whoever needs none.
-        sees_everything: Whether nothing can be hidden from them.
-        sees: Whether a widget exists for them.
-        view: A snapshot as they see it.
+        name: Its name by its token; empty if it needs none.
+        sees_everything: Whether no widget can be hidden from it.
+        sees: Returns whether a widget is visible to it.
+        view: Returns the part of a snapshot that is visible to it.
     """
 
     name: str
@@ -72,10 +68,10 @@ class Writer:
 
 
 class RefusedUploadError(WidgetError):
-    """Says to a writer why their files were not taken.
+    """The reason why an upload was refused, for its uploader.
 
     Attributes:
-        replaceable: Whether they would be if they may replace what is there.
+        replaceable: Whether it would succeed with permission to replace files.
     """
 
     def __init__(self, finding: Finding, reason: Reason, *, replaceable: bool = False) -> None:
@@ -86,17 +82,17 @@ class RefusedUploadError(WidgetError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload:
-    """One attempt to put files into the folder that is over.
+    """A finished upload, for observers.
 
     Attributes:
-        writer: Who brought them; empty where nobody has a name.
-        path: The widget's file; empty where what was brought has no such name.
-        tool: The tool that they make; empty where they were refused.
-        code: Why they were refused, as `W1006`; empty if they were taken.
-        size_bytes: How long they are together.
+        uploader: The name of the uploader; empty if it has none.
+        path: The widget's file; empty if no file has a widget's name.
+        tool: The tool of the widget; empty if the upload was refused.
+        code: The reason for a refusal, such as `W1006`; empty otherwise.
+        size_bytes: Size of all files.
     """
 
-    writer: str
+    uploader: str
     path: str
     tool: str
     code: str
@@ -104,84 +100,84 @@ class Upload:
 
     @property
     def outcome(self) -> UploadOutcome:
-        """Taken, refused, or neither."""
+        """Return `ok`, `error` for a refusal, or `failed` for a defect."""
         return "ok" if self.tool else "error" if self.code else "failed"
 
 
-class Observer(Protocol):
-    """Is told who brought what. Called in the event loop; must neither wait nor raise."""
+class UploadObserver(Protocol):
+    """The metrics and the audit. Called in the event loop; must neither wait nor raise."""
 
     def on_upload(self, upload: Upload) -> None:
-        """Files were taken, or refused."""
+        """Record a finished upload."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Intake:
-    """Takes files into the widgets folder, one widget after the other."""
+class Uploads:
+    """The uploads into a widgets folder, one after the other."""
 
     folder: Path
     load: Load
     registry: Registry
     hints: Hints
-    allowance: Allowance
-    observers: Collection[Observer] = ()
-    _one: anyio.Lock = field(default_factory=anyio.Lock, init=False)
+    rate_limit: RateLimit
+    observers: Collection[UploadObserver] = ()
+    _lock: anyio.Lock = field(default_factory=anyio.Lock, init=False)
 
-    def text_of(self, name: str) -> str:
-        """What the file of this name says; empty where there is none. Blocks."""
+    def read_text(self, name: str) -> str:
+        """Return the text of a file; empty if there is none. Blocks."""
         with open_folder(self.folder) as folder:
             source = _source(folder, name, {})
         return "" if source is None else source.content.decode("utf-8-sig", errors="replace")
 
-    def tried(self, name: str, files: Mapping[str, bytes]) -> Widget:
-        """The widget that would be at `name` if these files were there; nothing is put. Blocks.
+    def validate(self, name: str, files: Mapping[str, bytes]) -> Widget:
+        """Return the widget that these files would make at `name`, and write nothing. Blocks.
 
         Raises:
-            RefusedUploadError: There would be none.
+            RefusedUploadError: It could not be served.
         """
         with open_folder(self.folder) as folder:
             source = _source(folder, name, files)
             sidecar = _source(folder, name + SUFFIX, files)
         if source is None:
-            raise _refused("taken", name, "there is no such file any more", "save it anew")
-        return self._made(source, sidecar)
+            raise _refusal("taken", name, "there is no such file any more", "save it anew")
+        return self._load(source, sidecar)
 
-    async def take(
+    async def save(
         self,
-        writer: Writer,
+        uploader: Uploader,
         files: Mapping[str, bytes],
         *,
         replace: bool = False,
         replaces: str | None = None,
     ) -> str:
-        """Put the files of one widget into the folder, and answer the tool that they make.
+        """Write the files of one widget into the folder and return its tool.
 
         Args:
-            writer: Who brings them.
-            files: By what the writer calls them: `X.widget`, `X.widget.toml`, or both.
+            uploader: The client that sent them.
+            files: By name: `X.widget`, `X.widget.toml`, or both.
             replace: Whether files of those names may be replaced.
-            replaces: Of which content the widget is replaced, by its digest; empty where there
-                must be none. None where `replace` says it.
+            replaces: Digest of the content that is replaced; empty if there must be none. None
+                leaves the decision to `replace`.
 
         Raises:
-            CallError: The writer comes too often.
-            RefusedUploadError: They were not taken. Only where the folder cannot be written any
-                more halfway, the sidecar may be there.
+            CallError: The uploader exceeds its rate.
+            RefusedUploadError: The files were not written, except that the sidecar may have been
+                if the folder became unwritable in between.
         """
         tool, code = "", ""
         try:
-            await self.allowance(writer.name)
+            await self.rate_limit(uploader.name)
             name = _widget_of(files)
-            async with self._one:
-                # What has begun is finished, whether or not its writer waits.
+            async with self._lock:
+                # A disconnected uploader must not leave a sidecar without its widget.
                 with anyio.CancelScope(shield=True):
-                    tool = await self._put(writer, name, files, replace, replaces)
+                    tool = await self._put(uploader, name, files, replace, replaces)
         except (CallError, RefusedUploadError) as error:
             code = error.code if isinstance(error, CallError) else error.finding.code
             raise
         finally:
             upload = Upload(
-                writer=writer.name,
+                uploader=uploader.name,
                 path=next((match[1] for match in map(_NAME.fullmatch, files) if match), ""),
                 tool=tool,
                 code=code,
@@ -193,100 +189,100 @@ class Intake:
 
     async def _put(
         self,
-        writer: Writer,
+        uploader: Uploader,
         name: str,
         files: Mapping[str, bytes],
         replace: bool,
         replaces: str | None,
     ) -> str:
         served = self.registry.current
-        view = None if writer.sees_everything else writer.view(served)
+        view = None if uploader.sees_everything else uploader.view(served)
         place = partial(
-            self._place, served, view, writer, name, files, replace=replace, replaces=replaces
+            self._place, served, view, uploader, name, files, replace=replace, replaces=replaces
         )
         try:
             tool, key = await anyio.to_thread.run_sync(place)
         except OSError as error:
             problem = f"it cannot be written ({error.strerror})"
             advice = "let the user who runs widgetd write it"
-            raise _refused("forbidden", name, problem, advice) from None
-        # The next writer is judged by what is served, and what this one brought is part of it.
+            raise _refusal("forbidden", name, problem, advice) from None
+        # The next upload is validated against what is served, so this one must be part of it.
         self.hints.add(files, finished=files)
-        with anyio.move_on_after(SERVED_S):
+        with anyio.move_on_after(LIMITS.upload_wait_s):
             while (entry := served.entries.get(name)) is None or entry.key != key:
-                served = await self.registry.newer_than(served)
+                served = await self.registry.wait_for_newer(served)
         return tool
 
     def _place(
         self,
         served: Snapshot,
         view: Snapshot | None,
-        writer: Writer,
+        uploader: Uploader,
         name: str,
         files: Mapping[str, bytes],
         *,
         replace: bool,
         replaces: str | None,
     ) -> tuple[str, str]:
-        """Put `files` into the folder, and answer their tool and the key of their entry."""
+        """Write `files` and return their tool and the key of their entry."""
         for one, content in files.items():
-            if len(content) > LIMITS.file_bytes:
-                problem = f"it is longer than {LIMITS.file_bytes:,} bytes"
+            if len(content) > _FILE_BYTES:
+                problem = f"it is longer than {_FILE_BYTES:,} bytes"
                 advice = "leave out what it does not need"
-                raise _refused("long", one, problem, advice, code="W1002")
+                raise _refusal("long", one, problem, advice, code="W1002")
         with open_folder(self.folder) as folder:
             tool = None if view is None else _tool_to_keep(folder, served, view, name)
             source = _source(folder, name, files)
             if source is None:
                 advice = f"bring {name} with it"
-                raise _refused("taken", f"{name}{SUFFIX}", "there is no widget beside it", advice)
+                raise _refusal("taken", f"{name}{SUFFIX}", "there is no widget beside it", advice)
             sidecar = _source(folder, name + SUFFIX, files)
-            made = self._made(source, sidecar)
-            if not writer.sees(made):
+            made = self._load(source, sidecar)
+            if not uploader.sees(made):
                 problem = "this token would not see the widget that it makes"
-                raise _refused("forbidden", name, problem, "take one that does", code="W1010")
+                raise _refusal("forbidden", name, problem, "take one that does", code="W1010")
             if tool not in (None, made.tool):
-                raise _not_yours(name)
-            _demand_room(served, made)
+                raise _not_visible(name)
+            _require_room(served, made)
             if replaces is not None:
-                _demand_known(folder, name, replaces)
-            _land(folder, files, replace=bool(replaces) or replace)
+                _require_replaced(folder, name, replaces)
+            _write(folder, files, replace=bool(replaces) or replace)
         return made.tool, key_of(source, sidecar)
 
-    def _made(self, source: Source, sidecar: Source | None) -> Widget:
+    def _load(self, source: Source, sidecar: Source | None) -> Widget:
         try:
             return self.load(source, sidecar)
         except WidgetError as error:
             raise RefusedUploadError(error.finding, "unfit") from None
 
 
-def _demand_room(served: Snapshot, made: Widget) -> None:
-    """Return if the name that `made` has is its own, and the folder takes it."""
+def _require_room(served: Snapshot, made: Widget) -> None:
+    """Raise if another file owns the tool name of `made`, or the folder is full."""
     path, owner = made.definition.path, served.widgets.get(made.tool)
     if owner is not None and owner.definition.path != path:
         problem = f"the tool name '{made.tool}' belongs to '{owner.definition.path}'"
-        raise _refused("taken", path, problem, "give this widget another name", code="W1108")
-    if path not in served.entries and len(served.entries) >= MOST_FILES:
+        raise _refusal("taken", path, problem, "give this widget another name", code="W1108")
+    if path not in served.entries and len(served.entries) >= LIMITS.folder_files:
         problem = f"the folder holds {len(served.entries):,} widgets, and uploads add no more"
-        raise _refused("full", path, problem, "remove some of them", code="W1011")
+        raise _refusal("full", path, problem, "remove some of them", code="W1011")
 
 
-def _demand_known(folder: Folder, name: str, replaces: str) -> None:
-    """Return if what stands under `name` is what the writer knows it to be."""
+def _require_replaced(folder: Folder, name: str, replaces: str) -> None:
+    """Raise if the content at `name` is not the one that the uploader means to replace."""
     present = _source(folder, name, {})
     now = "" if present is None else digest(present, _source(folder, name + SUFFIX, {}))
     if now == replaces:
         return
     if not now:
         advice = "save it as a new one, without 'replaces'"
-        raise _refused("taken", name, "there is no such file any more", advice, code="W3005")
+        raise _refusal("taken", name, "there is no such file any more", advice, code="W3005")
     problem = f"the file there has the digest '{now}'"
     advice = f"read it, and save again with replaces = '{now}' if yours is to take its place"
-    raise _refused("taken", name, problem, advice, code="W3005")
+    raise _refusal("taken", name, problem, advice, code="W3005")
 
 
-def _land(folder: Folder, files: Mapping[str, bytes], *, replace: bool) -> None:
-    # A sidecar without its widget is nothing yet, so nobody sees the one without the other.
+def _write(folder: Folder, files: Mapping[str, bytes], *, replace: bool) -> None:
+    # The sidecar first: it has no effect without its widget, so no client sees one of the two.
     for name in sorted(files, reverse=True):
         if not replace and _source(folder, name, {}) is not None:
             raise _exists(name)
@@ -298,55 +294,56 @@ def _land(folder: Folder, files: Mapping[str, bytes], *, replace: bool) -> None:
 
 
 def _tool_to_keep(folder: Folder, served: Snapshot, view: Snapshot, name: str) -> str | None:
-    """The tool that a widget at `name` must go on being; None where it may be any.
+    """Return the tool name that a widget at `name` must keep; None if it may have any.
 
-    Refused where the writer does not see what stands there, or may add nothing.
+    Raises:
+        RefusedUploadError: The uploader does not see the file there, or may add none.
     """
     listing = walk(folder, "", WIDGET_SUFFIXES + SIDECAR_SUFFIXES)
     shown = {*view.faults, *(widget.definition.path for widget in view.widgets.values())}
-    there = {*served.entries, *(path.removesuffix(SUFFIX) for path in listing.files)}
-    nothing_hidden = not listing.unlisted and there <= shown
+    existing = {*served.entries, *(path.removesuffix(SUFFIX) for path in listing.files)}
+    nothing_hidden = not listing.unlisted and existing <= shown
     if name not in shown:
         if nothing_hidden:
             return None
-        raise _not_yours(name)
+        raise _not_visible(name)
     known = served.entries[name].widget
-    # What stands there may be newer than what is served, and not for this writer any more.
+    # The file may be newer than what is served, and no longer visible to this uploader.
     try:
         sidecar = read_sidecar(_source(folder, name + SUFFIX, {}))
     except WidgetError:
-        raise _not_yours(name) from None
+        raise _not_visible(name) from None
     if sidecar != (read_sidecar(None) if known is None else known.definition.sidecar):
-        raise _not_yours(name)
+        raise _not_visible(name)
     if nothing_hidden:
         return None
     if known is None:
-        raise _not_yours(name)
+        raise _not_visible(name)
     return known.tool
 
 
 def is_widget_name(name: str) -> bool:
-    """Whether a file may be called so that is a widget: a plain name, in the folder itself."""
+    """Return whether `name` is a plain name of a widget file in the folder itself."""
     match = _NAME.fullmatch(name)
     return match is not None and match[2] is None
 
 
 def _widget_of(files: Mapping[str, bytes]) -> str:
-    """The name of the one widget that all `files` belong to."""
+    """Return the name of the one widget that all `files` belong to."""
     names = {match[1] for name in files if (match := _NAME.fullmatch(name))}
     if len(names) == 1 and all(map(_NAME.fullmatch, files)):
         return names.pop()
     odd = next((name for name in files if not _NAME.fullmatch(name)), ", ".join(files))
     advice = f"take names in letters and digits that end in .widget, or .widget{SUFFIX}"
-    raise _refused("name", odd, "this is no name for a widget or its sidecar", advice)
+    raise _refusal("name", odd, "this is no name for a widget or its sidecar", advice)
 
 
 def _source(folder: Folder, name: str, files: Mapping[str, bytes]) -> Source | None:
-    """What will stand under `name`: what was brought, else what is there; None if neither."""
+    """Return the uploaded file of that name, else the existing one; None if there is neither."""
     if name in files:
         return Source.of(name, files[name])
     try:
-        return read(folder, name, limit_bytes=LIMITS.file_bytes, quiet_ms=0)
+        return read(folder, name, limit_bytes=_FILE_BYTES, quiet_ms=0)
     except FileNotFoundError:
         return None
     except WidgetError as error:
@@ -355,17 +352,17 @@ def _source(folder: Folder, name: str, files: Mapping[str, bytes]) -> Source | N
 
 def _exists(name: str) -> RefusedUploadError:
     advice = "replace it, or give the file another name"
-    return _refused("taken", name, "there is a file of this name", advice, replaceable=True)
+    return _refusal("taken", name, "there is a file of this name", advice, replaceable=True)
 
 
-def _not_yours(name: str) -> RefusedUploadError:
-    """The one answer to whatever would touch, or tell of, what the writer does not see."""
+def _not_visible(name: str) -> RefusedUploadError:
+    """Return the one answer to all that would touch or reveal a hidden widget."""
     problem = "this token replaces what it sees, under the tool name that it has, and adds nothing"
     advice = "take one that sees every widget"
-    return _refused("forbidden", name, problem, advice, code="W1010")
+    return _refusal("forbidden", name, problem, advice, code="W1010")
 
 
-def _refused(
+def _refusal(
     reason: Reason,
     path: str,
     problem: str,

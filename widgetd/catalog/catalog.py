@@ -1,0 +1,292 @@
+"""A folder of widgets as it was last scanned, and the snapshot made of it.
+
+    scan -> changed files -> loader -> entries -> snapshot
+
+A file that breaks keeps its last good widget; a file that cannot be read at this moment
+keeps its entry.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from widgetd.catalog.deletion import MissingFiles
+from widgetd.catalog.limits import LIMITS
+from widgetd.catalog.loader import SIDECAR_SUFFIXES, WIDGET_SUFFIXES, Load, load
+from widgetd.catalog.snapshot import EVERYTHING, Entry, Selection, Snapshot
+from widgetd.errors import ConfigError, Finding, WidgetError
+from widgetd.files.folder import bundled_folder
+from widgetd.files.persistent_map import list_differing, list_missing
+from widgetd.files.scan import UNKNOWN, Scan, scan
+from widgetd.files.source import Source
+from widgetd.files.stamp import QUIET_MS
+from widgetd.limits import Limits
+from widgetd.logs import get_logger
+from widgetd.widget.sidecar import SUFFIX
+from widgetd.widget.widget import Widget
+
+if TYPE_CHECKING:
+    from widgetd.catalog.last_good import LastGood
+
+_log = get_logger()
+
+Changes = Mapping[str, Entry | None]
+"""Changed entries by path; None for a deleted file."""
+
+
+class Catalog:
+    """A folder of widgets and its snapshot.
+
+    Args:
+        root: The widgets folder.
+        load: Makes the widget of a source and its sidecar.
+        limit_bytes: Maximum size of a file.
+        selection: The widgets that are served.
+        settings: Everything else that decides what is served, as text; part of both hashes.
+        last_good: Copies of the last good content of each file; None to keep none.
+        quiet_ms: Time since its last write after which a file is read.
+
+    Attributes:
+        root: The widgets folder.
+        cost_s: Processor time of the last scan of the whole folder that found no changes.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        load: Load,
+        *,
+        limit_bytes: int = Limits().file_bytes,
+        selection: Selection = EVERYTHING,
+        settings: str = "",
+        last_good: LastGood | None = None,
+        quiet_ms: int = QUIET_MS,
+    ) -> None:
+        self.root = root
+        self._load = load
+        self._limit_bytes = limit_bytes
+        self._last_good = last_good
+        self._quiet_ms = quiet_ms
+        self.cost_s = 0.0
+        self._scan = UNKNOWN
+        self._missing = MissingFiles()
+        self._current = Snapshot.empty(selection=selection, settings=settings)
+        self._copied: Mapping[str, Entry] | None = None
+        # Paths whose copy could not be written, the oldest attempt first.
+        self._failed_copies: dict[str, None] = {}
+        self._failed_deletion = False
+
+    @property
+    def current(self) -> Snapshot:
+        """Return the snapshot of the last scan."""
+        return self._current
+
+    def scan(self, paths: Collection[str] = (), finished: Collection[str] = ()) -> Snapshot:
+        """Scan the folder and return its snapshot; the same object if nothing changed.
+
+        Args:
+            paths: Paths that may have changed; none for the whole folder.
+            finished: Those of `paths` that are read without waiting until they are quiet.
+        """
+        before, known = self._scan, self._current.entries
+        began_s = time.thread_time()
+        self._scan = scan(
+            self.root,
+            paths,
+            known=before,
+            suffixes=WIDGET_SUFFIXES + SIDECAR_SUFFIXES,
+            limit_bytes=self._limit_bytes,
+            quiet_ms=self._quiet_ms,
+            finished=finished,
+        )
+        if not paths and self._scan.sources is before.sources:
+            self.cost_s = time.thread_time() - began_s
+        degraded = self._missing.find_degradation(self._scan)
+        deleted: Collection[str] = ()
+        if degraded is None:
+            deleted = self._missing.find_deleted(self._scan, known, time.monotonic())
+        changes = rebuild(known, self._scan, known=before, deleted=deleted, load=self._load)
+        if finished and any(entry and entry.fault for entry in changes.values()):
+            # A writer may close a file after each part of it; a fault counts once it is quiet.
+            self._scan = before
+            return self.scan(paths)
+        if self._last_good is not None:
+            changes = {**changes, **dict(revive(changes, known, self._last_good, self._load))}
+        if changes or degraded != self._current.degraded:
+            self._current = self._current.with_changes(changes, degraded=degraded)
+        return self._current
+
+    def save_copies(self) -> None:
+        """Write a copy of each file that is served as it is, for the next start."""
+        copies, entries, copied = self._last_good, self._current.entries, self._copied
+        if copies is None or self._current.degraded or not entries:
+            return
+        changed = list_differing(copied or {}, entries)
+        failed = [path for path in self._failed_copies if path not in changed]
+        for path in changed:
+            self._copy(path, copies)
+        # Copies that failed before are tried until one fails again: there may be thousands.
+        for path in failed:
+            if not self._copy(path, copies):
+                break
+        if self._failed_deletion or copied is None or list_missing(copied, entries):
+            self._failed_deletion = not copies.keep_only(entries)
+        if not (self._failed_copies or self._failed_deletion):
+            copies.report_recovery()
+        self._copied = entries
+
+    def _copy(self, path: str, copies: LastGood) -> bool:
+        """Write a copy of a file that is served as it is; return False if the disk refused."""
+        entry, sources = self._current.entries.get(path), self._scan.sources
+        self._failed_copies.pop(path, None)
+        if entry is None or entry.fault is not None or path not in sources:
+            return True
+        is_written = copies.put(sources[path], sources.get(path + SUFFIX))
+        if not is_written:
+            self._failed_copies[path] = None
+        return is_written
+
+    @property
+    def due_s(self) -> float | None:
+        """Return the seconds until the next scan without a hint; None if nothing is pending."""
+        if self._scan.unsettled:
+            return self._scan.settles_s
+        return LIMITS.deletion_grace_s if self._missing.pending else self._scan.doubted_s
+
+    @property
+    def unsettled_files(self) -> frozenset[str]:
+        """Return the files that were being written at the last scan."""
+        return self._scan.unsettled
+
+
+def rebuild(
+    before: Mapping[str, Entry],
+    scan: Scan,
+    *,
+    known: Scan,
+    deleted: Collection[str],
+    load: Load,
+) -> Changes:
+    """Return the entries that changed between two scans.
+
+    Args:
+        before: The entries made from `known`.
+        scan: The folder as it is.
+        known: The folder as it was.
+        deleted: Paths in `before` that count as deleted.
+        load: Called once for each file whose content, or sidecar, is new.
+    """
+    changes: dict[str, Entry | None] = dict.fromkeys(deleted)
+    sources, earlier = scan.sources, known.sources
+    touched = {*list_differing(earlier, sources), *list_missing(earlier, sources), *known.faults}
+    for path in sorted({path.removesuffix(SUFFIX) for path in touched}):
+        source = sources.get(path)
+        if source is None:
+            continue
+        sidecar = sources.get(path + SUFFIX)
+        entry = before.get(path)
+        key = key_of(source, sidecar)
+        if entry is None or entry.key != key:
+            changes[path] = _load_entry(entry, key, source, sidecar, load)
+    for path, error in scan.faults.items():
+        # The fault of an unreadable sidecar is that of its widget.
+        widget = path.removesuffix(SUFFIX) if path.endswith(SIDECAR_SUFFIXES) else path
+        changes[widget] = _broken_entry(before.get(widget), widget, "", error)
+    return {path: entry for path, entry in changes.items() if entry != before.get(path)}
+
+
+def key_of(source: Source, sidecar: Source | None) -> str:
+    """Return the key of the entry of a file and its sidecar."""
+    return source.digest if sidecar is None else f"{source.digest}+{sidecar.digest}"
+
+
+def _load_entry(
+    entry: Entry | None, key: str, source: Source, sidecar: Source | None, load: Load
+) -> Entry:
+    try:
+        widget = load(source, sidecar)
+    except WidgetError as error:
+        return _broken_entry(entry, source.path, key, error)
+    except Exception as error:  # noqa: BLE001 - a defect that one file hits must not stop the others
+        _log.exception("widget.crashed", path=source.path)
+        problem = f"widgetd itself failed on it ({type(error).__name__})"
+        advice = "this is a defect of widgetd; report it with this file"
+        defect = Finding(code="W1005", problem=problem, advice=advice, path=source.path)
+        return _broken_entry(entry, source.path, key, WidgetError(defect))
+    return Entry(path=source.path, key=key, widget=widget)
+
+
+def _broken_entry(entry: Entry | None, path: str, key: str, error: WidgetError) -> Entry:
+    """Return the entry of a file that cannot be served; its last good widget stays."""
+    widget = entry.widget if entry else None
+    return Entry(path=path, key=key, widget=widget, fault=error.finding)
+
+
+def revive(
+    changes: Changes, before: Mapping[str, Entry], copies: LastGood, load: Load
+) -> Iterator[tuple[str, Entry]]:
+    """Yield the entries of broken files with the last good widget of an earlier process.
+
+    Args:
+        changes: The changed entries.
+        before: The entries before; a file that has one was looked up when it was new.
+        copies: The last good copies of earlier processes.
+        load: Makes the widget of a source and its sidecar.
+    """
+    for path, entry in changes.items():
+        if entry and entry.widget is None and path not in before and (copy := copies.recall(path)):
+            revived = _load_entry(None, "", *copy, load)
+            if revived.widget is not None:
+                yield path, replace(entry, widget=revived.widget)
+
+
+def discover_widgets(
+    folder: str | os.PathLike[str] | None = None,
+    *,
+    limits: Limits | None = None,
+    refused: Callable[[Finding], None] | None = None,
+) -> list[Widget]:
+    """Return every widget in `folder` and below, in the order of tool names.
+
+    Args:
+        folder: The folder; by default the one of the bundled widgets.
+        limits: Limits of one widget.
+        refused: Called with the fault of each file that cannot be served; by default it is logged.
+
+    Raises:
+        ConfigError: There is no such folder.
+    """
+    limits = limits or Limits()
+    folder = bundled_folder() if folder is None else folder
+    make = partial(load, limits=limits)
+    catalog = Catalog(Path(folder), make, limit_bytes=limits.file_bytes, quiet_ms=0)
+    found = catalog.scan()
+    if found.degraded is not None:
+        problem = f"{os.fspath(folder)}: {found.degraded.problem}"
+        raise ConfigError("W0003", problem, "name another folder", exit_code=3)
+    for fault in found.faults.values():
+        if refused is not None:
+            refused(fault)
+        else:
+            _log.warning("widget.refused", path=fault.path, code=fault.code, problem=str(fault))
+    return list(found.widgets.values())
+
+
+def get_widget(name: str, folder: str | os.PathLike[str] | None = None) -> Widget | None:
+    """Return the widget named `name`, or None.
+
+    Args:
+        name: The name of its tool or file, or its title.
+        folder: The folder; by default the one of the bundled widgets.
+    """
+    for widget in discover_widgets(folder):
+        if name in (widget.tool, widget.definition.name, widget.definition.title):
+            widget.compile()
+            return widget
+    return None

@@ -1,0 +1,45 @@
+"""Limits and times of the catalog."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogLimits:
+    """Limits and times of the catalog.
+
+    Attributes:
+        settling_s: Time that a start waits for files that are being written.
+        swap_gap_s: Time between a swap and the next scan, in which clients are notified;
+            what is saved meanwhile becomes one swap.
+        deletion_grace_s: Time after which a missing file counts as deleted; longer than the gap
+            of any editor between removing a file and renaming the new one.
+        upload_wait_s: Time that an upload waits until it is served; a scan takes far less.
+        folder_files: Widgets of a folder to which uploads add no more.
+        copy_bytes: Size of a last good copy; many times that of a widget and its sidecar.
+        proofs_bytes: Size of the file of proofs; several times that of 10,000 widgets.
+        proof_lines: Lines added to the file of proofs before it is written anew, besides two for
+            each line that it began with.
+        journal_slots: Renders at the same time that the crash journal records.
+        crash_render_s: A render that began less than this before the next start cannot have kept
+            the interpreter long enough to end the process.
+        quarantine_s: Time for which arguments are refused that were rendered at a crash.
+        quarantine_bytes: Size of the quarantine file, which is some 15,000 entries.
+    """
+
+    settling_s: float = 1.0
+    swap_gap_s: float = 0.02
+    deletion_grace_s: float = 0.25
+    upload_wait_s: float = 5.0
+    folder_files: int = 10_000
+    copy_bytes: int = 1 << 24
+    proofs_bytes: int = 1 << 28
+    proof_lines: int = 1_000
+    journal_slots: int = 64
+    crash_render_s: float = 1.0
+    quarantine_s: float = 3600.0
+    quarantine_bytes: int = 1 << 20
+
+
+LIMITS = CatalogLimits()
