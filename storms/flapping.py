@@ -33,7 +33,8 @@ from widgetd.catalog.registry import Registry
 from widgetd.mcp.assembly import build
 from widgetd.store.contract import Bounds, StoredRender
 from widgetd.store.factory import local_store
-from widgetd.upstreams.feeds import MOST_BYTES, UpstreamFeeds
+from widgetd.upstreams.feeds import UpstreamFeeds
+from widgetd.upstreams.limits import LIMITS
 
 PACE = 20.0
 """So much faster runs the clock of whoever waits for what flaps."""
@@ -67,9 +68,9 @@ async def filled(folder: Path, *, fills: int) -> tuple[int, int]:
 async def filled_rows(folder: Path, *, fills: int) -> list[Row]:
     """The rows of filling so often."""
     held, grown = await filled(folder, fills=fills)
-    most_mb = (MOST_BYTES + Bounds().fed_bytes) / 1e6 + _OVER_MB
+    most_mb = (LIMITS.held_bytes + Bounds().fed_bytes) / 1e6 + _OVER_MB
     return [
-        at_most(f"{fills:,} answers: held ready", held / 1e6, MOST_BYTES / 1e6, "MB"),
+        at_most(f"{fills:,} answers: held ready", held / 1e6, LIMITS.held_bytes / 1e6, "MB"),
         at_most("  memory grown, with those of the store", grown / 1e6, most_mb, "MB"),
     ]
 

@@ -23,11 +23,11 @@ from tests.raw import connect
 from tests.serving import Connection, connected
 from tests.system.upstreams.servers import STDIO, child, toml
 from tests.system.upstreams.test_feeds import write
-from widgetd.upstreams.breaker import PAUSES_S
+from widgetd.upstreams.limits import LIMITS
 
 _MARK = "# a child that a storm looks for"
 _HTTP = STDIO.replace("mcp.run(", 'mcp.run(transport="http", port=int(sys.argv[1]), ')
-_PATIENCE_S = 2 * PAUSES_S[-1]
+_PATIENCE_S = 2 * LIMITS.pauses_s[-1]
 """Whatever is killed often is tried again after the longest pause."""
 
 _BEAT_S = 0.02

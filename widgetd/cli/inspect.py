@@ -71,10 +71,10 @@ def render(
         given = arguments_from(arguments) if arguments else widget.example
         print_json(widget.call(given or {}).tree)
         return 0
-    from widgetd.upstreams.feeds import filled_once
+    from widgetd.upstreams.feeds import fill_once
 
     asked = arguments_from(arguments) if arguments else widget.call_example
-    print_json(widget.draw(filled_once(widget, widget.feed, asked or {}, upstreams)).tree)
+    print_json(widget.draw(fill_once(widget, widget.feed, asked or {}, upstreams)).tree)
     return 0
 
 

@@ -14,7 +14,7 @@ from widgetd.errors import CallError, ConfigError
 from widgetd.settings import settle
 
 if TYPE_CHECKING:
-    from widgetd.upstreams.answers import Answer
+    from widgetd.upstreams.answers import UpstreamAnswer
     from widgetd.upstreams.declarations import Declaration
 
 File = Annotated[
@@ -34,19 +34,19 @@ def list_upstreams(
     """Connect to each upstream once, and say how it is; 1 where one fails."""
     import anyio
 
-    from widgetd.upstreams.diagnosis import diagnosed, hint
+    from widgetd.upstreams.diagnosis import diagnose, hint
 
     declarations = _declared(file)
     if test:
         declarations = {test: _named(declarations, test)}
     items = []
     for name, declaration in declarations.items():
-        one = anyio.run(diagnosed, declaration)
+        one = anyio.run(diagnose, declaration)
         reason = "" if one.state == "disabled" else one.reason
         items.append(
             {
                 "name": name,
-                "kind": declaration.kind,
+                "kind": declaration.kind.name,
                 "state": "failed" if reason else one.state,
                 "reason": reason,
                 "tools": sorted(one.tools),
@@ -85,7 +85,7 @@ def call(
     declaration, given = _named(_declared(file), name), arguments_from(arguments)
     query = compile_query(select) if select else None
 
-    async def asked() -> Answer:
+    async def asked() -> UpstreamAnswer:
         from widgetd.upstreams.connection import Upstream, while_running
 
         upstream = Upstream(declaration, is_logged=False)

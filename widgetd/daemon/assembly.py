@@ -51,7 +51,7 @@ from widgetd.store.delivery.forward import Forwarder
 from widgetd.store.delivery.webhook import webhook
 from widgetd.store.factory import open_store
 from widgetd.store.limits import LocalLimits
-from widgetd.upstreams.toolset import Feeding
+from widgetd.upstreams.toolset import UpstreamServices
 from widgetd.web.metrics import Metrics
 
 if TYPE_CHECKING:
@@ -196,20 +196,20 @@ def build_server(runtime: Runtime, store: Store) -> Server:
     return build(runtime.registry, store, options, auth=runtime.access_policy.access)
 
 
-def build_upstream_services(runtime: Runtime, server: Server) -> Feeding:
+def build_upstream_services(runtime: Runtime, server: Server) -> UpstreamServices:
     """Connect `server` to the upstreams that fill its widgets; to none without an upstreams file.
 
     Raises:
         ConfigError: The file cannot be used (W5101), or a secret is missing (W5102).
     """
     metrics, path = runtime.metrics, runtime.settings.upstreams
-    feeding = Feeding.of(path, server.store.answers, metrics)
-    if feeding.upstreams is not None and feeding.feeds is not None:
-        metrics.watch_upstreams(feeding.upstreams.ups)
-        runtime.health.upstreams = feeding.upstreams.counts
-        server.rendering.feeds = feeding.feeds
-    server.provide(feeding)
-    return feeding
+    services = UpstreamServices.from_file(path, server.store.answers, metrics)
+    if services.upstreams is not None and services.feeds is not None:
+        metrics.watch_upstreams(services.upstreams.availability)
+        runtime.health.upstreams = services.upstreams.required_counts
+        server.rendering.feeds = services.feeds
+    server.provide(services)
+    return services
 
 
 def build_intake(runtime: Runtime) -> Uploads | None:
@@ -366,7 +366,7 @@ def open_chat(
         from widgetd.chat.backend.tools import OwnTools, UpstreamTools  # noqa: PLC0415 - see below
 
         others = upstreams.all.values() if upstreams and OPERATE in owner.scopes else ()
-        enabled = (one for one in others if one.declaration.declared.enabled)
+        enabled = (one for one in others if one.declaration.table.enabled)
         with nullcontext("") if access is None else access.delegated_token(owner) as token:
             yield [OwnTools(url, token), *map(UpstreamTools, enabled)]
 

@@ -24,7 +24,7 @@ from widgetd.render.result import Policy
 from widgetd.render.view import view_html
 from widgetd.settings import Settings, folder_of
 from widgetd.store.factory import local_store
-from widgetd.upstreams.toolset import Feeding
+from widgetd.upstreams.toolset import UpstreamServices
 
 
 def register(
@@ -48,7 +48,8 @@ def register(
     """
     declared = None if upstreams is None else Path(upstreams)
     settings = Settings(dir=Path(folder), upstreams=declared)
-    Feeding.of(declared, local_store().answers)  # now, so that this call raises its faults
+    # Now, so that this call raises the faults of the file.
+    UpstreamServices.from_file(declared, local_store().answers)
     root = folder_of(settings)
 
     @asynccontextmanager
@@ -74,14 +75,14 @@ async def _follow(
 ) -> None:
     load = Loader(server.admit, strict=settings.strict).load
     catalog = build_catalog(settings, root, load)
-    feeding = Feeding.of(settings.upstreams, server.store.answers)
-    if feeding.feeds is not None:
-        server.rendering.feeds = feeding.feeds
+    upstream_services = UpstreamServices.from_file(settings.upstreams, server.store.answers)
+    if upstream_services.feeds is not None:
+        server.rendering.feeds = upstream_services.feeds
     async with (
         anyio.create_task_group() as tasks,
         reloading(server, settings, catalog, hints=Hints(), health=Health(), stop=stop),
     ):
-        tasks.start_soon(feeding.run)
+        tasks.start_soon(upstream_services.run)
         scanned.set()
         await stop.wait()
         tasks.cancel_scope.cancel()

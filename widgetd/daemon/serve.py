@@ -53,7 +53,7 @@ from widgetd.mcp.unambiguous import reject_duplicate_keys
 from widgetd.observe.log_ring import LogRing
 from widgetd.settings import Settings
 from widgetd.store.delivery.forward import Forwarder
-from widgetd.upstreams.toolset import Feeding
+from widgetd.upstreams.toolset import UpstreamServices
 from widgetd.web.app import MCP_PATH, app
 from widgetd.web.guard import Guard
 from widgetd.web.http_server import HttpServer, bind, most_connections, url_of
@@ -107,7 +107,7 @@ async def serve(
         store = await held.enter_async_context(build_store(settings))
         forwarding = build_forwarder(settings, store)
         server = build_server(runtime, forwarding.store if forwarding else store)
-        feeding = build_upstream_services(runtime, server)
+        upstream_services = build_upstream_services(runtime, server)
         uploads = build_intake(runtime)
         services = _provide(runtime, server, uploads)
         catalog = build_catalog(settings, folder, loading.loader.load, last_good=loading.last_good)
@@ -127,15 +127,17 @@ async def serve(
                 listener=listener,
                 metrics_listener=metrics_listener,
                 chat=held.enter_context(
-                    open_chat(runtime, server, feeding.upstreams, url_of(listener) + MCP_PATH)
+                    open_chat(
+                        runtime, server, upstream_services.upstreams, url_of(listener) + MCP_PATH
+                    )
                 ),
             )
         loading.journal.open()
         if watched:
             _arm_watchdog(held, loading)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_obey_signals, runtime, feeding)
-            tasks.start_soon(feeding.run)
+            tasks.start_soon(_obey_signals, runtime, upstream_services)
+            tasks.start_soon(upstream_services.run)
             if watched:
                 tasks.start_soon(watchdog.beat)
             if runtime.audit is not None:
@@ -353,7 +355,7 @@ def _announce(runtime: Runtime, started: Started, url: str) -> None:
     started(url, widgets)
 
 
-async def _obey_signals(runtime: Runtime, feeding: Feeding) -> None:
+async def _obey_signals(runtime: Runtime, upstream_services: UpstreamServices) -> None:
     """End the daemon on SIGTERM and SIGINT; read files, tokens and upstreams again on SIGHUP."""
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
         async for received in signals:
@@ -363,6 +365,6 @@ async def _obey_signals(runtime: Runtime, feeding: Feeding) -> None:
                     runtime.access_policy.access.reread()
                 runtime.health.on_next_scan(runtime.tell_supervisor)
                 runtime.hints.add()
-                feeding.look()
+                upstream_services.check_file()
             else:
                 runtime.stop.set()

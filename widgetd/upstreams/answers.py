@@ -1,4 +1,4 @@
-"""What an upstream answered: as bytes, read in pages that put together are those bytes again."""
+"""Answers of upstreams as bytes, and their pages: put together, they are those bytes again."""
 
 from __future__ import annotations
 
@@ -15,21 +15,22 @@ from widgetd.errors import CallError
 from widgetd.schema.json_text import NotJsonError, parse_json
 from widgetd.schema.json_values import to_json
 from widgetd.text_search import compile_pattern
+from widgetd.upstreams.limits import LIMITS
 
-KEPT_S = 900.0
-MOST_KEPT_BYTES = 64 * 1024 * 1024
-MOST_BYTES = 8 * 1024 * 1024
-"""Of one answer."""
+_LINE_END = compile_pattern(rb"\r\n|\n|\r")
+_LEXEME = compile_pattern(rb'(?s)"(?:[^"\\]|\\.)*+"|[\[\]{},]')
+_EDGE_BYTES = 16
+"""Distance between two edges that are kept: the smallest page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What a tool answered.
+class UpstreamAnswer:
+    """The answer of a tool.
 
     Attributes:
-        kind: What its bytes are.
-        content: JSON, UTF-8, or anything.
-        mime_type: Of what is binary.
+        kind: What the content is.
+        content: JSON, UTF-8, or any bytes.
+        mime_type: Type of binary content.
     """
 
     kind: Literal["json", "text", "binary"]
@@ -37,10 +38,10 @@ class Answer:
     mime_type: str = ""
 
     def value(self, upstream: str) -> Any:
-        """The answer as a JSON value.
+        """Return the answer as a JSON value.
 
         Raises:
-            CallError: It is none (W5006).
+            CallError: It is not JSON (W5006).
         """
         try:
             if self.kind == "json":
@@ -50,62 +51,56 @@ class Answer:
         raise CallError("W5006", f"the answer of the upstream '{upstream}' is not JSON")
 
 
-def answer_of(result: Any, upstream: str) -> Answer:
-    """The answer that an MCP result brings: its structure, else its text, else what is binary.
+def to_answer(result: Any, upstream: str) -> UpstreamAnswer:
+    """Return the answer in an MCP result: its structure, else its text, else its first bytes.
 
     Raises:
         CallError: It is too large (W5008), or MCP does not allow it (W5020).
     """
     if result.structured_content is not None:
-        answer = Answer(kind="json", content=_encoded(result.structured_content, upstream))
+        try:
+            content = to_json(result.structured_content)
+        except (TypeError, ValueError):
+            raise malformed_error(upstream, "it holds a value that JSON cannot carry") from None
+        answer = UpstreamAnswer(kind="json", content=content)
     else:
-        answer = _of_blocks(result.content, upstream)
-    if len(answer.content) > MOST_BYTES:
-        raise too_large(upstream)
+        answer = _from_blocks(result.content, upstream)
+    if len(answer.content) > LIMITS.answer_bytes:
+        raise too_large_error(upstream)
     return answer
 
 
-def too_large(upstream: str) -> CallError:
-    """An answer is larger than `MOST_BYTES`."""
+def too_large_error(upstream: str) -> CallError:
+    """Return the error for an answer above the limits (W5008)."""
     return CallError("W5008", f"the answer of the upstream '{upstream}' is larger than 8 MiB")
 
 
-def malformed(upstream: str, problem: str) -> CallError:
+def malformed_error(upstream: str, problem: str) -> CallError:
     """Return the error for an answer that MCP does not allow (W5020)."""
     return CallError(
         "W5020", f"the answer of the upstream '{upstream}' is not valid MCP: {problem}"
     )
 
 
-def _encoded(value: Any, upstream: str) -> bytes:
-    try:
-        return to_json(value)
-    except (TypeError, ValueError):
-        raise malformed(upstream, "it holds a value that JSON cannot carry") from None
-
-
-def _from_base64(text: str, upstream: str) -> bytes:
-    try:
-        return base64.b64decode(text, validate=True)
-    except ValueError:
-        raise malformed(upstream, "its binary content is not base64") from None
-
-
-def _of_blocks(blocks: list[Any], upstream: str) -> Answer:
+def _from_blocks(blocks: list[Any], upstream: str) -> UpstreamAnswer:
     texts = [block.text for block in blocks if block.type == "text"]
     for block in blocks:
         inner = getattr(block, "resource", block)
         data = getattr(inner, "data", None) or getattr(inner, "blob", None)
         if not texts and isinstance(data, str):
             kind = getattr(inner, "mime_type", "") or "application/octet-stream"
-            return Answer(kind="binary", content=_from_base64(data, upstream), mime_type=kind)
-    # A lone surrogate can come in JSON, and stands in no text that could be sent on.
+            try:
+                content = base64.b64decode(data, validate=True)
+            except ValueError:
+                raise malformed_error(upstream, "its binary content is not base64") from None
+            return UpstreamAnswer(kind="binary", content=content, mime_type=kind)
+    # JSON may hold half a character, which no text can be sent with.
     text = "\n".join(texts).encode("utf-8", "replace")
     try:
         parse_json(text)
     except NotJsonError:
-        return Answer(kind="text", content=text)
-    return Answer(kind="json", content=text)
+        return UpstreamAnswer(kind="text", content=text)
+    return UpstreamAnswer(kind="json", content=text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,15 +112,15 @@ class PagedAnswer:
             array or object of JSON, behind a line of text.
     """
 
-    answer: Answer
+    answer: UpstreamAnswer
     edges: array[int]
 
     @classmethod
-    def of(cls, answer: Answer) -> PagedAnswer:
+    def build(cls, answer: UpstreamAnswer) -> PagedAnswer:
         """Find the edges of an answer. Takes seconds for 8 MiB, so call it in a worker thread."""
         edges = array("I")
         for edge in _edges(answer):
-            # One for each 16 bytes, the smallest page: else they may take four times the content.
+            # All edges would take up to four times the content.
             if edges and edges[-1] // _EDGE_BYTES == edge // _EDGE_BYTES:
                 edges[-1] = edge
             else:
@@ -134,13 +129,13 @@ class PagedAnswer:
 
     @property
     def size(self) -> int:
-        """Memory in bytes."""
+        """Return its size in bytes."""
         return len(self.answer.content) + len(self.edges) * self.edges.itemsize
 
     def page(self, start: int, most_bytes: int) -> bytes:
         """Return the page of at most `most_bytes` that begins at `start`.
 
-        It ends at an edge where there is one, else between two characters, up to 3 bytes late.
+        It ends at an edge if there is one, else between two characters, up to 3 bytes late.
         """
         content, end = self.answer.content, start + most_bytes
         if end >= len(content):
@@ -154,55 +149,51 @@ class PagedAnswer:
         return content[start:end]
 
 
-def _edges(answer: Answer) -> Iterator[int]:
+def _edges(answer: UpstreamAnswer) -> Iterator[int]:
     if answer.kind == "text":
-        yield from (found.end() for found in _LINE_END.finditer(answer.content))
+        yield from (match.end() for match in _LINE_END.finditer(answer.content))
     elif answer.kind == "json":
         depth = 0
-        for found in _LEXEME.finditer(answer.content):
-            lexeme = found.group()
+        for match in _LEXEME.finditer(answer.content):
+            lexeme = match.group()
             if lexeme in b"[{":
                 depth += 1
             elif lexeme in b"]}":
                 depth -= 1
             elif lexeme == b"," and depth == 1:
-                yield found.end()
-
-
-_EDGE_BYTES = 16
-_LINE_END = compile_pattern(rb"\r\n|\n|\r")
-_LEXEME = compile_pattern(rb'(?s)"(?:[^"\\]|\\.)*+"|[\[\]{},]')
+                yield match.end()
 
 
 @dataclass(eq=False)
-class KeptAnswers:
-    """Answers that are being read page by page, the newest that fit, each for a while."""
+class PagedAnswers:
+    """Answers that are being read page by page: the newest that fit, each for a while."""
 
     clock: Callable[[], float]
-    _kept: OrderedDict[str, tuple[float, str, PagedAnswer]] = field(default_factory=OrderedDict)
+    _entries: OrderedDict[str, tuple[float, str, PagedAnswer]] = field(default_factory=OrderedDict)
 
-    def keep(self, answer: PagedAnswer, owner: str) -> str:
-        """Keep `answer` for `owner` alone, and give the name to ask for it again by."""
+    def add(self, answer: PagedAnswer, owner: str) -> str:
+        """Store an answer for `owner` alone, and return the name that `get` takes."""
         name = token_urlsafe(9)
-        self._kept[name] = self.clock() + KEPT_S, owner, answer
-        while sum(one.size for _, _, one in self._kept.values()) > MOST_KEPT_BYTES:
-            self._kept.popitem(last=False)
+        self._entries[name] = self.clock() + LIMITS.paged_s, owner, answer
+        while sum(entry.size for _, _, entry in self._entries.values()) > LIMITS.paged_bytes:
+            self._entries.popitem(last=False)
         return name
 
     def get(self, name: str, owner: str) -> PagedAnswer:
-        """The answer of that name.
+        """Return the owner's answer of that name.
 
         Raises:
-            CallError: It is not kept, or not any more (W5009).
+            CallError: There is none, or none any more (W5009).
         """
-        until, whose, answer = self._kept.get(name, (0.0, "", None))
-        if answer is None or until <= self.clock() or whose != owner:
-            self._kept.pop(name, None) if whose == owner else None
+        until, of, answer = self._entries.get(name, (0.0, "", None))
+        if answer is None or until <= self.clock() or of != owner:
+            if of == owner:
+                self._entries.pop(name, None)
             problem = "this answer is not kept any more; call the tool again"
             raise CallError("W5009", problem, path="after")
         return answer
 
 
-def shown(page: bytes, kind: str) -> Any:
-    """A page as it is sent: text, or what is binary as base64."""
+def encode_page(page: bytes, kind: str) -> str:
+    """Return a page as it is sent: text, or binary content as base64."""
     return base64.b64encode(page).decode() if kind == "binary" else page.decode()

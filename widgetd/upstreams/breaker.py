@@ -1,21 +1,25 @@
-"""After several failures in a row, ask no more for a while; then once, to see."""
+"""Circuit breaker: after several failures in a row, refuse calls for a while, then try one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-PAUSES_S = (1.0, 2.0, 5.0, 15.0, 60.0)
-"""After a failure, the next, and so on; the last for all that follow."""
+from widgetd.upstreams.limits import LIMITS
+
+
+def pause_s(failures: int) -> float:
+    """Return the pause after so many failures in a row, of which there is at least one."""
+    return LIMITS.pauses_s[min(failures, len(LIMITS.pauses_s)) - 1]
 
 
 @dataclass(slots=True)
 class Breaker:
-    """Counts failures in a row.
+    """A counter of failures in a row.
 
     Attributes:
-        fail_after: So many open it.
-        clock: Tells the time, in seconds that never run backwards.
+        fail_after: Failures that open it.
+        clock: Monotonic time in seconds.
     """
 
     fail_after: int
@@ -23,45 +27,44 @@ class Breaker:
     _failures: int = 0
     _opened: int = 0
     _until: float = 0.0
-    _trying: bool = False
+    _is_trying: bool = False
 
     @property
     def is_open(self) -> bool:
-        """Whether calls are refused, or one is on trial."""
+        """Return whether calls are refused, or one of them is on trial."""
         return self._opened > 0
 
     def retry_in_s(self) -> float:
-        """How long until the next call may go through; 0 where it may now."""
+        """Return the time until a call may go through; 0 if one may now."""
         if not self._opened:
             return 0.0
         left = max(self._until - self.clock(), 0.0)
-        return max(left, 0.05) if self._trying else left
+        return max(left, 0.05) if self._is_trying else left
 
     def admit(self) -> bool:
-        """Whether a call may go through; where it is on trial, all others wait for what it says."""
+        """Return whether a call may go through; one on trial keeps all others waiting."""
         if not self._opened:
             return True
-        if self._trying or self.clock() < self._until:
+        if self._is_trying or self.clock() < self._until:
             return False
-        self._trying = True
+        self._is_trying = True
         return True
 
-    def succeeded(self) -> None:
-        """A call was answered."""
+    def record_success(self) -> None:
+        """Close it after an answer."""
         self._failures = self._opened = 0
-        self._trying = False
+        self._is_trying = False
 
-    def failed(self) -> None:
-        """A call was not; calls that began before it opened do not open it further."""
+    def record_failure(self) -> None:
+        """Count a failure; calls from before it opened do not prolong the pause."""
         self._failures += 1
-        if self._opened and not self._trying:
+        if self._opened and not self._is_trying:
             return
-        if self._trying or self._failures >= self.fail_after:
-            pause_s = PAUSES_S[min(self._opened, len(PAUSES_S) - 1)]
+        if self._is_trying or self._failures >= self.fail_after:
             self._opened += 1
-            self._until = self.clock() + pause_s
-            self._trying = False
+            self._until = self.clock() + pause_s(self._opened)
+            self._is_trying = False
 
-    def abandoned(self) -> None:
-        """A call ended without saying anything of the upstream; the next one may be on trial."""
-        self._trying = False
+    def abandon(self) -> None:
+        """End a call that says nothing about the upstream; the next one may be on trial."""
+        self._is_trying = False

@@ -1,80 +1,57 @@
-"""FastMCP's client of an upstream: over HTTP, to a child over pipes, or within this process.
+"""FastMCP's client of an upstream, and the server that stands for an OpenAPI document.
 
-Such a server is made of an OpenAPI document, so that there is one way to call all kinds.
+Such a server runs in this process, so that all kinds of upstreams are called in one way.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from widgetd.upstreams import wire
 from widgetd.upstreams.declarations import Declaration
 from widgetd.upstreams.openapi import READ_ONLY_METHODS
+from widgetd.upstreams.transport import RecordingTransport
 
 if TYPE_CHECKING:
     from fastmcp import Client, FastMCP
 
 
 def import_client(declaration: Declaration) -> None:
-    """Import what `client_of` needs: most daemons have no upstream, and it takes half a second."""
+    """Import what a client needs: half a second that a daemon without upstreams saves."""
     import_module("widgetd.upstreams.session")
-    if declaration.kind in {"openapi", "endpoints"}:
+    if not declaration.kind.has_session:
         import_module("fastmcp.server.providers.openapi")
 
 
-def client_of(
+def build_client(
     declaration: Declaration,
-    line: wire.Wire,
+    recorder: RecordingTransport,
     service: FastMCP[Any] | None,
-    heard: Callable[[Any], Any],
+    on_message: Callable[[Any], Any],
     reduce: Callable[[dict[str, Any]], None],
 ) -> Client[Any]:
     """Build a client of an upstream, not yet connected.
 
     Args:
         declaration: The upstream.
-        line: The transport of its HTTP requests.
+        recorder: The transport of its HTTP requests.
         service: The server to connect to where the upstream itself speaks no MCP.
-        heard: Receives the server's notifications.
+        on_message: Receives the server's notifications.
         reduce: Reduces each `tools/list` result, in place, before a library reads it.
     """
     from fastmcp import Client  # noqa: PLC0415 - see `import_client`
-    from fastmcp.client import transports  # noqa: PLC0415 - likewise
 
     from widgetd.upstreams.session import ReducedTransport  # noqa: PLC0415 - likewise
 
-    def factory(headers: Mapping[str, str] | None = None, **_options: Any) -> Any:
-        return wire.client(line, headers or {})
-
-    declared, secrets = declaration.declared, declaration.secrets
-    made: Any
-    transport: Any
-    if declaration.kind == "mcp":
-        is_sse = declared.transport == "sse" or "/sse" in secrets["url"].partition("?")[0][-5:]
-        transport = transports.SSETransport if is_sse else transports.StreamableHttpTransport
-        headers = dict(secrets["headers"])
-        made = transport(secrets["url"], headers=headers, httpx_client_factory=factory)
-    elif declaration.kind == "stdio":
-        made = transports.StdioTransport(
-            declared.command,
-            list(secrets["args"]),
-            env=dict(secrets["env"]),
-            cwd=declared.cwd or None,
-            keep_alive=False,
-            log_file=Path(os.devnull),
-        )
-    elif service is not None:
-        made = transports.FastMCPTransport(service)
-    return Client(ReducedTransport(made, reduce), message_handler=heard, init_timeout=0, timeout=0)
+    transport = ReducedTransport(declaration.kind.open(declaration, recorder, service), reduce)
+    # 0: no timeouts of FastMCP's own, since `Upstream` bounds connecting and each call.
+    return Client(transport, message_handler=on_message, init_timeout=0, timeout=0)
 
 
-def server_of(declaration: Declaration, http: Any) -> FastMCP[Any]:
+def build_service(declaration: Declaration, http: Any) -> FastMCP[Any]:
     """Build a server of an OpenAPI document, whose tools send their requests by `http`.
 
     Takes seconds for a large document, so call it in a worker thread.

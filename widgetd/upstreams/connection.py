@@ -1,10 +1,9 @@
-"""One upstream, kept connected: what it can do, how it is, and a call of one of its tools.
+"""One upstream, kept connected: its tools, its state, and calls of its tools.
 
     connect -> list tools -> listen -> (lost) -> pause -> connect
 
-All kinds are one thing inside, a FastMCP client: over HTTP, over pipes of a child, or in this
-process to a server made of an OpenAPI document. Nothing that an upstream says in words goes any
-further than this module, but to whoever asks for an answer.
+All kinds are a FastMCP client here: over HTTP, over a child's pipes, or in this process to a
+server made of an OpenAPI document. Texts of an upstream leave this module only as answers.
 """
 
 from __future__ import annotations
@@ -24,13 +23,24 @@ from pydantic import ValidationError
 from widgetd.errors import CallError, WidgetError
 from widgetd.logs import get_logger
 from widgetd.schema.validator import Schema, compile_schema
-from widgetd.upstreams import wire
-from widgetd.upstreams.answers import Answer, answer_of, malformed, too_large
-from widgetd.upstreams.breaker import PAUSES_S, Breaker
-from widgetd.upstreams.clients import client_of, import_client, server_of
+from widgetd.upstreams.answers import (
+    UpstreamAnswer,
+    malformed_error,
+    to_answer,
+    too_large_error,
+)
+from widgetd.upstreams.breaker import Breaker, pause_s
+from widgetd.upstreams.clients import build_client, build_service, import_client
 from widgetd.upstreams.declarations import Declaration
 from widgetd.upstreams.limits import LIMITS, run_sized
-from widgetd.upstreams.listing import Tool, ToolListing
+from widgetd.upstreams.listing import ToolListing, UpstreamTool
+from widgetd.upstreams.transport import (
+    TOO_LARGE,
+    RecordingTransport,
+    close_client,
+    failure_reason,
+    http_client,
+)
 
 if TYPE_CHECKING:
     from fastmcp import Client
@@ -46,25 +56,28 @@ PARSE_ERROR = -32700
 _log = get_logger()
 
 
-class Observer(Protocol):
-    """Is told of calls. Called in the event loop; must neither wait nor raise."""
+class UpstreamObserver(Protocol):
+    """Receives calls, in the event loop; must neither wait nor raise."""
 
     def upstream_called(self, upstream: str, outcome: str, seconds: float) -> None:
-        """A call is over; the outcome is `ok` or a code."""
+        """Receive the end of a call; the outcome is `ok` or a code."""
 
     def upstream_answered(self, upstream: str, source: str) -> None:
-        """A widget was filled from a `call`, a `kept` answer or a `stale` one."""
+        """Receive that a widget was filled from a `call`, a `kept` or a `stale` answer."""
 
 
 @asynccontextmanager
 async def while_running(run: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
-    """Have `run` go on within; a `CallError` that is raised there is raised as itself."""
+    """Run a task during the block; a `CallError` from the block is raised as itself.
+
+    The task group alone would raise it within a group of exceptions.
+    """
     refused = None
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(run)
         try:
             yield
-        except CallError as error:  # beside a task that runs, it would be one of a group
+        except CallError as error:
             refused = error
         tasks.cancel_scope.cancel()
     if refused is not None:
@@ -76,20 +89,20 @@ class Upstream:
     """One upstream.
 
     Attributes:
-        tools: Those that may be called, by name.
+        tools: The tools that may be called, by name.
         dropped: How many tools of the latest list were left out, by reason; see `ToolListing`.
-        reason: Why it is not ready, in one word; empty where it is.
-        since: When it came to be so, in seconds since the epoch.
-        last_ok: When it last answered, likewise; None where it never did.
-        protocol: The version of MCP that is spoken; empty where none is.
-        calls: How many were made, and `errors` of them failed.
+        reason: Why it is not ready, in one word; empty if it is.
+        since: Time of the latest change of state, in seconds since the epoch.
+        last_ok: Time of the latest answer, in seconds since the epoch; None before the first.
+        protocol: Version of MCP; empty where none is spoken.
+        calls: Number of calls, `errors` of which failed.
     """
 
     declaration: Declaration
-    observer: Observer | None = None
+    observer: UpstreamObserver | None = None
     clock: Callable[[], float] = time.monotonic
     is_logged: bool = True
-    tools: Mapping[str, Tool] = field(default_factory=dict)
+    tools: Mapping[str, UpstreamTool] = field(default_factory=dict)
     dropped: Mapping[str, int] = field(default_factory=dict)
     state: State = "connecting"
     reason: str = ""
@@ -99,108 +112,106 @@ class Upstream:
     calls: int = 0
     errors: int = 0
     breaker: Breaker = field(init=False)
-    _seconds: deque[float] = field(default_factory=lambda: deque(maxlen=256))
+    _durations_s: deque[float] = field(default_factory=lambda: deque(maxlen=256))
     _client: Client[Any] | None = None
     _listing: ToolListing = field(default_factory=lambda: ToolListing(()))
     _schemas: OrderedDict[bytes, Schema | None] = field(default_factory=OrderedDict)
-    _wire: wire.Wire | None = None
+    _recorder: RecordingTransport | None = None
     _settled: anyio.Event = field(default_factory=anyio.Event)
-    _tried: anyio.Event = field(default_factory=anyio.Event)
-    _hurried: anyio.Event = field(default_factory=anyio.Event)
-    _stirred: anyio.Event = field(default_factory=anyio.Event)
-    _relist: bool = False
-    _lost: bool = False
+    _attempted: anyio.Event = field(default_factory=anyio.Event)
+    _retry_now: anyio.Event = field(default_factory=anyio.Event)
+    _woken: anyio.Event = field(default_factory=anyio.Event)
+    _needs_listing: bool = False
+    _is_lost: bool = False
     _retry_at: float = 0.0
-    _at_once: anyio.CapacityLimiter = field(init=False)
+    _slots: anyio.CapacityLimiter = field(init=False)
     _running: int = 0
     _idle: anyio.Event = field(default_factory=anyio.Event)
 
     def __post_init__(self) -> None:
-        declared = self.declaration.declared
-        self.breaker = Breaker(declared.fail_after, self.clock)
-        self._at_once = anyio.CapacityLimiter(declared.at_once)
-        if not declared.enabled:
+        table = self.declaration.table
+        self.breaker = Breaker(table.fail_after, self.clock)
+        self._slots = anyio.CapacityLimiter(table.at_once)
+        if not table.enabled:
             self.state = "disabled"
             self._settled.set()
 
     @property
     def name(self) -> str:
-        """What feeds call it."""
+        """Return the name by which feeds refer to it."""
         return self.declaration.name
 
     @property
     def has_session(self) -> bool:
-        """Whether there is a connection to lose, as MCP has and plain requests have not."""
-        return self.declaration.kind in {"mcp", "stdio"}
+        """Return whether it has a connection that can be lost."""
+        return self.declaration.kind.has_session
 
     def retry_in_s(self) -> float:
-        """When a call may succeed."""
+        """Return the time until a call may succeed."""
         waiting = 0.0 if self._client else max(self._retry_at - self.clock(), 0.0)
         return round(max(self.breaker.retry_in_s(), waiting), 3)
 
-    def percentiles(self) -> tuple[float, float] | None:
-        """p50 and p95 of the latest calls, in milliseconds."""
-        if not self._seconds:
+    def percentiles_ms(self) -> tuple[float, float] | None:
+        """Return p50 and p95 of the latest 256 calls; None before the first."""
+        if not self._durations_s:
             return None
-        ordered = sorted(self._seconds)
+        ordered = sorted(self._durations_s)
         middle, late = ordered[len(ordered) // 2], ordered[int(len(ordered) * 0.95)]
         return round(middle * 1000, 1), round(late * 1000, 1)
 
     async def run(self) -> None:
-        """Keep it connected, until cancelled."""
-        if not self.declaration.declared.enabled:
+        """Keep it connected until cancelled."""
+        if not self.declaration.table.enabled:
             return
         failures = 0
         while True:
             began, error = self.clock(), None
             try:
-                async with self._connected() as client:
-                    await self._keep(client)
-            except Exception as raised:  # noqa: BLE001 whatever ends a connection, it is made again
+                async with self._connection() as client:
+                    await self._watch(client)
+            except Exception as raised:  # noqa: BLE001 - whatever ends a connection, connect again
                 error = raised
             was_ready, self._client = self._client is not None, None
             lasted_s = self.clock() - began
-            # What worked for a while and is lost is looked for at once.
-            failures = 0 if was_ready and lasted_s > PAUSES_S[0] else failures + 1
-            pause_s = PAUSES_S[min(failures, len(PAUSES_S)) - 1] if failures else 0.0
-            self._retry_at = self.clock() + pause_s
-            self._turn("failed", self._why(error, began))
+            # A connection that worked for a while and is lost is replaced at once.
+            failures = 0 if was_ready and lasted_s > pause_s(1) else failures + 1
+            wait_s = pause_s(failures) if failures else 0.0
+            self._retry_at = self.clock() + wait_s
+            self._set_state("failed", self._reason(error, began))
             self._settled.set()
-            self._tried.set()
-            self._tried = anyio.Event()
-            with anyio.move_on_after(pause_s):
-                await self._hurried.wait()
-            self._hurried = anyio.Event()
+            self._attempted.set()
+            self._attempted = anyio.Event()
+            with anyio.move_on_after(wait_s):
+                await self._retry_now.wait()
+            self._retry_now = anyio.Event()
 
     @asynccontextmanager
-    async def _connected(self) -> AsyncIterator[Client[Any]]:
-        self._lost = self._relist = False
-        http = None
+    async def _connection(self) -> AsyncIterator[Client[Any]]:
+        self._is_lost = self._needs_listing = False
+        http = service = None
         declaration = self.declaration
         secrets, connect_s = declaration.secrets, declaration.connect_s
-        # In the loop, everybody's calls would wait for it; and it is no fault of the upstream's.
+        # In a thread, or all calls would wait; before the timeout, for it is not the upstream's.
         await anyio.to_thread.run_sync(import_client, declaration)
-        self._wire = line = wire.Wire(
-            private=declaration.declared.private,
-            is_mcp=declaration.kind == "mcp",
-            clock=self.clock,
+        self._recorder = recorder = RecordingTransport(
+            private=declaration.table.private, is_mcp=self.has_session, clock=self.clock
         )
-        service = None
-        if declaration.kind in {"openapi", "endpoints"}:
-            http = wire.client(line, secrets["headers"], base=secrets["base"])
         try:
-            if http is not None:
-                service = await anyio.to_thread.run_sync(server_of, declaration, http)
+            if not self.has_session:
+                http = http_client(recorder, secrets["headers"], base=secrets["base"])
+                service = await anyio.to_thread.run_sync(build_service, declaration, http)
             with anyio.fail_after(connect_s):
-                client = client_of(declaration, line, service, self._heard, self._reduce)
+                client = build_client(
+                    declaration, recorder, service, self._on_message, self._reduce
+                )
                 await client.__aenter__()  # type: ignore[no-untyped-call]  # FastMCP's
             try:
                 with anyio.fail_after(connect_s):
-                    await self._list(client)
+                    await self._list_tools(client)
                 self._client = client
                 self.protocol = client.protocol_version or "" if self.has_session else ""
                 self._settled.set()
-                self._tried.set()
+                self._attempted.set()
                 yield client
             finally:
                 self._client = None
@@ -208,25 +219,25 @@ class Upstream:
                     await client.close()  # type: ignore[no-untyped-call]  # FastMCP's
         finally:
             if http is not None:
-                await wire.closed(http)
+                await close_client(http)
 
-    async def _keep(self, client: Client[Any]) -> None:
-        """Notice what changes, and look after it when nothing was heard for long, until lost."""
+    async def _watch(self, client: Client[Any]) -> None:
+        """Follow changes of the tools, and probe a silent server, until it is lost."""
         is_modern = self.has_session and client.initialize_result is None
         async with anyio.create_task_group() as tasks:
             if is_modern:
                 tasks.start_soon(self._listen, client)
-            while not self._lost:
-                idle_s = self.declaration.declared.idle_probe_s if self.has_session else None
+            while not self._is_lost:
+                idle_s = self.declaration.table.idle_probe_s if self.has_session else None
                 with anyio.move_on_after(idle_s):
-                    await self._stirred.wait()
-                self._stirred = anyio.Event()
-                if self._lost:
+                    await self._woken.wait()
+                self._woken = anyio.Event()
+                if self._is_lost:
                     break
                 with anyio.fail_after(self.declaration.connect_s):
-                    if self._relist:
-                        self._relist = False
-                        await self._list(client)
+                    if self._needs_listing:
+                        self._needs_listing = False
+                        await self._list_tools(client)
                     elif not self.has_session:
                         continue
                     elif is_modern:
@@ -236,37 +247,38 @@ class Upstream:
             tasks.cancel_scope.cancel()
 
     async def _listen(self, client: Client[Any]) -> None:
+        # FastMCP's client never subscribes by itself.
         from mcp import MCPError  # noqa: PLC0415 - most daemons have no upstream
         from mcp.client.subscriptions import SubscriptionLost, listen  # noqa: PLC0415 - likewise
 
         try:
             async with listen(client.session, tools_list_changed=True) as events:
                 async for _ in events:
-                    self._stir(relist=True)
+                    self._wake(needs_listing=True)
         except SubscriptionLost:
             pass
         except MCPError as error:
             if error.code != CONNECTION_CLOSED:
-                return  # it tells nobody of changes
-        self._lost = True
-        self._stir()
+                return  # it does not offer subscriptions
+        self._is_lost = True
+        self._wake()
 
-    async def _heard(self, message: Any) -> None:
-        """A legacy server says something unasked."""
+    async def _on_message(self, message: Any) -> None:
+        """Handle a notification of a server of the legacy era."""
         root = getattr(message, "root", message)
         if getattr(root, "method", "") == "notifications/tools/list_changed":
-            self._stir(relist=True)
+            self._wake(needs_listing=True)
 
-    def _stir(self, *, relist: bool = False) -> None:
-        self._relist = self._relist or relist
-        self._stirred.set()
+    def _wake(self, *, needs_listing: bool = False) -> None:
+        self._needs_listing = self._needs_listing or needs_listing
+        self._woken.set()
 
     def _reduce(self, page: dict[str, Any]) -> None:
         self._listing.reduce(page)
 
-    async def _list(self, client: Client[Any]) -> None:
-        """Read the list of tools, page by page, while `_reduce` fills `_listing`."""
-        listing = self._listing = ToolListing(self.declaration.declared.tools)
+    async def _list_tools(self, client: Client[Any]) -> None:
+        """Read the list of tools page by page, while `_reduce` fills `_listing`."""
+        listing = self._listing = ToolListing(self.declaration.table.tools)
         cursor, cursors = None, set[str]()
         for _ in range(LIMITS.pages):
             cursor = (await client.list_tools_mcp(cursor=cursor)).next_cursor
@@ -280,9 +292,9 @@ class Upstream:
             _log.warning("upstream.tools_dropped", upstream=self.name, dropped=listing.dropped)
         self.dropped = listing.dropped
         if not self.breaker.is_open:
-            self._turn("ready" if self.tools else "empty", "")
+            self._set_state("ready" if self.tools else "empty", "")
 
-    def _turn(self, state: State, reason: str) -> None:
+    def _set_state(self, state: State, reason: str) -> None:
         if (state, reason) == (self.state, self.reason):
             return
         self.state, self.reason, self.since = state, reason, time.time()
@@ -291,29 +303,27 @@ class Upstream:
         elif self.is_logged:
             _log.warning("upstream.failed", upstream=self.name, state=state, reason=reason)
 
-    def _why(self, error: BaseException | None, began: float) -> str:
-        """Why it failed, in one word: what was seen on the wire, else what was raised."""
-        noted = self._wire.since(began) if self._wire else None
-        if noted is not None:
-            return "protocol" if noted.reason == wire.TOO_LARGE else noted.reason
-        found = wire.reason_of(error) if error is not None else ""
-        if self.declaration.kind == "stdio" and found in {"", "protocol"}:
-            return "exited"
-        return found or "protocol"
+    def _reason(self, error: BaseException | None, began: float) -> str:
+        """Return the reason of a failure: what the transport recorded, else the exception's."""
+        failure = self._recorder.failure_since(began) if self._recorder else None
+        if failure is not None:
+            return "protocol" if failure.reason == TOO_LARGE else failure.reason
+        reason = failure_reason(error) if error is not None else ""
+        return self.declaration.kind.loss if reason in {"", "protocol"} else reason
 
-    async def call(self, tool: str, arguments: Mapping[str, Any]) -> Answer:
-        """What a tool of it answers.
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> UpstreamAnswer:
+        """Call a tool and return its answer.
 
         Raises:
-            CallError: There is no such tool for us (W5004), it does not take these arguments
-                (W5005), it says that it failed (W5010), its answer is too large (W5008) or not MCP
-                (W5020), or the upstream is not available (W5002) or too slow (W5003).
+            CallError: The tool does not exist or is not allowed (W5004), it does not take these
+                arguments (W5005), it reports a failure (W5010), its answer is too large (W5008)
+                or not MCP (W5020), or the upstream is not available (W5002) or too slow (W5003).
         """
         started, outcome = self.clock(), "failed"
         self.calls += 1
         self._running += 1
         try:
-            answer = await self._called(tool, arguments)
+            answer = await self._call(tool, arguments)
         except CallError as error:
             outcome = error.code
             self.errors += 1
@@ -326,115 +336,115 @@ class Upstream:
             self._running -= 1
             if not self._running:
                 self._idle.set()
-            seconds = self.clock() - started
-            self._seconds.append(seconds)
+            duration_s = self.clock() - started
+            self._durations_s.append(duration_s)
             if self.observer is not None:
-                self.observer.upstream_called(self.name, outcome, seconds)
+                self.observer.upstream_called(self.name, outcome, duration_s)
 
-    async def settled(self) -> None:
-        """Wait until the first try to connect has come to something."""
+    async def wait_settled(self) -> None:
+        """Wait for the outcome of the first attempt to connect."""
         await self._settled.wait()
 
-    async def retried(self) -> None:
-        """Wait for a try to connect that begins now, where it is not connected: somebody asks."""
+    async def ensure_attempt(self) -> None:
+        """Attempt to connect at once where it is not connected, and wait for the outcome."""
         await self._settled.wait()
         if self.state == "failed":
-            self._hurried.set()
-            await self._tried.wait()
+            self._retry_now.set()
+            await self._attempted.wait()
 
-    async def idle(self) -> None:
+    async def wait_idle(self) -> None:
         """Wait until no call is running."""
         while self._running:
             self._idle = anyio.Event()
             await self._idle.wait()
 
-    async def _called(self, tool: str, arguments: Mapping[str, Any]) -> Answer:
-        began, admitted = self.clock(), False
-        call_s = self.declaration.declared.call_s
+    async def _call(self, name: str, arguments: Mapping[str, Any]) -> UpstreamAnswer:
+        began, is_admitted = self.clock(), False
+        call_s = self.declaration.table.call_s
         try:
             with anyio.fail_after(call_s):
                 await self._settled.wait()
-                client = self._available()
-                given = await self._fitting(tool, arguments)
-                async with self._at_once:
-                    self._admit()
-                    admitted = True
-                    result = await client.call_tool_mcp(tool, given)
+                client = self._require_client()
+                checked = await self._check(name, arguments)
+                async with self._slots:
+                    self._require_admission()
+                    is_admitted = True
+                    result = await client.call_tool_mcp(name, checked)
         except CallError:
             raise
         except TimeoutError:
-            if admitted:
-                self._failed("timeout")
+            if is_admitted:
+                self._record_failure("timeout")
             problem = f"the upstream '{self.name}' did not answer within {call_s:g} s"
             wait_s = self.retry_in_s()
             raise CallError("W5003", problem, recoverable=True, retry_after_s=wait_s) from None
         except Exception as error:  # noqa: BLE001 - whatever a library raises, the upstream failed
-            raise self._judged(error, began) from None
+            raise self._to_error(error, began) from None
         except BaseException:
-            if admitted:
-                self.breaker.abandoned()
+            if is_admitted:
+                self.breaker.abandon()
             raise
         if result.is_error:
-            raise self._judged(None, began)
-        self._succeeded()
+            raise self._to_error(None, began)
+        self._record_success()
         size = sum(len(getattr(block, "text", "")) for block in result.content)
-        return await run_sized(size, answer_of, result, self.name)
+        return await run_sized(size, to_answer, result, self.name)
 
-    def _judged(self, error: Exception | None, began: float) -> CallError:
-        """What a call failed of, which the breaker is told if it says something of the upstream."""
-        noted = self._wire.since(began) if self._wire else None
-        if noted is not None and noted.reason == wire.TOO_LARGE:
-            self._succeeded()
-            return too_large(self.name)
+    def _to_error(self, error: Exception | None, began: float) -> CallError:
+        """Return the error of a failed call, and count it where the upstream is not well."""
+        failure = self._recorder.failure_since(began) if self._recorder else None
+        if failure is not None and failure.reason == TOO_LARGE:
+            self._record_success()
+            return too_large_error(self.name)
         code = getattr(error, "code", None)
-        if noted is None and (code == PARSE_ERROR or isinstance(error, ValidationError)):
-            self._succeeded()
-            return malformed(self.name, "the SDK cannot read it")
-        answered = error is None or (isinstance(code, int) and code != CONNECTION_CLOSED)
-        if noted is None and answered:
-            self._succeeded()
+        if failure is None and (code == PARSE_ERROR or isinstance(error, ValidationError)):
+            self._record_success()
+            return malformed_error(self.name, "the SDK cannot read it")
+        is_answer = error is None or (isinstance(code, int) and code != CONNECTION_CLOSED)
+        if failure is None and is_answer:
+            self._record_success()
             problem = f"the tool of the upstream '{self.name}' says that it failed"
             return CallError("W5010", problem)
-        reason = self._why(error, began)
-        if noted is None or noted.counts:
-            self._failed(reason)
+        reason = self._reason(error, began)
+        if failure is None or failure.counts:
+            self._record_failure(reason)
         else:
-            self._succeeded()
-        return self.unavailable(reason)
+            self._record_success()
+        return self.unavailable_error(reason)
 
-    def _succeeded(self) -> None:
+    def _record_success(self) -> None:
         was_open = self.breaker.is_open
-        self.breaker.succeeded()
+        self.breaker.record_success()
         if was_open or self.state == "failing":
-            self._turn("ready" if self.tools else "empty", "")
+            self._set_state("ready" if self.tools else "empty", "")
 
-    def _failed(self, reason: str) -> None:
-        self.breaker.failed()
+    def _record_failure(self, reason: str) -> None:
+        self.breaker.record_failure()
         if self.breaker.is_open:
-            self._turn("failing", reason)
+            self._set_state("failing", reason)
         if self.has_session:
-            self._stir()  # whether the connection is still good is found out beside the calls
+            self._wake()  # the probe tells whether the connection is still good
 
-    async def _fitting(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        found = self.tools.get(tool)
-        if found is None:
-            problem = f"the upstream '{self.name}' has no tool '{tool[:80]}' that may be called"
+    async def _check(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Hold arguments to the tool's schema, since servers and FastMCP may not."""
+        tool = self.tools.get(name)
+        if tool is None:
+            problem = f"the upstream '{self.name}' has no tool '{name[:80]}' that may be called"
             names = ", ".join(sorted(self.tools)[:20])
             raise CallError("W5004", f"{problem}; it has {names or 'none'}", path="tool")
-        given = dict(arguments)
-        schema = await self._compiled(found)
+        schema = await self._schema_of(tool)
         if schema is None:
-            return given
+            return dict(arguments)
         try:
-            return schema.check(given).arguments
+            return schema.check(dict(arguments)).arguments
         except CallError as error:
-            problem = f"the tool '{tool}' of the upstream '{self.name}' takes other arguments"
+            problem = f"the tool '{name}' of the upstream '{self.name}' takes other arguments"
             wrong = error.invalid_arguments
-            said = f"{problem}: {'; '.join(map(str, wrong)) or error.message}"
-            raise CallError("W5005", said, path=error.path, invalid_arguments=wrong) from None
+            message = f"{problem}: {'; '.join(map(str, wrong)) or error.message}"
+            raise CallError("W5005", message, path=error.path, invalid_arguments=wrong) from None
 
-    async def _compiled(self, tool: Tool) -> Schema | None:
-        """Return what decides about a tool's arguments; None where its schema cannot be used.
+    async def _schema_of(self, tool: UpstreamTool) -> Schema | None:
+        """Return the compiled schema of a tool; None if it cannot be used.
 
         Compiled at the first call, not when the tools are listed: a list may hold minutes of
         work and gigabytes of patterns in tools that no feed uses.
@@ -442,24 +452,25 @@ class Upstream:
         key = tool.schema_json
         if key not in self._schemas:
             self._schemas[key] = await anyio.to_thread.run_sync(_compile, key)
+        schema = self._schemas[key]
         self._schemas.move_to_end(key)
         if len(self._schemas) > LIMITS.compiled_schemas:
             self._schemas.popitem(last=False)
-        return self._schemas[key]
+        return schema
 
-    def _available(self) -> Client[Any]:
+    def _require_client(self) -> Client[Any]:
         if self._client is None:
-            raise self.unavailable()
+            raise self.unavailable_error()
         return self._client
 
-    def _admit(self) -> None:
+    def _require_admission(self) -> None:
         if not self.breaker.admit():
-            raise self.unavailable()
+            raise self.unavailable_error()
 
-    def unavailable(self, reason: str = "") -> CallError:
-        """It cannot be asked now (W5002)."""
-        why, retry_s = reason or self.reason or self.state, self.retry_in_s()
-        problem = f"the upstream '{self.name}' is not available ({why})"
+    def unavailable_error(self, reason: str = "") -> CallError:
+        """Return the error for an upstream that cannot be called now (W5002)."""
+        word, retry_s = reason or self.reason or self.state, self.retry_in_s()
+        problem = f"the upstream '{self.name}' is not available ({word})"
         return CallError("W5002", problem, recoverable=True, retry_after_s=retry_s)
 
 

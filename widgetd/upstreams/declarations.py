@@ -1,8 +1,8 @@
-"""The upstreams file: what other servers there are, normalised, so that two files can be compared.
+"""The upstreams file, normalised so that two versions of it can be compared.
 
-TOML is ours; JSON is what other hosts keep (`mcpServers`, VS Code's `servers`, a nested
-`transport`, a bare URL). Either comes to the same declarations. A secret stands in the file as
-`${env:NAME}` or `${file:PATH}`; what it stands for is never shown, and is no part of a digest.
+TOML is our format; JSON is that of other hosts (`mcpServers`, VS Code's `servers`, a nested
+`transport`, a bare URL). Both give the same declarations. A secret is written as `${env:NAME}` or
+`${file:PATH}`; its value is never shown, and is no part of a digest.
 """
 
 from __future__ import annotations
@@ -27,11 +27,10 @@ from widgetd.limits import Limits
 from widgetd.redaction import SecretUrl, conceal
 from widgetd.schema.json_text import parse_file
 from widgetd.text_search import Match, compile_pattern, did_you_mean
+from widgetd.upstreams.kinds import KINDS, UpstreamKind
 from widgetd.upstreams.limits import LIMITS
 from widgetd.upstreams.openapi import document_of_endpoints, parse_document, reduce_document
 from widgetd.widget.sidecar import line_of
-
-Kind = Literal["mcp", "stdio", "openapi", "endpoints"]
 
 _NAME = compile_pattern(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _TOML_PLACE = compile_pattern(r"at line \d+, column \d+")
@@ -45,24 +44,24 @@ _SECRET_HEADERS = ("auth", "token", "key", "secret", "cookie")
 """Words in the name of a header whose value is a secret, also where the file spells it out."""
 
 
-class _Part(BaseModel):
+class _Table(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
-class Endpoint(_Part):
-    """One address of a service that nobody described.
+class Endpoint(_Table):
+    """One address of a service without a description.
 
     Attributes:
         get: The path, with its variables in braces.
-        query: Names of what may stand behind the question mark.
+        query: Names of query parameters.
     """
 
     get: str = Field(pattern="^/")
     query: tuple[str, ...] = ()
 
 
-class Declared(_Part):
-    """One upstream, as a table of the file says it, before secrets are filled in."""
+class UpstreamTable(_Table):
+    """One table of the file, before secrets are filled in."""
 
     url: str = ""
     transport: Literal["", "http", "sse"] = ""
@@ -87,52 +86,53 @@ class Declared(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declaration:
-    """One upstream, ready to be connected to; equal to another where nothing need be restarted.
+    """One upstream, ready to be connected to; equal to another if no restart is needed.
 
     Attributes:
-        declared: As the file says it, secrets as they are written there.
+        table: Its table, with secrets as they are written there.
         document: The OpenAPI document; empty for an MCP server.
-        secrets: What stands for `url`, `base`, `args`, `env` and `headers` once secrets are in.
-        digest: Identifies what it answers: the same on replicas, and without any secret.
+        secrets: `url`, `base`, `args`, `env` and `headers`, with the values of secrets.
+        digest: Identifies the upstream's answers; equal on replicas, and free of secrets.
     """
 
     name: str
-    kind: Kind
-    declared: Declared = field(repr=False)
+    kind: UpstreamKind
+    table: UpstreamTable = field(repr=False)
     document: bytes = field(default=b"", repr=False)
     secrets: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     digest: str = ""
 
     @property
     def connect_s(self) -> float:
-        """How long connecting may take; a program may have to be fetched first."""
-        return self.declared.connect_s or (30.0 if self.kind == "stdio" else 5.0)
+        """Return how long connecting may take."""
+        return self.table.connect_s or self.kind.connect_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class File:
-    """What a file declares, and what else it was read from.
+class UpstreamsFile:
+    """The content of an upstreams file.
 
     Attributes:
-        inputs: The file itself and those that it names; a change in one is a change.
+        declarations: By name.
+        inputs: The file itself and the files that it names: a change of one is a change.
     """
 
     declarations: Mapping[str, Declaration]
     inputs: frozenset[Path] = frozenset()
 
 
-def read_file(path: Path, environ: Mapping[str, str] = os.environ) -> File:
-    """What the upstreams file declares.
+def read_file(path: Path, environ: Mapping[str, str] = os.environ) -> UpstreamsFile:
+    """Read an upstreams file.
 
     Raises:
-        ConfigError: It cannot be used (W5101), or a secret is missing (W5102); the error says
-            where in the file, and never what a secret is.
+        ConfigError: It cannot be used (W5101), or a secret is missing (W5102); the error names
+            the line, and never a secret's value.
     """
     text = _text(path, path.name)
     tables = _from_json(text, path) if path.suffix == ".json" else _from_toml(text, path)
-    reader = _Reader(path, text, environ)
-    declarations = {name: reader.declaration(name, table) for name, table in tables.items()}
-    return File(
+    reader = _TableReader(path, text, environ)
+    declarations = {name: reader.read(name, table) for name, table in tables.items()}
+    return UpstreamsFile(
         declarations=MappingProxyType(declarations), inputs=frozenset({path, *reader.inputs})
     )
 
@@ -155,39 +155,41 @@ def _unusable(problem: str, advice: str) -> ConfigError:
 
 
 def _from_toml(text: str, path: Path) -> Mapping[str, Any]:
-    if not text.strip():  # as a file is that is being written
+    if not text.strip():  # a file that is being written
         raise _unusable(f"{path.name}:1: it is empty", "declare an upstream, or write a comment")
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        # Only where: a sentence that repeats what stands there might repeat a secret.
+        # The place alone: the parser's sentence may quote a secret.
         place = _TOML_PLACE.search(str(error))
-        said = place.group() if place else f"at line {len(text.splitlines())}, the last one"
-        raise _unusable(f"{path.name} is not TOML ({said})", "mend that line") from None
+        where = place.group() if place else f"at line {len(text.splitlines())}, the last one"
+        raise _unusable(f"{path.name} is not TOML ({where})", "mend that line") from None
 
 
 def _from_json(text: str, path: Path) -> Mapping[str, Any]:
-    """The tables of another host's file, in our words; what only that host knows is left out."""
+    """Return the tables of another host's file in our keys, without those that are its own."""
     try:
-        found = parse_file(text.encode(), Limits())
+        content = parse_file(text.encode(), Limits())
     except WidgetError as error:
         line, problem = error.finding.line or 1, error.finding.problem
-        # What a sentence about the text repeats of it might be a secret.
-        said = problem if error.finding.code == "W1102" else "it is not JSON here"
-        raise _unusable(f"{path.name}:{line}: {said}", "mend that line") from None
-    servers = found.get("mcpServers", found.get("servers"))
+        # Other problems quote the text, and so perhaps a secret.
+        shown = problem if error.finding.code == "W1102" else "it is not JSON here"
+        raise _unusable(f"{path.name}:{line}: {shown}", "mend that line") from None
+    servers = content.get("mcpServers", content.get("servers"))
     if servers is None:
-        servers = {path.stem: found} if {"url", "command"} & found.keys() else found
+        servers = {path.stem: content} if {"url", "command"} & content.keys() else content
     if not isinstance(servers, dict):
         raise _unusable(f"{path.name}: 'mcpServers' is no object", "write an object of servers")
-    return {name: _translated(table) for name, table in servers.items()}
+    return {name: _translate(table) for name, table in servers.items()}
 
 
-_WORDS = frozenset(Declared.model_fields)
-_NOBODYS = frozenset({"type", "disabled", "timeout", "auth", "transport", "serverUrl"})
+# What other hosts mean by these differs from what we do, so they are translated one by one.
+_FOREIGN_KEYS = frozenset({"type", "disabled", "timeout", "auth", "transport", "serverUrl"})
+_OWN_KEYS = frozenset(UpstreamTable.model_fields) - _FOREIGN_KEYS
+_TRANSPORTS = {"sse": "sse", "http": "", "streamable-http": "", "stdio": ""}
 
 
-def _translated(table: Any) -> Any:
+def _translate(table: Any) -> Any:
     if isinstance(table, str):
         return {"url": table}
     if not isinstance(table, dict):
@@ -195,120 +197,112 @@ def _translated(table: Any) -> Any:
     nested = table.get("transport")
     if isinstance(nested, dict):
         table = {**table, **nested, "transport": nested.get("type", "")}
-    made = {key: value for key, value in table.items() if key in _WORDS - _NOBODYS}
+    own = {key: value for key, value in table.items() if key in _OWN_KEYS}
     if "serverUrl" in table:
-        made.setdefault("url", table["serverUrl"])
-    said = table.get("transport") or table.get("type") or ""
-    made["transport"] = {"sse": "sse", "http": "", "streamable-http": "", "stdio": ""}.get(
-        said, "" if "url" not in made else said
-    )
+        own.setdefault("url", table["serverUrl"])
+    transport = table.get("transport") or table.get("type") or ""
+    own["transport"] = _TRANSPORTS.get(transport, transport if "url" in own else "")
     if isinstance(table.get("tools"), dict):  # FastMCP's transformations of tools
-        made.pop("tools")
+        own.pop("tools")
     if table.get("disabled") is True:
-        made["enabled"] = False
+        own["enabled"] = False
     if isinstance(table.get("timeout"), (int, float)) and table["timeout"] > 0:
-        made["call_s"] = min(float(table["timeout"]) / 1000, 600.0)
+        own["call_s"] = min(float(table["timeout"]) / 1000, 600.0)
     if isinstance(table.get("auth"), str) and table["auth"] != "oauth":
-        made["headers"] = {"Authorization": f"Bearer {table['auth']}", **made.get("headers", {})}
-    return made
+        own["headers"] = {"Authorization": f"Bearer {table['auth']}", **own.get("headers", {})}
+    return own
 
 
 @dataclass(eq=False)
-class _Reader:
-    """Makes declarations of a file's tables, and keeps what else was read for them."""
+class _TableReader:
+    """Builds declarations from a file's tables, and collects the files that these name."""
 
     path: Path
     text: str
     environ: Mapping[str, str]
     inputs: set[Path] = field(default_factory=set)
 
-    def declaration(self, name: str, table: Any) -> Declaration:
+    def read(self, name: str, raw: Any) -> Declaration:
         if not _NAME.fullmatch(name):
             advice = "use letters, digits, '_', '-' and '.'"
             raise self._fault((name,), f"an upstream cannot be called '{name[:64]}'", advice)
-        if not isinstance(table, dict):
+        if not isinstance(raw, dict):
             raise self._fault((name,), f"'{name}' is no table", f"write [{name}]")
         try:
-            # By way of JSON, whose strictness takes a list for a tuple.
-            declared = Declared.model_validate_json(orjson.dumps(table))
+            # As JSON: in strict mode pydantic takes a list for a tuple only there.
+            table = UpstreamTable.model_validate_json(orjson.dumps(raw))
         except (ValidationError, TypeError) as error:
             raise self._invalid(name, error) from None
-        kind = self._kind(name, declared)
+        kind = self._kind(name, table)
         document = b""
-        if kind == "openapi":
-            document = self._document(name, declared)
-        elif kind == "endpoints":
-            document = orjson.dumps(document_of_endpoints(name, declared.endpoints))
+        if table.openapi:
+            document = self._document(name, table)
+        elif table.endpoints:
+            document = orjson.dumps(document_of_endpoints(name, table.endpoints))
         secrets: dict[str, Any] = {
-            "url": self._filled(name, "url", declared.url),
-            "base": self._filled(name, "base", declared.base),
-            "args": tuple(self._filled(name, "args", one) for one in declared.args),
-            "env": {k: self._filled(name, "env", v) for k, v in declared.env.items()},
-            "headers": {k: self._filled(name, "headers", v) for k, v in declared.headers.items()},
+            "url": self._fill(name, "url", table.url),
+            "base": self._fill(name, "base", table.base),
+            "args": tuple(self._fill(name, "args", one) for one in table.args),
+            "env": {k: self._fill(name, "env", v) for k, v in table.env.items()},
+            "headers": {k: self._fill(name, "headers", v) for k, v in table.headers.items()},
         }
         for address in (secrets["url"], secrets["base"]):
             SecretUrl(address)
         for header, value in secrets["headers"].items():
             if any(word in header.lower() for word in _SECRET_HEADERS):
                 conceal(value.rpartition(" ")[2])  # without "Bearer"
-        shown = declared.model_dump(mode="json", include=set(_ANSWERING))
-        said = orjson.dumps([name, kind, shown], option=orjson.OPT_SORT_KEYS) + document
+        shown = table.model_dump(mode="json", include=set(_ANSWERING_KEYS))
+        parts = orjson.dumps([name, kind.name, shown], option=orjson.OPT_SORT_KEYS)
         return Declaration(
             name=name,
             kind=kind,
-            declared=declared,
+            table=table,
             document=document,
             secrets=secrets,
-            digest=blake2b(said, digest_size=12).hexdigest(),
+            digest=blake2b(parts + document, digest_size=12).hexdigest(),
         )
 
-    def _kind(self, name: str, declared: Declared) -> Kind:
-        kinds: dict[str, Kind] = {
-            "url": "mcp",
-            "command": "stdio",
-            "openapi": "openapi",
-            "endpoints": "endpoints",
-        }
-        said = [kind for key, kind in kinds.items() if getattr(declared, key)]
-        if len(said) != 1:
-            problem = f"'{name}' says {'neither' if not said else 'more than one'} of"
+    def _kind(self, name: str, table: UpstreamTable) -> UpstreamKind:
+        kinds = [kind for kind in KINDS.values() if getattr(table, kind.key)]
+        if len(kinds) != 1:
+            problem = f"'{name}' says {'neither' if not kinds else 'more than one'} of"
             words = "url, command, openapi and endpoints"
             raise self._fault((name,), f"{problem} {words}", "say exactly one")
-        paths = [endpoint.get for endpoint in declared.endpoints.values()]
+        paths = [endpoint.get for endpoint in table.endpoints.values()]
         if len(set(paths)) < len(paths):
             problem = f"two endpoints of '{name}' have the same path"
             raise self._fault((name, "endpoints"), problem, "make one of them")
-        if said[0] == "endpoints" and not declared.base:
+        if table.endpoints and not table.base:
             raise self._fault((name,), f"'{name}' has endpoints without base", "write base")
         for key in ("url", "base"):
-            value = getattr(declared, key)
+            value = getattr(table, key)
             if value and not value.startswith(("http://", "https://", "${")):
                 problem = f"'{name}.{key}' is no address"
                 raise self._fault((name, key), problem, "begin it with https://")
-        return said[0]
+        return kinds[0]
 
-    def _document(self, name: str, declared: Declared) -> bytes:
-        place = self.path.parent / declared.openapi
+    def _document(self, name: str, table: UpstreamTable) -> bytes:
+        place = self.path.parent / table.openapi
         self.inputs.add(place)
-        document = parse_document(_text(place, declared.openapi))
+        document = parse_document(_text(place, table.openapi))
         if document is None:
-            problem = f"{declared.openapi} is no OpenAPI document in JSON"
+            problem = f"{table.openapi} is no OpenAPI document in JSON"
             raise self._fault((name, "openapi"), problem, "name one that has 'paths'")
-        if not declared.base and not _server_address(document).startswith("http"):
+        if not table.base and not _server_address(document).startswith("http"):
             problem = f"'{name}' does not say where the service is"
             raise self._fault((name,), problem, "write base")
-        # Without `tools`, only what reads may be called.
-        return orjson.dumps(reduce_document(document, only_reading=not declared.tools))
+        # Without `tools`, only read-only operations may be called.
+        return orjson.dumps(reduce_document(document, only_reading=not table.tools))
 
-    def _filled(self, name: str, key: str, text: str) -> str:
-        """`text` with its secrets in the places that name them.
+    def _fill(self, name: str, key: str, text: str) -> str:
+        """Return `text` with the values of its secrets.
 
         Raises:
             ConfigError: One is missing (W5102).
         """
 
-        def secret(found: Match[str]) -> str:
-            source, which, default = found.groups()
+        def value_of(reference: Match[str]) -> str:
+            source, which, default = reference.groups()
             value: str | None = None
             if source == "file":
                 place = self.path.parent / which
@@ -327,7 +321,7 @@ class _Reader:
             problem = f"{self.path.name}{line}: '{name}.{key}' asks for the {shown}"
             raise ConfigError("W5102", f"{problem}, which is not there", "provide it")
 
-        return _SECRET.sub(secret, text)
+        return _SECRET.sub(value_of, text)
 
     def _invalid(self, name: str, error: ValidationError | TypeError) -> ConfigError:
         if isinstance(error, TypeError):
@@ -338,7 +332,7 @@ class _Reader:
         loc = (name, *first["loc"])
         key = ".".join(str(step) for step in loc)
         if first["type"] == "extra_forbidden":
-            owner = Endpoint if len(loc) > 3 else Declared
+            owner = Endpoint if len(loc) > 3 else UpstreamTable
             known = ", ".join(owner.model_fields)
             advice = did_you_mean(str(loc[-1]), owner.model_fields, f"known are {known}")
             return self._fault(loc, f"the key '{key}' is unknown", advice)
@@ -357,14 +351,14 @@ class _Reader:
         return f":{line}" if line else ""
 
 
-_ANSWERING = frozenset(
+_ANSWERING_KEYS = frozenset(
     {"url", "transport", "command", "args", "openapi", "base", "endpoints", "headers", "env"}
 )
-"""What decides about what an upstream answers; the rest is how patient we are with it."""
+"""Keys that decide about an upstream's answers; the others decide how patient we are with it."""
 
 
 def host_of(declaration: Declaration) -> tuple[str, int, bool]:
-    """Where it is: host, port, and whether TLS is spoken there; an empty host for a program."""
+    """Return host, port, and whether TLS is spoken there; the host of a program is empty."""
     own = _server_address(orjson.loads(declaration.document or b"{}"))
     secrets = declaration.secrets
     parts = urlsplit(secrets["url"] or secrets["base"] or own)

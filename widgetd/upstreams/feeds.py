@@ -1,9 +1,9 @@
-"""Fill widgets from upstreams: ask once for all who ask the same, and keep what was answered.
+"""Fill widgets from upstreams: one request for all who need the same answer, which is then kept.
 
-An answer is kept in the store, which replicas share, under a key that holds the window of time
-that it is good for, since nothing there ever changes. Beside it, in this process, stands the
-latest answer to each request, for when its upstream fails, with what each widget makes of it, so
-that a kept call maps and validates nothing twice.
+An answer is kept in the store, which replicas share. Its key holds the window of time for which
+the answer is good, since an entry of the store never changes. In addition, this process holds the
+latest answer to each request for the time in which the upstream fails, and the arguments that
+widgets make of it, so that a held answer is mapped and validated only once.
 """
 
 from __future__ import annotations
@@ -27,65 +27,56 @@ from widgetd.schema.json_values import copy_exact, to_json
 from widgetd.schema.validator import ValidArguments
 from widgetd.store.contract import Answers
 from widgetd.store.factory import local_store
-from widgetd.upstreams.answers import Answer
-from widgetd.upstreams.connection import Observer, while_running
-from widgetd.upstreams.limits import run_sized
+from widgetd.upstreams.answers import UpstreamAnswer
+from widgetd.upstreams.connection import UpstreamObserver, while_running
+from widgetd.upstreams.limits import LIMITS, run_sized
 from widgetd.upstreams.upstreams import Upstreams
 from widgetd.widget.feed import Feed
 from widgetd.widget.widget import Widget
 
-MOST = 10_000
-"""Requests whose latest answer is held."""
-
-MOST_BYTES = 16 * 1024 * 1024
-"""Of those answers, and of what widgets make of them."""
-
-MOST_MADE = 8
-"""Widgets, and what was asked of each, that one answer is held ready for."""
-
-PASSING = frozenset({"W5002", "W5003", "W5006", "W5008", "W5010", "W5020"})
-"""Codes behind which the last good answer is shown for a while."""
+TRANSIENT = frozenset({"W5002", "W5003", "W5006", "W5008", "W5010", "W5020"})
+"""Codes at which the last good answer is shown for a while."""
 
 Source = Literal["call", "kept", "stale"]
 
 
 @dataclass(slots=True)
-class Kept:
-    """An answer that is held.
+class HeldAnswer:
+    """An answer that this process holds.
 
     Attributes:
-        at: When it came, in seconds since the epoch.
+        at: Time of the answer, in seconds since the epoch.
         content: JSON.
-        ms: How long it took to come.
-        made: What widgets make of it: arguments as JSON, by widget and by what was asked.
+        ms: Duration of the call.
+        arguments: Arguments of widgets as JSON, by widget and by what the caller asked.
     """
 
     at: float
     content: bytes
     ms: float
-    made: OrderedDict[str, bytes] = field(default_factory=OrderedDict)
+    arguments: OrderedDict[str, bytes] = field(default_factory=OrderedDict)
 
     @property
     def size(self) -> int:
-        """In bytes."""
-        return len(self.content) + sum(map(len, self.made.values()))
+        """Return its size in bytes."""
+        return len(self.content) + sum(map(len, self.arguments.values()))
 
 
 @dataclass(slots=True)
-class _Flight:
-    """A request that is on its way, for all who wait for it."""
+class _Fetch:
+    """A request under way, for all who wait for its answer."""
 
-    landed: anyio.Event = field(default_factory=anyio.Event)
-    kept: Kept | None = None
+    done: anyio.Event = field(default_factory=anyio.Event)
+    answer: HeldAnswer | None = None
     error: CallError | None = None
 
 
-def filled_once(widget: Widget, feed: Feed, asked: Mapping[str, Any], file: Path) -> ValidArguments:
-    """What `widget` is drawn with, by upstreams that are connected for this alone.
+def fill_once(widget: Widget, feed: Feed, asked: Mapping[str, Any], file: Path) -> ValidArguments:
+    """Return the arguments of one call, from upstreams that are connected for it alone.
 
     Raises:
         ConfigError: The file cannot be used (W5101), or a secret is missing (W5102).
-        CallError: Nothing that fits can be had.
+        CallError: The widget cannot be filled.
     """
     upstreams = Upstreams(file, is_logged=False)
 
@@ -99,173 +90,177 @@ def filled_once(widget: Widget, feed: Feed, asked: Mapping[str, Any], file: Path
 
 @dataclass(eq=False)
 class UpstreamFeeds:
-    """Fills widgets from `upstreams`.
+    """The feeds of a daemon with upstreams.
 
     Attributes:
-        answers: Where answers are kept, for replicas too.
-        clock: In seconds since the epoch.
-        counts: How often widgets were filled from where, by upstream.
-        held_bytes: Of the answers that are held ready, and of what widgets make of them.
+        answers: The store's part for answers, which replicas share.
+        clock: Seconds since the epoch.
+        counts: How often widgets were filled, by upstream and source.
+        held_bytes: Size of the held answers.
     """
 
     upstreams: Upstreams
     answers: Answers
-    observer: Observer | None = None
+    observer: UpstreamObserver | None = None
     clock: Callable[[], float] = time.time
     counts: dict[str, dict[str, int]] = field(default_factory=dict)
     held_bytes: int = 0
-    _held: OrderedDict[str, Kept] = field(default_factory=OrderedDict)
-    _flights: dict[str, _Flight] = field(default_factory=dict)
+    _held: OrderedDict[str, HeldAnswer] = field(default_factory=OrderedDict)
+    _fetches: dict[str, _Fetch] = field(default_factory=dict)
 
     async def fill(
         self, widget: Widget, feed: Feed, given: Mapping[str, Any], *, strict: bool
     ) -> Filled:
-        """What `widget` is drawn with: see `Feeds`."""
+        """Complete the caller's arguments from the widget's feed; see `Feeds`."""
         example = feed.example(widget.example)
         asked = feed.asked.check(dict(given), strict=strict, example=lambda: example)
         started_s = time.perf_counter()
         try:
-            key = self._key(feed, asked.arguments)
+            key = self._request_key(feed, asked.arguments)
             try:
-                kept, source = await self._answer(feed, key, asked.arguments)
-                checked = await self._made(key, kept, widget, feed, asked)
+                answer, source = await self._find_or_fetch(feed, key, asked.arguments)
+                checked = await self._map(key, answer, widget, feed, asked)
             except CallError as error:
-                stale = self._stale(feed, key, error)
+                stale = self._stale_answer(feed, key, error)
                 if stale is None:
                     raise
-                kept, source = stale, "stale"
-                checked = await self._made(key, kept, widget, feed, asked)
+                answer, source = stale, "stale"
+                checked = await self._map(key, answer, widget, feed, asked)
         except CallError as error:
             if feed.part.on_failure != "arguments" or not error.code.startswith("W50"):
                 raise
             return Filled(checked=widget.check(asked.arguments, strict=strict))
         self._count(feed.part.upstream, source)
-        ms = kept.ms if source == "call" else (time.perf_counter() - started_s) * 1000
-        at = datetime.fromtimestamp(kept.at, UTC)
-        mark = {
+        ms = answer.ms if source == "call" else (time.perf_counter() - started_s) * 1000
+        at = datetime.fromtimestamp(answer.at, UTC)
+        metadata = {
             "upstream": feed.part.upstream,
             "tool": feed.part.tool,
             "at": at.isoformat(timespec="seconds").replace("+00:00", "Z"),
-            "ageS": round(max(self.clock() - kept.at, 0.0), 1),
+            "ageS": round(max(self.clock() - answer.at, 0.0), 1),
             "stale": source == "stale",
             "ms": round(ms, 3),
         }
         as_of = f"{at:%H:%M} UTC" if source == "stale" else ""
-        return Filled(checked=checked, mark=to_json(mark), as_of=as_of)
+        return Filled(checked=checked, mark=to_json(metadata), as_of=as_of)
 
     def is_at_hand(self, widget: Widget, feed: Feed, given: Mapping[str, Any]) -> bool:
-        """Whether its answer is held, and what this widget makes of it."""
+        """Return whether the widget's arguments are held, so that filling needs no waiting."""
         if not feed.asked.admits(given):
             return False
         try:
-            kept = self._held.get(self._key(feed, given))
+            answer = self._held.get(self._request_key(feed, given))
         except CallError:
             return False
-        return kept is not None and self._is_fresh(feed, kept) and _of(widget, given) in kept.made
+        key = _arguments_key(widget, given)
+        return answer is not None and self._is_fresh(feed, answer) and key in answer.arguments
 
-    def _key(self, feed: Feed, asked: Mapping[str, Any]) -> str:
+    def _request_key(self, feed: Feed, asked: Mapping[str, Any]) -> str:
         part = feed.part
         declaration = self.upstreams[part.upstream].declaration
         request = orjson.dumps(feed.request(asked), option=orjson.OPT_SORT_KEYS)
-        said = f"{part.upstream} {declaration.digest} {part.tool} ".encode() + request
-        return blake2b(said, digest_size=16).hexdigest()
+        parts = f"{part.upstream} {declaration.digest} {part.tool} ".encode() + request
+        return blake2b(parts, digest_size=16).hexdigest()
 
-    def _is_fresh(self, feed: Feed, kept: Kept) -> bool:
-        return feed.part.keep_s > 0 and _window(feed, kept.at) == _window(feed, self.clock())
+    def _is_fresh(self, feed: Feed, answer: HeldAnswer) -> bool:
+        return feed.part.keep_s > 0 and _window(feed, answer.at) == _window(feed, self.clock())
 
-    async def _answer(self, feed: Feed, key: str, asked: Mapping[str, Any]) -> tuple[Kept, Source]:
-        """The answer to a request, from nearby, from the store, or asked for now."""
+    async def _find_or_fetch(
+        self, feed: Feed, key: str, asked: Mapping[str, Any]
+    ) -> tuple[HeldAnswer, Source]:
+        """Return the answer held here, that of a fetch under way, or that of a new fetch."""
         while True:
-            kept = self._held.get(key)
-            if kept is not None and self._is_fresh(feed, kept):
-                return kept, "kept"
-            flight = self._flights.get(key)
-            if flight is None:
-                return await self._fly(feed, key, asked)
-            await flight.landed.wait()
-            if flight.error is not None:
-                raise flight.error
-            if flight.kept is not None:
-                return flight.kept, "kept"
-            # Whoever asked was cancelled; one of those who waited asks now.
+            answer = self._held.get(key)
+            if answer is not None and self._is_fresh(feed, answer):
+                return answer, "kept"
+            fetch = self._fetches.get(key)
+            if fetch is None:
+                return await self._fetch_once(feed, key, asked)
+            await fetch.done.wait()
+            if fetch.error is not None:
+                raise fetch.error
+            if fetch.answer is not None:
+                return fetch.answer, "kept"
+            # The caller that fetched was cancelled, so one of those that waited fetches now.
 
-    async def _fly(self, feed: Feed, key: str, asked: Mapping[str, Any]) -> tuple[Kept, Source]:
-        flight = self._flights[key] = _Flight()
+    async def _fetch_once(
+        self, feed: Feed, key: str, asked: Mapping[str, Any]
+    ) -> tuple[HeldAnswer, Source]:
+        """Get an answer from the store or the upstream, for all who wait for this key."""
+        fetch = self._fetches[key] = _Fetch()
         source: Source = "kept"
         try:
-            flight.kept = await self._stored(feed, key)
-            if flight.kept is None:
-                source, flight.kept = "call", await self._asked(feed, key, asked)
-            self._hold(key, flight.kept)
+            fetch.answer = await self._load(feed, key)
+            if fetch.answer is None:
+                source, fetch.answer = "call", await self._request(feed, key, asked)
+            self._hold(key, fetch.answer)
         except CallError as error:
-            flight.error = error
+            fetch.error = error
             raise
         finally:
-            del self._flights[key]
-            flight.landed.set()
-        return flight.kept, source
+            del self._fetches[key]
+            fetch.done.set()
+        return fetch.answer, source
 
-    async def _stored(self, feed: Feed, key: str) -> Kept | None:
+    async def _load(self, feed: Feed, key: str) -> HeldAnswer | None:
         if feed.part.keep_s <= 0:
             return None
-        found = await self.answers.get(f"{key}:{_window(feed, self.clock())}")
-        if found is None:
+        stored = await self.answers.get(f"{key}:{_window(feed, self.clock())}")
+        if stored is None:
             return None
         try:
-            value = parse_json(found)
-            return Kept(at=float(value["at"]), content=copy_exact(to_json(value["answer"])), ms=0.0)
+            value = parse_json(stored)
+            content = copy_exact(to_json(value["answer"]))
+            return HeldAnswer(at=float(value["at"]), content=content, ms=0.0)
         except (NotJsonError, KeyError, TypeError, ValueError):
-            return None  # of a release that writes otherwise
+            return None  # written by a release with another format
 
-    async def _asked(self, feed: Feed, key: str, asked: Mapping[str, Any]) -> Kept:
+    async def _request(self, feed: Feed, key: str, asked: Mapping[str, Any]) -> HeldAnswer:
         part, started_s = feed.part, time.perf_counter()
-        answer = await self.upstreams[part.upstream].call(part.tool, feed.request(asked))
-        content = await run_sized(len(answer.content), _json_of, answer, part.upstream)
-        kept = Kept(
-            at=self.clock(),
-            content=content,
-            ms=(time.perf_counter() - started_s) * 1000,
-        )
+        called = await self.upstreams[part.upstream].call(part.tool, feed.request(asked))
+        content = await run_sized(len(called.content), _json_content, called, part.upstream)
+        ms = (time.perf_counter() - started_s) * 1000
+        answer = HeldAnswer(at=self.clock(), content=content, ms=ms)
         if part.keep_s > 0:
-            said = b'{"at":%r,"answer":%b}' % (kept.at, kept.content)
-            await self.answers.put(f"{key}:{_window(feed, kept.at)}", said, owner="")
-        return kept
+            stored = b'{"at":%r,"answer":%b}' % (answer.at, answer.content)
+            await self.answers.put(f"{key}:{_window(feed, answer.at)}", stored, owner="")
+        return answer
 
-    async def _made(
-        self, key: str, kept: Kept, widget: Widget, feed: Feed, asked: ValidArguments
+    async def _map(
+        self, key: str, answer: HeldAnswer, widget: Widget, feed: Feed, asked: ValidArguments
     ) -> ValidArguments:
-        """What this widget makes of an answer; a copy, which a template may do with as it likes."""
-        which = _of(widget, asked.arguments)
-        ready = kept.made.get(which)
+        """Return the widget's arguments from an answer; a copy, which a template may change."""
+        which = _arguments_key(widget, asked.arguments)
+        ready = answer.arguments.get(which)
         if ready is not None:
             return ValidArguments(arguments=orjson.loads(ready), coerced=asked.coerced)
-        # The rest stays in the loop: a schema checks one value at a time.
-        answer = await run_sized(len(kept.content), parse_json, kept.content)
-        made = feed.filled(asked.arguments, answer)
-        held = self._held.get(key) is kept
-        before = kept.size
-        kept.made[which] = copy_exact(to_json(made.arguments))
-        if len(kept.made) > MOST_MADE:
-            kept.made.popitem(last=False)
-        if held:
-            self.held_bytes += kept.size - before
-            self._make_room()
-        return ValidArguments(arguments=made.arguments, coerced=(*asked.coerced, *made.coerced))
+        # Mapping stays in the loop: a schema checks one value at a time.
+        value = await run_sized(len(answer.content), parse_json, answer.content)
+        mapped = feed.filled(asked.arguments, value)
+        is_held = self._held.get(key) is answer
+        before = answer.size
+        answer.arguments[which] = copy_exact(to_json(mapped.arguments))
+        if len(answer.arguments) > LIMITS.held_arguments:
+            answer.arguments.popitem(last=False)
+        if is_held:
+            self.held_bytes += answer.size - before
+            self._evict()
+        return ValidArguments(arguments=mapped.arguments, coerced=(*asked.coerced, *mapped.coerced))
 
-    def _stale(self, feed: Feed, key: str, error: CallError) -> Kept | None:
-        kept = self._held.get(key)
-        if kept is None or error.code not in PASSING:
+    def _stale_answer(self, feed: Feed, key: str, error: CallError) -> HeldAnswer | None:
+        answer = self._held.get(key)
+        if answer is None or error.code not in TRANSIENT:
             return None
-        return kept if self.clock() - kept.at <= feed.part.stale_s else None
+        return answer if self.clock() - answer.at <= feed.part.stale_s else None
 
-    def _hold(self, key: str, kept: Kept) -> None:
+    def _hold(self, key: str, answer: HeldAnswer) -> None:
         before = self._held.pop(key, None)
-        self.held_bytes += kept.size - (before.size if before else 0)
-        self._held[key] = kept
-        self._make_room()
+        self.held_bytes += answer.size - (before.size if before else 0)
+        self._held[key] = answer
+        self._evict()
 
-    def _make_room(self) -> None:
-        while self._held and (len(self._held) > MOST or self.held_bytes > MOST_BYTES):
+    def _evict(self) -> None:
+        while len(self._held) > LIMITS.held_answers or self.held_bytes > LIMITS.held_bytes:
             _, oldest = self._held.popitem(last=False)
             self.held_bytes -= oldest.size
 
@@ -280,13 +275,12 @@ def _window(feed: Feed, at: float) -> int:
     return int(at // feed.part.keep_s) if feed.part.keep_s > 0 else 0
 
 
-def _of(widget: Widget, asked: Mapping[str, Any]) -> str:
-    """Stands for a widget and what was asked of it."""
-    said = orjson.dumps(asked, option=orjson.OPT_SORT_KEYS, default=dict)
-    return f"{widget.key}{blake2b(said, digest_size=12).hexdigest()}"
+def _arguments_key(widget: Widget, asked: Mapping[str, Any]) -> str:
+    text = orjson.dumps(asked, option=orjson.OPT_SORT_KEYS, default=dict)
+    return f"{widget.key}{blake2b(text, digest_size=12).hexdigest()}"
 
 
-def _json_of(answer: Answer, upstream: str) -> bytes:
-    """Return an answer as JSON, or raise W5006."""
+def _json_content(answer: UpstreamAnswer, upstream: str) -> bytes:
+    """Return an answer as JSON; see `UpstreamAnswer.value`."""
     answer.value(upstream)
     return copy_exact(answer.content)

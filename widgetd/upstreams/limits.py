@@ -1,4 +1,4 @@
-"""Limits on what an upstream may send: its output is as untrusted as a dropped file."""
+"""Limits and timeouts of upstreams, whose output is as untrusted as a dropped file."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpstreamLimits:
-    """What one upstream may send, and what is kept of it.
+    """What upstreams may send, what is kept of it, and how long to wait.
 
     Attributes:
         file_bytes: Size of the upstreams file and of an OpenAPI document, as GitHub's or Stripe's.
+        document_depth: Levels of an OpenAPI document.
         answer_bytes: Size of one response, decompressed. An event stream has no end, so no size.
         containers: Objects and arrays of one response, counted as brackets in its text: 8 MiB of
             empty arrays take 4 s to parse, which the SDK does in the event loop.
-        document_depth: Levels of an OpenAPI document.
         piece_bytes: Decompressed bytes that are handled in one turn of the event loop.
         loop_bytes: JSON that is parsed in the event loop; more is parsed in a worker thread, which
             costs 0.1 ms to begin.
@@ -31,12 +31,20 @@ class UpstreamLimits:
         schemas_bytes: Size of all input schemas of one upstream together.
         compiled_schemas: Compiled input schemas that one upstream keeps. A compiled schema may
             take 30 MB, so those of all tools do not fit.
+        held_answers: Requests whose latest answer is held for feeds.
+        held_bytes: Size of those answers and of the arguments that widgets make of them.
+        held_arguments: Arguments that are held for one answer: one per widget and request.
+        paged_bytes: Size of the answers that are read page by page.
+        paged_s: Lifetime of such an answer.
+        poll_s: Interval between two looks at the upstreams file, each a `stat`.
+        settle_s: Time that `widgetd upstreams` waits beyond what connecting may take.
+        pauses_s: Pauses after the first failure, the second and so on; the last one repeats.
     """
 
     file_bytes: int = 8 * 1024 * 1024
+    document_depth: int = 128
     answer_bytes: int = 8 * 1024 * 1024
     containers: int = 1_000_000
-    document_depth: int = 128
     piece_bytes: int = 64 * 1024
     loop_bytes: int = 64 * 1024
     tools: int = 500
@@ -45,6 +53,14 @@ class UpstreamLimits:
     schema_bytes: int = 256 * 1024
     schemas_bytes: int = 4 * 1024 * 1024
     compiled_schemas: int = 8
+    held_answers: int = 10_000
+    held_bytes: int = 16 * 1024 * 1024
+    held_arguments: int = 8
+    paged_bytes: int = 64 * 1024 * 1024
+    paged_s: float = 900.0
+    poll_s: float = 1.0
+    settle_s: float = 0.5
+    pauses_s: tuple[float, ...] = (1.0, 2.0, 5.0, 15.0, 60.0)
 
 
 LIMITS = UpstreamLimits()

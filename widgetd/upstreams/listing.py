@@ -27,7 +27,7 @@ _HEADER = b'"x-mcp-header"'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
+class UpstreamTool:
     """A tool of an upstream that may be called.
 
     Attributes:
@@ -43,7 +43,7 @@ class Tool:
 
     @property
     def input_schema(self) -> dict[str, Any]:
-        """The input schema, parsed anew."""
+        """Parse and return the input schema."""
         schema: dict[str, Any] = orjson.loads(self.schema_json)
         return schema
 
@@ -65,7 +65,7 @@ class ToolListing:
             patterns: Names of the tools that may be called, with wildcards; none for all that
                 are read-only.
         """
-        self.tools: dict[str, Tool] = {}
+        self.tools: dict[str, UpstreamTool] = {}
         self.dropped: dict[str, int] = {}
         self._patterns = patterns
         self._named = {pattern for pattern in patterns if not _WILDCARDS & set(pattern)}
@@ -95,8 +95,8 @@ class ToolListing:
         """Count one thing that was left out."""
         self.dropped[reason] = self.dropped.get(reason, 0) + 1
 
-    def _accept(self, entry: Any) -> Tool | str | None:
-        """Return an entry as a tool, why it is dropped, or None where it was not asked for."""
+    def _accept(self, entry: Any) -> UpstreamTool | str | None:
+        """Return an entry as a tool, the reason to drop it, or None where it is not wanted."""
         if not isinstance(entry, dict) or not isinstance(name := entry.get("name"), str):
             return "shape"
         if not _NAME.fullmatch(name):
@@ -117,7 +117,7 @@ class ToolListing:
         if self._schemas_bytes + len(schema_json) > LIMITS.schemas_bytes:
             return "excess"
         description = entry.get("description")
-        return Tool(
+        return UpstreamTool(
             name=name,
             description=_description(description) if isinstance(description, str) else "",
             schema_json=schema_json,

@@ -50,7 +50,7 @@ def reduce_document(document: Mapping[str, Any], *, only_reading: bool) -> dict[
         if not isinstance(item, dict):
             continue
         operations = {
-            method: _reduced_operation(operation, document)
+            method: _reduce_operation(operation, document)
             for method, operation in item.items()
             if method in methods and isinstance(operation, dict)
         }
@@ -58,13 +58,13 @@ def reduce_document(document: Mapping[str, Any], *, only_reading: bool) -> dict[
             shared = {"parameters": item["parameters"]} if "parameters" in item else {}
             paths[path] = {**shared, **operations}
     head = {key: document[key] for key in _HEAD if key in document}
-    return {**head, "paths": paths, "components": _reachable(paths, document)}
+    return {**head, "paths": paths, "components": _reachable_components(paths, document)}
 
 
-def _reduced_operation(operation: dict[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:
+def _reduce_operation(operation: dict[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:
     responses = operation.get("responses")
     outcomes = {
-        status: _reduced_response(response, document)
+        status: _reduce_response(response, document)
         for status, response in (responses.items() if isinstance(responses, dict) else ())
         if str(status).startswith("2")
     }
@@ -72,22 +72,22 @@ def _reduced_operation(operation: dict[str, Any], document: Mapping[str, Any]) -
     return {**kept, "responses": outcomes or {"200": {"description": ""}}}
 
 
-def _reduced_response(response: Any, document: Mapping[str, Any]) -> dict[str, Any]:
+def _reduce_response(response: Any, document: Mapping[str, Any]) -> dict[str, Any]:
     """Return a response that says only whether its body is an object.
 
     FastMCP wraps whatever else a body may be as `{"result": ...}`, which feeds rely on.
     """
-    response = _resolved(response, document)
+    response = _resolve(response, document)
     content = response.get("content")
     reduced = {}
     for kind, media in content.items() if isinstance(content, dict) else ():
-        schema = _resolved(media.get("schema"), document) if isinstance(media, dict) else {}
+        schema = _resolve(media.get("schema"), document) if isinstance(media, dict) else {}
         shape: dict[str, Any] = {k: schema[k] for k in ("type", "nullable") if k in schema}
         reduced[kind] = {"schema": shape or ({"title": "any"} if schema else {})}
     return {"description": "", **({"content": reduced} if reduced else {})}
 
 
-def _resolved(value: Any, document: Mapping[str, Any]) -> dict[str, Any]:
+def _resolve(value: Any, document: Mapping[str, Any]) -> dict[str, Any]:
     """Return an object of the document, references followed; empty where it is none."""
     for _ in range(_RESOLVED_REFERENCES):
         if not isinstance(value, dict):
@@ -107,7 +107,7 @@ def _component(reference: str, document: Mapping[str, Any]) -> Any:
     return value
 
 
-def _reachable(paths: dict[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:
+def _reachable_components(paths: dict[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the components that operations refer to, directly or by way of others."""
     components: dict[str, Any] = {}
     waiting = list(_references(paths))
@@ -141,7 +141,7 @@ _VARIABLE = compile_pattern(r"\{(\w+)\}")
 
 
 def document_of_endpoints(name: str, endpoints: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an OpenAPI document of endpoints that nobody described."""
+    """Return an OpenAPI document of endpoints that have none."""
     paths: dict[str, Any] = {}
     for tool, endpoint in endpoints.items():
         variables = _VARIABLE.findall(endpoint.get)

@@ -1,4 +1,4 @@
-"""All upstreams of a file, kept connected; and the file followed, restarting only what changed."""
+"""All upstreams of a file, kept connected; a change of the file restarts only what it changes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,9 @@ from widgetd.errors import CallError, ConfigError
 from widgetd.files.stamp import Stamp
 from widgetd.logs import get_logger
 from widgetd.text_search import nearest
-from widgetd.upstreams.connection import Observer, Upstream
+from widgetd.upstreams.connection import Upstream, UpstreamObserver
 from widgetd.upstreams.declarations import Declaration, read_file
-
-POLL_S = 1.0
-"""How often the file is looked at; a look is a `stat` of it and of what it names."""
+from widgetd.upstreams.limits import LIMITS
 
 _log = get_logger()
 
@@ -29,8 +27,8 @@ class Upstreams:
 
     Attributes:
         all: By name.
-        fault: Why the file as it stands is not used; None where it is.
-        restarts: How many connections were begun because of what the file says.
+        fault: Why the present file is not used; None if it is.
+        restarts: Number of connections begun so far because of the file's content.
 
     Raises:
         ConfigError: The file cannot be used (W5101), or a secret is missing (W5102).
@@ -40,7 +38,7 @@ class Upstreams:
         self,
         path: Path,
         *,
-        observer: Observer | None = None,
+        observer: UpstreamObserver | None = None,
         clock: Callable[[], float] = time.monotonic,
         is_logged: bool = True,
     ) -> None:
@@ -51,16 +49,16 @@ class Upstreams:
         self._clock = clock
         self._is_logged = is_logged
         self._file = read_file(path)
-        self._stamps = self._look()
-        self._looked = anyio.Event()
+        self._stamps = self._current_stamps()
+        self._check_requested = anyio.Event()
         self._tasks: TaskGroup | None = None
         self._scopes: dict[str, anyio.CancelScope] = {}
         self.all: dict[str, Upstream] = {
-            name: self._made(one) for name, one in self._file.declarations.items()
+            name: self._build(one) for name, one in self._file.declarations.items()
         }
 
     def __getitem__(self, name: str) -> Upstream:
-        """The upstream of that name.
+        """Return the upstream of that name.
 
         Raises:
             CallError: There is none (W5001).
@@ -72,40 +70,40 @@ class Upstreams:
             raise CallError("W5001", problem, suggestions=(near,) if near else ())
         return self.all[name]
 
-    def counts(self) -> dict[str, int]:
-        """Of those that must be well for widgetd to be: `{"ready": 3, "failed": 1}`."""
-        required = [one for one in self.all.values() if one.declaration.declared.required]
+    def required_counts(self) -> dict[str, int]:
+        """Count the required upstreams: `{"ready": 3, "failed": 1}`."""
+        required = [one for one in self.all.values() if one.declaration.table.required]
         ready = sum(one.state in {"ready", "empty"} for one in required)
         return {"ready": ready, "failed": len(required) - ready}
 
-    def ups(self) -> dict[str, bool]:
-        """Which of them can be called now, by name."""
+    def availability(self) -> dict[str, bool]:
+        """Return whether each upstream can be called now, by name."""
         return {name: one.state == "ready" for name, one in self.all.items()}
 
     async def run(self) -> None:
-        """Keep all connected, and follow the file, until cancelled."""
+        """Keep all upstreams connected, and follow the file, until cancelled."""
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks
             for upstream in self.all.values():
                 self._start(upstream)
-            await self._follow()
+            await self._follow_file()
 
-    def look(self) -> None:
-        """Look at the file now, whatever its date says."""
+    def check_file(self) -> None:
+        """Request that the file is read now, whatever its date."""
         self._stamps = {}
-        self._looked.set()
+        self._check_requested.set()
 
-    async def _follow(self) -> None:
+    async def _follow_file(self) -> None:
         while True:
-            with anyio.move_on_after(POLL_S):
-                await self._looked.wait()
-            self._looked = anyio.Event()
-            stamps = self._look()
+            with anyio.move_on_after(LIMITS.poll_s):
+                await self._check_requested.wait()
+            self._check_requested = anyio.Event()
+            stamps = self._current_stamps()
             if stamps != self._stamps:
                 self._stamps = stamps
                 await self.reload()
 
-    def _look(self) -> dict[Path, Stamp | None]:
+    def _current_stamps(self) -> dict[Path, Stamp | None]:
         stamps: dict[Path, Stamp | None] = dict.fromkeys((self._path, *self._file.inputs))
         for path in stamps:
             with suppress(OSError):
@@ -113,13 +111,13 @@ class Upstreams:
         return stamps
 
     async def reload(self) -> None:
-        """Read the file again, and restart what it declares otherwise; a bad file changes nothing.
+        """Read the file again and restart the upstreams that it changes; a bad file changes none.
 
-        Calls that are running end on the connection that they began on.
+        Running calls end on the connection on which they began.
         """
-        before = self._look()
+        before = self._current_stamps()
         try:
-            # Off the loop: an OpenAPI document may have 8 MiB.
+            # In a thread: an OpenAPI document may have 8 MiB.
             file = await anyio.to_thread.run_sync(read_file, self._path)
         except ConfigError as error:
             if str(error) != str(self.fault):
@@ -127,21 +125,21 @@ class Upstreams:
             self.fault = error
             return
         self.fault, self._file = None, file
-        # A save since it was read is one more change, so the older stamps count.
-        self._stamps = {path: before.get(path, stamp) for path, stamp in self._look().items()}
-        declared = file.declarations
+        # A save during the read is one more change, so the stamps from before it count.
+        current = self._current_stamps()
+        self._stamps = {path: before.get(path, stamp) for path, stamp in current.items()}
         served = {name: one.declaration for name, one in self.all.items()}
-        gone = [name for name in served if name not in declared]
-        changed = [name for name, one in declared.items() if served.get(name) != one]
+        gone = [name for name in served if name not in file.declarations]
+        changed = [name for name, one in file.declarations.items() if served.get(name) != one]
         for name in [*gone, *changed]:
-            self._end(name)
+            self._stop(name)
         for name in changed:
-            self.all[name] = self._made(declared[name])
+            self.all[name] = self._build(file.declarations[name])
             self._start(self.all[name])
         if gone or changed:
             _log.info("upstreams.reloaded", changed=sorted(changed), gone=sorted(gone))
 
-    def _made(self, declaration: Declaration) -> Upstream:
+    def _build(self, declaration: Declaration) -> Upstream:
         return Upstream(
             declaration, observer=self._observer, clock=self._clock, is_logged=self._is_logged
         )
@@ -157,13 +155,13 @@ class Upstreams:
         with scope:
             await upstream.run()
 
-    def _end(self, name: str) -> None:
+    def _stop(self, name: str) -> None:
         upstream = self.all.pop(name, None)
         scope = self._scopes.pop(name, None)
         if upstream is not None and scope is not None and self._tasks is not None:
-            self._tasks.start_soon(self._end_after_calls, upstream, scope)
+            self._tasks.start_soon(self._stop_after_calls, upstream, scope)
 
-    async def _end_after_calls(self, upstream: Upstream, scope: anyio.CancelScope) -> None:
-        with anyio.move_on_after(upstream.declaration.declared.call_s):
-            await upstream.idle()
+    async def _stop_after_calls(self, upstream: Upstream, scope: anyio.CancelScope) -> None:
+        with anyio.move_on_after(upstream.declaration.table.call_s):
+            await upstream.wait_idle()
         scope.cancel()

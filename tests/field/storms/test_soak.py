@@ -5,6 +5,7 @@ Short versions of `make soak` and `make fuzz`, without their clock.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from storms.flapping import filled, flapped, updated
 from storms.fuzz import rows
 from storms.swaps import WIDGETS, in_process
+from widgetd.upstreams.limits import LIMITS
 
 # A snapshot is kept by whoever lists it, and by whoever tells of the next one.
 MOST_AT_ONCE = 6 * WIDGETS
@@ -37,7 +39,8 @@ def test_an_upstream_that_flaps_leaves_no_task_descriptor_or_thread_behind(tmp_p
 async def test_answers_that_are_held_stay_within_their_bound(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("widgetd.upstreams.feeds.MOST_BYTES", 500_000)
+    limits = replace(LIMITS, held_bytes=500_000)
+    monkeypatch.setattr("widgetd.upstreams.feeds.LIMITS", limits)
 
     held, _ = await filled(tmp_path, fills=50)
 

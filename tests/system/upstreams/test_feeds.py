@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,6 +35,7 @@ from widgetd.errors import CallError
 from widgetd.render.entry import READ_ONLY
 from widgetd.store.factory import local_store
 from widgetd.upstreams.feeds import UpstreamFeeds
+from widgetd.upstreams.limits import LIMITS
 from widgetd.widget.widget import Widget
 
 SCHEMA = {
@@ -359,7 +361,8 @@ async def test_a_feed_may_be_content_with_what_was_given(tmp_path: Path) -> None
 async def test_what_is_held_stays_within_its_bound(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("widgetd.upstreams.feeds.MOST_BYTES", 4_000)
+    limits = replace(LIMITS, held_bytes=4_000)
+    monkeypatch.setattr("widgetd.upstreams.feeds.LIMITS", limits)
     async with asking(tmp_path) as asked:
         for number in range(60):
             await asked.fill(f"UA{number}")

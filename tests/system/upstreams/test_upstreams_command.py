@@ -13,7 +13,8 @@ from tests.system.upstreams.test_faults import FAULTS
 from tests.system.upstreams.test_feeds import write
 from widgetd.cli import main
 from widgetd.upstreams.declarations import read_file
-from widgetd.upstreams.diagnosis import SETTLING_S, hint
+from widgetd.upstreams.diagnosis import hint
+from widgetd.upstreams.limits import LIMITS
 
 AT_ONCE = {
     "service 404",
@@ -38,13 +39,13 @@ async def test_each_fault_is_a_line_with_its_cause_and_a_hint(
         file.write_text(said.replace("connect_s = 60.0", "connect_s = 30.0"))
         [declaration] = read_file(file, {}).declarations.values()
         command = ["upstreams", "--file", str(file), "--test", "it"]
-        with anyio.fail_after(declaration.connect_s + SETTLING_S + 20):
+        with anyio.fail_after(declaration.connect_s + LIMITS.settle_s + 20):
             code = await anyio.to_thread.run_sync(main, command)
 
     reason = expected.partition(" ")[2] or "timeout"
     [line] = capfd.readouterr().out.splitlines()[-1:]
     assert code == 1
-    kind = declaration.kind
+    kind = declaration.kind.name
     assert line == f"it  {kind:9}  failed    {reason}: {hint(declaration, reason)}"
 
 
@@ -60,8 +61,8 @@ def test_upstreams_that_fail_are_a_line_each_and_exit_with_one(
     assert main(["upstreams", "--file", str(file)]) == 1
     out = capsys.readouterr().out
     assert out == (
-        "flights  mcp        failed    refused: nobody listens there; look at the port, and "
-        "whether it is started; in a container, that host is the container itself\n"
+        "flights  mcp        failed    refused: nothing listens there; check the port, and whether "
+        "the server is started; in a container, that host is the container itself\n"
         "off      mcp        disabled  0 tools\n"
     )
     assert main(["upstreams", "--file", str(file), "--test", "off"]) == 0

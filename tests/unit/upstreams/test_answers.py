@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from widgetd.errors import CallError
-from widgetd.upstreams.answers import KEPT_S, Answer, KeptAnswers, PagedAnswer
+from widgetd.upstreams.answers import PagedAnswer, PagedAnswers, UpstreamAnswer
+from widgetd.upstreams.limits import LIMITS
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=40),
@@ -20,15 +21,15 @@ TEXT = st.text(max_size=600) | st.lists(
 ).map("".join)
 
 ANSWERS = st.one_of(
-    JSON.map(lambda value: Answer(kind="json", content=orjson.dumps(value))),
-    TEXT.map(lambda text: Answer(kind="text", content=text.encode())),
-    st.binary(max_size=900).map(lambda content: Answer(kind="binary", content=content)),
+    JSON.map(lambda value: UpstreamAnswer(kind="json", content=orjson.dumps(value))),
+    TEXT.map(lambda text: UpstreamAnswer(kind="text", content=text.encode())),
+    st.binary(max_size=900).map(lambda content: UpstreamAnswer(kind="binary", content=content)),
 )
 
 
 @settings(max_examples=300, deadline=None)
 @given(ANSWERS, st.integers(1, 200))
-def test_pages_put_together_are_the_answer(answer: Answer, most: int) -> None:
+def test_pages_put_together_are_the_answer(answer: UpstreamAnswer, most: int) -> None:
     found = pages(answer, most)
 
     assert b"".join(found) == answer.content
@@ -38,9 +39,9 @@ def test_pages_put_together_are_the_answer(answer: Answer, most: int) -> None:
             page.decode()
 
 
-def pages(answer: Answer, most: int) -> list[bytes]:
+def pages(answer: UpstreamAnswer, most: int) -> list[bytes]:
     """Return all pages of an answer, each asked for by where it begins."""
-    paged = PagedAnswer.of(answer)
+    paged = PagedAnswer.build(answer)
     found = [paged.page(0, most)]
     while (start := sum(map(len, found))) < len(answer.content):
         found.append(paged.page(start, most))
@@ -48,7 +49,7 @@ def pages(answer: Answer, most: int) -> list[bytes]:
 
 
 def test_edges_take_no_more_memory_than_a_quarter_of_the_answer() -> None:
-    paged = PagedAnswer.of(Answer(kind="json", content=b"[" + b"1," * 500_000 + b"1]"))
+    paged = PagedAnswer.build(UpstreamAnswer(kind="json", content=b"[" + b"1," * 500_000 + b"1]"))
 
     assert paged.size <= len(paged.answer.content) * 1.26
 
@@ -74,7 +75,7 @@ def sized(kind: str, size: int) -> bytes:
 @pytest.mark.parametrize("kind", ["json", "objects", "one text", "text", "binary"])
 def test_the_smallest_and_the_largest_lose_nothing(kind: str, size: int) -> None:
     form = {"objects": "json", "one text": "json"}.get(kind, kind)
-    answer = Answer(kind=form, content=sized(kind, size))  # type: ignore[arg-type]
+    answer = UpstreamAnswer(kind=form, content=sized(kind, size))  # type: ignore[arg-type]
     if form == "json":
         orjson.loads(answer.content)
 
@@ -88,16 +89,16 @@ def test_the_smallest_and_the_largest_lose_nothing(kind: str, size: int) -> None
 
 def test_an_answer_is_gone_after_its_time_and_never_another_callers() -> None:
     now = 0.0
-    kept = KeptAnswers(lambda: now)
-    name = kept.keep(PagedAnswer.of(Answer(kind="text", content=b"x")), "ada")
+    answers = PagedAnswers(lambda: now)
+    name = answers.add(PagedAnswer.build(UpstreamAnswer(kind="text", content=b"x")), "ada")
 
-    assert kept.get(name, "ada").answer.content == b"x"
+    assert answers.get(name, "ada").answer.content == b"x"
     with pytest.raises(CallError) as others:
-        kept.get(name, "bob")
-    assert kept.get(name, "ada").answer.content == b"x"
-    now = KEPT_S
+        answers.get(name, "bob")
+    assert answers.get(name, "ada").answer.content == b"x"
+    now = LIMITS.paged_s
     with pytest.raises(CallError) as late:
-        kept.get(name, "ada")
+        answers.get(name, "ada")
 
     assert others.value.code == late.value.code == "W5009"
     assert str(late.value) == "this answer is not kept any more; call the tool again"

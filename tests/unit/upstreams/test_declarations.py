@@ -53,9 +53,9 @@ def test_what_other_hosts_say_is_read_in_our_words(tmp_path: Path) -> None:
 
     found = declared(tmp_path, text, "mcp.json")
 
-    assert (found["a"].kind, found["a"].declared.call_s) == ("stdio", 30.0)
-    assert not found["a"].declared.enabled
-    assert found["b"].declared.transport == "sse"
+    assert (found["a"].kind.name, found["a"].table.call_s) == ("stdio", 30.0)
+    assert not found["a"].table.enabled
+    assert found["b"].table.transport == "sse"
     assert found["b"].secrets["headers"] == {"Authorization": "Bearer t0ken"}
 
 

@@ -80,9 +80,9 @@ class UpstreamTools(MCPServer):
 
     @override
     async def connect(self) -> None:
-        await self._upstream.retried()
+        await self._upstream.ensure_attempt()
         if self.problem:
-            raise self._upstream.unavailable()
+            raise self._upstream.unavailable_error()
 
     @override
     async def cleanup(self) -> None:

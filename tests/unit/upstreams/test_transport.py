@@ -12,7 +12,12 @@ import httpx2
 import pytest
 
 from widgetd.upstreams.limits import LIMITS
-from widgetd.upstreams.wire import TOO_LARGE, TooLargeError, Wire, client
+from widgetd.upstreams.transport import (
+    TOO_LARGE,
+    RecordingTransport,
+    TooLargeError,
+    http_client,
+)
 
 EXPANDED_BYTES = 512 * 1024 * 1024
 
@@ -40,9 +45,9 @@ class Source(httpx2.AsyncBaseTransport):
             yield chunk
 
 
-def wired(source: Source) -> tuple[Wire, httpx2.AsyncClient]:
-    line = Wire(private=True, is_mcp=False, _inner=source)  # type: ignore[arg-type]
-    return line, client(line, {})
+def connect(source: Source) -> tuple[RecordingTransport, httpx2.AsyncClient]:
+    recorder = RecordingTransport(private=True, is_mcp=False, _inner=source)
+    return recorder, http_client(recorder, {})
 
 
 def bomb() -> list[bytes]:
@@ -56,7 +61,7 @@ def bomb() -> list[bytes]:
 
 async def test_requests_ask_for_uncompressed_responses() -> None:
     source = Source([b"{}"], content_type="application/json")
-    async with wired(source)[1] as http:
+    async with connect(source)[1] as http:
         await http.get("http://it.example/")
 
     assert source.requests[0].headers["accept-encoding"] == "identity"
@@ -64,7 +69,7 @@ async def test_requests_ask_for_uncompressed_responses() -> None:
 
 async def test_compressed_response_is_decoded_although_not_asked_for() -> None:
     source = Source([gzip.compress(b"x" * 200_000)], content_encoding="gzip", content_length="234")
-    async with wired(source)[1] as http:
+    async with connect(source)[1] as http:
         response = await http.get("http://it.example/")
 
     assert response.content == b"x" * 200_000
@@ -74,13 +79,13 @@ async def test_compressed_response_is_decoded_although_not_asked_for() -> None:
 async def test_compressed_response_stops_at_the_limit_of_decoded_bytes() -> None:
     chunks = bomb()
     source = Source(chunks, content_encoding="gzip")
-    line, http = wired(source)
+    recorder, http = connect(source)
     async with http:
         with pytest.raises(TooLargeError):
             await http.get("http://it.example/")
 
-    assert line.noted is not None
-    assert line.noted.reason == TOO_LARGE
+    assert recorder.failure is not None
+    assert recorder.failure.reason == TOO_LARGE
     assert len(chunks) > 30
     assert source.sent <= 2
 
@@ -96,7 +101,7 @@ async def test_decoding_leaves_turns_to_others() -> None:
             turns += 1
             await anyio.lowlevel.checkpoint()
 
-    _, http = wired(source)
+    _, http = connect(source)
     async with anyio.create_task_group() as tasks, http:
         tasks.start_soon(count_turns)
         async with http.stream("GET", "http://it.example/") as response:
@@ -114,23 +119,23 @@ async def test_decoding_leaves_turns_to_others() -> None:
 )
 async def test_content_coding_that_cannot_be_bounded_is_refused(coding: str, kind: str) -> None:
     source = Source([gzip.compress(b"")], content_encoding=coding, content_type=kind)
-    line, http = wired(source)
+    recorder, http = connect(source)
     async with http:
         with pytest.raises(httpx2.DecodingError, match=f"the content coding {coding}"):
             await http.get("http://it.example/")
 
-    assert line.noted is not None
-    assert line.noted.reason == "protocol"
+    assert recorder.failure is not None
+    assert recorder.failure.reason == "protocol"
     assert source.sent == 0
 
 
 async def test_response_with_too_many_containers_stops() -> None:
     source = Source([b"[" + b"[]," * 10_000] * 400, content_type="application/json")
-    line, http = wired(source)
+    recorder, http = connect(source)
     async with http:
         with pytest.raises(TooLargeError):
             await http.get("http://it.example/")
 
-    assert line.noted is not None
-    assert line.noted.reason == TOO_LARGE
+    assert recorder.failure is not None
+    assert recorder.failure.reason == TOO_LARGE
     assert source.sent == 100

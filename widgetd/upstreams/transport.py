@@ -1,7 +1,8 @@
-"""HTTP towards upstreams: one client each, which notes what came back and how much of it.
+"""HTTP towards upstreams: one transport each, which records failures and bounds responses.
 
-What a library above says of a failure is one sentence for many causes; what is noted here is the
-cause. No proxy, no redirect, no cookie is followed or kept.
+The libraries above report many causes with one sentence: 401 and 500 are the same error to
+FastMCP's client. The transport records the cause. No proxy is used, no redirect followed and no
+cookie kept.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from widgetd.store.delivery.addresses import PrivateAddressError, address_of
 from widgetd.upstreams.limits import LIMITS
 
 TOO_LARGE = "too_large"
-"""Noted of an answer larger than that, which says nothing of whether the upstream is well."""
+"""The reason of a response above the limits. It does not count: the upstream is well."""
 
-_JSON = ("application/json", "text/event-stream")
+_MCP_TYPES = ("application/json", "text/event-stream")
 
 
 class TooLargeError(httpx2.StreamError):
@@ -34,13 +35,13 @@ class TooLargeError(httpx2.StreamError):
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
-    """What went wrong on the wire.
+class TransportFailure:
+    """A failed request.
 
     Attributes:
-        reason: In one word, as `refused`, `tls`, `http_500`; or `TOO_LARGE`.
-        at: When, by the clock of the wire.
-        counts: Whether it says something of the upstream, and not only of what was asked.
+        reason: One word, as `refused`, `tls`, `http_500`; or `TOO_LARGE`.
+        at: Time by the transport's clock.
+        counts: Whether it means that the upstream is not well, rather than the request.
     """
 
     reason: str
@@ -49,49 +50,50 @@ class Noted:
 
 
 @dataclass(eq=False)
-class Wire(httpx2.AsyncBaseTransport):
-    """Passes requests on, and notes what goes wrong.
+class RecordingTransport(httpx2.AsyncBaseTransport):
+    """A transport that records the latest failure.
 
     Attributes:
-        private: Whether addresses of this machine and network may be connected to.
-        is_mcp: Whether MCP is spoken, whose answers are JSON or events whatever their status.
-        clock: In seconds that never run backwards.
+        private: Whether it may connect to addresses of this machine and network.
+        is_mcp: Whether the server speaks MCP, which answers in JSON or events at any status.
+        clock: Monotonic time in seconds.
+        failure: The latest failure.
     """
 
     private: bool
     is_mcp: bool
     clock: Callable[[], float] = time.monotonic
-    noted: Noted | None = None
-    _inner: httpx2.AsyncHTTPTransport = field(
+    failure: TransportFailure | None = None
+    _inner: httpx2.AsyncBaseTransport = field(
         default_factory=lambda: httpx2.AsyncHTTPTransport(trust_env=False)
     )
 
-    def since(self, started_s: float) -> Noted | None:
-        """The latest that went wrong after `started_s`."""
-        return self.noted if self.noted and self.noted.at >= started_s else None
+    def failure_since(self, started_s: float) -> TransportFailure | None:
+        """Return the latest failure, if it happened after `started_s`."""
+        return self.failure if self.failure and self.failure.at >= started_s else None
 
-    def note(self, reason: str, *, counts: bool = True) -> None:
-        """Something went wrong just now."""
-        self.noted = Noted(reason, self.clock(), counts)
+    def record(self, reason: str, *, counts: bool = True) -> None:
+        """Record a failure that happened just now."""
+        self.failure = TransportFailure(reason, self.clock(), counts)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send `request` and return its response, decoded and bounded."""
+        """Send a request and return its response, decoded and bounded."""
         request.headers["accept-encoding"] = "identity"
         try:
             if not self.private:
-                await self._pin(request)
+                await _pin_address(request)
             response = await self._inner.handle_async_request(request)
         except (httpx2.HTTPError, OSError, PrivateAddressError) as error:
-            reason = reason_of(error) or "protocol"
+            reason = failure_reason(error) or "protocol"
             if isinstance(error, httpx2.ConnectError) and reason == "protocol":
-                # A connection that ends before it is one: in the middle of TLS, or nobody listens.
+                # It ended before it was established: within TLS, or because no one listens.
                 reason = "tls" if request.url.scheme == "https" else "refused"
-            self.note(reason)
+            self.record(reason)
             raise
-        self._look_at(response)
-        return await self._bounded(response)
+        self._record_status(response)
+        return await self._bound(response)
 
-    async def _bounded(self, response: httpx2.Response) -> httpx2.Response:
+    async def _bound(self, response: httpx2.Response) -> httpx2.Response:
         """Return `response` with a body that is decoded and counted here.
 
         httpx2 decompresses behind the transport and keeps all of it, so a limit on the bytes
@@ -100,46 +102,47 @@ class Wire(httpx2.AsyncBaseTransport):
         encoding = response.headers.get("content-encoding", "identity").strip().lower()
         is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
         if "," in encoding or (is_stream and encoding != "identity"):
-            # Each coding multiplies by up to 1,000, and what lies between two is never counted;
-            # a stream has no limit that its decoded bytes could be held to.
-            self.note("protocol")
+            # Each coding multiplies by up to 1,000, and the bytes between two are never counted;
+            # an event stream has no limit that its decoded bytes could be held to.
+            self.record("protocol")
             await response.aclose()
             raise httpx2.DecodingError(f"the content coding {encoding[:40]}")
-        bare = {"content-encoding", "content-length"} if encoding != "identity" else set()
+        obsolete = {"content-encoding", "content-length"} if encoding != "identity" else set()
         return httpx2.Response(
             response.status_code,
-            headers=[pair for pair in response.headers.multi_items() if pair[0] not in bare],
+            headers=[pair for pair in response.headers.multi_items() if pair[0] not in obsolete],
             stream=_BoundedBody(response.stream, self, encoding, not is_stream),
             extensions=response.extensions,
         )
 
-    def _look_at(self, response: httpx2.Response) -> None:
+    def _record_status(self, response: httpx2.Response) -> None:
         status = response.status_code
         content_type = response.headers.get("content-type", "").partition(";")[0].strip()
         if 300 <= status < 400:
-            self.note("redirect")
+            self.record("redirect")
         elif status in {401, 403}:
-            self.note("auth")
+            self.record("auth")
         elif status >= 400:
-            # In MCP's modern era a refusal in JSON is an answer: to a probe, or to a bad call.
-            said = self.is_mcp and content_type in _JSON and status < 500
-            if not said:
-                self.note(f"http_{status}", counts=self.is_mcp or status >= 500 or status == 429)
-        elif self.is_mcp and status == 200 and content_type not in _JSON:
-            self.note("not_mcp")
-
-    async def _pin(self, request: httpx2.Request) -> None:
-        """Connect to the address that was looked at, and to no other that the name may have."""
-        url = request.url
-        port = url.port or (443 if url.scheme == "https" else 80)
-        address = await address_of(url.host, port, allow_private=False)
-        request.headers.setdefault("host", url.netloc.decode())
-        request.extensions = {**request.extensions, "sni_hostname": url.host}
-        request.url = url.copy_with(host=address)
+            # In MCP's modern era a refusal in JSON answers a probe, or a wrong call.
+            is_answer = self.is_mcp and content_type in _MCP_TYPES and status < 500
+            if not is_answer:
+                self.record(f"http_{status}", counts=self.is_mcp or status >= 500 or status == 429)
+        elif self.is_mcp and status == 200 and content_type not in _MCP_TYPES:
+            self.record("not_mcp")
 
     async def aclose(self) -> None:
         """Close all connections."""
         await self._inner.aclose()
+
+
+async def _pin_address(request: httpx2.Request) -> None:
+    """Direct a request to the address that was checked: a second lookup may give another one."""
+    url = request.url
+    port = url.port or (443 if url.scheme == "https" else 80)
+    address = await address_of(url.host, port, allow_private=False)
+    request.headers.setdefault("host", url.netloc.decode())
+    request.extensions = {**request.extensions, "sni_hostname": url.host}
+    request.url = url.copy_with(host=address)
 
 
 @dataclass(eq=False)
@@ -147,7 +150,7 @@ class _BoundedBody(httpx2.AsyncByteStream):
     """A body that is decompressed piece by piece and ends with an error above the limits."""
 
     _stream: Any
-    _wire: Wire
+    _recorder: RecordingTransport
     _encoding: str
     _is_limited: bool
 
@@ -160,11 +163,11 @@ class _BoundedBody(httpx2.AsyncByteStream):
                     containers += piece.count(b"[") + piece.count(b"{")
                     is_too_large = count > LIMITS.answer_bytes or containers > LIMITS.containers
                     if self._is_limited and is_too_large:
-                        self._wire.note(TOO_LARGE, counts=False)
+                        self._recorder.record(TOO_LARGE, counts=False)
                         raise TooLargeError("the response exceeds the limits")
                     yield piece
         except httpx2.HTTPError as error:
-            self._wire.note(reason_of(error) or "protocol")
+            self._recorder.record(failure_reason(error) or "protocol")
             raise
 
     async def _pieces(self) -> AsyncGenerator[bytes, None]:
@@ -184,10 +187,12 @@ class _BoundedBody(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-def client(wire: Wire, headers: Mapping[str, str], base: str = "") -> httpx2.AsyncClient:
-    """A client whose requests go over `wire`; how long they may take is for its user to say."""
+def http_client(
+    recorder: RecordingTransport, headers: Mapping[str, str], base: str = ""
+) -> httpx2.AsyncClient:
+    """Return a client that sends by `recorder`. It has no timeouts: its user bounds each call."""
     return httpx2.AsyncClient(
-        transport=wire,
+        transport=recorder,
         base_url=base,
         headers=dict(headers),
         follow_redirects=False,
@@ -196,9 +201,9 @@ def client(wire: Wire, headers: Mapping[str, str], base: str = "") -> httpx2.Asy
     )
 
 
-def reason_of(error: BaseException) -> str:
-    """Why, in one word, as far as an exception and those within it tell; else nothing."""
-    for one in within(error):
+def failure_reason(error: BaseException) -> str:
+    """Return the reason that an exception, or one that led to it, stands for; empty if none."""
+    for one in _chain(error):
         for kinds, reason in _REASONS:
             if isinstance(one, kinds):
                 return reason
@@ -217,27 +222,27 @@ _REASONS: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
 )
 
 
-def within(error: BaseException) -> Iterator[BaseException]:
-    """`error`, and all that led to it, each once: where groups are raised, causes go in circles."""
-    waiting, seen = [error], set()
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """Yield an exception and all that led to it, each once: groups make circles of causes."""
+    waiting, visited = [error], set()
     while waiting:
         one = waiting.pop(0)
-        if id(one) in seen:
+        if id(one) in visited:
             continue
-        seen.add(id(one))
+        visited.add(id(one))
         yield one
         if isinstance(one, BaseExceptionGroup):
             waiting += one.exceptions
         waiting += [inner for inner in (one.__cause__, one.__context__) if inner is not None]
 
 
-async def asked(http: httpx2.AsyncClient, url: str) -> None:
-    """Ask for `url` once; what comes of it is noted on the wire."""
+async def probe(http: httpx2.AsyncClient, url: str) -> None:
+    """Request `url` once; a failure is recorded by the transport."""
     with suppress(httpx2.HTTPError, OSError, PrivateAddressError):
         await http.get(url)
 
 
-async def closed(http: httpx2.AsyncClient) -> None:
+async def close_client(http: httpx2.AsyncClient) -> None:
     """Close a client, whatever state it is in."""
     with suppress(httpx2.HTTPError, OSError, RuntimeError):
         await http.aclose()
