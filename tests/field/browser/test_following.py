@@ -145,7 +145,8 @@ async def test_keywords_are_tools_where_they_are_chosen(tmp_path: Path) -> None:
             listed = {one.name for one in (await client.list_tools()).tools}
             begun = await answer(client, "start_session", widget="controls")
             mine = begun["sessionId"]
-            pressed = await answer(client, "kw_press", session_id=mine, target="action=track")
+            targets = ["action=nothing", "action=track"]
+            pressed = await answer(client, "kw_press", session_id=mine, target=targets)
             seen = await answer(client, "kw_expect_action", session_id=mine, type="track")
             wrong = await answer(client, "kw_press", session_id=mine, target="Save")
             left_out = await client.call_tool("kw_set_width", {"session_id": mine, "width": 300})
@@ -155,10 +156,39 @@ async def test_keywords_are_tools_where_they_are_chosen(tmp_path: Path) -> None:
         "kw_set_width",
     }
     assert pressed["events"][0]["kind"] == "action"
+    assert pressed["steps"][0]["target"] == "action=track"
     assert seen["steps"][0]["result"]["type"] == "track"
     assert wrong["code"] == "W4102"
     assert left_out.meta is not None
     assert left_out.meta["widgetd/error"]["code"] == "W2001"
+
+
+FIRST_BYTES = {
+    "text/plain": b"- ",
+    "image/png": b"\x89PNG",
+    "application/json": b"[",
+    "application/zip": b"PK",
+}
+
+
+@needs_browser
+async def test_each_resource_of_a_session_has_the_media_type_of_its_content(tmp_path: Path) -> None:
+    (tmp_path / "Form.widget").write_text(form_file("One"))
+    with anyio.fail_after(100):
+        async with serving(tmp_path, **ON) as url, Client(url) as client:
+            begun = await answer(client, "start_session", widget="form", trace=True)
+            contents = [await client.read_resource(uri) for uri in begun["uris"]]
+            ended = await answer(client, "end_session", session_id=begun["sessionId"])
+            contents.append(await client.read_resource(ended["trace"]))
+
+    kinds = []
+    for each in contents:
+        content: Any = each.contents[0]
+        blob = getattr(content, "blob", "")
+        data = base64.b64decode(blob) if blob else content.text.encode()
+        kinds.append(content.mime_type)
+        assert data.startswith(FIRST_BYTES[content.mime_type]), content.uri
+    assert kinds == ["text/plain", "image/png", *["application/json"] * 2, "application/zip"]
 
 
 def test_a_tool_of_a_keyword_takes_what_the_keyword_takes() -> None:

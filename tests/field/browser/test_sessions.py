@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -21,6 +22,7 @@ from widgetd.browser.keywords import find_keyword
 from widgetd.browser.limits import BrowserLimits
 from widgetd.browser.sessions import Sessions
 from widgetd.browser.stage import Stage
+from widgetd.browser.toolset import do_in_session
 from widgetd.errors import CallError
 
 pytestmark = needs_browser
@@ -264,6 +266,27 @@ async def test_a_page_that_does_not_answer_is_closed_and_its_session_ended(
 
     assert (code, gone.value.code) == ("W4004", "W4001")
     assert row.result == "Track"
+
+
+async def test_a_call_says_that_the_page_answers_no_more_after_its_last_step(
+    tmp_path: Path,
+) -> None:
+    with anyio.fail_after(100):
+        async with sessions_over(tmp_path, limits=BrowserLimits(answer_s=1)) as sessions:
+            session = await started(sessions)
+            sessions.server.provide(sessions)
+            context = sessions.server.context(caller_of(sessions))
+            await session.stage.inner_frame.evaluate(BUSY)
+            steps = [{"keyword": "Expect Quiet"}]  # which asks the page nothing
+            arguments = {"session_id": session.id, "steps": steps, "timeout_s": 1}
+            result = await do_in_session(context, arguments)
+            ended = sessions.owned_by("")
+
+    answer = json.loads(result.structured)
+    assert (result.code, ended) == ("W4004", ())
+    assert [one["status"] for one in answer["steps"]] == ["done"]
+    assert (answer["failed"]["code"], answer["ended"]["code"]) == ("W4004", "W4004")
+    assert "screen" not in answer
 
 
 @pytest.mark.parametrize("kill", [kill_browsers, kill_drivers])

@@ -17,6 +17,7 @@ from pydantic_core import to_json
 
 import widgetd
 from tests.field.deploy.scraping import scrape
+from widgetd.browser.keywords import KEYWORDS, Keyword
 from widgetd.catalog.registry import Registry
 from widgetd.cli import app
 from widgetd.cli.schemas import settings_schema, sidecar_schema
@@ -39,6 +40,7 @@ async def pages() -> Mapping[str, str]:
         "sidecar.md": _sidecar(),
         "cli.md": _commands(),
         "metrics.md": await _metrics(),
+        "keywords.md": _keywords(),
         "python.md": _python(),
     }
 
@@ -164,6 +166,37 @@ def _declared() -> Mapping[str, set[str]]:
         if hasattr(collector, "describe")
         for family in collector.describe()
     }
+
+
+KINDS = {"show": "Show", "act": "Act", "expect": "Expect", "read": "Read"}
+
+
+def _keywords() -> str:
+    intro = (
+        "The steps of test files and of sessions ([Testing widgets](../testing.md)). A test file "
+        "writes a keyword as `- Press: action=track`, where one argument needs no name, or with "
+        'arguments by name; a session as `{"keyword": "Press", "target": "action=track"}`; '
+        "`--keyword-tools` makes each a tool, as `kw_press`."
+    )
+    parts = []
+    for kind, title in KINDS.items():
+        rows: list[tuple[str, ...]] = [("keyword", "argument", "value", "default", "does")]
+        for keyword in KEYWORDS.values():
+            if keyword.kind == kind:
+                rows += _keyword_rows(keyword)
+        parts.append(f"## {title}\n\n{_table(*rows)}")
+    return _page("Keywords", intro, *parts)
+
+
+def _keyword_rows(keyword: Keyword) -> Iterator[tuple[str, ...]]:
+    schema = keyword.schema
+    head, summary = keyword.name, keyword.summary
+    for name, part in schema["properties"].items() or [("", {})]:
+        default = "*needed*" if name in schema.get("required", ()) else _default(part)
+        kind = _kind(part).removeprefix("``, ") if name else ""
+        kind = {"table": "object", "integer": "whole number"}.get(kind, kind)
+        yield head, f"`{name}`" if name else "", kind, default, summary
+        head = summary = ""
 
 
 def _python() -> str:
