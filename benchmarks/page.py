@@ -32,7 +32,7 @@ from widgetd import CallError, Widget, WidgetError, load_widget
 from widgetd.schema.sampling.sample import sample
 from widgetd.widget.export import differing
 from widgetd.widget.page_program import NoProgramError, page_program
-from widgetd.widget.samples import GENERATED, examples, generated, studio_samples
+from widgetd.widget.samples import GENERATED, generate_samples, list_examples, list_studio_samples
 
 VIEW: Final = Path(__file__).resolve().parents[1] / "view"
 SEEDS: Final = range(1, 21)
@@ -67,10 +67,10 @@ def cases(widget: Widget) -> Iterator[Case]:
     """Yield the cases of a widget."""
     definition, schema = widget.definition, widget.schema
     given: list[tuple[str, Mapping[str, Any] | None]] = []
-    given += [(each.name, each.arguments) for each in studio_samples(definition)]
-    given += [(each.name, each.arguments) for each in examples(definition)]
+    given += [(each.name, each.arguments) for each in list_studio_samples(definition)]
+    given += [(each.name, each.arguments) for each in list_examples(definition)]
     given += [(f"seed {seed}", sample(schema, state="full", seed=seed)) for seed in SEEDS]
-    given += [(each.name, each.arguments) for each in generated(widget, GENERATED)]
+    given += [(each.name, each.arguments) for each in generate_samples(widget, GENERATED)]
     for name, arguments in given:
         if arguments is not None:
             yield _case(widget, name, arguments)

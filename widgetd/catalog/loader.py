@@ -23,7 +23,7 @@ from widgetd.files.folder import Folder, open_folder
 from widgetd.files.source import Source, read
 from widgetd.limits import Limits
 from widgetd.logs import get_logger
-from widgetd.widget.definition import define, digest, redefine
+from widgetd.widget.definition import compute_digest, define, redefine
 from widgetd.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX
 from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.widget import CheckJsx, Proof, Widget, compile_widget
@@ -112,7 +112,7 @@ class Loader:
         Raises:
             WidgetError: It cannot be served.
         """
-        path, content, proofs = source.path, digest(source, sidecar), self._proofs
+        path, content, proofs = source.path, compute_digest(source, sidecar), self._proofs
         if content in self._journal.suspects:
             self._try_suspect(source, sidecar, content)
         if content in self._journal.refused:

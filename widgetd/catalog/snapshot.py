@@ -15,7 +15,7 @@ from typing import Any
 
 from widgetd.errors import Finding
 from widgetd.files.persistent_map import patch
-from widgetd.widget.naming import by_preference
+from widgetd.widget.naming import sort_by_preference
 from widgetd.widget.widget import Widget
 
 Claims = Mapping[str, tuple[str, ...]]
@@ -247,7 +247,7 @@ def _update_claims(
         touched.setdefault(tool, set(claims[tool])).discard(path)
     for path, tool in added.items():
         touched.setdefault(tool, set(claims.get(tool, ()))).add(path)
-    return {tool: tuple(by_preference(paths)) or None for tool, paths in touched.items()}
+    return {tool: tuple(sort_by_preference(paths)) or None for tool, paths in touched.items()}
 
 
 def _paths(claims: Claims, tools: Iterable[str]) -> Iterator[str]:

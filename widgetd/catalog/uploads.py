@@ -32,7 +32,7 @@ from widgetd.files.walk import walk
 from widgetd.files.write import write_atomically
 from widgetd.limits import Limits
 from widgetd.text_search import compile_pattern, escape
-from widgetd.widget.definition import digest
+from widgetd.widget.definition import compute_digest
 from widgetd.widget.sidecar import SUFFIX, read_sidecar
 from widgetd.widget.widget import Widget
 
@@ -270,7 +270,7 @@ def _require_room(served: Snapshot, made: Widget) -> None:
 def _require_replaced(folder: Folder, name: str, replaces: str) -> None:
     """Raise if the content at `name` is not the one that the uploader means to replace."""
     present = _source(folder, name, {})
-    now = "" if present is None else digest(present, _source(folder, name + SUFFIX, {}))
+    now = "" if present is None else compute_digest(present, _source(folder, name + SUFFIX, {}))
     if now == replaces:
         return
     if not now:

@@ -12,7 +12,7 @@ from widgetd.errors import Finding
 from widgetd.text_search import compile_pattern
 from widgetd.widget.components.tree import components
 from widgetd.widget.definition import Definition
-from widgetd.widget.images import blocked, image_origins
+from widgetd.widget.images import find_blocked, find_image_origins
 from widgetd.widget.sidecar import SUFFIX
 
 _NOBODYS = compile_pattern(r"[/.](?:example(?:\.(?:com|net|org))?|test|invalid)(?::|$)")
@@ -30,10 +30,10 @@ def unloadable(
     trees = [(one.sample.authored, one.tree) for one in outcomes if one.tree is not None]
     authored = [tree for is_authored, tree in trees if is_authored]
     admitted = {*definition.image_origins, *allowed}
-    named = {origin for tree in authored for origin in image_origins(orjson.dumps(tree))}
+    named = {origin for tree in authored for origin in find_image_origins(orjson.dumps(tree))}
     named = {origin for origin in named if not _NOBODYS.search(origin)}
     sidecar = f"'{definition.path}{SUFFIX}'"
-    if refused := blocked(named, admitted):
+    if refused := find_blocked(named, admitted):
         listed = ", ".join(f'"{origin}"' for origin in refused)
         problem = f"images come from {', '.join(refused)}, and hosts load none from there"
         advice = f"write `image_origins = [{listed}]` into {sidecar}, or send them as data: URIs"

@@ -22,7 +22,13 @@ from widgetd.widget.actions import WidgetAction
 from widgetd.widget.components import check_tree, tree
 from widgetd.widget.document import Studio
 from widgetd.widget.export import ABSENT, MOST_DIFFERENCES, Difference, differences, differing
-from widgetd.widget.samples import Sample, admitted, examples, generated, studio_samples
+from widgetd.widget.samples import (
+    Sample,
+    filter_admitted,
+    generate_samples,
+    list_examples,
+    list_studio_samples,
+)
 from widgetd.widget.widget import Widget
 
 _REMEDIES = {
@@ -70,9 +76,9 @@ def attempts(widget: Widget) -> Iterator[Outcome]:
     The author's own come first, generated ones after; none is drawn before it is asked for. Where
     a template spends all that a render may spend, a few times tell enough.
     """
-    authored = (*studio_samples(widget.definition), *examples(widget.definition))
+    authored = (*list_studio_samples(widget.definition), *list_examples(widget.definition))
     exhausted = 0
-    for sample in chain(admitted(widget, authored), generated(widget)):
+    for sample in chain(filter_admitted(widget, authored), generate_samples(widget)):
         outcome = render(widget, sample)
         yield outcome
         exhausted += outcome.exhausted

@@ -15,9 +15,9 @@ import orjson
 from widgetd.errors import CODES, Finding
 from widgetd.schema.json_text import find_key_offsets, line_and_column
 from widgetd.schema.json_values import resolve_pointer
-from widgetd.widget.document import ENCODED, VIEW, Document
+from widgetd.widget.document import ENCODED, VIEW, WidgetDocument
 from widgetd.widget.hidden_characters import escape_hidden
-from widgetd.widget.sidecar import SUFFIX, line_of
+from widgetd.widget.sidecar import SUFFIX, find_line
 
 WIDTH = 76
 """Characters of an excerpt; a template is one long line of JSON."""
@@ -64,7 +64,7 @@ class Locations:
         if content is None:
             return None
         if finding.path.endswith(SUFFIX):
-            line = finding.line or line_of(content, finding.at) or 1
+            line = finding.line or find_line(content, finding.at) or 1
             text = _line(content, line)
             column = finding.column or _first(text)
             return Location(line=line, column=column, text=text, text_column=column)
@@ -73,7 +73,7 @@ class Locations:
         if finding.line is not None and place is not None:
             # The line is one of the text at the pointer, which is a template mostly.
             try:
-                document = Document(content=orjson.loads(content))
+                document = WidgetDocument(content=orjson.loads(content))
                 value = document.view if in_view else resolve_pointer(document.content, finding.at)
             except orjson.JSONDecodeError:
                 value = None

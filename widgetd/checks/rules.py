@@ -19,7 +19,7 @@ from widgetd.widget.actions.widget_actions import VARIANTS, actions_in
 from widgetd.widget.definition import Definition
 from widgetd.widget.document import Studio
 from widgetd.widget.feed import Feed
-from widgetd.widget.samples import GENERATED, Sample, examples, studio_samples
+from widgetd.widget.samples import GENERATED, Sample, list_examples, list_studio_samples
 from widgetd.widget.widget import Widget
 
 
@@ -156,7 +156,7 @@ class Subject:
     @cached_property
     def authored(self) -> tuple[Sample, ...]:
         """Every sample that the author gives."""
-        return (*studio_samples(self.definition), *examples(self.definition))
+        return (*list_studio_samples(self.definition), *list_examples(self.definition))
 
     @cached_property
     def outcomes(self) -> tuple[renders.Outcome, ...] | None:

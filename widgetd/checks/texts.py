@@ -14,7 +14,7 @@ from widgetd.widget.actions.widget_actions import template_actions
 from widgetd.widget.definition import Definition
 from widgetd.widget.document import KNOWN, OPTIONAL, READ_BY_MODELS
 from widgetd.widget.feed import Feed
-from widgetd.widget.hidden_characters import hidden
+from widgetd.widget.hidden_characters import find_hidden
 from widgetd.widget.sidecar import SUFFIX
 
 LONGEST_DESCRIPTION = 1024
@@ -56,7 +56,7 @@ def hidden_characters(file: Mapping[str, Any], definition: Definition) -> Iterat
     for key, value in (("title", sidecar.title), ("description", sidecar.description)):
         texts.append((definition.path + SUFFIX, f"/{key}", value or ""))
     for path, at, text in texts:
-        for offset, name in hidden(text):
+        for offset, name in find_hidden(text):
             yield Finding(
                 code="W1115",
                 path=path,

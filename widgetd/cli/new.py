@@ -100,7 +100,7 @@ def new(
     from widgetd.cli.options import snapshot_of
     from widgetd.cli.schemas import document_schema, sidecar_schema
     from widgetd.daemon.toolsets import NAMES
-    from widgetd.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX, tool_name
+    from widgetd.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX, make_tool_name
     from widgetd.widget.sidecar import SUFFIX
 
     if not is_widget_name(f"{name}{WIDGET_SUFFIX}"):
@@ -122,7 +122,7 @@ def new(
     for each in (*written, folder / f"{name}{other}"):
         if each.exists():
             raise ConfigError("W0002", f"{each} is there already", "take another name")
-    tool = tool_name(name, path.name)
+    tool = make_tool_name(name, path.name)
     owner = snapshot_of(folder).widgets.get(tool)
     whose = f"belongs to '{owner.definition.path}'" if owner else "is one of widgetd's own"
     if owner or tool in NAMES:

@@ -29,7 +29,7 @@ from widgetd.files.folder import open_folder
 from widgetd.files.source import Source, Unsettled
 from widgetd.files.walk import HIDDEN, walk
 from widgetd.limits import Limits
-from widgetd.widget.definition import digest
+from widgetd.widget.definition import compute_digest
 from widgetd.widget.widget import Proof
 
 Prove = Callable[[Source, Source | None], Proof]
@@ -145,7 +145,7 @@ def _run(
                 limit_resources()
                 with suppress(WidgetError, Unsettled, FileNotFoundError):
                     source, sidecar = read_pair(folder, path, limit_bytes=Limits().file_bytes)
-                    proof, content = prove(source, sidecar), digest(source, sidecar)
+                    proof, content = prove(source, sidecar), compute_digest(source, sidecar)
                     proofs.write(
                         encode(ProofRecord(version="", path=path, digest=content, proof=proof))
                     )

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 from widgetd.logs import get_logger
 from widgetd.observe.observer import CallRecord, Notice
-from widgetd.widget.images import blocked, image_origins
+from widgetd.widget.images import find_blocked, find_image_origins
 from widgetd.widget.widget import Widget
 
 _log = get_logger()
@@ -33,10 +33,10 @@ class BlockedImages:
         if widget is None or not isinstance(answer, bytes):
             return
         said = self._said.get(widget, set())
-        origins = image_origins(answer) - said
+        origins = find_image_origins(answer) - said
         if not origins:
             return
-        for origin in blocked(origins, {*widget.definition.image_origins, *self._allowed}):
+        for origin in find_blocked(origins, {*widget.definition.image_origins, *self._allowed}):
             if len(said) == _MOST:
                 break
             _log.warning("image.blocked", widget=widget.tool, origin=origin, setting="image_origin")

@@ -27,7 +27,7 @@ from widgetd.render.result import Policy, Result, profile_for, tool_result, ui, 
 from widgetd.schema.json_values import size, to_json
 from widgetd.store.contract import Store, StoredRender
 from widgetd.widget.actions import has_actions
-from widgetd.widget.sidecar import version_precedence
+from widgetd.widget.sidecar import parse_precedence
 from widgetd.widget.widget import CompiledCache, Render, Widget
 
 LARGE = 4_000
@@ -373,8 +373,8 @@ def check_client(widget: Widget, caller: Caller) -> None:
     if needed is None or version is None:
         return
     at = f"_meta.{CLIENT_VERSION_KEY}"
-    least = version_precedence(needed)
-    given = version_precedence(version) if isinstance(version, str) else None
+    least = parse_precedence(needed)
+    given = parse_precedence(version) if isinstance(version, str) else None
     if given is None:
         problem = f'expected a version, as in "{needed}", got {version!r:.60}'
         raise CallError("W2006", problem, path=at)

@@ -19,7 +19,7 @@ from widgetd.files.stamp import Stamp
 from widgetd.files.watch import Mode, watch
 from widgetd.testing.csv_folder import CASES
 from widgetd.testing.yaml_file import read_suite
-from widgetd.widget.naming import JSX_SUFFIX, TESTS_SUFFIX, WIDGET_SUFFIX, slug, stem
+from widgetd.widget.naming import JSX_SUFFIX, TESTS_SUFFIX, WIDGET_SUFFIX, slugify, stem
 from widgetd.widget.sidecar import SUFFIX
 
 _FLAGS = (
@@ -104,7 +104,7 @@ def affected_files(root: Path, saved: Iterable[str]) -> list[str]:
             for path in sorted(root.rglob(f"*{TESTS_SUFFIX}")):
                 suite = read_suite(path)
                 # A file with faults is run as well, to report them.
-                if suite.faults or suite.widget == slug(stem(file.name)):
+                if suite.faults or suite.widget == slugify(stem(file.name)):
                     affected[str(path)] = None
     return [one for one in affected if Path(one).is_file()]
 

@@ -30,7 +30,7 @@ from widgetd.text_search import Match, compile_pattern, did_you_mean
 from widgetd.upstreams.kinds import KINDS, UpstreamKind
 from widgetd.upstreams.limits import LIMITS
 from widgetd.upstreams.openapi import document_of_endpoints, parse_document, reduce_document
-from widgetd.widget.sidecar import line_of
+from widgetd.widget.sidecar import find_line
 
 _NAME = compile_pattern(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _TOML_PLACE = compile_pattern(r"at line \d+, column \d+")
@@ -347,7 +347,7 @@ class _TableReader:
             key = json.dumps(str(loc[0]), ensure_ascii=False)
             before, found, _ = self.text.partition(key)
             return f":{before.count(chr(10)) + 1}" if found else ""
-        line = line_of(self.text, "".join(f"/{step}" for step in loc))
+        line = find_line(self.text, "".join(f"/{step}" for step in loc))
         return f":{line}" if line else ""
 
 

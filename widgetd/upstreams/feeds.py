@@ -236,7 +236,7 @@ class UpstreamFeeds:
             return ValidArguments(arguments=orjson.loads(ready), coerced=asked.coerced)
         # Mapping stays in the loop: a schema checks one value at a time.
         value = await run_sized(len(answer.content), parse_json, answer.content)
-        mapped = feed.filled(asked.arguments, value)
+        mapped = feed.fill(asked.arguments, value)
         is_held = self._held.get(key) is answer
         before = answer.size
         answer.arguments[which] = copy_exact(to_json(mapped.arguments))

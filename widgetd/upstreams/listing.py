@@ -19,7 +19,7 @@ from widgetd.schema.json_values import is_too_deep
 from widgetd.text_search import compile_pattern
 from widgetd.upstreams.limits import LIMITS
 from widgetd.widget.document import READ_BY_MODELS
-from widgetd.widget.hidden_characters import visible, visible_within
+from widgetd.widget.hidden_characters import strip_hidden, strip_hidden_within
 
 _NAME = compile_pattern(r"[A-Za-z0-9_./-]{1,128}")
 _WILDCARDS = frozenset("*?[")
@@ -131,7 +131,7 @@ class ToolListing:
 
 
 def _description(text: str) -> str:
-    clean = visible(text[: LIMITS.description_chars])
+    clean = strip_hidden(text[: LIMITS.description_chars])
     is_cut = len(text) > LIMITS.description_chars
     return f"{clean[: LIMITS.description_chars - 1]}…" if is_cut else clean
 
@@ -144,7 +144,7 @@ def _schema_json(schema: dict[str, Any]) -> bytes | None:
         size = len(orjson.dumps(schema))
         if size > LIMITS.schema_bytes:
             return None
-        return orjson.dumps(visible_within(schema, READ_BY_MODELS))
+        return orjson.dumps(strip_hidden_within(schema, READ_BY_MODELS))
     except TypeError:  # half a character, or a number that no 64 bits hold
         return None
 

@@ -1,6 +1,6 @@
-"""What an author demands of a payload besides what its fields demand, each on its own.
+"""Check a payload against the expressions in a sidecar, besides the checks of its fields.
 
-A check is an expression over the payload as it was accepted: `payload.until > payload.from`.
+A check is an expression over the accepted payload: `payload.until > payload.from`.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from widgetd.widget.sidecar import Sidecar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
-    """One demand on the payload of one type of action.
+class PayloadCheck:
+    """One condition on the payload of one type of action.
 
     Attributes:
-        field: The field that its sentence is shown beside; empty for the payload as a whole.
-        holds: True where the demand is met.
-        says: What the user reads where it is not.
+        field: The field beside which its message appears; empty for the payload as a whole.
+        holds: An expression that is true if the condition is met.
+        says: The message for the user if it is not.
     """
 
     field: str
@@ -31,22 +31,22 @@ class Check:
     says: str
 
     def is_met(self, payload: Mapping[str, Any], budget: Budget) -> bool:
-        """Whether `payload` is as demanded; what cannot be told is not."""
+        """Return whether `payload` meets the condition; false if it cannot be evaluated."""
         try:
             return bool(self.holds.evaluate({"payload": payload}, budget))
         except CallError:
             return False
 
 
-Checks = Mapping[str, tuple[Check, ...]]
-"""By the type of action."""
+Checks = Mapping[str, tuple[PayloadCheck, ...]]
+"""Checks by type of action."""
 
 
 def compile_checks(sidecar: Sidecar, *, limits: Limits) -> Checks:
-    """Prove that the sidecar's checks can be used, and make them ready."""
+    """Compile the sidecar's checks."""
     return {
         name: tuple(
-            Check(field=one.field, holds=Expression(one.holds, limits), says=one.says)
+            PayloadCheck(field=one.field, holds=Expression(one.holds, limits), says=one.says)
             for one in note.checks
         )
         for name, note in sidecar.actions.items()
@@ -54,7 +54,7 @@ def compile_checks(sidecar: Sidecar, *, limits: Limits) -> Checks:
     }
 
 
-def unmet(checks: Checks, action: str, payload: Mapping[str, Any]) -> tuple[Check, ...]:
-    """The checks that an accepted payload does not pass, told within what one render may take."""
+def find_unmet(checks: Checks, action: str, payload: Mapping[str, Any]) -> tuple[PayloadCheck, ...]:
+    """Return the checks that an accepted payload fails, within the budget of one render."""
     budget = Budget(Limits())
     return tuple(one for one in checks.get(action, ()) if not one.is_met(payload, budget))

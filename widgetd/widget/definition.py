@@ -1,7 +1,7 @@
-"""A source whose shape was checked: what a `.widget` file says, and its sidecar.
+"""Define a widget by its `.widget` file and its sidecar.
 
-A widget may be one of ten thousand, so what is held of a file are its bytes, and what
-names it; all else is read from those bytes when somebody asks.
+A daemon may serve ten thousand widgets, so a definition keeps the bytes of its file and its names;
+everything else is parsed from the bytes on demand.
 """
 
 from __future__ import annotations
@@ -17,15 +17,22 @@ from widgetd.limits import Limits
 from widgetd.schema.pydantic_model import camel_case
 from widgetd.widget.document import (
     VIEW,
-    Document,
     Studio,
-    jsx_again,
-    parsed_again,
+    WidgetDocument,
     read_document,
     read_jsx,
+    reparse_document,
+    reparse_jsx,
 )
-from widgetd.widget.hidden_characters import visible
-from widgetd.widget.naming import JSX_SUFFIX, folders, kebab_case, stem, title, tool_name
+from widgetd.widget.hidden_characters import strip_hidden
+from widgetd.widget.naming import (
+    JSX_SUFFIX,
+    folders,
+    make_title,
+    make_tool_name,
+    stem,
+    to_kebab_case,
+)
 from widgetd.widget.sidecar import Sidecar, read_sidecar
 
 DEFAULTS = Limits()
@@ -33,13 +40,13 @@ DEFAULTS = Limits()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Names:
-    """What a definition holds of its file; enough to have the definition again without reading it.
+    """The names of a definition; enough to restore it without parsing its file.
 
     Attributes:
-        name: As the file says it, without the characters that nobody sees.
+        name: As the file says it, without hidden characters.
         tool: The name of the MCP tool.
-        title: What people call the widget.
-        description: The sidecar's, else the file's, else the schema's; empty where none has one.
+        title: The name that people read.
+        description: The sidecar's, else the file's, else the schema's; empty if none has one.
     """
 
     name: str
@@ -50,12 +57,12 @@ class Names:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition(Names):
-    """What one file and its sidecar say.
+    """The content of one file and its sidecar.
 
     Attributes:
         path: The file, relative to the widgets folder.
         digest: Identifies the content of both.
-        sidecar: What the sidecar says.
+        sidecar: The sidecar's settings.
         content: The file's own text.
     """
 
@@ -66,62 +73,62 @@ class Definition(Names):
 
     @property
     def names(self) -> Names:
-        """What it is called, by itself."""
+        """The names alone, without the file."""
         return Names(name=self.name, tool=self.tool, title=self.title, description=self.description)
 
     @property
-    def document(self) -> Document:
-        """All that the file says."""
+    def document(self) -> WidgetDocument:
+        """The parsed file."""
         if self.is_jsx:
-            return jsx_again(self.content, stem(self.path))
-        return parsed_again(self.content)
+            return reparse_jsx(self.content, stem(self.path))
+        return reparse_document(self.content)
 
     @property
     def is_jsx(self) -> bool:
-        """Whether an author wrote the file as JSX, by hand."""
+        """Whether an author wrote the file by hand, as JSX."""
         return self.path.endswith(JSX_SUFFIX)
 
     @property
     def view_at(self) -> str:
-        """Where in the file the JSX stands, as a JSON pointer; empty where it is the file."""
+        """The JSON pointer of the JSX in the file; empty if it is the whole file."""
         return "" if self.is_jsx else VIEW
 
     @property
     def format_version(self) -> str:
-        """The version of Studio's format that the file says it is in."""
+        """The version of Studio's format that the file declares."""
         version: str = self.document.content["version"]
         return version
 
     @property
     def schema(self) -> Mapping[str, Any] | None:
-        """The argument schema, verbatim but for characters that nobody sees; None without one."""
+        """The argument schema, verbatim except for hidden characters; None without one."""
         written = self.document.schema
         return self.sidecar.json_schema if written is None else written
 
     @property
     def template(self) -> str:
-        """The Jinja text; empty where there is none."""
+        """The Jinja text; empty if there is none."""
         return self.document.template
 
     @property
     def view(self) -> str:
-        """Studio's JSX, which the template was made of; empty where there is none."""
+        """Studio's JSX, from which the template was made; empty if there is none."""
         return self.document.view
 
     @property
     def studio(self) -> Studio | None:
-        """Studio's own source of the widget; None where it is missing or not Studio's."""
+        """Studio's own source of the widget; None if it is missing or not Studio's."""
         return self.document.studio
 
     @property
     def image_origins(self) -> frozenset[str]:
-        """The origins that its images may come from: those in its template, and its author's."""
+        """The origins that its images may come from: the template's and the sidecar's."""
         return self.document.origins | frozenset(self.sidecar.image_origins)
 
     @property
     def ui_type(self) -> str:
         """The type of response, in kebab-case."""
-        return self.sidecar.ui_type or kebab_case(self.tool)
+        return self.sidecar.ui_type or to_kebab_case(self.tool)
 
     @property
     def component(self) -> str:
@@ -130,7 +137,7 @@ class Definition(Names):
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The sidecar's tags, and the subfolders that the file lies in."""
+        """The sidecar's tags, and the file's subfolders."""
         return tuple(dict.fromkeys(self.sidecar.tags + folders(self.path)))
 
 
@@ -140,25 +147,27 @@ def define(
     """Check the shape of a file and its sidecar.
 
     Raises:
-        WidgetError: One of the two cannot be used as it stands; the finding says which, and where.
+        WidgetError: One of the two cannot be used; the finding says which, and where.
     """
     try:
         if source.path.endswith(JSX_SUFFIX):
             document = read_jsx(source.content, stem(source.path), limits)
         else:
             document = read_document(source.content, limits)
-        tool = tool_name(document.name, source.path)
+        tool = make_tool_name(document.name, source.path)
     except WidgetError as error:
         raise error.of(source.path) from None
     settings = read_sidecar(sidecar)
-    name, file = visible(document.name), document.content
+    name, file = strip_hidden(document.name), document.content
     schema = file.get("jsonSchema") or settings.json_schema or {}
     texts = (settings.description, file.get("description"), schema.get("description"))
-    written = (visible(text).strip() for text in texts if isinstance(text, str) and text.strip())
+    written = (
+        strip_hidden(text).strip() for text in texts if isinstance(text, str) and text.strip()
+    )
     names = Names(
         name=name,
         tool=tool,
-        title=visible(settings.title or title(name, source.path)),
+        title=strip_hidden(settings.title or make_title(name, source.path)),
         description=next(written, ""),
     )
     return redefine(source, sidecar, names, settings)
@@ -167,21 +176,21 @@ def define(
 def redefine(
     source: Source, sidecar: Source | None, names: Names, settings: Sidecar | None = None
 ) -> Definition:
-    """The definition that `define` made of the same file, at the same path, before."""
+    """Restore the definition that `define` made of the same file, at the same path."""
     return Definition(
         name=names.name,
         tool=names.tool,
         title=names.title,
         description=names.description,
         path=source.path,
-        digest=digest(source, sidecar),
+        digest=compute_digest(source, sidecar),
         sidecar=settings or read_sidecar(sidecar),
         content=source.content,
     )
 
 
-def digest(source: Source, sidecar: Source | None) -> str:
-    """Identifies the content of a file and its sidecar."""
+def compute_digest(source: Source, sidecar: Source | None) -> str:
+    """Compute the digest of a file and its sidecar together."""
     if sidecar is None:
         return source.digest
     return blake2b(f"{source.digest}+{sidecar.digest}".encode(), digest_size=16).hexdigest()

@@ -1,8 +1,7 @@
-"""What a widget is for, in words that a model chooses by.
+"""Describe a widget's purpose, for a model to choose by.
 
-The author's words where there are any. Studio's exports hold none, so else they
-are made: what it shows, what it needs, and one sample. Nothing is said that the
-schema does not admit.
+Takes the author's words if there are any. Studio's exports have none, so otherwise the description
+is generated: the widget's subject, its fields, and one sample that the schema admits.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ import orjson
 from widgetd.schema.validator import Schema
 from widgetd.text_search import compile_pattern
 from widgetd.widget.definition import Definition
-from widgetd.widget.hidden_characters import visible
+from widgetd.widget.hidden_characters import strip_hidden
 
 LONGEST = 500
-"""Characters of a description that nobody wrote: every listing of tools pays for them."""
+"""Characters of a generated description: every listing of tools pays for them."""
 
 _NOUNS: Mapping[str, str] = {"Card": "card", "ListView": "list", "Basic": "widget"}
 _COPY = compile_pattern(r"(?<!\s)\s*\((?:copy|\d+)\)$")
@@ -40,12 +39,12 @@ _DETAILS = (
     (False, 8, 0),
     (False, 3, 0),
 )
-"""Whether a sample is shown, how many fields are, and with how long a note; most telling first."""
+"""Whether to include a sample, how many fields, and the length of their notes; best first."""
 
 
 def describe(definition: Definition, schema: Schema) -> str:
-    """The description of the widget's tool."""
-    text = definition.description or _generated(definition, schema)
+    """Return the description of the widget's tool."""
+    text = definition.description or _generate(definition, schema)
     sidecar = definition.sidecar
     if not sidecar.deprecated:
         return text
@@ -53,17 +52,17 @@ def describe(definition: Definition, schema: Schema) -> str:
     return f"{text} Deprecated{guide}".strip()
 
 
-def _generated(definition: Definition, schema: Schema) -> str:
-    """The most telling description that is short enough."""
-    lead = _lead(definition)
+def _generate(definition: Definition, schema: Schema) -> str:
+    """Return the most detailed description that is short enough."""
+    lead = _write_lead(definition)
     studio = definition.studio
     examples = (example.arguments for example in definition.sidecar.examples)
-    given = telling_first((*examples, *(studio.samples if studio else ())))
+    given = sort_by_content((*examples, *(studio.samples if studio else ())))
     admitted = (sample for sample in given if schema.admits(dict(sample)))
-    authored = [text for sample in admitted for text in _sentence(definition, sample)]
+    authored = [text for sample in admitted for text in _write_example(definition, sample)]
     for has_sample, most, longest in _DETAILS:
-        fields = _fields(schema, most, longest)
-        samples = chain(authored, _made_sample(definition, schema)) if has_sample else [""]
+        fields = _list_fields(schema, most, longest)
+        samples = chain(authored, _generate_example(definition, schema)) if has_sample else [""]
         for sample in samples:
             text = " ".join(part for part in (lead, fields, sample) if part)
             if len(text) <= LONGEST:
@@ -71,7 +70,7 @@ def _generated(definition: Definition, schema: Schema) -> str:
     return lead[:LONGEST]
 
 
-def _lead(definition: Definition) -> str:
+def _write_lead(definition: Definition) -> str:
     title = _COPY.sub("", definition.title)
     title = title if " " in title else _WORD_GAP.sub(" ", title).strip()
     root = (definition.document.preview or {}).get("type")
@@ -82,35 +81,35 @@ def _lead(definition: Definition) -> str:
     return f"Show the {title}." if title.casefold().endswith(noun) else f"Show the {title} {noun}."
 
 
-def _fields(schema: Schema, most: int, longest: int) -> str:
+def _list_fields(schema: Schema, most: int, longest: int) -> str:
     properties: Mapping[str, Any] = schema.advertised["properties"]
     required = [name for name in schema.advertised.get("required", ()) if name in properties]
     phrases: dict[str, str] = {}
     for name, inner in properties.items():
-        note = _note(inner) if longest and isinstance(inner, Mapping) else ""
+        note = _describe_field(inner) if longest and isinstance(inner, Mapping) else ""
         if len(note) > longest:
             note = note[: longest - 1].rstrip() + "…"
         phrases[name] = f"{name} ({note})" if note else name
-    needed = _listed([phrases[name] for name in required], most)
-    optional = _listed([phrases[name] for name in phrases if name not in required], most)
+    needed = _join_names([phrases[name] for name in required], most)
+    optional = _join_names([phrases[name] for name in phrases if name not in required], most)
     if needed and optional:
         return f"Needs {needed}. Optional: {optional}."
     return f"Needs {needed}." if needed else f"Takes {optional}." if optional else ""
 
 
-def _listed(names: list[str], most: int) -> str:
-    """`names` as a person lists them: `a, b and c`."""
+def _join_names(names: list[str], most: int) -> str:
+    """Join `names` as a person would: `a, b and c`."""
     shown = names[:most]
     if len(names) > most:
         shown.append(f"{len(names) - most} more")
     return " and ".join(part for part in (", ".join(shown[:-1]), *shown[-1:]) if part)
 
 
-def _note(schema: Mapping[str, Any]) -> str:
-    """What a field is: the author's first sentence, its choices, or its parts."""
+def _describe_field(schema: Mapping[str, Any]) -> str:
+    """Describe a field by the author's first sentence, its choices, or its parts."""
     description = schema.get("description")
     if isinstance(description, str) and description.strip():
-        words = " ".join(visible(description).split())
+        words = " ".join(strip_hidden(description).split())
         sentence = _SENTENCE_END.split(words, maxsplit=1)[0].rstrip(".")
         is_plain = _CAPITALIZED.match(sentence)
         return sentence[0].lower() + sentence[1:] if is_plain else sentence
@@ -119,28 +118,28 @@ def _note(schema: Mapping[str, Any]) -> str:
         return " | ".join(str(choice) for choice in choices)
     items = schema.get("items")
     if isinstance(items, Mapping):
-        parts = _parts(items)
+        parts = _list_parts(items)
         return f"list of {parts}" if parts else "list"
-    return _parts(schema)
+    return _list_parts(schema)
 
 
-def _parts(schema: Mapping[str, Any]) -> str:
+def _list_parts(schema: Mapping[str, Any]) -> str:
     properties = schema.get("properties")
     names = list(properties) if isinstance(properties, Mapping) else []
     return ", ".join(names[:_MOST_PARTS]) + (", …" if len(names) > _MOST_PARTS else "")
 
 
-def telling_first(given: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """`given` as they came, but what shows no more than an empty state after all others."""
+def sort_by_content(given: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Sort `given` stably, arguments that show no more than an empty state last."""
     return sorted(given, key=lambda arguments: not arguments or [] in arguments.values())
 
 
-def _made_sample(definition: Definition, schema: Schema) -> Iterator[str]:
-    """A made sample as a sentence, where no other is short enough."""
-    yield from _sentence(definition, schema.telling)
+def _generate_example(definition: Definition, schema: Schema) -> Iterator[str]:
+    """Write a generated sample; a generator, because sampling is slow and seldom needed."""
+    yield from _write_example(definition, schema.telling)
 
 
-def _sentence(definition: Definition, sample: Mapping[str, Any] | None) -> Iterator[str]:
-    """A sample, where there is something in it and nothing may be secret."""
+def _write_example(definition: Definition, sample: Mapping[str, Any] | None) -> Iterator[str]:
+    """Write a sample, unless it is empty or something in it may be secret."""
     if sample and not definition.sidecar.sensitive:
         yield f"For example {orjson.dumps(dict(sample)).decode()}"

@@ -1,7 +1,6 @@
-"""What one `.widget` file says: bytes in, its parts out, their shapes checked.
+"""Parse a `.widget` file into its parts and check their shapes.
 
-Neither schema nor template is looked into here; that they are an object and a
-text is all that is known. What the file says beyond the known keys is kept.
+Schema and template are checked only for being an object and a text. Unknown keys are kept.
 
 Source: what ChatKit Studio exports, version "1.0".
 """
@@ -22,16 +21,16 @@ from widgetd.limits import AT_WORK, Limits
 from widgetd.schema.json_text import decode, parse_file
 from widgetd.schema.json_values import error_at, kind
 from widgetd.text_search import compile_pattern, nearest
-from widgetd.widget.hidden_characters import visible_within
+from widgetd.widget.hidden_characters import strip_hidden_within
 
 VERSION = "1.0"
 
 ENCODED = "/encodedWidget"
 VIEW = f"{ENCODED}/view"
-"""Points to Studio's JSX, in the package that the file holds encoded."""
+"""The JSON pointer of Studio's JSX in the file's encoded package."""
 
 READ_BY_MODELS = frozenset({"title", "description"})
-"""Keys of a schema whose texts reach a model, and are served without what nobody sees."""
+"""Keys of a schema whose texts reach a model, and are served without hidden characters."""
 
 SHAPES: Mapping[str, tuple[type, str, str]] = {
     "version": (str, "a string", f'"{VERSION}"'),
@@ -41,7 +40,7 @@ SHAPES: Mapping[str, tuple[type, str, str]] = {
     "outputJsonPreview": (dict, "an object", ""),
     "encodedWidget": (str, "a string", ""),
 }
-"""What stands under each key, in words, too; and of a key that has to be there, what to add."""
+"""The type of each key, its name, and for a required key the advice what to add."""
 
 KNOWN = tuple(SHAPES)
 REQUIRED = tuple(key for key, (_, _, added) in SHAPES.items() if added)
@@ -50,23 +49,23 @@ OPTIONAL = tuple(key for key in KNOWN if key not in REQUIRED)
 _NO_VIEW = ", and no JSX is there in its place"
 
 _DOUBTFUL = compile_pattern(rb"[^ -~]|\\\\[bfu]")
-"""What JSON without whitespace has in it wherever some character may be one that nobody sees."""
+"""Matches any JSON without whitespace that may contain a hidden character."""
 
 _ORIGIN = compile_pattern(r"https://[A-Za-z0-9.-]+(?::\d{1,5})?(?=[/\"'\\)?#\s]|$)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Studio:
-    """What ChatKit Studio packs into a file beside the template: its own source of the widget.
+    """ChatKit Studio's own source of the widget, which it packs into a file beside the template.
 
-    Only ever used to explain and to give examples; a widget is served without it. The JSON
-    Schema that newer exports hold beside the zod schema is often stale, so it is not read.
+    Only used to explain and to give examples; a widget is served without it. The JSON Schema that
+    newer exports hold beside the zod schema is often stale, so it is not read.
 
     Attributes:
         id: Studio's own, as `wig_1a2b3c4d`.
-        name: Often another than the file's.
+        name: Often differs from the file's.
         view: The JSX that the template was made from.
-        default_state: A sample of arguments; not always one that the schema admits.
+        default_state: A sample of arguments; the schema does not always admit it.
         schema_text: The zod schema, as TypeScript.
         states: Further samples, as Studio keeps them.
     """
@@ -80,13 +79,13 @@ class Studio:
 
     @property
     def samples(self) -> tuple[Mapping[str, Any], ...]:
-        """The samples in which there is something, the one that the preview was made from first."""
+        """The samples that are not empty, the preview's first."""
         return tuple(state for state in (self.default_state, *self.states) if state)
 
 
 @lru_cache(maxsize=AT_WORK)
 def decode_studio(encoded: str) -> Studio | None:
-    """What `encoded` holds; None where that is nothing of Studio's.
+    """Decode Studio's package; return None if `encoded` holds none.
 
     Args:
         encoded: Base64, URL-safe or standard, with or without padding, of JSON.
@@ -94,19 +93,19 @@ def decode_studio(encoded: str) -> Studio | None:
     compact = "".join(encoded.split()).translate(str.maketrans("-_", "+/")).rstrip("=")
     try:
         packed = base64.b64decode(compact + "=" * (-len(compact) % 4), validate=True)
-        held = orjson.loads(packed)
+        package = orjson.loads(packed)
     except (binascii.Error, ValueError):
         return None
-    if not isinstance(held, dict):
+    if not isinstance(package, dict):
         return None
-    text = {key: held[key] if isinstance(held.get(key), str) else "" for key in _STUDIO_TEXTS}
-    state, states = held.get("defaultState"), held.get("states")
+    texts = {k: package[k] if isinstance(package.get(k), str) else "" for k in _STUDIO_TEXTS}
+    state, states = package.get("defaultState"), package.get("states")
     return Studio(
-        id=text["id"],
-        name=text["name"],
-        view=text["view"],
+        id=texts["id"],
+        name=texts["name"],
+        view=texts["view"],
         default_state=MappingProxyType(state if isinstance(state, dict) else {}),
-        schema_text=text["schema"],
+        schema_text=texts["schema"],
         states=tuple(
             MappingProxyType(one)
             for one in (states if isinstance(states, list) else ())
@@ -119,12 +118,12 @@ _STUDIO_TEXTS = ("id", "name", "view", "schema")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Document:
+class WidgetDocument:
     """The parts of one file.
 
     Attributes:
-        content: All that the file says.
-        written: The file's own text, where an author wrote it as JSX.
+        content: The whole object in the file.
+        written: The file's own text if an author wrote it as JSX.
     """
 
     content: Mapping[str, Any]
@@ -132,19 +131,19 @@ class Document:
 
     @property
     def name(self) -> str:
-        """What it is called, to the letter."""
+        """The name exactly as written."""
         name: str = self.content["name"]
         return name
 
     @property
     def template(self) -> str:
-        """The Jinja text; empty where there is none."""
+        """The Jinja text; empty if there is none."""
         template: str = self.content.get("template") or ""
         return template
 
     @property
     def view(self) -> str:
-        """Studio's JSX; empty where there is none."""
+        """Studio's JSX; empty if there is none."""
         return "" if self.studio is None else self.studio.view
 
     @property
@@ -154,27 +153,27 @@ class Document:
 
     @property
     def encoded(self) -> str | None:
-        """Studio's package, as it stands."""
+        """Studio's package, still encoded."""
         return self.content.get("encodedWidget")
 
     @property
     def extra(self) -> Mapping[str, Any]:
-        """The keys of the file that nothing here knows."""
+        """The file's unknown keys."""
         known = KNOWN if self.written is None else (*KNOWN, "sample")
         return {key: value for key, value in self.content.items() if key not in known}
 
     @cached_property
     def schema(self) -> Mapping[str, Any] | None:
-        """The argument schema, verbatim but for characters that nobody sees; None without one."""
+        """The argument schema, verbatim except for hidden characters; None without one."""
         schema = self.content.get("jsonSchema")
         if schema is None or not _DOUBTFUL.search(orjson.dumps(schema)):
             return schema
-        legible: dict[str, Any] = visible_within(schema, READ_BY_MODELS)
+        legible: dict[str, Any] = strip_hidden_within(schema, READ_BY_MODELS)
         return legible
 
     @cached_property
     def studio(self) -> Studio | None:
-        """Studio's package, decoded; None where it is missing or not Studio's."""
+        """Studio's package, decoded; None if it is missing or not Studio's."""
         if self.written is not None:
             state = MappingProxyType(dict(self.content["sample"]))
             return Studio(name=self.name, view=self.written, default_state=state)
@@ -182,22 +181,22 @@ class Document:
 
     @property
     def origins(self) -> frozenset[str]:
-        """The `https` origins that stand in the author's own text: `https://images.example.com`.
+        """The `https` origins in the author's own text: `https://images.example.com`.
 
-        A host may let a page load images from there. What comes from arguments is nobody's to
-        know here; an operator may allow more.
+        A host may let a page load images from there. Origins in arguments are unknown here; an
+        operator may allow more.
         """
         text = self.template if self.template.strip() else self.view
         return frozenset(match.group() for match in _ORIGIN.finditer(text))
 
 
-def read_document(content: bytes, limits: Limits) -> Document:
-    """The parts of a file, their shapes checked.
+def read_document(content: bytes, limits: Limits) -> WidgetDocument:
+    """Parse a file and check the shapes of its parts.
 
     Raises:
-        WidgetError: It cannot be used as it stands; the finding says where.
+        WidgetError: It cannot be used; the finding says where.
     """
-    document = Document(content=parse_file(content, limits))
+    document = WidgetDocument(content=parse_file(content, limits))
     file, has_view = document.content, bool(document.view.strip())
     for key in REQUIRED:
         if key not in file and not (key == "template" and has_view):
@@ -220,35 +219,35 @@ def read_document(content: bytes, limits: Limits) -> Document:
 
 
 @lru_cache(maxsize=AT_WORK)
-def parsed_again(content: bytes) -> Document:
-    """The parts of a file whose shapes were checked before."""
-    return Document(content=orjson.loads(decode(content)))
+def reparse_document(content: bytes) -> WidgetDocument:
+    """Parse a file whose shapes were checked before."""
+    return WidgetDocument(content=orjson.loads(decode(content)))
 
 
-def read_jsx(content: bytes, name: str, limits: Limits) -> Document:
-    """The parts of a file that an author wrote as JSX.
+def read_jsx(content: bytes, name: str, limits: Limits) -> WidgetDocument:
+    """Parse a file that an author wrote as JSX.
 
     Args:
         content: One element, and beside it `const schema = {…}` and `const sample = {…}`.
-        name: What the file is called.
-        limits: How large it may be.
+        name: The widget's name.
+        limits: The file's maximum size.
 
     Raises:
-        WidgetError: It cannot be used as it stands; the finding says where (W1327).
+        WidgetError: It cannot be used; the finding says where (W1327).
     """
     from widgetd.template.jsx import constants  # noqa: PLC0415 - few files need it
 
     text = decode(content)
-    found = constants(text, limits=limits)
-    for key, value in found.items():
+    declared = constants(text, limits=limits)
+    for key, value in declared.items():
         if not isinstance(value, dict):
             raise error_at("W1327", "", f"'{key}' is {kind(value)}", "write an object")
-    schema = {"jsonSchema": found["schema"]} if "schema" in found else {}
-    file = {"version": VERSION, "name": name, "sample": found.get("sample", {}), **schema}
-    return Document(content=file, written=text)
+    schema = {"jsonSchema": declared["schema"]} if "schema" in declared else {}
+    file = {"version": VERSION, "name": name, "sample": declared.get("sample", {}), **schema}
+    return WidgetDocument(content=file, written=text)
 
 
 @lru_cache(maxsize=AT_WORK)
-def jsx_again(content: bytes, name: str) -> Document:
-    """The same of a file that was read before."""
+def reparse_jsx(content: bytes, name: str) -> WidgetDocument:
+    """Parse a JSX file that was read before."""
     return read_jsx(content, name, Limits())

@@ -1,8 +1,8 @@
-"""A widget's feed: what is asked of the caller, and how another server's answer becomes the rest.
+"""Map a caller's arguments to an upstream's request, and its answer to the widget's arguments.
 
     asked arguments -> request -> (another server) -> answer -> the author's arguments
 
-Pure: who is asked, and how, is for others to know.
+Pure: other modules talk to the upstream.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class Feed:
     """The feed of one widget.
 
     Attributes:
-        part: What the sidecar says.
-        asked: What a caller gives.
-        schema: The author's: what the widget takes.
-        arguments: Of the request, by name, over what was asked; None for the same names.
-        fields: Of the widget, by name, over the answer; None for the same names.
+        part: The sidecar's settings.
+        asked: The schema of a caller's arguments.
+        schema: The author's schema: the widget's arguments.
+        arguments: The request's arguments, as queries over the asked ones; None for the same names.
+        fields: The widget's arguments, as queries over the answer; None for the same names.
     """
 
     part: FeedPart
@@ -38,26 +38,26 @@ class Feed:
     fields: Mapping[str, Query] | None
 
     def example(self, whole: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-        """What a caller gives of the author's whole arguments; None where that would not do."""
+        """Return the caller's part of the author's whole arguments, or a valid substitute."""
         given = {name: (whole or {})[name] for name in self.part.ask if name in (whole or {})}
         return given if self.asked.admits(given) else self.asked.smallest
 
     def request(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments of the upstream's tool; what an expression does not find is left out.
+        """Build the arguments of the upstream's tool, without values that are not found.
 
         Raises:
             CallError: An expression cannot be evaluated on this (W5007).
         """
         if self.arguments is None:
             return dict(asked)
-        made = {name: query.find(dict(asked)) for name, query in self.arguments.items()}
-        return {name: value for name, value in made.items() if value is not None}
+        values = {name: query.find(dict(asked)) for name, query in self.arguments.items()}
+        return {name: value for name, value in values.items() if value is not None}
 
-    def filled(self, asked: Mapping[str, Any], answer: Any) -> ValidArguments:
-        """The widget's arguments: what was asked, and over it what the answer says.
+    def fill(self, asked: Mapping[str, Any], answer: Any) -> ValidArguments:
+        """Build the widget's arguments: the asked ones, overridden by the answer.
 
         Raises:
-            CallError: The widget does not take what comes of it; no value is shown (W5007).
+            CallError: The widget does not accept the result; no value appears in it (W5007).
         """
         properties = self.schema.advertised["properties"]
         required = self.schema.advertised.get("required", ())
@@ -65,29 +65,31 @@ class Feed:
             found = {name: query.find(answer) for name, query in self.fields.items()}
         else:
             found = {n: answer[n] for n in properties if isinstance(answer, dict) and n in answer}
-        # JMESPath says null of what is not there, too; a field that must be there shows it.
-        made = {n: value for n, value in found.items() if value is not None or n in required}
+        # JMESPath returns null for absent values, too; in a required field that is an error.
+        answered = {n: value for n, value in found.items() if value is not None or n in required}
         given = {name: value for name, value in asked.items() if name in properties}
         try:
-            return self.schema.check({**given, **made}, sensitive=tuple({**properties, **made}))
+            return self.schema.check(
+                {**given, **answered}, sensitive=tuple({**properties, **answered})
+            )
         except CallError as error:
             wrong = error.invalid_arguments
-            said = "; ".join(str(one) for one in wrong) or "it is not what the widget takes"
+            reason = "; ".join(str(one) for one in wrong) or "it is not what the widget takes"
             raise CallError(
                 "W5007",
-                f"the answer of the upstream '{self.part.upstream}' does not fit: {said}",
+                f"the answer of the upstream '{self.part.upstream}' does not fit: {reason}",
                 path=error.path,
                 invalid_arguments=wrong,
             ) from None
 
 
 def compile_feed(part: FeedPart, schema: Schema, *, limits: Limits) -> Feed:
-    """Prove that a sidecar's feed can be used with its widget's schema, and make it ready.
+    """Compile a sidecar's feed against its widget's schema.
 
     Raises:
-        WidgetError: It cannot (W1113, W1602, W1604, W12xx).
+        WidgetError: They do not match (W1113, W1602, W1604, W12xx).
     """
-    asked = compile_schema(_asked(part, schema), limits=limits)
+    asked = compile_schema(_build_asked_schema(part, schema), limits=limits)
     fields = None if part.map is None else compile_queries(part.map, "/feed/map")
     for name in schema.advertised.get("required", ()) if fields is not None else ():
         if name not in part.ask and name not in (part.map or {}):
@@ -99,8 +101,8 @@ def compile_feed(part: FeedPart, schema: Schema, *, limits: Limits) -> Feed:
     return Feed(part=part, asked=asked, schema=schema, arguments=arguments, fields=fields)
 
 
-def _asked(part: FeedPart, schema: Schema) -> dict[str, Any]:
-    """The asked part of the author's schema, field by field as it was written."""
+def _build_asked_schema(part: FeedPart, schema: Schema) -> dict[str, Any]:
+    """Build the schema of the asked arguments from the author's, field by field."""
     written = schema.advertised
     properties = {**written["properties"], **part.ask_schema}
     for name in part.ask:
@@ -117,15 +119,15 @@ def _asked(part: FeedPart, schema: Schema) -> dict[str, Any]:
             else name in written.get("required", ())
         )
     ]
-    made: dict[str, Any] = {
+    asked: dict[str, Any] = {
         "type": "object",
         "properties": {name: properties[name] for name in part.ask},
         "required": required,
     }
     for key in ("$schema", "additionalProperties"):
         if isinstance(written.get(key), (str, bool)):
-            made[key] = written[key]
+            asked[key] = written[key]
     for key in ("$defs", "definitions"):
-        if key in written and f"#/{key}/" in str(made["properties"]):
-            made[key] = written[key]
-    return made
+        if key in written and f"#/{key}/" in str(asked["properties"]):
+            asked[key] = written[key]
+    return asked

@@ -1,7 +1,6 @@
-"""What a call need not say, because widgetd can: ids, and what follows from the rest.
+"""Fill in arguments that a call leaves out: ids, and values derived from other arguments.
 
-Both come from the sidecar. An argument that a call leaves out is filled in before the
-template sees it; one that it brings stays as it is.
+The sidecar declares both. An argument that a call brings stays as it is.
 """
 
 from __future__ import annotations
@@ -18,55 +17,54 @@ from widgetd.limits import Limits
 from widgetd.template import Expression
 from widgetd.template.budget import VALUES_PER_STEP, Budget, Failure
 from widgetd.widget.sidecar import Sidecar
-from widgetd.widget.summary import without
+from widgetd.widget.summary import remove_paths
 
 _STEPS_EACH = 50
-"""Beside what an expression spends, for it may be evaluated for each element of a list."""
+"""Charged for each evaluation, because there is one for each element of a list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filler:
-    """Fills in what calls of one widget leave out, all of it within what one render may take.
+    """Fills in missing arguments of one widget, within the budget of one render.
 
     Attributes:
-        ids: Names of arguments that identify what is shown.
-        derived: By dotted path, how an argument follows from those beside and around it.
-        sensitive: Dotted paths that no id is made of.
+        ids: Names of arguments that identify the render.
+        derived: By dotted path, the expression over the arguments beside and around it.
+        sensitive: Dotted paths that ids must not depend on.
     """
 
     ids: tuple[str, ...]
     derived: Mapping[str, Expression]
     sensitive: tuple[str, ...]
 
-    def filled(self, arguments: Mapping[str, Any], identity: str = "") -> Mapping[str, Any]:
-        """The arguments with what they leave out.
+    def fill(self, arguments: Mapping[str, Any], identity: str = "") -> Mapping[str, Any]:
+        """Return `arguments` with missing ones filled in.
 
         Args:
-            arguments: As a call brought them.
-            identity: What ids are made of, so that another render has others; by default the
-                arguments themselves, of which the same are made for the same.
+            arguments: The caller's, with defaults.
+            identity: The source of ids, so that another render has others; by default the
+                arguments, so that equal arguments have equal ids.
         """
         missing = [name for name in self.ids if arguments.get(name) is None]
         if missing and not identity:
-            public = without(arguments, self.sensitive)
-            said = orjson.dumps(public, option=orjson.OPT_SORT_KEYS)
-            identity = blake2b(said).hexdigest()
-        made = {
+            public = remove_paths(arguments, self.sensitive)
+            identity = blake2b(orjson.dumps(public, option=orjson.OPT_SORT_KEYS)).hexdigest()
+        ids = {
             name: blake2b(f"{name} {identity}".encode(), digest_size=8).hexdigest()
             for name in missing
         }
-        value: Any = {**arguments, **made} if made else arguments
+        value: Any = {**arguments, **ids} if ids else arguments
         budget = Budget(Limits())
         for path, expression in self.derived.items():
             try:
-                value = _derive(value, path.split("."), {}, expression, budget)
+                value = _fill_derived(value, path.split("."), {}, expression, budget)
             except Failure:
                 break
         filled: Mapping[str, Any] = value
         return filled
 
 
-def _derive(
+def _fill_derived(
     value: Any,
     path: Sequence[str],
     around: Mapping[str, Any],
@@ -75,7 +73,7 @@ def _derive(
 ) -> Any:
     budget.step()
     if isinstance(value, list):
-        return [_derive(element, path, around, expression, budget) for element in value]
+        return [_fill_derived(element, path, around, expression, budget) for element in value]
     if not isinstance(value, Mapping):
         return value
     budget.step((len(around) + len(value)) // VALUES_PER_STEP)
@@ -85,18 +83,18 @@ def _derive(
     if rest:
         if inner is None:
             return value
-        return {**value, name: _derive(inner, rest, known, expression, budget)}
+        return {**value, name: _fill_derived(inner, rest, known, expression, budget)}
     if inner is not None:
         return value
     budget.step(_STEPS_EACH)
     try:
-        follows = expression.evaluate(known, budget)
+        derived = expression.evaluate(known, budget)
     except CallError:
         return value
-    return value if follows is None else {**value, name: follows}
+    return value if derived is None else {**value, name: derived}
 
 
 def compile_filler(sidecar: Sidecar, *, limits: Limits) -> Filler:
-    """Prove that the sidecar's expressions can be used, and make them ready."""
+    """Compile the sidecar's expressions."""
     derived = {path: Expression(text, limits) for path, text in sidecar.derived.items()}
     return Filler(ids=sidecar.ids, derived=derived, sensitive=sidecar.sensitive)

@@ -1,8 +1,7 @@
-"""Keep what nobody sees out of what a model reads.
+"""Remove invisible characters from texts that a model reads.
 
-A name or description may hold characters that show as nothing and yet are read:
-tags, bidirectional overrides, zero-width letters. Knows nothing of where a text
-comes from.
+A name or description may contain characters that display as nothing and yet reach a model: tags,
+bidirectional overrides, zero-width letters.
 
 Source: Unicode Standard, chapter 23.2 to 23.9; Unicode Technical Report 36.
 """
@@ -24,36 +23,36 @@ _JOINERS = frozenset("\u200c\u200d")
 _SELECTORS = compile_pattern("[\ufe00-\ufe0d\U000e0100-\U000e01ef]")
 
 
-def visible(text: str) -> str:
-    """`text` without the characters that nobody sees; the same object where there are none."""
-    gone = {offset for offset, _ in hidden(text)}
-    if not gone:
+def strip_hidden(text: str) -> str:
+    """Remove hidden characters from `text`; return the same object if there are none."""
+    offsets = {offset for offset, _ in find_hidden(text)}
+    if not offsets:
         return text
-    return "".join(character for offset, character in enumerate(text) if offset not in gone)
+    return "".join(character for offset, character in enumerate(text) if offset not in offsets)
 
 
-def visible_within(value: Any, keys: frozenset[str]) -> Any:
-    """A JSON value, with every text under one of `keys`, at any depth, made visible.
+def strip_hidden_within(value: Any, keys: frozenset[str]) -> Any:
+    """Remove hidden characters from every text under one of `keys`, at any depth of a JSON value.
 
     Returns:
-        The same object where that changes nothing.
+        The same object if that changes nothing.
     """
     if isinstance(value, list):
-        elements = [visible_within(inner, keys) for inner in value]
+        elements = [strip_hidden_within(inner, keys) for inner in value]
         return value if all(map(is_, elements, value)) else elements
     if not isinstance(value, dict):
         return value
     kept = {
-        key: visible(inner)
+        key: strip_hidden(inner)
         if key in keys and isinstance(inner, str)
-        else visible_within(inner, keys)
+        else strip_hidden_within(inner, keys)
         for key, inner in value.items()
     }
     return value if all(map(is_, kept.values(), value.values())) else kept
 
 
-def hidden(text: str) -> Iterator[tuple[int, str]]:
-    """Each character of `text` that nobody sees: `(offset, "U+202E right-to-left override")`."""
+def find_hidden(text: str) -> Iterator[tuple[int, str]]:
+    """Yield each hidden character of `text`: `(offset, "U+202E right-to-left override")`."""
     if text.isascii() and text.isprintable():
         return
     for offset, character in enumerate(text):
@@ -69,7 +68,7 @@ def hidden(text: str) -> Iterator[tuple[int, str]]:
 
 def escape_hidden(text: str) -> str:
     """Return JSON in which each character that nobody sees is an escape."""
-    places = {offset for offset, _ in hidden(text)}
+    places = {offset for offset, _ in find_hidden(text)}
     if not places:
         return text
     return "".join(
@@ -79,7 +78,7 @@ def escape_hidden(text: str) -> str:
 
 
 def _joins(text: str, offset: int) -> bool:
-    """Whether a joiner stands where scripts and emoji need one: between characters beyond ASCII."""
+    """Return whether a joiner is where scripts and emoji need one: between non-ASCII characters."""
     if text[offset] not in _JOINERS or not 0 < offset < len(text) - 1:
         return False
     before, after = text[offset - 1], text[offset + 1]

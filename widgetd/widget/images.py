@@ -1,7 +1,7 @@
-"""From where the images of a tree come, and whether a host lets a widget load them.
+"""Find the origins of a tree's images, and those that a host would block.
 
-A host loads images from the origins that a widget declares, and from nowhere else: else whoever
-writes an argument could tell the world of whoever looks.
+A host loads images only from the origins that a widget declares. Otherwise the author of an
+argument could learn, from the requests for an image, who looks at the widget.
 
 Source: MCP Apps 2026-01-26, "Content Security Policy".
 """
@@ -13,7 +13,7 @@ from collections.abc import Collection
 from widgetd.text_search import compile_pattern
 
 ORIGIN = r"^https?://(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?$"
-"""What an origin looks like that images may be allowed to come from: `https://*.example.com`."""
+"""An origin that images may be allowed to come from: `https://*.example.com`."""
 
 _REMOTE = compile_pattern(
     rb'(?i)"(?:src|favicon)":"\s*(https?://[^/?#"\\\s]{1,253})'
@@ -21,16 +21,16 @@ _REMOTE = compile_pattern(
 )
 
 
-def image_origins(tree: bytes) -> frozenset[str]:
-    """The origins of the images in a tree's JSON: `{"https://images.example.com"}`."""
+def find_image_origins(tree: bytes) -> frozenset[str]:
+    """Return the origins of the images in a tree's JSON: `{"https://images.example.com"}`."""
     if b"http" not in tree:
         return frozenset()
     found = (first or second for first, second in _REMOTE.findall(tree))
     return frozenset(origin.decode(errors="replace").lower() for origin in found)
 
 
-def blocked(origins: Collection[str], allowed: Collection[str]) -> tuple[str, ...]:
-    """Those of `origins` that `allowed` does not admit, sorted."""
+def find_blocked(origins: Collection[str], allowed: Collection[str]) -> tuple[str, ...]:
+    """Return those of `origins` that `allowed` does not admit, sorted."""
     return tuple(sorted(one for one in origins if not any(_admits(a, one) for a in allowed)))
 
 

@@ -1,7 +1,7 @@
-"""What a widget is called: as a tool, as a class, as a response type.
+"""Name a widget: as a tool, as a title, as a response type.
 
-A name is a pure function of the widget's own name and of its path, so that it
-is the same on every replica. Knows nothing of what a widget does.
+A name is a pure function of the widget's own name and of its path, so it is the same on every
+replica.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from anyascii import anyascii
 from widgetd.text_search import compile_pattern
 
 DEFAULT_NAME = "Untitled widget"
-"""What Studio calls a widget that nobody has named."""
+"""Studio's name for a widget without one."""
 
 LONGEST_TOOL = 40
-"""Hosts put their server's name before a tool's, and some end at 64 characters."""
+"""Characters; hosts prefix the server's name, and some allow 64 in all."""
 
 WIDGET_SUFFIX = ".widget"
 JSX_SUFFIX = f"{WIDGET_SUFFIX}.jsx"
@@ -34,20 +34,20 @@ _NOT_OF_A_TOOL = compile_pattern(r"[^a-z0-9_]")
 _WORD = compile_pattern(r"[a-z0-9]+")
 
 
-def tool_name(name: str, path: str) -> str:
-    """The tool of the widget that is called `name` in the file at `path`.
+def make_tool_name(name: str, path: str) -> str:
+    """Make the tool's name of the widget called `name` in the file at `path`.
 
     Returns:
-        `flight_tracker` for `Flight Tracker`; made from the file's stem where the name says
-        nothing, and `widget_<hash of the path>` where that says nothing either.
+        `flight_tracker` for `Flight Tracker`; made from the file's stem if the name is empty or
+        Studio's default, and `widget_<hash of the path>` if that is empty, too.
     """
-    own = "" if is_default(name) else slug(name)
+    own = "" if is_default(name) else slugify(name)
     digest = blake2b(path.encode(), digest_size=4).hexdigest()
-    return own or slug(stem(path)) or f"widget_{digest}"
+    return own or slugify(stem(path)) or f"widget_{digest}"
 
 
-def slug(text: str) -> str:
-    """`text` in lower-case ASCII, words joined by `_`; empty where no letter or digit is left."""
+def slugify(text: str) -> str:
+    """Convert `text` to lower-case ASCII words joined by `_`; empty if no letter is left."""
     ascii_text = anyascii(text).lower()
     kept = _NOT_OF_A_TOOL.sub("", _SEPARATOR.sub("_", ascii_text))
     if not kept.strip("_"):
@@ -56,34 +56,34 @@ def slug(text: str) -> str:
 
 
 def is_default(name: str) -> bool:
-    """Whether `name` is the one that Studio gives, and so tells one widget from no other."""
+    """Return whether `name` is Studio's default, which distinguishes no widget from another."""
     return name.strip().casefold() == DEFAULT_NAME.casefold()
 
 
-def title(name: str, path: str) -> str:
-    """What people call the widget: its name, or the file's stem where it has none of its own."""
+def make_title(name: str, path: str) -> str:
+    """Return the widget's name for people: its own, or else the file's stem."""
     own = " ".join(name.split())
     return stem(path) if not own or is_default(own) else own
 
 
-def kebab_case(text: str) -> str:
-    """`text` as a response type: `flight_tracker` → `flight-tracker`."""
+def to_kebab_case(text: str) -> str:
+    """Convert `text` to a response type: `flight_tracker` → `flight-tracker`."""
     return "-".join(_WORD.findall(anyascii(text).lower()))
 
 
 def stem(path: str) -> str:
-    """The file's name without its suffix: `travel/Ride Status.widget` → `Ride Status`."""
+    """Return the file's name without its suffix: `travel/Ride Status.widget` → `Ride Status`."""
     return PurePosixPath(path).name.removesuffix(".jsx").removesuffix(WIDGET_SUFFIX)
 
 
 def folders(path: str) -> tuple[str, ...]:
-    """The subfolders that the file lies in, which are its tags: `travel/x.widget` → `travel`."""
+    """Return the subfolders of the file, which are its tags: `travel/x.widget` → `travel`."""
     return PurePosixPath(path).parent.parts
 
 
-def by_preference(paths: Iterable[str]) -> list[str]:
-    """The files that claim one tool name; the first has it, whatever order they come in.
+def sort_by_preference(paths: Iterable[str]) -> list[str]:
+    """Sort the files that claim one tool name; the first gets it, in whatever order they come.
 
-    A copy that a browser has numbered, as in `name (1).widget`, never wins against its original.
+    A copy numbered by a browser, as in `name (1).widget`, never wins against its original.
     """
     return sorted(paths, key=lambda p: (_BROWSER_SUFFIX.search(stem(p)) is not None, len(p), p))

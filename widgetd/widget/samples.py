@@ -1,7 +1,7 @@
-"""Arguments that a widget is tried with: its author's, and generated ones.
+"""List arguments to try a widget with: its author's, and generated ones.
 
-All but an author's own are admitted by the schema. What the schema does not leave
-room for is not there, rather than empty.
+The schema admits all but the author's own. A sample that the schema leaves no room for is absent
+rather than empty.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ GENERATED: Mapping[Variant, str] = {
     "nulls": "null wherever it is admitted",
     "nasty": "quotes, line breaks and markup in texts",
 }
-"""All of them, with what each is called in a finding."""
+"""All generated samples, with their names in findings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """Arguments that a widget ought to render.
+    """Arguments that a widget should render.
 
     Attributes:
         name: As `the example 'on time'`, or `the required fields only`.
         arguments: By property.
         authored: Whether a person wrote them, so that their values mean something.
-        path: The file they stand in; empty for the widget's own.
-        at: Where in it, as a JSON pointer.
+        path: The file that contains them; empty for the widget's own.
+        at: Their JSON pointer in it.
     """
 
     name: str
@@ -53,8 +53,8 @@ class Sample:
     at: str = ""
 
 
-def studio_samples(definition: Definition) -> Iterator[Sample]:
-    """The samples that stand in the file, the one that the preview was made from first."""
+def list_studio_samples(definition: Definition) -> Iterator[Sample]:
+    """Yield the samples in the file, the preview's first."""
     for state in definition.studio.samples if definition.studio else ():
         yield Sample(
             name="the sample in encodedWidget",
@@ -64,8 +64,8 @@ def studio_samples(definition: Definition) -> Iterator[Sample]:
         )
 
 
-def examples(definition: Definition) -> Iterator[Sample]:
-    """The examples that stand in the sidecar."""
+def list_examples(definition: Definition) -> Iterator[Sample]:
+    """Yield the examples in the sidecar."""
     for index, example in enumerate(definition.sidecar.examples):
         yield Sample(
             name=f"the example '{example.name}'" if example.name else f"example {index + 1}",
@@ -76,21 +76,23 @@ def examples(definition: Definition) -> Iterator[Sample]:
         )
 
 
-def admitted(widget: Widget, samples: Iterable[Sample]) -> Iterator[Sample]:
-    """Those of an author's samples that the schema admits."""
+def filter_admitted(widget: Widget, samples: Iterable[Sample]) -> Iterator[Sample]:
+    """Yield those of an author's samples that the schema admits."""
     return (one for one in samples if widget.schema.admits(dict(one.arguments)))
 
 
-def generated(widget: Widget, variants: Iterable[Variant] = tuple(GENERATED)) -> Iterator[Sample]:
-    """Samples made from the schema."""
+def generate_samples(
+    widget: Widget, variants: Iterable[Variant] = tuple(GENERATED)
+) -> Iterator[Sample]:
+    """Generate samples from the schema."""
     full: Mapping[str, Any] | None = None
     for variant in variants:
         arguments: Mapping[str, Any] | None
         if variant == "zeros" or variant == "blank":  # noqa: PLR1714 - mypy reads it so
-            # All fields, with every number or every text as small as can be.
+            # All fields, with every number 0 or every text empty.
             full = full or sampling.sample(widget.schema, state="full")
             least = ((int, float), 0) if variant == "zeros" else ((str,), "")
-            arguments = None if full is None else _with_each(full, *least)
+            arguments = None if full is None else _replace_each(full, *least)
             if not widget.schema.admits(arguments):
                 continue
         else:
@@ -100,9 +102,9 @@ def generated(widget: Widget, variants: Iterable[Variant] = tuple(GENERATED)) ->
             yield Sample(name=GENERATED[variant], arguments=arguments)
 
 
-def _with_each(value: Any, types: tuple[type, ...], least: Any) -> Any:
+def _replace_each(value: Any, types: tuple[type, ...], least: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _with_each(inner, types, least) for key, inner in value.items()}
+        return {key: _replace_each(inner, types, least) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_with_each(inner, types, least) for inner in value]
+        return [_replace_each(inner, types, least) for inner in value]
     return least if isinstance(value, types) and not isinstance(value, bool) else value

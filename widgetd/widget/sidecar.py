@@ -1,9 +1,9 @@
-"""What a Studio file cannot say about its widget, said in a TOML file beside it.
+"""Parse a sidecar: a TOML file beside a widget, for settings that a Studio file cannot express.
 
     Flight Tracker.widget  ←  Flight Tracker.widget.toml
 
-It checks shapes only: whether an expression evaluates, or an example fits the
-schema, is for those to say who know the widget.
+Only shapes are checked here; whether an expression compiles or an example fits the schema is
+checked with the widget.
 """
 
 from __future__ import annotations
@@ -22,54 +22,56 @@ from widgetd.files.source import Source
 from widgetd.schema.json_text import decode
 from widgetd.schema.json_values import kind
 from widgetd.text_search import compile_pattern, did_you_mean
-from widgetd.widget.hidden_characters import visible
+from widgetd.widget.hidden_characters import strip_hidden
 from widgetd.widget.images import ORIGIN
 
 SUFFIX = ".toml"
-"""What a sidecar's path adds to its widget's."""
+"""The suffix that a sidecar's path adds to its widget's."""
 
 Path = tuple[str | int, ...]
 
 VERSION = r"^[0-9]{1,9}(\.[0-9]{1,9}){0,3}(-[0-9A-Za-z.-]{1,40})?(\+[0-9A-Za-z.-]{1,40})?$"
-"""What a version looks like: `1.5.0-beta.2`; what stands behind `+` is of no account."""
+"""A version: `1.5.0-beta.2`; anything after `+` has no meaning."""
 
 _KEBAB = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 
 
-class _Part(BaseModel):
+class SidecarPart(BaseModel):
+    """A base of all parts: frozen, strict, without unknown keys."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
-class Example(_Part):
+class SidecarExample(SidecarPart):
     """Arguments that show the widget in one of its states."""
 
     name: str = Field(default="", description="what the gallery calls it")
     arguments: Mapping[str, Any] = Field(description="as a model would send them")
 
 
-class ActionCheck(_Part):
-    """What is demanded of the payload of an action, and what users read where it is not so."""
+class ActionCheck(SidecarPart):
+    """A condition on the payload of an action, and the message for users if it is not met."""
 
     field: str = Field(default="", description="the field of the payload beside which it is said")
     holds: str = Field(description="an expression over payload that must hold")
     says: str = Field(description="what the user reads where it does not")
 
 
-class ActionNote(_Part):
-    """What it means when the user takes an action."""
+class ActionNote(SidecarPart):
+    """The meaning of an action."""
 
     description: str = Field(description="what it means when the user takes it")
     checks: tuple[ActionCheck, ...] = Field(default=(), description="what its payload must satisfy")
 
 
-class JmesPath(_Part):
+class JmesPath(SidecarPart):
     """An expression in JMESPath, which can make lists of objects."""
 
     jmespath: str
 
 
-class FeedPart(_Part):
-    """Where a widget's arguments come from: what is asked of its caller, and of whom the rest."""
+class FeedPart(SidecarPart):
+    """The source of a widget's arguments: the asked ones, and the upstream that has the rest."""
 
     upstream: str = Field(
         min_length=1, description="the server, by its name in the file of upstreams"
@@ -100,8 +102,8 @@ class FeedPart(_Part):
     )
 
 
-class Sidecar(_Part):
-    """Everything a sidecar may say; what it leaves out has its default."""
+class Sidecar(SidecarPart):
+    """The settings of a sidecar; absent ones have their defaults."""
 
     description: str | None = Field(
         default=None, description="what the widget shows, and when a model should use it"
@@ -178,7 +180,7 @@ class Sidecar(_Part):
     summary_data: Mapping[str, str | JmesPath] = Field(
         default_factory=dict, description="more for the model: expressions over the arguments"
     )
-    examples: tuple[Example, ...] = Field(
+    examples: tuple[SidecarExample, ...] = Field(
         default=(), description="arguments that show the widget in its states"
     )
     actions: Mapping[str, ActionNote] = Field(
@@ -190,7 +192,7 @@ class Sidecar(_Part):
 
 
 def read_sidecar(source: Source | None) -> Sidecar:
-    """What the sidecar says; where there is none, nothing but defaults.
+    """Parse a sidecar; return the defaults if there is none.
 
     Raises:
         WidgetError: It is not TOML (W1111), has an unknown key (W1112) or an unusable value
@@ -207,7 +209,7 @@ def read_sidecar(source: Source | None) -> Sidecar:
 _DEFAULTS = Sidecar()
 
 DEEPEST = 16
-"""Parts of a dotted key: `tomllib` takes time and memory by the square of their number, for each
+"""Parts of a dotted key: `tomllib` takes time and memory in proportion to their square, for each
 key below a table with so many."""
 
 _PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+"""
@@ -218,23 +220,27 @@ def _parse(text: str) -> Sidecar:
     if deep := _DEEP.search(text):
         line = text.count("\n", 0, deep.end()) + 1
         problem = f"a key has more than {DEEPEST} parts"
-        raise _fault("W1113", problem, "nest less, or put it in quotes", line=line)
+        raise _build_error("W1113", problem, "nest less, or put it in quotes", line=line)
     try:
-        values = tomllib.loads(text, parse_float=_finite)
-        # By way of JSON, whose strictness takes a list for a tuple and writes dates as text.
+        values = tomllib.loads(text, parse_float=_parse_finite)
+        # As JSON, because pydantic's strict mode then accepts lists as tuples and dates as text.
         return Sidecar.model_validate_json(orjson.dumps(values))
     except tomllib.TOMLDecodeError as error:
-        raise _not_toml(text, error) from None
+        raise _build_toml_error(text, error) from None
     except ValidationError as error:
-        # Unknown keys first: a misspelt one is also missing where it is required.
+        # Unknown keys first: a misspelt required key is also reported as missing.
         errors = error.errors(include_url=False)
-        raise _unusable(text, min(errors, key=lambda one: one["type"] != _UNKNOWN)) from None
+        raise _build_value_error(
+            text, min(errors, key=lambda one: one["type"] != _UNKNOWN)
+        ) from None
     except _NotFiniteError as error:
         problem = f"{error} is no number that JSON has"
-        raise _fault("W1113", problem, "write a finite number", line=error.line(text)) from None
-    except (orjson.JSONEncodeError, RecursionError, ValueError):  # of thousands of digits, the last
+        raise _build_error(
+            "W1113", problem, "write a finite number", line=error.line(text)
+        ) from None
+    except (orjson.JSONEncodeError, RecursionError, ValueError):  # ValueError: too many digits
         problem = "it holds a number of more than 64 bits, or nests too deeply"
-        raise _fault("W1113", problem, "write the number as text, or nest less") from None
+        raise _build_error("W1113", problem, "write the number as text, or nest less") from None
 
 
 _VALUE = compile_pattern(r"[=,\[]\s*([^\s=,\[\]{}#]+)")
@@ -242,17 +248,17 @@ _VERSION = compile_pattern(VERSION)
 
 
 class _NotFiniteError(Exception):
-    """TOML has infinities and what is not a number; what is sent has neither."""
+    """An infinity or NaN, which TOML has and JSON does not."""
 
     def line(self, text: str) -> int | None:
-        """Where it first stands as a value."""
+        """Return the line of its first occurrence as a value."""
         for found in _VALUE.finditer(text):
             if found[1] == str(self):
                 return text.count("\n", 0, found.end()) + 1
         return None
 
 
-def _finite(text: str) -> float:
+def _parse_finite(text: str) -> float:
     number = float(text)
     if not isfinite(number):
         raise _NotFiniteError(text)
@@ -263,11 +269,11 @@ _UNKNOWN = "extra_forbidden"
 _TOML_ERROR = compile_pattern(r"(?s)\A(.*?) \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
-def _not_toml(text: str, error: tomllib.TOMLDecodeError) -> WidgetError:
+def _build_toml_error(text: str, error: tomllib.TOMLDecodeError) -> WidgetError:
     parts = _TOML_ERROR.match(str(error))
     reason, line, column = parts.groups() if parts else (str(error), None, None)
     end = text.rstrip("\n").count("\n") + 1
-    return _fault(
+    return _build_error(
         "W1111",
         f"the sidecar is not TOML here ({reason[:1].lower()}{reason[1:]})",
         "write it as `key = value`, with text in double quotes",
@@ -276,26 +282,28 @@ def _not_toml(text: str, error: tomllib.TOMLDecodeError) -> WidgetError:
     )
 
 
-def _unusable(text: str, error: ErrorDetails) -> WidgetError:
-    loc, line = error["loc"], _line(text, error["loc"])
-    if loc[0] == "summary_data":  # which of the two it was taken for says nothing to an author
+def _build_value_error(text: str, error: ErrorDetails) -> WidgetError:
+    loc, line = error["loc"], _find_line(text, error["loc"])
+    if loc[0] == "summary_data":  # drop the branch of the union, which an author does not know
         loc = loc[:2]
     key = ".".join(str(part + 1 if isinstance(part, int) else part) for part in loc)
     if error["type"] == _UNKNOWN:
         inner = ActionNote if len(loc) < 5 else ActionCheck
-        owner: type[_Part] = Sidecar if len(loc) < 3 else Example if loc[0] == "examples" else inner
+        owner: type[SidecarPart] = (
+            Sidecar if len(loc) < 3 else SidecarExample if loc[0] == "examples" else inner
+        )
         owner = FeedPart if loc[0] == "feed" and len(loc) > 1 else owner
         keys = tuple(field.alias or name for name, field in owner.model_fields.items())
         advice = did_you_mean(str(loc[-1]), keys, f"known are {', '.join(keys)}")
-        return _fault("W1112", f"the key '{key}' is unknown", advice, line=line)
+        return _build_error("W1112", f"the key '{key}' is unknown", advice, line=line)
     if error["type"] == "missing":
-        return _fault("W1113", f"the key '{key}' is missing", "write it", line=line)
+        return _build_error("W1113", f"the key '{key}' is missing", "write it", line=line)
     value = error["input"]
     got = f"'{value[:60]}'" if isinstance(value, str) else kind(value)
-    said = error.get("ctx", {})
-    known = _EXPECTED.get(said.get("pattern", error["type"]), "something else")
-    expected = said["expected"] if error["type"] == "literal_error" else known
-    return _fault("W1113", f"'{key}' cannot be {got}", f"write {expected}", line=line)
+    context = error.get("ctx", {})
+    known = _EXPECTED.get(context.get("pattern", error["type"]), "something else")
+    expected = context["expected"] if error["type"] == "literal_error" else known
+    return _build_error("W1113", f"'{key}' cannot be {got}", f"write {expected}", line=line)
 
 
 _EXPECTED: Mapping[str, str] = {
@@ -315,34 +323,34 @@ _EXPECTED: Mapping[str, str] = {
 }
 
 
-def line_of(text: str, at: str) -> int | None:
-    """The line in a sidecar's text of what the JSON pointer `at` leads to, or of what is around it.
+def find_line(text: str, at: str) -> int | None:
+    """Return the line of the key at the JSON pointer `at`, or of the innermost one around it.
 
     Returns:
-        From 1; None where nothing of it is there.
+        From 1; None if no part of the path has a line.
     """
     steps = [step.replace("~1", "/").replace("~0", "~") for step in at.split("/")[1:]]
-    return _line(text, tuple(int(step) if step.isdecimal() else step for step in steps))
+    return _find_line(text, tuple(int(step) if step.isdecimal() else step for step in steps))
 
 
-def _line(text: str, loc: Path) -> int | None:
-    """The line of the key at `loc`, or of the innermost one around it that has a line."""
-    lines = {path: line for line, path in _keys(text)}
+def _find_line(text: str, loc: Path) -> int | None:
+    """Return the line of the key at `loc`, or of the innermost one around it that has a line."""
+    lines = {path: line for line, path in _iterate_keys(text)}
     for length in range(len(loc), 0, -1):
         if loc[:length] in lines:
             return lines[loc[:length]]
     return None
 
 
-# Neither gives back what it took, or a long line of spaces would be tried in every way.
+# Possessive, or a long line of spaces would be matched in every possible way.
 _HEADER = compile_pattern(r"\A\s*+\[(\[?)([^\[\]]++)\]")
 _KEY = compile_pattern(r"\A\s*+([^#=\[\]{}\s][^#=\[\]{}]*+)=")
 
 
-def _keys(text: str) -> Iterator[tuple[int, Path]]:
-    """Each line that names a key or a table, with the path of what it names.
+def _iterate_keys(text: str) -> Iterator[tuple[int, Path]]:
+    """Yield each line that names a key or a table, with its path.
 
-    Keys within inline tables and lists that go over several lines are not told apart.
+    Keys inside inline tables and lists that span several lines are not distinguished.
     """
     table: Path = ()
     counts: dict[Path, int] = {}
@@ -351,11 +359,11 @@ def _keys(text: str) -> Iterator[tuple[int, Path]]:
         if inside:
             inside = "" if inside in line else inside
         elif header := _HEADER.match(line):
-            *around, last = _parts(header.group(2))
+            *around, last = _split_key(header.group(2))
             table = ()
             for part in around:
                 table = (*table, part)
-                if table in counts:  # a list of tables, of which the latest element goes on
+                if table in counts:  # continues the last element of a list of tables
                     table = (*table, counts[table])
             table = (*table, last)
             if header.group(1):
@@ -364,11 +372,11 @@ def _keys(text: str) -> Iterator[tuple[int, Path]]:
             yield number, table
         elif key := _KEY.match(line):
             inside = next((q for q in ('"""', "'''") if line.count(q) % 2), "")
-            yield number, table + _parts(key.group(1).rstrip())
+            yield number, table + _split_key(key.group(1).rstrip())
 
 
-def _parts(dotted: str) -> Path:
-    """The parts of a key as TOML reads them: `actions."flight.track"` has two."""
+def _split_key(dotted: str) -> Path:
+    """Split a key as TOML does: `actions."flight.track"` has two parts."""
     try:
         value: object = tomllib.loads(f"{dotted} = 0")
     except tomllib.TOMLDecodeError:
@@ -380,21 +388,21 @@ def _parts(dotted: str) -> Path:
     return tuple(parts)
 
 
-def _fault(
+def _build_error(
     code: str, problem: str, advice: str, *, line: int | None = None, column: int | None = None
 ) -> WidgetError:
     return WidgetError(
-        Finding(code=code, problem=visible(problem), advice=advice, line=line, column=column)
+        Finding(code=code, problem=strip_hidden(problem), advice=advice, line=line, column=column)
     )
 
 
 Precedence = tuple[tuple[int, ...], tuple[object, ...]]
 
 
-def version_precedence(version: str) -> Precedence | None:
-    """What sorts as versions do: `1.5.0-beta.2`, `1.5.0`, `1.10`; None for what is no version.
+def parse_precedence(version: str) -> Precedence | None:
+    """Return a key that sorts versions, `1.5.0-beta.2`, `1.5.0`, `1.10`; None if it is no version.
 
-    Source: Semantic Versioning 2.0.0, section 11; less or more than three numbers are taken too.
+    Source: Semantic Versioning 2.0.0, section 11; fewer or more than three numbers are accepted.
     """
     if _VERSION.match(version) is None or version.endswith("\n"):
         return None

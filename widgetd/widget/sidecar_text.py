@@ -1,6 +1,6 @@
-"""A sidecar's text with other values in it: what nobody changed stays as it was written.
+"""Edit values in a sidecar's text and leave the rest as written.
 
-Comments, the order of keys and the layout of everything else are the author's own.
+Comments, the order of keys and all other formatting stay the author's.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from widgetd.widget.sidecar import read_sidecar
 Value = str | Sequence[str]
 
 EDITABLE = ("description", "summary", "tags", "keywords")
-"""What can be edited without knowing TOML."""
+"""Keys that the gallery edits, for people who do not know TOML."""
 
 _SCHEMA = "#:schema"
 
 
-def with_values(text: str, values: Mapping[str, Value]) -> str:
-    """`text` with `values` for its top-level keys; an empty one takes its key away.
+def set_values(text: str, values: Mapping[str, Value]) -> str:
+    """Set top-level keys of `text` to `values`; an empty value removes its key.
 
     Args:
-        text: A sidecar; empty where there is none.
+        text: A sidecar; empty if there is none.
         values: By key.
 
     Raises:
-        WidgetError: It cannot be read (W1111 to W1113).
+        WidgetError: It cannot be parsed (W1111 to W1113).
     """
     read_sidecar(Source.of("", text.encode()))
     document, new = tomlkit.parse(text), tomlkit.document()
@@ -37,16 +37,17 @@ def with_values(text: str, values: Mapping[str, Value]) -> str:
         if not value:
             document.pop(key, None)
         elif key not in document:
-            new[key] = _item(value)
+            new[key] = _build_item(value)
         elif document[key] != value:
-            document[key] = _item(value)
+            document[key] = _build_item(value)
     written, added = document.as_string(), new.as_string()
-    # An editor looks for its schema in the first line; behind the last key stand tables.
+    # New keys go to the top, because tables follow the last key; but editors expect the reference
+    # to a schema in the first line.
     first, line, rest = written.partition("\n")
     return f"{first}{line}{added}{rest}" if first.startswith(_SCHEMA) else added + written
 
 
-def _item(value: Value) -> Item:
+def _build_item(value: Value) -> Item:
     if isinstance(value, str):
         return tomlkit.string(value, multiline="\n" in value)
     return tomlkit.item(list(value))

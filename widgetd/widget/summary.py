@@ -1,8 +1,7 @@
-"""What a model reads of a render: a summary, and a few values as data.
+"""Summarise a render for a model: a short text, and a few values as data.
 
-Both come from the sidecar's expressions over the arguments, or, where it says
-nothing, from the required fields. What the sidecar calls sensitive is taken out
-of the arguments before either sees them.
+Both come from the sidecar's expressions over the arguments, or else from the required fields.
+Sensitive values are removed from the arguments before either sees them.
 """
 
 from __future__ import annotations
@@ -23,23 +22,23 @@ from widgetd.widget.definition import Definition
 from widgetd.widget.query import Query, compile_queries
 
 LONGEST_SUMMARY = 300
-"""Characters; a summary is read by a model in every turn that follows."""
+"""Characters; the model reads the summary again in every later turn."""
 
 _MOST_FIELDS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """How one widget's summary and data are made of the arguments that its template saw.
+    """The compiled summary and data of one widget.
 
     Attributes:
-        title: Begins a summary that nobody has written.
+        title: The beginning of a generated summary.
         fields: Dotted paths of arguments that are part of the data.
-        expressions: By name, values that are part of the data.
-        queries: Likewise, in JMESPath.
-        template: The author's summary; None where there is none.
-        required: The arguments that a summary is made of where there is none.
-        sensitive: Dotted paths that nobody reads.
+        expressions: Further values of the data, by name.
+        queries: The same in JMESPath.
+        template: The author's summary; None without one.
+        required: The arguments in a generated summary.
+        sensitive: Dotted paths that must not appear.
     """
 
     title: str
@@ -51,15 +50,15 @@ class Summary:
     sensitive: tuple[str, ...]
 
     def text(self, arguments: Mapping[str, Any]) -> str:
-        """One short text for the model."""
-        public = without(arguments, self.sensitive)
+        """Return one short text for the model."""
+        public = remove_paths(arguments, self.sensitive)
         text = ""
         if self.template is not None:
             with suppress(CallError):
                 text = " ".join(self.template.render(public).split())
         if not text:
             values = [
-                f"{name} {_plain(public[name])}"
+                f"{name} {_to_text(public[name])}"
                 for name in self.required
                 if isinstance(public.get(name), (str, int, float, bool))
             ]
@@ -70,8 +69,8 @@ class Summary:
         return text[: LONGEST_SUMMARY - 1].rstrip() + "…"
 
     def data(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields and values that the sidecar names, by name; absent ones are left out."""
-        public = without(arguments, self.sensitive)
+        """Return the fields and values that the sidecar names, without absent ones."""
+        public = remove_paths(arguments, self.sensitive)
         values: dict[str, Any] = {}
         for path in self.fields:
             value: Any = public
@@ -89,15 +88,15 @@ class Summary:
 
 
 def compile_summary(definition: Definition, schema: Schema, *, limits: Limits) -> Summary:
-    """Prove that the sidecar's summary and expressions can be used, and make them ready."""
+    """Compile the sidecar's summary and expressions."""
     sidecar = definition.sidecar
-    said, required = sidecar.summary_data, schema.advertised.get("required")
-    paths = {name: one.jmespath for name, one in said.items() if not isinstance(one, str)}
+    texts, required = sidecar.summary_data, schema.advertised.get("required")
+    paths = {name: one.jmespath for name, one in texts.items() if not isinstance(one, str)}
     return Summary(
         title=definition.title,
         fields=sidecar.summary_fields,
         expressions={
-            name: Expression(text, limits) for name, text in said.items() if isinstance(text, str)
+            name: Expression(text, limits) for name, text in texts.items() if isinstance(text, str)
         },
         queries=compile_queries(paths, "/summary_data"),
         template=None if sidecar.summary is None else compile_text(sidecar.summary, limits=limits),
@@ -106,8 +105,8 @@ def compile_summary(definition: Definition, schema: Schema, *, limits: Limits) -
     )
 
 
-def without(arguments: Mapping[str, Any], paths: Iterable[str]) -> Mapping[str, Any]:
-    """The arguments without what lies at `paths`, in lists too, and in lists of lists."""
+def remove_paths(arguments: Mapping[str, Any], paths: Iterable[str]) -> Mapping[str, Any]:
+    """Remove the values at `paths` from the arguments, in lists and nested lists, too."""
     cuts: dict[str, Any] = {}
     for path in paths:
         *around, last = path_names(path)
@@ -123,11 +122,11 @@ def without(arguments: Mapping[str, Any], paths: Iterable[str]) -> Mapping[str, 
 
 
 _ALL: Final[Mapping[str, Any]] = MappingProxyType({})
-"""Stands for what is cut as a whole."""
+"""Marks a value that is removed as a whole."""
 
 
 def _cut(value: Any, cuts: Mapping[str, Any]) -> Any:
-    """`value` without what is cut, gone through once however many paths there are."""
+    """Remove `cuts` from `value` in one pass, however many paths there are."""
     if isinstance(value, list):
         return [_cut(element, cuts) for element in value]
     if not isinstance(value, Mapping) or cuts.keys().isdisjoint(value):
@@ -140,7 +139,7 @@ def _cut(value: Any, cuts: Mapping[str, Any]) -> Any:
     return kept
 
 
-def _plain(value: str | float) -> str:
+def _to_text(value: str | float) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return " ".join(str(value).split())

@@ -32,7 +32,7 @@ from widgetd.widget.action_checks import Checks, compile_checks
 from widgetd.widget.components import chatkit_widgets, to_chatkit, tree, tree_and_json
 from widgetd.widget.components.lucide import tool_icon
 from widgetd.widget.definition import Definition, Names
-from widgetd.widget.description import describe, telling_first
+from widgetd.widget.description import describe, sort_by_content
 from widgetd.widget.export import Choice, Comparison, Source, choose, compared
 from widgetd.widget.feed import Feed, compile_feed
 from widgetd.widget.filling import Filler, compile_filler
@@ -314,7 +314,7 @@ class Widget:
 
     @cached_property
     def _authors(self) -> Mapping[str, Any] | None:
-        return next(iter(telling_first(self.examples)), None)
+        return next(iter(sort_by_content(self.examples)), None)
 
     @property
     def examples(self) -> tuple[Mapping[str, Any], ...]:
@@ -331,7 +331,7 @@ class Widget:
             arguments: By the schema's property names.
             identity: What ids are made of; by default the arguments themselves.
         """
-        return self.filler.filled(self.schema.with_defaults(dict(arguments)), identity)
+        return self.filler.fill(self.schema.with_defaults(dict(arguments)), identity)
 
     def call(
         self, arguments: Mapping[str, Any], *, strict: bool = False, identity: str = ""

@@ -26,7 +26,7 @@ from widgetd.mcp.server import Server, ServerOptions
 from widgetd.render.result import Result, structured_result
 from widgetd.store.contract import Bounds
 from widgetd.store.factory import local_store
-from widgetd.widget.naming import slug
+from widgetd.widget.naming import slugify
 
 CORE_NAMES = {tool.name for tool in CORE_TOOLS}
 FOR_PAGES = {"widget_action", "follow_render"}
@@ -63,7 +63,7 @@ def text(result: CallToolResult) -> str:
 
 
 def test_the_names_are_such_as_widgets_could_have() -> None:
-    assert {slug(name) for name in CORE_NAMES} == CORE_NAMES
+    assert {slugify(name) for name in CORE_NAMES} == CORE_NAMES
 
 
 @pytest.mark.parametrize("tool", CORE_TOOLS, ids=lambda tool: tool.name)

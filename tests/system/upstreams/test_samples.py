@@ -93,7 +93,7 @@ def test_a_widget_that_fills_itself_costs_a_model_a_third_of_the_tokens_at_most(
 def test_a_feed_in_a_bundled_sidecar_fills_its_widget(name: str) -> None:
     asked, answer, expected = ANSWERS[name]
 
-    found = feed_of(name).filled(asked, answer).arguments
+    found = feed_of(name).fill(asked, answer).arguments
 
     assert {key: found[key] for key in expected} == expected
 

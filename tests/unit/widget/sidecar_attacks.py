@@ -14,7 +14,7 @@ from typing import Any, Final
 from tests.limited import try_each
 from tests.making import widget
 from widgetd.errors import WidgetError
-from widgetd.widget.action_checks import unmet
+from widgetd.widget.action_checks import find_unmet
 
 COSTLY: Final = "range(30000)|map('string')|join|length"
 """An expression that takes about a third of what one render may spend."""
@@ -64,7 +64,7 @@ def attacked(sidecar: str) -> None:
     except WidgetError:
         return
     made.summary.data(made.call(ARGUMENTS).arguments)
-    unmet(made.checks, "go", {})
+    find_unmet(made.checks, "go", {})
 
 
 def main() -> None:

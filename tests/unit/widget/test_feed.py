@@ -53,7 +53,7 @@ def test_clients_are_told_the_asked_part_word_for_word() -> None:
 def test_an_answer_becomes_the_widgets_arguments() -> None:
     answer = {"carrier": {"name": "United"}, "gate": "B12"}
 
-    checked = feed_of(HEAD + MAP).filled({"number": "UA1"}, answer)
+    checked = feed_of(HEAD + MAP).fill({"number": "UA1"}, answer)
 
     assert checked.arguments == {"number": "UA1", "airline": "United", "gate": "B12"}
 
@@ -61,7 +61,7 @@ def test_an_answer_becomes_the_widgets_arguments() -> None:
 def test_what_is_not_found_is_left_out_unless_it_must_be_there() -> None:
     answer = {"carrier": {"name": "United"}}
 
-    checked = feed_of(HEAD + MAP).filled({"number": "UA1"}, answer)
+    checked = feed_of(HEAD + MAP).fill({"number": "UA1"}, answer)
 
     assert checked.arguments == {"number": "UA1", "airline": "United", "gate": None}
 
@@ -69,7 +69,7 @@ def test_what_is_not_found_is_left_out_unless_it_must_be_there() -> None:
 def test_without_a_map_the_same_names_are_taken() -> None:
     answer = {"airline": "United", "gate": "B1", "number": "UA 1", "else": 1}
 
-    checked = feed_of(HEAD).filled({"number": "UA1"}, answer)
+    checked = feed_of(HEAD).fill({"number": "UA1"}, answer)
 
     assert checked.arguments == {"airline": "United", "gate": "B1", "number": "UA 1"}
 
@@ -91,12 +91,12 @@ def test_what_the_schema_lacks_is_asked_for_where_the_sidecar_describes_it() -> 
     assert feed.asked.advertised["required"] == ["number", "date"]
     answer = {"carrier": {"name": "U"}, "gate": "B"}
     asked = {"number": "UA1", "date": "2026-01-01"}
-    assert "date" not in feed.filled(asked, answer).arguments
+    assert "date" not in feed.fill(asked, answer).arguments
 
 
 def test_a_value_of_an_answer_is_in_no_message() -> None:
     with pytest.raises(CallError) as raised:
-        feed_of(HEAD + MAP).filled({"number": "UA1"}, {"carrier": {"name": ["s3cr3t"]}})
+        feed_of(HEAD + MAP).fill({"number": "UA1"}, {"carrier": {"name": ["s3cr3t"]}})
 
     assert raised.value.code == "W5007"
     assert raised.value.path == "airline"

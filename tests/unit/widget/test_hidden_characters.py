@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widgetd.widget.hidden_characters import escape_hidden, hidden, visible
+from widgetd.widget.hidden_characters import escape_hidden, find_hidden, strip_hidden
 
 
 @pytest.mark.parametrize(
@@ -24,8 +24,8 @@ from widgetd.widget.hidden_characters import escape_hidden, hidden, visible
     ],
 )
 def test_what_nobody_sees_is_found_and_taken_out(text: str, kept: str, found: str) -> None:
-    assert visible(text) == kept
-    assert next(iter(hidden(text)))[1] == found
+    assert strip_hidden(text) == kept
+    assert next(iter(find_hidden(text)))[1] == found
 
 
 @pytest.mark.parametrize(
@@ -33,12 +33,12 @@ def test_what_nobody_sees_is_found_and_taken_out(text: str, kept: str, found: st
     ["Flight tracker", "line\nline\ttab", "日本語", "می\u200cخواهم", "👩\u200d🚀 ☀\ufe0f", "שלום"],
 )
 def test_what_people_write_stays_as_it_is(text: str) -> None:
-    assert visible(text) is text
+    assert strip_hidden(text) is text
 
 
 @given(st.text())
 def test_what_is_left_is_visible(text: str) -> None:
-    assert not list(hidden(visible(visible(text))))
+    assert not list(find_hidden(strip_hidden(strip_hidden(text))))
 
 
 def test_hidden_characters_are_escaped_in_json_and_nothing_else() -> None:

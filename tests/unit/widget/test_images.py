@@ -3,11 +3,11 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from widgetd.widget.images import blocked, image_origins
+from widgetd.widget.images import find_blocked, find_image_origins
 
 
 def origins(*components: object) -> frozenset[str]:
-    return image_origins(orjson.dumps({"type": "Card", "children": list(components)}))
+    return find_image_origins(orjson.dumps({"type": "Card", "children": list(components)}))
 
 
 @pytest.mark.parametrize(
@@ -50,4 +50,4 @@ def test_the_origins_of_images_are_told_from_other_addresses(
 def test_an_origin_is_allowed_by_its_name_or_by_its_domain(
     allowed: str, *, is_blocked: bool
 ) -> None:
-    assert bool(blocked(["https://img.example.org"], [allowed])) is is_blocked
+    assert bool(find_blocked(["https://img.example.org"], [allowed])) is is_blocked

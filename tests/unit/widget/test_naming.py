@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from widgetd.schema.pydantic_model import camel_case
 from widgetd.widget.naming import (
-    by_preference,
     folders,
-    kebab_case,
-    slug,
-    title,
-    tool_name,
+    make_title,
+    make_tool_name,
+    slugify,
+    sort_by_preference,
+    to_kebab_case,
 )
 
 
@@ -38,27 +38,27 @@ from widgetd.widget.naming import (
     ],
 )
 def test_a_tool_is_named_after_its_widget(name: str, tool: str) -> None:
-    assert tool_name(name, "any.widget") == tool
+    assert make_tool_name(name, "any.widget") == tool
 
 
 @pytest.mark.parametrize("name", ["", "   ", "+++", "- -", "Untitled widget", " untitled Widget "])
 def test_a_widget_whose_name_says_nothing_is_named_after_its_file(name: str) -> None:
-    assert tool_name(name, "pets/Cat Profile.widget") == "cat_profile"
+    assert make_tool_name(name, "pets/Cat Profile.widget") == "cat_profile"
 
 
 def test_a_widget_that_nothing_names_is_named_after_a_hash_of_its_path() -> None:
-    assert tool_name("!!!", "pets/+++.widget") == "widget_cd2240aa"
-    assert tool_name("!!!", "cars/+++.widget") != "widget_cd2240aa"
+    assert make_tool_name("!!!", "pets/+++.widget") == "widget_cd2240aa"
+    assert make_tool_name("!!!", "cars/+++.widget") != "widget_cd2240aa"
 
 
 @given(st.text(), st.text(alphabet=st.characters(exclude_categories=["Cs"]), min_size=1))
 def test_every_name_gives_a_tool_that_every_host_accepts(name: str, path: str) -> None:
-    assert re.fullmatch(r"[a-z_][a-z0-9_]{0,39}", tool_name(name, path))
+    assert re.fullmatch(r"[a-z_][a-z0-9_]{0,39}", make_tool_name(name, path))
 
 
 @given(st.text())
 def test_a_tool_name_is_its_own_slug(name: str) -> None:
-    assert slug(slug(name)) == slug(name)
+    assert slugify(slugify(name)) == slugify(name)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_tool_name_is_its_own_slug(name: str) -> None:
     ],
 )
 def test_a_title_is_the_name_that_people_know(name: str, path: str, shown: str) -> None:
-    assert title(name, path) == shown
+    assert make_title(name, path) == shown
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_a_name_has_a_class_form_and_a_response_type_form(
     text: str, camel: str, kebab: str
 ) -> None:
     assert camel_case(text) == camel
-    assert kebab_case(text) == kebab
+    assert to_kebab_case(text) == kebab
 
 
 @pytest.mark.parametrize(
@@ -103,8 +103,8 @@ def test_a_name_has_a_class_form_and_a_response_type_form(
 def test_one_tool_name_goes_to_one_file_in_whatever_order_they_come(
     paths: list[str], winner: str
 ) -> None:
-    assert by_preference(paths)[0] == winner
-    assert by_preference(reversed(paths))[0] == winner
+    assert sort_by_preference(paths)[0] == winner
+    assert sort_by_preference(reversed(paths))[0] == winner
 
 
 def test_subfolders_become_tags() -> None:

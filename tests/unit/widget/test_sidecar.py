@@ -4,7 +4,7 @@ import pytest
 
 from widgetd.errors import WidgetError
 from widgetd.files.source import Source
-from widgetd.widget.sidecar import ActionNote, Example, Sidecar, line_of, read_sidecar
+from widgetd.widget.sidecar import ActionNote, Sidecar, SidecarExample, find_line, read_sidecar
 
 EVERYTHING = """
 description = "Show where a parcel is."
@@ -61,7 +61,7 @@ def test_a_sidecar_says_what_the_file_cannot() -> None:
         profile="split",
         summary_data={"totalCount": "stops | length"},
         examples=(
-            Example(
+            SidecarExample(
                 name="on time",
                 arguments={"city": "Bergen", "day": "2026-01-31", "stops": [1, 2.5, True]},
             ),
@@ -187,7 +187,7 @@ def test_a_long_line_is_run_through_once(line: str) -> None:
     assert (
         str(caught.value) == "a.widget.toml: line 2: 'title' cannot be an integer; write a string"
     )
-    assert line_of(f"{line}\ntitle = 5", "/title") == 2
+    assert find_line(f"{line}\ntitle = 5", "/title") == 2
 
 
 def test_a_sidecar_that_is_not_utf_8_is_refused() -> None:
@@ -211,4 +211,4 @@ def test_a_sidecar_that_is_not_utf_8_is_refused() -> None:
     ],
 )
 def test_a_pointer_leads_to_a_line_of_the_sidecar(at: str, line: int | None) -> None:
-    assert line_of(EVERYTHING, at) == line
+    assert find_line(EVERYTHING, at) == line

@@ -9,7 +9,7 @@ from tests.making import widget
 from tests.unit.widget import sidecar_attacks
 from widgetd.errors import WidgetError
 from widgetd.files.source import Source
-from widgetd.widget.action_checks import unmet
+from widgetd.widget.action_checks import find_unmet
 from widgetd.widget.sidecar import DEEPEST, read_sidecar
 
 COSTLY = sidecar_attacks.COSTLY
@@ -41,8 +41,8 @@ def test_checks_are_made_within_one_budget_and_what_cannot_be_told_is_not_met() 
     check = f'[[actions.go.checks]]\nholds = "{COSTLY}"\nsays = "No."\n'
     made = widget(sidecar='[actions.go]\ndescription = "Go."\n' + 9 * check)
 
-    assert 0 < len(unmet(made.checks, "go", {})) < 9
-    assert unmet(made.checks, "go", {})[-1] is made.checks["go"][-1]
+    assert 0 < len(find_unmet(made.checks, "go", {})) < 9
+    assert find_unmet(made.checks, "go", {})[-1] is made.checks["go"][-1]
 
 
 @pytest.mark.parametrize(

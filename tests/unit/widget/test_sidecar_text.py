@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from widgetd.errors import WidgetError
 from widgetd.files.source import Source
 from widgetd.widget.sidecar import read_sidecar
-from widgetd.widget.sidecar_text import EDITABLE, with_values
+from widgetd.widget.sidecar_text import EDITABLE, set_values
 
 WRITTEN = """\
 #:schema ./.schemas/sidecar.json
@@ -31,7 +31,7 @@ arguments = { a = 1 }
 
 
 def test_what_is_not_edited_stays_with_its_comments() -> None:
-    text = with_values(WRITTEN, {"description": "Show it.", "tags": ["a"], "keywords": ["b", "c"]})
+    text = set_values(WRITTEN, {"description": "Show it.", "tags": ["a"], "keywords": ["b", "c"]})
 
     assert text == WRITTEN.replace('"""\nShow a heading\nwith text."""', '"Show it."').replace(
         "sidecar.json\n", 'sidecar.json\nkeywords = ["b", "c"]\n'
@@ -39,14 +39,14 @@ def test_what_is_not_edited_stays_with_its_comments() -> None:
 
 
 def test_an_empty_value_takes_its_key_away_and_without_a_file_there_is_one() -> None:
-    assert "tags" not in with_values(WRITTEN, {"tags": []})
-    assert with_values("", {"summary": "{{ a }}", "tags": ""}) == 'summary = "{{ a }}"\n'
-    assert with_values("", {}) == ""
+    assert "tags" not in set_values(WRITTEN, {"tags": []})
+    assert set_values("", {"summary": "{{ a }}", "tags": ""}) == 'summary = "{{ a }}"\n'
+    assert set_values("", {}) == ""
 
 
 def test_what_cannot_be_read_is_not_written_anew() -> None:
     with pytest.raises(WidgetError) as raised:
-        with_values("description = ", {"description": "a"})
+        set_values("description = ", {"description": "a"})
 
     assert raised.value.finding.code == "W1111"
 
@@ -61,7 +61,7 @@ VALUES = st.fixed_dictionaries(
 def test_whatever_is_typed_is_what_the_sidecar_says_and_all_else_is_as_before(
     first: dict[str, str | list[str]], second: dict[str, str | list[str]]
 ) -> None:
-    text = with_values(with_values(WRITTEN, first), second)
+    text = set_values(set_values(WRITTEN, first), second)
 
     wanted = {**tomllib.loads(WRITTEN), **first, **second}
     assert tomllib.loads(text) == {key: value for key, value in wanted.items() if value}

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from widgetd.widget.sidecar import version_precedence
+from widgetd.widget.sidecar import parse_precedence
 
 ORDERED = [
     "0.9",
@@ -26,7 +26,7 @@ ORDERED = [
 
 @pytest.mark.parametrize(("older", "newer"), list(pairwise(ORDERED)))
 def test_a_version_comes_before_the_next(older: str, newer: str) -> None:
-    before, after = version_precedence(older), version_precedence(newer)
+    before, after = parse_precedence(older), parse_precedence(newer)
 
     assert before is not None
     assert after is not None
@@ -34,13 +34,9 @@ def test_a_version_comes_before_the_next(older: str, newer: str) -> None:
 
 
 def test_what_stands_behind_a_plus_and_zeros_at_the_end_are_of_no_account() -> None:
-    assert (
-        version_precedence("1.5")
-        == version_precedence("1.5.0")
-        == version_precedence("1.5.0+build.7")
-    )
+    assert parse_precedence("1.5") == parse_precedence("1.5.0") == parse_precedence("1.5.0+build.7")
 
 
 @pytest.mark.parametrize("text", ["", "new", "1.", "v1", "1..2", "1.0\n", "1.0-", "²", "9" * 10])
 def test_what_is_no_version_has_no_place_among_them(text: str) -> None:
-    assert version_precedence(text) is None
+    assert parse_precedence(text) is None

@@ -58,7 +58,7 @@ from widgetd.chat.limits import LIMITS, ChatLimits
 from widgetd.logs import get_logger
 from widgetd.store.cache import LocalCache
 from widgetd.widget.components import to_chatkit
-from widgetd.widget.summary import without
+from widgetd.widget.summary import remove_paths
 
 INSTRUCTIONS = (
     "You help the user by showing widgets. Call the tool that fits what they should see, with the "
@@ -154,7 +154,7 @@ class ToolCallHooks(RunHooks[AgentContext[Principal]]):
         arguments = as_object(context.tool_arguments)
         if isinstance(arguments.get("arguments"), str):
             arguments["arguments"] = as_object(arguments["arguments"])
-        public = without(arguments, self._sensitive(name, arguments))
+        public = remove_paths(arguments, self._sensitive(name, arguments))
         most = self._limits.tool_text_chars
         task = CustomTask(
             title=f"{tool.name} · {facts}",

@@ -22,7 +22,7 @@ from widgetd.render.result import Result, error_result, structured_result
 from widgetd.schema.phrase import join_alternatives
 from widgetd.store.contract import Awaited, Origin
 from widgetd.text_search import nearest
-from widgetd.widget.action_checks import unmet
+from widgetd.widget.action_checks import find_unmet
 from widgetd.widget.actions import TreeAction, tree_actions
 from widgetd.widget.actions.tree_actions import as_object
 
@@ -53,7 +53,7 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
         wrong = error.invalid_arguments
         said = ((one.path, f"expected {one.expected}, got {one.got}") for one in wrong)
         return error_result(error, _invalid(said))
-    failed = () if widget is None else unmet(widget.checks, offered.type, payload)
+    failed = () if widget is None else find_unmet(widget.checks, offered.type, payload)
     if failed:
         same = len({one.field for one in failed}) == 1
         place = f"payload.{failed[0].field}".rstrip(".") if same else "payload"

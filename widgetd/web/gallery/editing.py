@@ -25,7 +25,7 @@ from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.limits import LIMITS
 from widgetd.web.page import RefusedError, body_of, caller_of, json_response, refusal, status_of
 from widgetd.widget.sidecar import SUFFIX
-from widgetd.widget.sidecar_text import EDITABLE, Value, with_values
+from widgetd.widget.sidecar_text import EDITABLE, Value, set_values
 from widgetd.widget.widget import Widget
 
 _NO_OBJECT = {"error": "the body is no JSON object, or too long"}
@@ -112,7 +112,7 @@ def _edited(uploads: Uploads, path: str, sent: Mapping[str, Any]) -> dict[str, b
     """The sidecar's file with what was sent for the keys that can be edited."""
     values = {key: sent[key] for key in EDITABLE if _is_value(sent.get(key))}
     try:
-        text = with_values(uploads.read_text(path + SUFFIX), values)
+        text = set_values(uploads.read_text(path + SUFFIX), values)
     except WidgetError as error:
         raise RefusedUploadError(error.of(path + SUFFIX).finding, "unfit") from None
     return {path + SUFFIX: text.encode()}

@@ -21,7 +21,7 @@ from widgetd.web.gallery.problems import Problems
 from widgetd.web.gallery.results import Tiles
 from widgetd.web.page import RefusedError, caller_of
 from widgetd.widget import states
-from widgetd.widget.images import image_origins
+from widgetd.widget.images import find_image_origins
 from widgetd.widget.states import SAMPLE, Shown, State
 from widgetd.widget.widget import Widget
 
@@ -72,7 +72,7 @@ class Gallery:
         if self.sample_images:
             with suppress(CallError), self.server.rendering.journal.rendering(widget.key):
                 tree = states.shown(widget, SAMPLE).tree(widget)
-                allowed |= image_origins(orjson.dumps(tree))
+                allowed |= find_image_origins(orjson.dumps(tree))
         return sorted(allowed)
 
     def layout(self, request: Request) -> dict[str, Any]:

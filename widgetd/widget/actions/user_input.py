@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from widgetd.widget.actions.tree_actions import TreeAction, triggers
-from widgetd.widget.summary import without
+from widgetd.widget.summary import remove_paths
 
 
 def readable_input(
@@ -35,4 +35,4 @@ def readable_input(
     if sensitive:
         # The template wrote these keys from arguments, the sensitive ones perhaps.
         paths.update(key for trigger in action.triggers for key in trigger.payload)
-    return dict(without(payload, paths))
+    return dict(remove_paths(payload, paths))

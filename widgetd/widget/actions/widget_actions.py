@@ -21,7 +21,13 @@ from widgetd.text_search import compile_pattern
 from widgetd.widget.actions.fields import Field, payload_schema
 from widgetd.widget.actions.tree_actions import Handler, Trigger, triggers
 from widgetd.widget.definition import Definition
-from widgetd.widget.samples import Variant, admitted, examples, generated, studio_samples
+from widgetd.widget.samples import (
+    Variant,
+    filter_admitted,
+    generate_samples,
+    list_examples,
+    list_studio_samples,
+)
 from widgetd.widget.widget import Widget
 
 Tree = Mapping[str, Any]
@@ -129,8 +135,10 @@ def actions_in(definition: Definition, trees: Iterable[Tree]) -> tuple[WidgetAct
 def _trees(widget: Widget) -> Iterator[Tree]:
     """The trees of the author's samples and of generated ones, as far as they render."""
     definition = widget.definition
-    authored = admitted(widget, chain(examples(definition), studio_samples(definition)))
-    for sample in chain(authored, generated(widget, VARIANTS)):
+    authored = filter_admitted(
+        widget, chain(list_examples(definition), list_studio_samples(definition))
+    )
+    for sample in chain(authored, generate_samples(widget, VARIANTS)):
         try:
             yield widget.tree(sample.arguments)
         except (CallError, WidgetError):

@@ -11,7 +11,7 @@ import pytest
 from widgetd.catalog.catalog import discover_widgets
 from widgetd.files.folder import bundled_folder
 from widgetd.schema.validator import compile_schema
-from widgetd.widget.action_checks import unmet
+from widgetd.widget.action_checks import find_unmet
 from widgetd.widget.actions import has_actions, tree_actions, widget_actions
 from widgetd.widget.widget import Widget
 
@@ -69,4 +69,4 @@ def test_a_choice_form_holds_its_fewest_and_its_most(
         {**fixed, "choice": {one["id"]: one["id"] in ticked for one in choices}}
     )
 
-    assert [one.says for one in unmet(form.checks, "choice.submit", payload)] == says
+    assert [one.says for one in find_unmet(form.checks, "choice.submit", payload)] == says
