@@ -4,5 +4,5 @@ from __future__ import annotations
 
 from widgetd.widget.components.vocabulary import chatkit_widgets
 
-# Whoever imports ChatKit first is warned of classes that it deprecates itself.
+# The first import of ChatKit warns of classes that it deprecates itself; this one is silent.
 chatkit_widgets()
