@@ -83,7 +83,7 @@ def _results(widgets: Sequence[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
                 widget, given.arguments, snapshot.generation, owner="", made=given.render
             )
             policy = Policy(inline_max_bytes=len(render.tree))
-            result = tool_result(render, "chatkit", policy=policy, protocol="").values()
+            result = tool_result(render, "chatkit", policy=policy).values()
             yield from ((theme, result) for theme in THEMES)
 
 

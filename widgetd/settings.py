@@ -84,6 +84,9 @@ class Settings(BaseModel):
     expose: Literal["tools", "search", "auto"] = Field(
         default="auto", description="which tools are listed"
     )
+    app_tools: Literal["auto", "always"] = Field(
+        default="auto", description="list the tools of pages to hosts that draw, or to all clients"
+    )
     list_tokens: int = Field(
         default=16_000, ge=0, description="auto lists every widget while that costs no more"
     )

@@ -350,7 +350,7 @@ class Stage:
         # A password is hidden on the screen, so it stays out of records as well.
         self.secret = self.secret or render.secret or b'"password"' in render.tree
         policy = Policy(inline_max_bytes=len(render.tree))
-        result = tool_result(render, "chatkit", policy=policy, protocol="").values()
+        result = tool_result(render, "chatkit", policy=policy).values()
         root = result["structuredContent"]
         self.display = Display(
             widget=widget,

@@ -173,6 +173,7 @@ def build_server(runtime: Runtime, store: Store) -> Server:
             inline_max_bytes=settings.inline_max_bytes,
         ),
         expose=settings.expose,
+        app_tools=settings.app_tools,
         list_tokens=settings.list_tokens,
         formats=not settings.hide_formats,
         page_size=settings.page_size,

@@ -35,7 +35,8 @@ INSTRUCTIONS = (
     "Every tool here shows the user a widget. Call the one that fits what they should see, "
     "with the data it asks for; what it shows need not be repeated in words. Where it has buttons "
     "or fields, its result ends with a render id: give that to await_widget_action, which waits "
-    "for what the user does. Tools come and go as files change: search_widgets always knows."
+    "for what the user does. Tools come and go as files change, and a list may be old: "
+    "search_widgets knows the newest."
 )
 
 

@@ -48,7 +48,8 @@ def read_resource(server: Server, caller: Caller, uri: str) -> dict[str, Any] | 
 
 
 async def _tools(server: Server, caller: Caller) -> Pages:
-    return server.tools_for(caller.principal, caller.snapshot, apps=caller.client.apps)
+    apps = server.lists_app_tools(caller.client)
+    return server.tools_for(caller.principal, caller.snapshot, apps=apps)
 
 
 async def _resources(server: Server, caller: Caller) -> Pages:

@@ -28,6 +28,7 @@ from widgetd.widget.widget import Widget
 T = TypeVar("T")
 
 Expose = Literal["tools", "search", "auto"]
+AppTools = Literal["auto", "always"]
 
 LIST_TOKENS = 16_000
 """Tokens from which `auto` lists only pinned widgets; the bundled ones cost about 12,000."""

@@ -42,6 +42,7 @@ from widgetd.mcp.prompts import show_data_prompt
 from widgetd.mcp.resources import read_of_toolset, render_resource, resources_of
 from widgetd.mcp.roots import Root
 from widgetd.mcp.server import Server
+from widgetd.render.entry import page_meta
 from widgetd.render.result import RENDERS, Result, error_result
 from widgetd.widget.widget import Widget
 
@@ -139,7 +140,8 @@ class WidgetProvider(sdk.MountedProvider):
     async def _list_tools(self) -> Sequence[Tool]:
         server, caller = self._server, self._caller
         shown = server.listings.listed_widgets(caller.snapshot).values()
-        told = server.builtin.listed_for(caller.principal.scopes, apps=caller.client.apps)
+        apps = server.lists_app_tools(caller.client)
+        told = server.builtin.listed_for(caller.principal.scopes, apps=apps)
         tools = (
             *(self.tool_of_builtin(one) for one in server.builtin.values() if one.name in told),
             *map(self.tool_of_widget, shown),
@@ -207,8 +209,8 @@ def _with_page_prefix(tool: Tool, prefix: str) -> Tool:
     ui = meta.get("ui", {})
     if "resourceUri" not in ui:
         return tool
-    there = {**ui, "resourceUri": with_prefix(ui["resourceUri"], prefix)}
-    return tool.model_copy(update={"meta": {**meta, "ui": there}})
+    there = page_meta(with_prefix(ui["resourceUri"], prefix))
+    return tool.model_copy(update={"meta": {**meta, **there}})
 
 
 def add_root(server: Server, mcp: FastMCP, provider: Provider) -> Root:
@@ -234,7 +236,8 @@ async def answer_call(server: Server, _context: sdk.Context, params: CallToolReq
         if question and answer is None:
             return sdk.ask_first(question)
         if question and not answer:
-            refusal = CallError("W3006", "the user did not agree, so nothing was done")
+            # A client may decline by itself, without having asked its user.
+            refusal = CallError("W3006", "this was not confirmed, so nothing was done")
             return {"resultType": "complete", **error_result(refusal).values()}
     result = await call_tool(server, params.name, arguments, caller)
     return {"resultType": "complete", **result.values()}

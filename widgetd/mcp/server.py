@@ -15,7 +15,7 @@ from typing import Any
 
 from fastmcp import FastMCP
 
-from widgetd.access.principal import LOCAL, Caller, Principal, SnapshotViews
+from widgetd.access.principal import LOCAL, Caller, ClientInfo, Principal, SnapshotViews
 from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
@@ -23,13 +23,14 @@ from widgetd.errors import CallError
 from widgetd.mcp.builtin import CORE_TOOLS
 from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTool, BuiltinTools, ToolContext
 from widgetd.mcp.clients import Clients
-from widgetd.mcp.listing import LIST_TOKENS, Expose, Pages, ResourceListings, ToolListings
+from widgetd.mcp.listing import LIST_TOKENS, AppTools, Expose, Pages, ResourceListings, ToolListings
 from widgetd.mcp.resources import Resources
 from widgetd.mcp.roots import Root
 from widgetd.mcp.sessions import SessionBounds, Sessions
 from widgetd.observe.observer import Observer
 from widgetd.render.calls import Rendering
 from widgetd.render.entry import entry_fields, tool_entry
+from widgetd.render.hosts import draws_views
 from widgetd.render.result import Policy, Result, error_result, unknown_widget
 from widgetd.search.search import Search
 from widgetd.store.contract import Store
@@ -45,6 +46,7 @@ class ServerOptions:
         expose: Whether all widgets are listed, or only the pinned ones.
         list_tokens: Tokens that listed widgets may cost before `auto` lists only the pinned ones.
         formats: Whether listed schemas include `format`, which is enforced in any case.
+        app_tools: Whether tools for pages are listed to all clients, or to those that draw.
         page_size: Tools on one page of a list; 0 for all.
         resources: The resources of widgets.
         observers: Receive each call, render and notice.
@@ -64,6 +66,7 @@ class ServerOptions:
     expose: Expose = "auto"
     list_tokens: int = LIST_TOKENS
     formats: bool = True
+    app_tools: AppTools = "auto"
     page_size: int = 0
     resources: Resources = field(default_factory=Resources)
     observers: Sequence[Observer] = ()
@@ -113,6 +116,7 @@ class Server:
         self.observers = options.observers
         self.anonymous = options.anonymous
         self.traced = options.traced
+        self.app_tools = options.app_tools
         self.rendering = Rendering(
             registry, options.policy, store, observers=options.observers, journal=options.journal
         )
@@ -190,6 +194,10 @@ class Server:
             self.clients.end(gone)
         if self.sessions is not None:
             self.sessions.end_streams(gone)
+
+    def lists_app_tools(self, client: ClientInfo) -> bool:
+        """Return whether the client's list has the tools that only pages call."""
+        return self.app_tools == "always" or draws_views(client)
 
     def tools_for(self, principal: Principal, snapshot: Snapshot, *, apps: bool = True) -> Pages:
         """Return the tool list for `principal`; app-only tools are listed only with `apps`."""

@@ -95,9 +95,8 @@ class Rendering:
             CallError: The client is too old.
         """
         profile = self._profile(caller.snapshot.widgets.get(render.tool), caller)
-        protocol = caller.client.protocol
         return tool_result(
-            render, profile, policy=self._policy, protocol=protocol, prefix=caller.prefix
+            render, profile, policy=self._policy, client=caller.client, prefix=caller.prefix
         )
 
     def _profile(self, widget: Widget | None, caller: Caller) -> Literal["chatkit", "split"]:

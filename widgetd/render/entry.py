@@ -129,8 +129,16 @@ def entry_fields(widget: Widget, *, has_view: bool = False, formats: bool = True
         "inputSchema": schema,
         "annotations": READ_ONLY if definition.sidecar.feed is None else FED,
         "icons": [icon] if image else [],
-        "_meta": {"ui": {"resourceUri": view_uri(definition.tool)}} if has_view else {},
+        "_meta": page_meta(view_uri(definition.tool)) if has_view else {},
     }
+
+
+def page_meta(uri: str) -> dict[str, Any]:
+    """Return a tool's `_meta` with its page's URI, also under the flat key of older hosts.
+
+    Source: MCP Apps 2026-01-26, "Tool metadata"; IBM/mcp-context-forge#5762.
+    """
+    return {"ui": {"resourceUri": uri}, "ui/resourceUri": uri}
 
 
 def view_uri(tool: str) -> str:

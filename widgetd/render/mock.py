@@ -82,4 +82,4 @@ def answer(
     render = rendering.make(widget, arguments, snapshot.generation)
     still = replace(render, mark=orjson.dumps({**orjson.loads(render.mark), "ms": 0.0}))
     profile = profile_for(policy, widget, Caller(snapshot=snapshot))
-    return tool_result(still, profile, policy=policy, protocol="").values()
+    return tool_result(still, profile, policy=policy).values()

@@ -17,9 +17,10 @@ from typing import Any, Literal
 
 import orjson
 
-from widgetd.access.principal import Caller, with_prefix
+from widgetd.access.principal import UNNAMED, Caller, ClientInfo, with_prefix
 from widgetd.errors import CallError
 from widgetd.render.envelope import Failure, Ui, UiMetadata
+from widgetd.render.hosts import draws_views, host_of
 from widgetd.schema.json_values import to_json
 from widgetd.store.contract import StoredRender
 from widgetd.text_search import nearest
@@ -77,21 +78,6 @@ Block = dict[str, Any]
 Profile = Literal["auto", "chatkit", "split"]
 Text = Literal["summary", "json"]
 
-MODEL_HOSTS: Mapping[str, Profile] = MappingProxyType(
-    {
-        # Hosts that put structuredContent before the model, by clientInfo.name.
-        "claude-ai": "split",
-        "claude-code": "split",
-        "codex-mcp-client": "split",
-        "cursor-vscode": "split",
-        "gemini-cli-mcp-client": "split",
-        "google-adk": "split",
-        "goose": "split",
-        "openai-mcp": "split",
-        "Visual Studio Code": "split",
-    }
-)
-"""Hosts that show structured content to the model, so it must not contain the tree."""
 
 FIRST_WITH_STRUCTURE = "2025-06-18"
 """The first protocol version whose results have structured content."""
@@ -165,7 +151,7 @@ def profile_for(
         widget.definition.sidecar.profile if widget else None,
         policy.profiles.get(caller.client.name),
         policy.profile,
-        "split" if caller.client.apps else MODEL_HOSTS.get(caller.client.name),
+        "split" if draws_views(caller.client) else host_of(caller.client).profile,
     )
     for choice in choices:
         if choice is not None and choice != "auto":
@@ -178,46 +164,30 @@ def tool_result(
     profile: Literal["chatkit", "split"],
     *,
     policy: Policy,
-    protocol: str,
+    client: ClientInfo = UNNAMED,
     prefix: str = "",
 ) -> Result:
     """Build the result of a render in `profile`.
 
-    `protocol` is empty in-process; `prefix` is the namespace of URIs on a mounted server.
+    Args:
+        render: The render.
+        profile: Whether the model gets the tree.
+        policy: The operator's settings for results.
+        client: The client that called; unnamed in-process.
+        prefix: The namespace of URIs on a mounted server.
 
     Returns:
         In profile `chatkit`: `{"content": [summary], "structuredContent": {"type": "Card", ...}}`.
         In profile `split`: `structuredContent` is `{"uiType", "widget", "title", ...}`, and the
-        root stands in `_meta["widgetd/widget"]` alone.
+        root is in `_meta["widgetd/widget"]` alone. For a host that shows `_meta` to the model,
+        `_meta` is `{"widgetd/render": {"id": ...}}` and the page fetches the rest.
     """
-    # The model needs the id to await actions, and hosts hide `_meta` from it.
-    named = f"Render: {render.id}" if render.has_actions else ""
     is_inline = len(render.tree) <= policy.inline_max_bytes
-    knows_structure = not protocol or protocol >= FIRST_WITH_STRUCTURE
-    if is_inline and not render.secret and (policy.text == "json" or not knows_structure):
-        content = [text_block(render.tree.decode())]
-        if named:
-            content.append(text_block(named))
-    else:
-        content = [text_block(f"{render.text}\n{named}" if named else render.text)]
-        # The user sees the widget instead.
-        annotations: dict[str, Any] = {"audience": ["assistant"]}
-        priority = _priority(render.ui)
-        if priority is not None:
-            annotations["priority"] = priority
-        content[0]["annotations"] = annotations
-    if not is_inline:
-        content.append(
-            {
-                "name": render.id,
-                "uri": with_prefix(render_uri(render.id), prefix),
-                "description": "The widget, which is too large to be sent along.",
-                "mimeType": "application/json",
-                "size": len(render.tree),
-                "annotations": {"audience": ["user"]},
-                "type": "resource_link",
-            }
-        )
+    content = _content(render, client, policy=policy, is_inline=is_inline)
+    # Pages fetch a large tree by the render's id: a link makes some hosts deliver nothing at all
+    # (anthropics/claude-ai-mcp#753).
+    if not is_inline and not draws_views(client):
+        content.append(_link(render, prefix))
     meta = b'{"widgetd/ui":%b,"widgetd/render":%b}' % (render.ui, render.mark)
     if render.feed:
         meta = b'%b,"widgetd/feed":%b}' % (meta[:-1], render.feed)
@@ -228,9 +198,43 @@ def tool_result(
     if is_inline and profile == "chatkit":
         return Result(content=to_json(content), structured=render.tree, meta=meta)
     facts = render.facts
-    if named:
+    if render.has_actions:
         facts = to_json({**json.loads(facts), "renderId": render.id})
+    if host_of(client).shows_meta:
+        meta = to_json({"widgetd/render": {"id": render.id}})
     return Result(content=to_json(content), structured=facts, meta=meta)
+
+
+def _content(
+    render: StoredRender, client: ClientInfo, *, policy: Policy, is_inline: bool
+) -> list[Block]:
+    # The model needs the id to await actions, and hosts hide `_meta` from it. A page needs it in
+    # the text, because some hosts deliver nothing else (modelcontextprotocol/ext-apps#696).
+    shows_id = render.has_actions or draws_views(client)
+    named = f"Render: {render.id}" if shows_id else ""
+    knows_structure = not client.protocol or client.protocol >= FIRST_WITH_STRUCTURE
+    if is_inline and not render.secret and (policy.text == "json" or not knows_structure):
+        tree = text_block(render.tree.decode())
+        return [tree, text_block(named)] if named else [tree]
+    summary = text_block(f"{render.text}\n{named}" if named else render.text)
+    # The user sees the widget instead.
+    summary["annotations"] = {"audience": ["assistant"]}
+    priority = _priority(render.ui)
+    if priority is not None:
+        summary["annotations"]["priority"] = priority
+    return [summary]
+
+
+def _link(render: StoredRender, prefix: str) -> Block:
+    return {
+        "name": render.id,
+        "uri": with_prefix(render_uri(render.id), prefix),
+        "description": "The widget, which is too large to be sent along.",
+        "mimeType": "application/json",
+        "size": len(render.tree),
+        "annotations": {"audience": ["user"]},
+        "type": "resource_link",
+    }
 
 
 def not_found(name: str, known: Iterable[str]) -> dict[str, Any]:

@@ -198,7 +198,8 @@ async def test_whatever_was_mounted_serves_on_when_the_parent_has_ended(folder: 
             assert told == "ui://ui/widgetd/greeting.html"
         async with client_of(inner, "memory", "modern") as client:
             tools = {tool.name: tool for tool in (await client.client.list_tools()).tools}
-            assert tools["greeting"].meta == {"ui": {"resourceUri": "ui://widgetd/greeting.html"}}
+        uri = "ui://widgetd/greeting.html"
+        assert tools["greeting"].meta == {"ui": {"resourceUri": uri}, "ui/resourceUri": uri}
     layers = len(sdk.lowlevel_of(parent).middleware)
     assert layers == len(sdk.lowlevel_of(FastMCP("other")).middleware)
 

@@ -321,7 +321,7 @@ async def test_a_user_who_can_be_asked_is_asked_before_anything_is_saved(
     assert saved.is_error != bool(agrees)
     assert (tmp_path / "Parcel.widget").exists() == bool(agrees)
     if not agrees:
-        assert text(saved).startswith("[W3006] the user did not agree, so nothing was done")
+        assert text(saved).startswith("[W3006] this was not confirmed, so nothing was done")
 
 
 async def test_whoever_saves_is_told_the_page_and_warned_that_a_file_may_be_replaced(

@@ -13,11 +13,17 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.extension import advertise
-from mcp_types import CallToolResult, Implementation, RequestParamsMeta, TextContent
+from mcp_types import (
+    SERVER_INFO_META_KEY,
+    CallToolResult,
+    Implementation,
+    RequestParamsMeta,
+    TextContent,
+)
 
 from tests.serving import PATIENCE_S, Era, greeting, serving, widget_file
 from widgetd.access.principal import UI_EXTENSION
-from widgetd.render.result import MODEL_HOSTS
+from widgetd.render.hosts import HOSTS
 
 TREE = greeting("Hello", "Ada")
 FACTS = {"uiType": "greeting", "widget": "greeting", "title": "Greeting"}
@@ -58,7 +64,9 @@ def profile_of(result: CallToolResult) -> str:
     assert result.meta is not None
     [text] = result.content
     assert isinstance(text, TextContent)
-    assert text.text == "Greeting: who Ada"
+    summary, _, named = text.text.partition("\n")
+    assert summary == "Greeting: who Ada"
+    assert named in ("", f"Render: {result.meta['widgetd/render']['id']}")
     wire = result.model_dump_json(by_alias=True)
     assert wire.count(json.dumps(TREE, separators=(",", ":"))) == 1
     if "widgetd/widget" not in result.meta:
@@ -74,11 +82,64 @@ async def test_a_program_gets_the_tree_and_a_host_of_models_keeps_it_out_of_thei
     folder: Path, era: Era
 ) -> None:
     async with serving(folder) as url:
-        assert "google-adk" in MODEL_HOSTS
-        for name in ("a-program", *MODEL_HOSTS):
+        hosts = [name for name, host in HOSTS.items() if not host.shows_meta]
+        for name in ("a-program", *hosts):
             async with client_named(url, era, name) as client:
-                expected = "split" if name in MODEL_HOSTS else "chatkit"
+                expected = "split" if name in HOSTS else "chatkit"
                 assert profile_of(await called(client)) == expected, name
+
+
+@both_eras
+async def test_a_host_that_shows_metadata_to_the_model_gets_the_renders_id_and_no_tree(
+    folder: Path, era: Era
+) -> None:
+    async with serving(folder) as url, client_named(url, era, "google-adk") as client:
+        result = await called(client)
+
+    assert result.meta is not None
+    assert set(result.meta) <= {"widgetd/render", SERVER_INFO_META_KEY}
+    assert set(result.meta["widgetd/render"]) == {"id"}
+    assert result.structured_content == FACTS
+
+
+@both_eras
+async def test_a_host_that_draws_finds_the_renders_id_in_the_text_and_no_link(
+    folder: Path, era: Era
+) -> None:
+    async with serving(folder, inline_max_bytes=10) as url:
+        async with client_named(url, era, "claude-ai") as host:
+            drawn = await called(host)
+        async with client_named(url, era, "a-program") as program:
+            linked = await called(program)
+
+    assert drawn.meta is not None
+    [text] = drawn.content
+    assert isinstance(text, TextContent)
+    assert text.text == f"Greeting: who Ada\nRender: {drawn.meta['widgetd/render']['id']}"
+    assert [block.type for block in linked.content] == ["text", "resource_link"]
+
+
+@both_eras
+@pytest.mark.parametrize(
+    ("client", "app_tools", "lists"),
+    [
+        ({"name": "a-program"}, "auto", False),
+        ({"name": "a-program", "apps": True}, "auto", True),
+        ({"name": "claude-ai"}, "auto", True),
+        ({"name": "a-gateway"}, "always", True),
+    ],
+    ids=["a program", "a client that declares views", "a host that draws", "always"],
+)
+async def test_tools_of_pages_are_listed_to_clients_that_draw_or_to_all(
+    folder: Path, era: Era, client: dict[str, Any], app_tools: str, *, lists: bool
+) -> None:
+    async with (
+        serving(folder, app_tools=app_tools) as url,
+        client_named(url, era, **client) as connected,
+    ):
+        listed = {tool.name for tool in (await connected.list_tools()).tools}
+
+    assert ("widget_action" in listed) is lists
 
 
 @both_eras

@@ -134,7 +134,8 @@ async def test_a_tool_names_its_page_and_the_page_names_its_images(client: Clien
     tools = {tool.name: tool for tool in (await client.list_tools()).tools}
     page = await read(client, "ui://widgetd/greeting.html")
 
-    assert tools["greeting"].meta == {"ui": {"resourceUri": "ui://widgetd/greeting.html"}}
+    uri = "ui://widgetd/greeting.html"
+    assert tools["greeting"].meta == {"ui": {"resourceUri": uri}, "ui/resourceUri": uri}
     assert page.mime_type == "text/html;profile=mcp-app"
     assert page.text == "<!doctype html>page"
     assert page.meta is not None

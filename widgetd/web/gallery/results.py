@@ -58,7 +58,7 @@ def render_of(server: Server, widget: Widget, seen: Shown) -> StoredRender:
 def result_of(render: StoredRender, profile: Literal["chatkit", "split"]) -> dict[str, Any]:
     """What a caller of that profile is sent of `render`, however large it is."""
     policy = Policy(inline_max_bytes=len(render.tree))
-    return tool_result(render, profile, policy=policy, protocol="").values()
+    return tool_result(render, profile, policy=policy).values()
 
 
 def error_json(error: CallError) -> dict[str, Any]:
