@@ -84,19 +84,19 @@ example-langchain-adapters: $(ADAPTERS)/.installed ## take a widget through lang
 
 SCALE ?= 1
 storm: $(VENV)/.dev ## save in every style while everybody calls (SCALE=0.1 for a tenth of it)
-	$(BIN)/python -m storms storm --scale $(SCALE)
+	$(BIN)/python -m stress storm --scale $(SCALE)
 
 chaos: $(VENV)/.dev ## kill, end and attack a daemon, and see who notices (SCALE=…)
-	$(BIN)/python -m storms chaos --scale $(SCALE)
+	$(BIN)/python -m stress chaos --scale $(SCALE)
 
 soak: $(VENV)/.dev ## swap 50,000 times and rest, and see what is held and used (SCALE=…)
-	$(BIN)/python -m storms soak --scale $(SCALE)
+	$(BIN)/python -m stress soak --scale $(SCALE)
 
 fuzz: $(VENV)/.dev ## judge spoilt files for a minute (SCALE=…); one that fails is kept in build/fuzz
-	$(BIN)/python -m storms fuzz --scale $(SCALE)
+	$(BIN)/python -m stress fuzz --scale $(SCALE)
 
 stage: $(VENV)/.dev ## end, crowd, kill and reload sessions in a browser; spoil what is tested (SCALE=…)
-	$(BIN)/python -m storms stage --scale $(SCALE)
+	$(BIN)/python -m stress stage --scale $(SCALE)
 
 tested: $(VENV)/.dev ## test the bundled widgets and those of ../shared/corpus in a browser, in both themes
 	$(BIN)/python -m benchmarks.tested

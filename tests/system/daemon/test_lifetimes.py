@@ -12,8 +12,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from storms.endings import open_streams
-from storms.probing import until_refused
+from stress.endings import open_streams
+from stress.probing import until_refused
 from tests.process import daemon_process
 from tests.raw import answer, connect, modern_request
 from tests.serving import connected, greeting, over_stdio, serving, widget_file

@@ -11,7 +11,7 @@ import anyio
 import orjson
 import pytest
 
-from storms.processes import running
+from stress.processes import running
 from tests.system.upstreams.servers import (
     FLIGHT,
     SHOP,

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from storms.churn import WHO, Churn, revision_of
+from stress.churn import WHO, Churn, revision_of
 from tests.process import daemon_process
 from tests.serving import PATIENCE_S, connected, greeting, serving, widget_file
 from tests.system.web.asking import ask

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storms.spoiling import spoilt
+from stress.spoiling import spoilt
 from tests.corpus import corpus_files
 from tests.serving import widget_file
 from tests.unit.template.test_prices import START, STATEMENTS

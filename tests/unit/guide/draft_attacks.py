@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from storms.attackfiles import ATTACKS
+from stress.attackfiles import ATTACKS
 from tests.limited import try_each
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.daemon.loading import admit

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from storms.judging import Judge
-from storms.spoiling import spoilt
+from stress.judging import Judge
+from stress.spoiling import spoilt
 from widgetd.checks import findings
 from widgetd.files.source import Source
 from widgetd.widget.definition import define

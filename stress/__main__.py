@@ -1,4 +1,4 @@
-"""Try what widgetd is made to withstand: `python -m storms FAMILY [--scale X] [TRIAL …]`.
+"""Try what widgetd is made to withstand: `python -m stress FAMILY [--scale X] [TRIAL …]`.
 
 A family is storm, chaos, soak, fuzz or stage. Prints one table, and exits with 1 if a bar was
 missed.
@@ -18,7 +18,7 @@ from anyio import to_thread
 
 from benchmarks.__main__ import machine
 from benchmarks.folders import folder
-from storms import (
+from stress import (
     attacks,
     configmap,
     deaf,
@@ -37,7 +37,7 @@ from storms import (
     swaps,
     upstreams,
 )
-from storms.table import Row, heading, written
+from stress.table import Row, heading, written
 from widgetd.daemon.telemetry import configure
 
 Scaled = Callable[[int], int]
@@ -91,7 +91,7 @@ FAMILIES: Mapping[str, Mapping[str, Trial]] = {
 
 async def main() -> int:
     """Run the trials that were asked for, and print each row as it is known."""
-    parser = argparse.ArgumentParser(prog="python -m storms", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m stress", description=__doc__)
     parser.add_argument("family", choices=FAMILIES)
     parser.add_argument("trials", nargs="*", metavar="TRIAL")
     parser.add_argument("--scale", type=float, default=1.0, help="of every number of repetitions")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from benchmarks.children import widgetd
 from benchmarks.folders import real, small
-from storms.processes import cpu_s
-from storms.table import Row, at_most
+from stress.processes import cpu_s
+from stress.table import Row, at_most
 
 _WARM_UP_S = 5.0
 _LIMIT = 0.5

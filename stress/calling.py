@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import anyio
 from mcp_types import CallToolResult
 
-from storms.churn import WHO, Churn, revision_of
+from stress.churn import WHO, Churn, revision_of
 from tests.serving import Connection, Era, connected
 
 ERAS: tuple[Era, Era] = ("legacy", "modern")

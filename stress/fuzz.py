@@ -13,8 +13,8 @@ from pathlib import Path
 from random import SystemRandom
 
 from benchmarks.children import ROOT, python
-from storms.fuzzing import BOUNDS_S
-from storms.table import Row, at_most, none_of, told
+from stress.fuzzing import BOUNDS_S
+from stress.table import Row, at_most, none_of, told
 
 KEPT = ROOT / "build" / "fuzz"
 
@@ -30,7 +30,7 @@ def rows(*, seconds: float, seed: int | None = None) -> list[Row]:
     current = KEPT / "current.widget"
     first = SystemRandom().randrange(10**6) if seed is None else seed
     what = f"spoilt files, {seconds:.0f} s, seed {first}"
-    command = python("storms.fuzzing", str(seconds), str(first), str(current))
+    command = python("stress.fuzzing", str(seconds), str(first), str(current))
     ended = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
     if ended.returncode:
         kept = _kept(current)

@@ -11,9 +11,9 @@ import anyio
 import anyio.to_thread
 
 from benchmarks.folders import small_widget, write
-from storms.probing import readiness, until
-from storms.processes import cpu_s
-from storms.table import Row, at_most, told
+from stress.probing import readiness, until
+from stress.processes import cpu_s
+from stress.table import Row, at_most, told
 from tests.process import daemon_process
 
 _CONVERGES_S = 3.0

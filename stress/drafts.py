@@ -8,8 +8,8 @@ from typing import Any
 
 import orjson
 
-from storms.processes import holdings
-from storms.table import Row, at_most, told
+from stress.processes import holdings
+from stress.table import Row, at_most, told
 from tests.serving import widget_file
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.daemon.loading import admit

@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from storms.styles import STYLES, in_place
+from stress.styles import STYLES, in_place
 from tests.serving import widget_file
 
 WHO = "Ada"

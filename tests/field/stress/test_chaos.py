@@ -11,14 +11,14 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
-from storms.attackfiles import ATTACKS, drop, drop_what_is_no_file
-from storms.calling import shown
-from storms.churn import content
-from storms.deaf import deaf
-from storms.endings import ended
-from storms.kills import killed
-from storms.probing import until
-from storms.upstreams import killed as upstreams_killed
+from stress.attackfiles import ATTACKS, drop, drop_what_is_no_file
+from stress.calling import shown
+from stress.churn import content
+from stress.deaf import deaf
+from stress.endings import ended
+from stress.kills import killed
+from stress.probing import until
+from stress.upstreams import killed as upstreams_killed
 from tests.process import daemon_process
 from tests.serving import connected
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import anyio
 
-from storms.processes import Holdings, holdings
-from storms.table import Row, at_most, none_of, told
+from stress.processes import Holdings, holdings
+from stress.table import Row, at_most, none_of, told
 from tests.process import Served, daemon_process
 from tests.serving import Connection, connected, widget_file
 from widgetd.catalog.catalog import discover_widgets

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import orjson
 
-from storms.table import Row, none_of, told
+from stress.table import Row, none_of, told
 from widgetd.browser import stage
 from widgetd.browser.baselines import Baselines
 from widgetd.files.folder import bundled_folder

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from storms.flapping import filled, flapped, updated
-from storms.fuzz import rows
-from storms.swaps import WIDGETS, in_process
+from stress.flapping import filled, flapped, updated
+from stress.fuzz import rows
+from stress.swaps import WIDGETS, in_process
 from widgetd.upstreams.limits import LIMITS
 
 # A snapshot is kept by whoever lists it, and by whoever tells of the next one.

@@ -14,10 +14,10 @@ import anyio.to_thread
 from anyio.abc import SocketStream
 
 from benchmarks.wire import listen
-from storms.calling import ERAS
-from storms.churn import WHO, content, revision_of
-from storms.probing import readiness, until_refused
-from storms.table import Row, at_most, none_of
+from stress.calling import ERAS
+from stress.churn import WHO, content, revision_of
+from stress.probing import readiness, until_refused
+from stress.table import Row, at_most, none_of
 from tests.process import daemon_process
 from tests.raw import answer, connect, modern_request
 

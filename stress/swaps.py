@@ -18,12 +18,12 @@ from typing import Any
 import anyio
 from fastmcp import Client
 
-from storms.calling import both_eras
-from storms.churn import WHO, content, revision_of
-from storms.probing import readiness, until
-from storms.processes import Holdings, holdings
-from storms.styles import renamed
-from storms.table import Row, at_most, none_of
+from stress.calling import both_eras
+from stress.churn import WHO, content, revision_of
+from stress.probing import readiness, until
+from stress.processes import Holdings, holdings
+from stress.styles import renamed
+from stress.table import Row, at_most, none_of
 from tests.process import daemon_process
 from widgetd.catalog.catalog import Catalog
 from widgetd.catalog.loader import Loader

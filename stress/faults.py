@@ -23,7 +23,7 @@ from benchmarks.measuring import Pairs, Timed, alternate, at_percentile
 from benchmarks.table import at_most as ratio_at_most
 from benchmarks.table import compared
 from benchmarks.wire import Wire, call
-from storms.table import Row, at_most, none_of, of_ratio
+from stress.table import Row, at_most, none_of, of_ratio
 from tests.system.upstreams.servers import FLIGHT, json_reply, raw, toml
 from tests.system.upstreams.test_faults import CLIENTS, FAULTS
 from tests.system.upstreams.test_feeds import FEED, write

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import anyio
 
-from storms.churn import WHO, content, revision_of
-from storms.table import Row, none_of
+from stress.churn import WHO, content, revision_of
+from stress.table import Row, none_of
 from tests.process import daemon_process
 from tests.serving import Connection, connected
 

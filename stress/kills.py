@@ -18,10 +18,10 @@ import anyio
 import anyio.to_thread
 
 from benchmarks.measuring import median
-from storms.calling import converged, shown
-from storms.churn import Churn, content
-from storms.processes import cpu_s
-from storms.table import Row, at_most, none_of, told
+from stress.calling import converged, shown
+from stress.churn import Churn, content
+from stress.processes import cpu_s
+from stress.table import Row, at_most, none_of, told
 from tests.process import Served, daemon_process
 from tests.serving import connected
 

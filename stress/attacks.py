@@ -18,10 +18,10 @@ from benchmarks.folders import folder, real
 from benchmarks.measuring import Pairs, alternate, percentile
 from benchmarks.table import at_most, compared
 from benchmarks.wire import Wire
-from storms.attackfiles import ATTACKS, drop, drop_what_is_no_file
-from storms.load import CLIENTS
-from storms.probing import host_of, readiness, until
-from storms.table import Row, of_ratio
+from stress.attackfiles import ATTACKS, drop, drop_what_is_no_file
+from stress.load import CLIENTS
+from stress.probing import host_of, readiness, until
+from stress.table import Row, of_ratio
 
 WIDGETS = 16
 _LIMIT = 2.0
@@ -81,7 +81,7 @@ def paired(*, slices: int) -> Pairs:
         at = real(stack.enter_context(folder()), WIDGETS)
         drop_what_is_no_file(at)
         url = stack.enter_context(widgetd(at, "--log-level", "error")).url
-        stack.enter_context(child(python("storms.load", url))).line()
+        stack.enter_context(child(python("stress.load", url))).line()
         attacked = Attacked(url, at)
         return alternate(attacked.attacked_s, attacked.quiet_s, pairs=slices, warm_up=1)
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import anyio
 
-from storms.processes import running
-from storms.table import Row, at_most, none_of
+from stress.processes import running
+from stress.table import Row, at_most, none_of
 from tests.field.deploy.balancing import free_port
 from tests.process import Served, daemon_process
 from tests.raw import connect

@@ -10,9 +10,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from storms.configmap import swapped
-from storms.overflow import converged
-from storms.saves import storm
+from stress.configmap import swapped
+from stress.overflow import converged
+from stress.saves import storm
 
 MUTATIONS = 500
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import anyio
 
-from storms.table import Row, at_most, none_of
+from stress.table import Row, at_most, none_of
 from tests.process import daemon_process
 from tests.serving import connected
 

@@ -1,4 +1,4 @@
-"""Judge spoilt files until the time is over: `python -m storms.fuzzing SECONDS SEED FILE`.
+"""Judge spoilt files until the time is over: `python -m stress.fuzzing SECONDS SEED FILE`.
 
 Whatever is judged next is written to FILE first, and stays there if this process ends
 over it. Prints a summary as JSON: `{"served": 100, "refused": 300, "load": 0.02, ...}`.
@@ -18,8 +18,8 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from benchmarks.corpus import CORPUS
 from benchmarks.folders import bundled
-from storms.judging import Judge, Verdict
-from storms.spoiling import spoilt
+from stress.judging import Judge, Verdict
+from stress.spoiling import spoilt
 from widgetd.errors import WidgetError
 from widgetd.limits import Limits
 from widgetd.schema.json_text import parse_file

@@ -17,7 +17,7 @@ from benchmarks.folders import folder, real, small_widget, write
 from benchmarks.measuring import Pairs, Timed, alternate, at_percentile
 from benchmarks.table import at_most, compared
 from benchmarks.wire import Wire, listen, modern
-from storms.table import Row, of_ratio
+from stress.table import Row, of_ratio
 
 WIDGETS = 16
 _SAVE_EVERY = 25

@@ -1,4 +1,4 @@
-"""Call a daemon at a steady pace until killed: `python -m storms.load URL`."""
+"""Call a daemon at a steady pace until killed: `python -m stress.load URL`."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import anyio
 
-from storms.processes import Holdings, holdings
-from storms.table import Row, at_most, none_of, told
+from stress.processes import Holdings, holdings
+from stress.table import Row, at_most, none_of, told
 from tests.field.deploy.balancing import free_port
 from tests.making import snapshot_of, widget
 from tests.system.upstreams.servers import (

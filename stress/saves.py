@@ -8,10 +8,10 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
-from storms.calling import Tally, both_eras, converged
-from storms.churn import Churn
-from storms.styles import STYLES
-from storms.table import Row, none_of, told
+from stress.calling import Tally, both_eras, converged
+from stress.churn import Churn
+from stress.styles import STYLES
+from stress.table import Row, none_of, told
 from tests.process import daemon_process
 
 WIDGETS = 40
