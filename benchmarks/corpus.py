@@ -23,7 +23,7 @@ from typing import Any
 from benchmarks.children import ROOT
 from benchmarks.peer import Peer, peer
 from widgetd.catalog.loader import load_widget
-from widgetd.checks import findings
+from widgetd.checks import check_widget
 from widgetd.errors import CallError, WidgetError
 from widgetd.schema.sampling.sample import State, sample
 from widgetd.widget.components import tree as normalised
@@ -112,7 +112,7 @@ def _reasons(file: File) -> Iterator[str]:
     """Why a file does not draw its preview, and what was changed in it since its export."""
     if file.widget is None:
         return
-    found = findings(file.widget)
+    found = check_widget(file.widget)
     stale = [one for one in found if one.code == "W1323"]
     changed = [one.problem for one in found if one.code == "W1326"]
     for one in stale:

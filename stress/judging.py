@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from widgetd.catalog.loader import Loader
-from widgetd.checks import breaking, findings
+from widgetd.checks import check_widget, find_breaking_changes
 from widgetd.errors import CODES, CallError, Finding, WidgetError
 from widgetd.files.source import Source
 from widgetd.limits import Limits
@@ -86,7 +86,7 @@ class Judge:
         for state in _STATES:
             self._call(widget, sample(widget.schema, state=state) or {})
         with self._step("check"):
-            return findings(widget) + breaking(self._good, widget.definition), True
+            return check_widget(widget) + find_breaking_changes(self._good, widget.definition), True
 
     def _call(self, widget: Widget, arguments: dict[str, Any]) -> None:
         with self._step("call"):

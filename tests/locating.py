@@ -8,6 +8,6 @@ from widgetd.errors import Finding
 
 def location_of(finding: Finding, text: str) -> Location:
     """Where `finding` is in `text`, which is that of its file."""
-    location = Locations({finding.path: text}).of(finding)
+    location = Locations({finding.path: text}).locate(finding)
     assert location is not None
     return location

@@ -10,7 +10,7 @@ import orjson
 
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.checks import breaking
+from widgetd.checks import find_breaking_changes
 from widgetd.errors import CallError, Finding
 from widgetd.files.persistent_map import list_differing, list_missing
 from widgetd.text_search import compile_pattern, unified_diff
@@ -76,7 +76,8 @@ def diff_versions(before: Widget, after: Widget) -> VersionDiff:
         if lines:
             parts.append((name, lines))
     return VersionDiff(
-        parts=tuple(parts), breaking=tuple(breaking(before.definition, after.definition))
+        parts=tuple(parts),
+        breaking=tuple(find_breaking_changes(before.definition, after.definition)),
     )
 
 

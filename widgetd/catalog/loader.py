@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from widgetd.catalog.crash_journal import CrashJournal
-from widgetd.checks import findings
-from widgetd.checks.renders import undrawable
+from widgetd.checks import check_widget
+from widgetd.checks.renders import explain_undrawable
 from widgetd.errors import Finding, WidgetError
 from widgetd.files.folder import Folder, open_folder
 from widgetd.files.source import Source, read
@@ -171,10 +171,10 @@ class Loader:
     ) -> Widget:
         widget = load(source, sidecar, limits=self.limits, check_jsx=_check_jsx(precheck))
         widget.admitted(self._admit(widget))
-        if finding := undrawable(widget):
+        if finding := explain_undrawable(widget):
             raise WidgetError(finding).of(source.path)
         if self._strict:
-            for finding in findings(widget, strict=True):
+            for finding in check_widget(widget, strict=True):
                 if finding.level == "fault":
                     raise WidgetError(finding)
         return widget

@@ -1,7 +1,7 @@
-"""What a change of a widget means for those who call it: only what may break them.
+"""Changes of a widget that may break its callers.
 
-Compares two schemas property by property, as far as they say plainly what they
-admit. What is only said by combinators or conditions is not compared.
+Compares two schemas property by property, as far as they state plainly what they accept. What only
+combinators or conditions state is not compared.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ _BOUNDS: Mapping[str, int] = {
     **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"), 1),
     **dict.fromkeys(("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"), -1),
 }
-"""Keywords with the direction in which their value admits less."""
+"""Keywords with the direction in which their value accepts less."""
 
 _Roots = tuple[Mapping[str, Json], Mapping[str, Json]]
-"""The schemas as wholes, in which references lead on."""
+"""Both schemas as a whole, against which references resolve."""
 
 _FIXED = ("const", "pattern", "format", "multipleOf", "uniqueItems")
-"""Keywords of which any new value may admit less."""
+"""Keywords of which any new value may accept less."""
 
 
-def breaking(before: Definition, after: Definition) -> tuple[Finding, ...]:
-    """What callers of `before` may stumble over in `after`.
+def find_breaking_changes(before: Definition, after: Definition) -> tuple[Finding, ...]:
+    """Return the changes from `before` to `after` that may break callers.
 
     Returns:
         Warnings W1501 to W1504 about the file of `after`.
@@ -48,8 +48,8 @@ def breaking(before: Definition, after: Definition) -> tuple[Finding, ...]:
     return tuple(replace(finding, path=after.path) for finding in found)
 
 
-def removed(definition: Definition) -> Finding:
-    """That callers of a widget, of which nothing is left, will not find it (W1505)."""
+def report_removal(definition: Definition) -> Finding:
+    """Return the warning that callers will not find a removed widget (W1505)."""
     return Finding(
         code="W1505",
         path=definition.path,
@@ -61,13 +61,13 @@ def removed(definition: Definition) -> Finding:
 def _compare(
     path: str, at: str, before: Json, after: Json, *, roots: _Roots, depth: int = _DEEPEST
 ) -> Iterator[Finding]:
-    """Everything that the later schema no longer admits, outer before inner."""
-    was, is_now = _plain(before, roots[0]), _plain(after, roots[1])
+    """Yield what the later schema no longer accepts, outer before inner."""
+    was, is_now = _resolve(before, roots[0]), _resolve(after, roots[1])
     named = f"'{path}'" if path else "the widget"
-    for problem in _narrowings(was, is_now):
+    for problem in _list_narrowings(was, is_now):
         advice = "callers that send what was right before are refused"
         yield _finding("W1503", at, f"{named} {problem}", advice)
-    yield from _fields(path, at, was, is_now)
+    yield from _compare_fields(path, at, was, is_now)
     if depth == 0:
         return
     deeper = partial(_compare, roots=roots, depth=depth - 1)
@@ -75,13 +75,13 @@ def _compare(
     for name, inner in _properties(was).items():
         if name in known:
             place = f"{at}/properties{pointer(name)}"
-            yield from deeper(_dotted(path, name), place, inner, known[name])
+            yield from deeper(_join_path(path, name), place, inner, known[name])
     items = was.get("items"), is_now.get("items")
     if all(isinstance(one, Mapping) for one in items):
         yield from deeper(f"{path}[]", f"{at}/items", *items)
 
 
-def _fields(
+def _compare_fields(
     path: str, at: str, before: Mapping[str, Json], after: Mapping[str, Json]
 ) -> Iterator[Finding]:
     for name in _properties(before):
@@ -90,21 +90,21 @@ def _fields(
             yield _finding(
                 "W1501",
                 f"{at}/properties" if "properties" in after else at,
-                f"'{_dotted(path, name)}' was removed",
+                f"'{_join_path(path, name)}' was removed",
                 f"callers that send it are {'refused' if closed else 'no longer understood'}",
             )
-    for name in _listed(after, "required"):
-        if name not in _listed(before, "required"):
+    for name in _list_of(after, "required"):
+        if name not in _list_of(before, "required"):
             yield _finding(
                 "W1502",
                 f"{at}/required",
-                f"'{_dotted(path, name)}' is required now",
+                f"'{_join_path(path, name)}' is required now",
                 "callers that leave it out are refused; leave it optional",
             )
 
 
-def _narrowings(before: Mapping[str, Json], after: Mapping[str, Json]) -> Iterator[str]:
-    """What `after` no longer admits, as what can be said of the field."""
+def _list_narrowings(before: Mapping[str, Json], after: Mapping[str, Json]) -> Iterator[str]:
+    """Yield what `after` no longer accepts, as a predicate of the field."""
     types, now_types = list_types(before), list_types(after)
     number = {"integer"} if "number" in now_types else set()
     gone = [one for one in types if one not in number.union(now_types)]
@@ -112,15 +112,15 @@ def _narrowings(before: Mapping[str, Json], after: Mapping[str, Json]) -> Iterat
         yield f"is {join_alternatives(now_types)} now, no longer {join_alternatives(gone)}"
     elif now_types and not types and "enum" not in before and "const" not in before:
         yield f"is {join_alternatives(now_types)} now, where it was anything"
-    yield from _narrower_choices(before, after)
+    yield from _list_narrower_choices(before, after)
     for keyword, direction in _BOUNDS.items():
         was, now = before.get(keyword), after.get(keyword)
         if is_number(now) and (not is_number(was) or (now - was) * direction > 0):
-            yield f"has {keyword} {shorten_json(now)} now, {_formerly(before, keyword)}"
+            yield f"has {keyword} {shorten_json(now)} now, {_describe_former(before, keyword)}"
     for keyword in _FIXED:
         now = after.get(keyword)
         if now not in (None, False) and now != before.get(keyword):
-            yield f"has {keyword} {shorten_json(now)} now, {_formerly(before, keyword)}"
+            yield f"has {keyword} {shorten_json(now)} now, {_describe_former(before, keyword)}"
     if (
         after.get("additionalProperties") is False
         and before.get("additionalProperties") is not False
@@ -128,9 +128,9 @@ def _narrowings(before: Mapping[str, Json], after: Mapping[str, Json]) -> Iterat
         yield "admits no further fields now"
 
 
-def _narrower_choices(before: Mapping[str, Json], after: Mapping[str, Json]) -> Iterator[str]:
-    now = _listed(after, "enum")
-    was = _listed(before, "enum") or [before[key] for key in ("const",) if key in before]
+def _list_narrower_choices(before: Mapping[str, Json], after: Mapping[str, Json]) -> Iterator[str]:
+    now = _list_of(after, "enum")
+    was = _list_of(before, "enum") or [before[key] for key in ("const",) if key in before]
     if not now:
         return
     if not was:
@@ -141,7 +141,7 @@ def _narrower_choices(before: Mapping[str, Json], after: Mapping[str, Json]) -> 
         yield f"no longer admits {join_alternatives(gone[:5])}"
 
 
-def _formerly(before: Mapping[str, Json], keyword: str) -> str:
+def _describe_former(before: Mapping[str, Json], keyword: str) -> str:
     return (
         f"where it had {shorten_json(before[keyword])}"
         if keyword in before
@@ -149,8 +149,8 @@ def _formerly(before: Mapping[str, Json], keyword: str) -> str:
     )
 
 
-def _plain(schema: Json, root: Mapping[str, Json]) -> Mapping[str, Json]:
-    """A schema with its references followed, and `anyOf: [X, null]` read as X or null."""
+def _resolve(schema: Json, root: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return a schema with references followed, and `anyOf: [X, null]` merged into X or null."""
     plain: dict[str, Json] = dict(schema) if isinstance(schema, Mapping) else {}
     for _ in range(_DEEPEST):
         reference = plain.pop("$ref", None)
@@ -160,10 +160,10 @@ def _plain(schema: Json, root: Mapping[str, Json]) -> Mapping[str, Json]:
             break
         plain = {**target, **plain}
     for keyword in ("anyOf", "oneOf"):
-        branches = [one for one in _listed(plain, keyword) if isinstance(one, Mapping)]
+        branches = [one for one in _list_of(plain, keyword) if isinstance(one, Mapping)]
         something = [one for one in branches if list_types(one) != ("null",)]
         if len(something) == 1 and len(branches) == 2:
-            inner = _plain(something[0], root)
+            inner = _resolve(something[0], root)
             plain = {**plain, **inner, "type": [*list_types(inner), "null"]}
     return plain
 
@@ -173,12 +173,12 @@ def _properties(schema: Mapping[str, Json]) -> Mapping[str, Json]:
     return properties if isinstance(properties, Mapping) else {}
 
 
-def _listed(schema: Mapping[str, Json], keyword: str) -> list[Json]:
+def _list_of(schema: Mapping[str, Json], keyword: str) -> list[Json]:
     listed = schema.get(keyword)
     return listed if isinstance(listed, list) else []
 
 
-def _dotted(path: str, name: str) -> str:
+def _join_path(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 

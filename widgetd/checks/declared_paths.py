@@ -1,7 +1,7 @@
-"""Which paths a schema declares: `legs[].from.city`.
+"""The paths that a schema declares: `legs[].from.city`.
 
-Every branch counts, for any of them may hold. Where a schema says nothing of
-what is inside a value, everything is declared there.
+Every branch counts, because any may apply. Where a schema does not describe the inside of a value,
+everything is declared there.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ _MOST_NAMED = 8
 _TELLING = frozenset(
     {"type", "enum", "const", "properties", "patternProperties", "items", "prefixItems", "required"}
 )
-"""Keywords by which a schema says what may be inside a value, or that nothing may."""
+"""Keywords by which a schema describes the inside of a value, or excludes one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndeclaredPath:
-    """Where a path leaves what is declared.
+    """A path that leaves what is declared.
 
     Attributes:
-        path: As far as the first part that is not declared, that part included.
+        path: Up to and including the first part that is not declared.
         name: That part.
-        known: What is declared in its place.
-        idle: The one of those that nothing reads; None where there is none, or more than one.
+        known: The names declared in its place.
+        idle: The only one of those that is never read; None without one, or with several.
     """
 
     path: str
@@ -48,21 +48,21 @@ class UndeclaredPath:
 
     @property
     def meant(self) -> str | None:
-        """The declared path that was probably meant."""
+        """Return the declared path that was probably meant."""
         name = self._near or self.idle
-        return name and self.beside(name)
+        return name and self.sibling(name)
 
-    def beside(self, name: str) -> str:
-        """The path of what stands under `name` in its place."""
+    def sibling(self, name: str) -> str:
+        """Return the path of the property `name` in its place."""
         return self.path[: len(self.path) - len(self.name)] + name
 
     @property
     def advice(self) -> str:
-        """What was meant, or what there is."""
+        """Return the property that was probably meant, or those that exist."""
         if near := self._near:
             return f"did you mean '{near}'?"
         if self.idle:
-            return f"did you mean '{self.idle}', of which nothing is made?"
+            return f"did you mean '{self.idle}', which is never used?"
         if not self.known:
             return "declare it"
         return f"declare it, or use {join_alternatives(self.known[:_MOST_NAMED])}"
@@ -73,35 +73,35 @@ class DeclaredPaths:
 
     def __init__(self, document: SchemaDocument) -> None:
         self._document = document
-        self._known: dict[int, list[Subschema]] = {}
+        self._applied: dict[int, list[Subschema]] = {}
 
-    def missing(self, path: str, *, through_lists: bool = False) -> UndeclaredPath | None:
-        """Where `path` leaves what is declared; None where it does not.
+    def find_undeclared(self, path: str, *, through_lists: bool = False) -> UndeclaredPath | None:
+        """Return where `path` leaves what is declared; None if it does not.
 
         Args:
             path: As `legs[].from`.
             through_lists: Whether a list may be passed without `[]`, as in `legs.from`.
         """
-        here = self._around([self._document.root])
+        here = self._with_applied([self._document.root])
         walked = ""
-        for step in steps(path):
+        for step in split_path(path):
             inner = self._elements(here) if step == "[]" else self._property(here, step)
             if inner is None and through_lists:
-                here = self._around(self._elements(here)) or here
+                here = self._with_applied(self._elements(here)) or here
                 inner = self._property(here, step)
             if inner is None:
-                known = tuple(name for name, _ in self._named(here))
+                known = tuple(name for name, _ in self._list_properties(here))
                 dotted = f"{walked}.{step}" if walked else step
                 return UndeclaredPath(path=dotted, name=step, known=known)
             if not inner:
                 return None
             walked += step if step == "[]" or not walked else f".{step}"
-            here = self._around(inner)
+            here = self._with_applied(inner)
         return None
 
     @cached_property
     def fields(self) -> tuple[tuple[str, str], ...]:
-        """Every declared field with its JSON pointer, outer before inner, recursion left out."""
+        """Return all declared fields with their JSON pointers, outer before inner."""
         found: dict[str, str] = {}
         for path, schema in self._below("", [self._document.root], 0, frozenset()):
             found.setdefault(path, "" if isinstance(schema, bool) else self._document.at(schema))
@@ -110,11 +110,11 @@ class DeclaredPaths:
     def _below(
         self, path: str, schemas: list[Subschema], depth: int, above: frozenset[int]
     ) -> Iterator[tuple[str, Subschema]]:
-        here = [one for one in self._around(schemas) if id(one) not in above]
+        here = [one for one in self._with_applied(schemas) if id(one) not in above]
         above = above | {id(one) for one in here}
         if depth == _DEEPEST:
             return
-        for name, part in self._named(here):
+        for name, part in self._list_properties(here):
             inner = f"{path}.{name}" if path else name
             yield inner, part
             yield from self._below(inner, [part], depth + 1, above)
@@ -122,8 +122,8 @@ class DeclaredPaths:
         if elements:
             yield from self._below(f"{path}[]", elements, depth + 1, above)
 
-    def _around(self, schemas: Iterable[Subschema]) -> list[Mapping[str, Json]]:
-        """The schemas, and all that are held against the same value in whichever case."""
+    def _with_applied(self, schemas: Iterable[Subschema]) -> list[Mapping[str, Json]]:
+        """Return the schemas, and all that may apply to the same value."""
         around: dict[int, Mapping[str, Json]] = {}
         waiting = list(schemas)
         while waiting:
@@ -131,24 +131,24 @@ class DeclaredPaths:
             if isinstance(schema, bool) or id(schema) in around:
                 continue
             around[id(schema)] = schema
-            waiting.extend(self._beside(schema))
+            waiting.extend(self._list_applied(schema))
         return list(around.values())
 
-    def _beside(self, schema: Mapping[str, Json]) -> list[Subschema]:
-        """What is held against the same value as `schema`, directly because of it."""
-        if id(schema) not in self._known:
+    def _list_applied(self, schema: Mapping[str, Json]) -> list[Subschema]:
+        """Return the subschemas that apply to the same value directly because of `schema`."""
+        if id(schema) not in self._applied:
             same = [
                 one for one in list_parts(schema) if one.reach == "same" and one.pointer != "/not"
             ]
             beside = [one.schema for one in same]
-            self._known[id(schema)] = [*beside, *self._document.targets(schema)]
-        return self._known[id(schema)]
+            self._applied[id(schema)] = [*beside, *self._document.targets(schema)]
+        return self._applied[id(schema)]
 
-    def _named(self, here: Iterable[Mapping[str, Json]]) -> list[tuple[str, Subschema]]:
+    def _list_properties(self, here: Iterable[Mapping[str, Json]]) -> list[tuple[str, Subschema]]:
         return [pair for schema in here for pair in schema.get("properties", {}).items()]
 
     def _property(self, here: list[Mapping[str, Json]], name: str) -> list[Subschema] | None:
-        """What the property is; empty where anything goes, None where it is not declared."""
+        """Return the schemas of a property; empty if anything is accepted, None if not declared."""
         properties = [schema.get("properties", {}) for schema in here]
         found = [named[name] for named in properties if name in named]
         if found:
@@ -161,7 +161,7 @@ class DeclaredPaths:
         return [] if says_nothing or admits_others else None
 
     def _elements(self, here: list[Mapping[str, Json]]) -> list[Subschema]:
-        """What the elements are; empty where anything goes."""
+        """Return the schemas of the elements; empty if anything is accepted."""
         found: list[Subschema] = []
         for schema in here:
             first, rest = split_elements(schema)
@@ -169,6 +169,6 @@ class DeclaredPaths:
         return [part for part in found if not isinstance(part, bool)]
 
 
-def steps(path: str) -> list[str]:
-    """The steps of a path: `legs`, `[]`, `from`."""
+def split_path(path: str) -> list[str]:
+    """Return the steps of a path: `legs`, `[]`, `from`."""
     return _STEP.findall(path)

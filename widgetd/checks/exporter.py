@@ -1,7 +1,7 @@
-"""What Studio's exporter lost or bent, found by holding the template against the JSX.
+"""Losses of Studio's exporter, found by comparing the template with the JSX.
 
-The JSX, its twin and the template are drawn with the same arguments; what the
-exporter is known to lose is told from what somebody changed.
+The JSX, its compiled form and the template are rendered with the same arguments; known losses of
+the exporter are distinguished from an author's edits.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from widgetd.checks.renders import Outcome, told
+from widgetd.checks.renders import Outcome, describe_differences
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.schema.validator import Schema
 from widgetd.template.dialect.exporter import LEXEME, WRAPPED
@@ -21,15 +21,15 @@ from widgetd.widget.widget import Widget
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Element:
-    """One component as it is written in a template, with what it says, by name, as source text."""
+    """A component as written in a template, with its attributes by name as source text."""
 
     type: str
     line: int
     attributes: Mapping[str, str]
 
 
-def template_warnings(widget: Widget, outcomes: Sequence[Outcome]) -> Iterator[Finding]:
-    """What is wrong with the template, and how it came to say something else than the JSX."""
+def check_template_source(widget: Widget, outcomes: Sequence[Outcome]) -> Iterator[Finding]:
+    """Yield the faults of the template, and the reason why it differs from the JSX."""
     choice, fault = widget.choice, widget.choice.fault
     if choice.reason == "missing":
         yield Finding(
@@ -44,7 +44,7 @@ def template_warnings(widget: Widget, outcomes: Sequence[Outcome]) -> Iterator[F
         yield Finding(
             code="W1307",
             at="/template",
-            problem=f"the exporter lost some of the JSX: {_told(widget.comparison, 'not')}",
+            problem=f"the exporter lost some of the JSX: {_describe(widget.comparison, 'not')}",
             advice="widgetd draws the JSX; others draw the template, unless it says the same",
         )
     if choice.source == "view":
@@ -53,14 +53,14 @@ def template_warnings(widget: Widget, outcomes: Sequence[Outcome]) -> Iterator[F
     for warning in widget.template.warnings:
         more = of_jsx if warning.code == "W1307" else ""
         yield replace(warning, at="/template", problem=warning.problem + more)
-    if choice.reason == "edited" or (not choice.reason and _differs(widget, outcomes)):
+    if choice.reason == "edited" or (not choice.reason and _renders_differently(widget, outcomes)):
         comparison = widget.comparison
         if not (comparison.agrees or comparison.is_export):
             yield Finding(
                 code="W1326",
                 at="/template",
-                problem="the template was changed after the export: "
-                + _told(comparison, "where the JSX says"),
+                problem="the template was edited after the export: "
+                + _describe(comparison, "where the JSX says"),
                 advice="exporting again undoes that; widgetd draws the template, or the JSX where "
                 'the sidecar says source = "view"',
             )
@@ -73,13 +73,13 @@ _OTHERWISE: Mapping[str, tuple[str, str]] = {
     "raw": ("a value inside quotes", "write {{ (… ~ x) | tojson }} without the quotes"),
     "absent": ("an optional argument", "write {{ (x if x is defined else none) | tojson }}"),
 }
-"""What other readers cannot read, or only sometimes; and how to write it for both."""
+"""What other readers cannot read, or only sometimes; and what all can read instead."""
 
 
-def read_otherwise(widget: Widget, schema: Schema) -> Iterator[Finding]:
-    """One finding on what chatkit's `WidgetTemplate` could not read of the template (W1328).
+def check_other_readers(widget: Widget, schema: Schema) -> Iterator[Finding]:
+    """Yield a finding on what chatkit's `WidgetTemplate` cannot read of the template (W1328).
 
-    Optional arguments alone are none: every export fails there that has any, Studio's own too.
+    Optional arguments alone do not count: every export that has any fails there, Studio's own too.
     """
     first: dict[str, int] = {}
     for what, line in () if widget.source == "view" else widget.template.unusual:
@@ -101,8 +101,8 @@ def read_otherwise(widget: Widget, schema: Schema) -> Iterator[Finding]:
     )
 
 
-def _differs(widget: Widget, outcomes: Sequence[Outcome]) -> bool:
-    """Whether the JSX, if there is any that can be drawn, draws any of `outcomes` otherwise."""
+def _renders_differently(widget: Widget, outcomes: Sequence[Outcome]) -> bool:
+    """Return whether the JSX can be rendered and differs for any of `outcomes`."""
     if not widget.choice.source:
         return False
     try:
@@ -114,24 +114,26 @@ def _differs(widget: Widget, outcomes: Sequence[Outcome]) -> bool:
             drawn = tree(view.render(widget.filled(outcome.sample.arguments)))
         except (CallError, WidgetError) as error:
             if isinstance(error, CallError) and error.code == "W2005":
-                return False  # the others would take as long
+                return False  # the other samples would take as long
             continue
         if outcome.tree is not None and any(True for _ in differing(outcome.tree, drawn)):
             return True
     return False
 
 
-def _told(comparison: Comparison, between: str) -> str:
+def _describe(comparison: Comparison, between: str) -> str:
     found = comparison.differences
-    return told(found, between) + (", and so on" if len(found) > MOST_DIFFERENCES else "")
+    return describe_differences(found, between) + (
+        ", and so on" if len(found) > MOST_DIFFERENCES else ""
+    )
 
 
-def wrapped_data(template: str) -> Iterator[Finding]:
-    """Each property whose objects the exporter took for components (W1324).
+def check_wrapped_data(template: str) -> Iterator[Finding]:
+    """Yield each property whose objects the exporter took for components (W1324).
 
     An object with a `type` that is a string, as in a chart's series, looks like one.
     """
-    for component in template_elements(template):
+    for component in list_elements(template):
         for name, raw in component.attributes.items():
             if name != "children" and WRAPPED.search(raw):
                 yield Finding(
@@ -146,7 +148,7 @@ def wrapped_data(template: str) -> Iterator[Finding]:
 
 
 @dataclass(slots=True)
-class _Frame:
+class _OpenBracket:
     """An object or array being read."""
 
     is_object: bool
@@ -158,8 +160,8 @@ class _Frame:
     value_at: int | None = None
 
 
-def template_elements(template: str) -> list[Element]:
-    """Every component that `template` writes, in the order of the text.
+def list_elements(template: str) -> list[Element]:
+    """Return all components that `template` writes, in the order of the text.
 
     A component is an object with a type among children, or the root.
     """
@@ -173,12 +175,12 @@ class _TemplateReader:
     def __init__(self, template: str) -> None:
         self.found: list[Element | None] = []
         self._template = template
-        self._frames: list[_Frame] = []
-        # The line of the last bracket, and where it stands.
+        self._frames: list[_OpenBracket] = []
+        # The line of the last bracket, and its offset.
         self._line, self._counted = 1, 0
 
     def read(self, match: Match[str]) -> None:
-        """Take in the next lexeme."""
+        """Process the next lexeme."""
         mark, at = match.group("mark"), match.start()
         frame = self._frames[-1] if self._frames else None
         if mark and mark in "{[":
@@ -187,7 +189,7 @@ class _TemplateReader:
             return
         elif mark and mark in "}]":
             self._close(at)
-        elif frame.is_object:  # a key, what separates, or part of a value
+        elif frame.is_object:  # a key, a separator, or part of a value
             if mark == ",":
                 self._end_value(frame, at)
             elif mark == ":" and frame.value_at is None:
@@ -195,13 +197,13 @@ class _TemplateReader:
             elif match.group("string") and frame.value_at is None:
                 frame.key = match.group("string")[1:-1]
 
-    def _open(self, around: _Frame | None, at: int, *, is_object: bool) -> None:
+    def _open(self, around: _OpenBracket | None, at: int, *, is_object: bool) -> None:
         in_children = around is None or (around.of_component and not around.is_object)
         if around is not None and around.is_object:
             in_children = around.of_component and around.key == "children"
         self._line += self._template.count("\n", self._counted, at)
         self._counted = at
-        self._frames.append(_Frame(is_object, in_children, self._line, len(self.found)))
+        self._frames.append(_OpenBracket(is_object, in_children, self._line, len(self.found)))
         if is_object and in_children:
             self.found.append(None)
 
@@ -216,7 +218,7 @@ class _TemplateReader:
                 type=name.strip('"'), line=frame.line, attributes=frame.attributes
             )
 
-    def _end_value(self, frame: _Frame, at: int) -> None:
+    def _end_value(self, frame: _OpenBracket, at: int) -> None:
         if frame.value_at is not None:
             frame.attributes[frame.key] = self._template[frame.value_at : at].strip()
         frame.value_at = None

@@ -1,4 +1,4 @@
-"""What can be said of where a widget's images come from. Loads none."""
+"""Checks of the origins of a widget's images. Nothing is loaded."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from widgetd.widget.definition import Definition
 from widgetd.widget.images import find_blocked, find_image_origins
 from widgetd.widget.sidecar import SUFFIX
 
-_NOBODYS = compile_pattern(r"[/.](?:example(?:\.(?:com|net|org))?|test|invalid)(?::|$)")
-"""Origins that stand for others, as RFC 2606 has them."""
+_RESERVED = compile_pattern(r"[/.](?:example(?:\.(?:com|net|org))?|test|invalid)(?::|$)")
+"""Origins reserved for examples by RFC 2606."""
 
 
-def unloadable(
+def check_image_origins(
     definition: Definition, outcomes: Iterable[Outcome], allowed: Collection[str]
 ) -> Iterator[Finding]:
-    """That hosts load no images from where arguments have them (W1410).
+    """Yield a warning if hosts do not load the images of arguments (W1410).
 
-    What the author's own samples name is said by name. Where they show no images, and calls can
-    bring any, it is said that there is a choice to make.
+    Origins in the author's own samples are named. If those show no images but calls can bring any,
+    the warning says that there is a choice to make.
     """
     trees = [(one.sample.authored, one.tree) for one in outcomes if one.tree is not None]
     authored = [tree for is_authored, tree in trees if is_authored]
     admitted = {*definition.image_origins, *allowed}
     named = {origin for tree in authored for origin in find_image_origins(orjson.dumps(tree))}
-    named = {origin for origin in named if not _NOBODYS.search(origin)}
+    named = {origin for origin in named if not _RESERVED.search(origin)}
     sidecar = f"'{definition.path}{SUFFIX}'"
     if refused := find_blocked(named, admitted):
         listed = ", ".join(f'"{origin}"' for origin in refused)
@@ -39,25 +39,25 @@ def unloadable(
         advice = f"write `image_origins = [{listed}]` into {sidecar}, or send them as data: URIs"
     elif (
         not admitted
-        and not any(any(_sources(tree)) for tree in authored)
-        # An address is a call's where it is not the template's.
+        and not any(any(_list_sources(tree)) for tree in authored)
+        # An address that the template does not contain comes from a call.
         and any(
             src and not src.startswith("data:") and src not in definition.template
             for _, tree in trees
-            for src in _sources(tree)
+            for src in _list_sources(tree)
         )
     ):
         problem = (
             "calls say where images come from, and hosts load none unless they know the origin"
         )
-        advice = f"name those that there will be as `image_origins` in {sidecar}"
+        advice = f"list the expected origins as `image_origins` in {sidecar}"
     else:
         return
     yield Finding(code="W1410", at="/template", problem=problem, advice=advice)
 
 
-def _sources(tree: Mapping[str, Any]) -> Iterator[str]:
-    """The address of each image in a tree."""
+def _list_sources(tree: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the address of each image in a tree."""
     for part in components(tree):
         if part.get("type") == "Image" and isinstance(part.get("src"), str):
             yield part["src"]

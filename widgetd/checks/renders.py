@@ -1,4 +1,4 @@
-"""Render a widget with samples, the author's and generated ones, and say which cannot be shown."""
+"""Checks that render a widget with the author's samples and generated ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from widgetd.checks.declared_paths import steps
+from widgetd.checks.declared_paths import split_path
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.limits import Limits
 from widgetd.schema.json_values import resolve_pointer
@@ -39,26 +39,26 @@ _REMEDIES = {
 }
 
 _STRUCTURAL = frozenset({"W1401", "W1402", "W1406", "W1407"})
-"""What generated values cannot bring about: these are said of every tree."""
+"""Codes that generated values cannot cause: these are reported for every tree."""
 
 _MOST_EXHAUSTED = 3
 
 _MOST_STEPS = 500_000
-"""All that finding out what is shown may take, in steps of templates; about a second."""
+"""Template steps for finding out which fields are shown; about a second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What rendering a sample came to.
+    """The result of rendering a sample.
 
     Attributes:
         sample: The sample.
-        tree: The widget root; None where it failed.
-        fault: Why it failed; empty where it did not.
-        at: Where in the file that stands which was drawn.
-        code: What it is called where it fails so on all arguments; empty where it did not fail.
-        place: Line and column in the template at which it failed; None where that is not known.
-        exhausted: Whether it spent all that a render may spend.
+        tree: The widget root; None if it failed.
+        fault: Why it failed; empty if it did not.
+        at: Pointer to the source that was rendered.
+        code: Code of the fault if all arguments fail; empty if it did not fail.
+        place: Line and column in the template at which it failed; None if unknown.
+        exhausted: Whether it used up the budget of a render.
     """
 
     sample: Sample
@@ -70,24 +70,24 @@ class Outcome:
     exhausted: bool = False
 
 
-def attempts(widget: Widget) -> Iterator[Outcome]:
-    """What drawing `widget` comes to, each time with other arguments that its schema admits.
+def render_samples(widget: Widget) -> Iterator[Outcome]:
+    """Yield the outcome of rendering each sample that the schema accepts.
 
-    The author's own come first, generated ones after; none is drawn before it is asked for. Where
-    a template spends all that a render may spend, a few times tell enough.
+    The author's samples come first, generated ones after; each is rendered only when requested. A
+    template that repeatedly exhausts its budget is rendered only a few times.
     """
     authored = (*list_studio_samples(widget.definition), *list_examples(widget.definition))
     exhausted = 0
     for sample in chain(filter_admitted(widget, authored), generate_samples(widget)):
-        outcome = render(widget, sample)
+        outcome = render_sample(widget, sample)
         yield outcome
         exhausted += outcome.exhausted
         if exhausted == _MOST_EXHAUSTED:
             return
 
 
-def render(widget: Widget, sample: Sample) -> Outcome:
-    """What rendering `sample`, which the schema admits, comes to."""
+def render_sample(widget: Widget, sample: Sample) -> Outcome:
+    """Render `sample`, which the schema accepts, and return the outcome."""
     outcome = partial(Outcome, sample=sample, at=widget.drawing_at)
     try:
         return outcome(tree=widget.tree(sample.arguments))
@@ -98,12 +98,12 @@ def render(widget: Widget, sample: Sample) -> Outcome:
         return outcome(fault=fault, code="W1310", place=place, exhausted=error.code == "W2005")
     except WidgetError as error:
         finding = error.finding
-        place = _written(widget, sample, finding)
+        place = _find_origin(widget, sample, finding)
         return outcome(fault=finding.problem, code=finding.code, place=place)
 
 
-def _written(widget: Widget, sample: Sample, finding: Finding) -> tuple[int, int] | None:
-    """What in the template wrote the place of the output that `finding` is about."""
+def _find_origin(widget: Widget, sample: Sample, finding: Finding) -> tuple[int, int] | None:
+    """Return the place in the template that wrote the output which `finding` is about."""
     template = widget.drawing
     if finding.line is None or finding.column is None or not isinstance(template, Template):
         return None
@@ -115,51 +115,51 @@ def _written(widget: Widget, sample: Sample, finding: Finding) -> tuple[int, int
     return template.place(arguments, sum(len(line) + 1 for line in before) + finding.column - 1)
 
 
-def undrawable(widget: Widget) -> Finding | None:
-    """Why no arguments draw `widget`; None where some do, with the first of which it ends."""
+def explain_undrawable(widget: Widget) -> Finding | None:
+    """Return why no arguments render; None once some do, without rendering more."""
     failed = []
-    for outcome in attempts(widget):
+    for outcome in render_samples(widget):
         if outcome.tree is not None:
             return None
         failed.append(outcome)
-    return next(failures(failed), None)
+    return next(check_failures(failed), None)
 
 
-def failures(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
-    """Why nothing draws the widget (W1305, W1306, W1310), else what some fail on (W1322)."""
+def check_failures(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
+    """Yield why nothing renders (W1305, W1306, W1310), else which samples fail (W1322)."""
     failed = [one for one in outcomes if one.fault]
     if failed and len(failed) == len(outcomes):
-        yield _failure(failed[0], failed[0].code, "whatever it is given")
+        yield _failure_finding(failed[0], failed[0].code, "any arguments")
         return
     alike: dict[str, list[Outcome]] = {}
     for one in failed:
         alike.setdefault(one.fault.partition(" at '")[0], []).append(one)
     for group in alike.values():
         names = join_alternatives([one.sample.name for one in group])
-        yield _failure(group[0], "W1322", names)
+        yield _failure_finding(group[0], "W1322", names)
 
 
-def _failure(outcome: Outcome, code: str, arguments: str) -> Finding:
+def _failure_finding(outcome: Outcome, code: str, arguments: str) -> Finding:
     line, column = outcome.place or (None, None)
     return Finding(
         code=code,
         at=outcome.at,
         line=line,
         column=column,
-        problem=f"the {name_of(outcome.at)} fails on {arguments}: {outcome.fault}",
-        advice=_REMEDIES[code].replace("template", name_of(outcome.at)),
+        problem=f"the {source_name(outcome.at)} fails on {arguments}: {outcome.fault}",
+        advice=_REMEDIES[code].replace("template", source_name(outcome.at)),
     )
 
 
-def name_of(at: str) -> str:
-    """What people call what stands at the pointer `at`, and is drawn."""
+def source_name(at: str) -> str:
+    """Return the usual name of the source at the pointer `at`."""
     return "template" if at == "/template" else "JSX"
 
 
-def unknown_words(outcomes: Iterable[Outcome], texts: Sequence[str]) -> Iterator[Finding]:
-    """What the trees say that ChatKit does not know, each once (W14xx).
+def check_vocabulary(outcomes: Iterable[Outcome], texts: Sequence[str]) -> Iterator[Finding]:
+    """Yield what ChatKit does not know in the trees, each once (W14xx).
 
-    Of a tree that generated arguments made, only what stands in the author's own texts.
+    Of a tree from generated arguments, only what the author's own texts contain.
     """
     known: set[tuple[str, str]] = set()
     for one in outcomes:
@@ -179,25 +179,25 @@ def unknown_words(outcomes: Iterable[Outcome], texts: Sequence[str]) -> Iterator
 
 
 def _is_written(value: Any, arguments: Mapping[str, Any], texts: Sequence[str]) -> bool:
-    """Whether `value`, a text or a boolean, is the author's own and part of no argument."""
+    """Return whether `value`, a text or a boolean, is the author's own and not from an argument."""
     if isinstance(value, str):
         written = json.dumps(value, ensure_ascii=False)
         if not any(written in text or f"'{written[1:-1]}'" in text for text in texts):
             return False
-    # A number, a list or an object may be computed of arguments in many ways.
-    return isinstance(value, (str, bool)) and not _holds(arguments, value)
+    # A number, a list or an object may be computed from arguments in many ways.
+    return isinstance(value, (str, bool)) and not _contains(arguments, value)
 
 
-def _holds(holder: Any, value: Any) -> bool:
-    """Whether a text or a boolean is, or stands in, `holder`."""
+def _contains(holder: Any, value: Any) -> bool:
+    """Return whether `holder` is, or contains, a text or a boolean."""
     if isinstance(holder, (Mapping, list)):
         inside = holder.values() if isinstance(holder, Mapping) else holder
-        return any(_holds(each, value) for each in inside)
+        return any(_contains(each, value) for each in inside)
     return type(holder) is type(value) and bool(holder == value)
 
 
-def hidden_fields(actions: Collection[WidgetAction]) -> Iterator[Finding]:
-    """Each field that never arrives, because a payload has a key of that name (W1408)."""
+def check_field_collisions(actions: Collection[WidgetAction]) -> Iterator[Finding]:
+    """Yield each field that never arrives because a payload has a key of that name (W1408)."""
     for action in actions:
         for key, field in action.collisions:
             yield Finding(
@@ -209,11 +209,9 @@ def hidden_fields(actions: Collection[WidgetAction]) -> Iterator[Finding]:
             )
 
 
-def preview_differences(
-    widget: Widget, studio: Studio, preview: Mapping[str, Any]
-) -> Iterator[Finding]:
-    """One finding that says how Studio's preview and our render of its sample differ (W1323)."""
-    own = render(widget, Sample(name="", arguments=studio.default_state, authored=True))
+def check_preview(widget: Widget, studio: Studio, preview: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield a finding on how Studio's preview and our render of its sample differ (W1323)."""
+    own = render_sample(widget, Sample(name="", arguments=studio.default_state, authored=True))
     if own.tree is None:
         return
     try:
@@ -227,16 +225,17 @@ def preview_differences(
     if found:
         rest = len(found) - MOST_DIFFERENCES
         more = f", and {rest} more" if rest > 0 else ""
+        described = describe_differences(found, "not")
         yield Finding(
             code="W1323",
             at="/outputJsonPreview",
-            problem=f"the sample in encodedWidget renders otherwise: {told(found, 'not')}{more}",
-            advice=_stale(widget, expected, own.tree),
+            problem=f"the sample in encodedWidget renders differently: {described}{more}",
+            advice=_advise_on_preview(widget, expected, own.tree),
         )
 
 
-def _stale(widget: Widget, preview: Any, own: Any) -> str:
-    """What to do about a preview that is not met, by whom the JSX agrees with."""
+def _advise_on_preview(widget: Widget, preview: Any, own: Any) -> str:
+    """Return advice on a preview that differs, depending on which side the JSX agrees with."""
     studio = widget.definition.studio
     try:
         arguments = widget.filled({} if studio is None else studio.default_state)
@@ -250,25 +249,25 @@ def _stale(widget: Widget, preview: Any, own: Any) -> str:
     return "the JSX draws neither: export the widget again, and correct what was changed since"
 
 
-def told(differences: Sequence[Difference], between: str) -> str:
-    """The first of the differences of two trees, as a finding says them."""
+def describe_differences(differences: Sequence[Difference], between: str) -> str:
+    """Describe the first differences of two trees, as a finding's clause."""
     return "; ".join(
-        f"{at or '/'} is {_said(got)}, {between} {_said(want)}"
+        f"{at or '/'} is {_format(got)}, {between} {_format(want)}"
         for at, got, want in differences[:MOST_DIFFERENCES]
     )
 
 
-def _said(value: Any) -> str:
+def _format(value: Any) -> str:
     return "absent" if value is ABSENT else shorten_json(value)
 
 
-class ShownInOutput:
-    """Whether another value at a path changes the output of any of `samples`.
+class OutputProbe:
+    """A test of whether a field is shown: whether another value changes the output of a sample.
 
-    All paths share one budget of steps; once it is spent, whatever is asked of counts as shown.
+    All paths share one budget of steps; once it is spent, every path counts as shown.
 
     Attributes:
-        left: How many steps are left; below 0 it is spent.
+        left: Steps left; negative once the budget is spent.
     """
 
     def __init__(self, widget: Widget, samples: Iterable[Sample]) -> None:
@@ -280,12 +279,12 @@ class ShownInOutput:
         ]
 
     def __call__(self, path: str) -> bool:
-        """Whether it does, as far as the budget could tell."""
+        """Return whether the value at `path` is shown, as far as the budget allows."""
         for arguments, text in self._before:
             if self.left < 0:
                 return True
             other = deepcopy(dict(arguments))
-            if _alter(other, steps(path)) and self._output(other) != text:
+            if _alter(other, split_path(path)) and self._output(other) != text:
                 return True
         return False
 
@@ -300,7 +299,7 @@ class ShownInOutput:
 
 
 def _alter(value: Any, path: list[str]) -> bool:
-    """Put another value at `path`, in every element on the way; whether there was one."""
+    """Replace the value at `path`, in every element on the way; return whether there was one."""
     step, rest = path[0], path[1:]
     if step == "[]":
         keys: Iterable[Any] = range(len(value)) if isinstance(value, list) else ()
@@ -311,12 +310,12 @@ def _alter(value: Any, path: list[str]) -> bool:
         if rest:
             altered = _alter(value[key], rest) or altered
         else:
-            value[key] = _other(value[key])
+            value[key] = _another(value[key])
             altered = True
     return altered
 
 
-def _other(value: Any) -> Any:
+def _another(value: Any) -> Any:
     match value:
         case bool():
             return not value

@@ -1,8 +1,7 @@
-"""Findings for three readers: a person at a terminal, a program, a pull request.
+"""Reports of findings for a person at a terminal, a program, or a pull request.
 
-Shows where each is, with the line it is about. A template is one long line of
-JSON with lines of its own inside, and a sidecar is TOML; a finding may mean any
-of them.
+Each shows the place of a finding with its line. A template is one long line of JSON with lines of
+its own inside, and a sidecar is TOML; a finding may refer to any of them.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ from widgetd.widget.hidden_characters import escape_hidden
 from widgetd.widget.sidecar import SUFFIX, find_line
 
 WIDTH = 76
-"""Characters of an excerpt; a template is one long line of JSON."""
+"""Maximum characters of an excerpt; a template is one long line of JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Location:
-    """Where a finding is: in the file, and in the text that it is about.
+    """The place of a finding, in the file and in the text that it is about.
 
     Attributes:
         line: The line in the file, from 1.
@@ -40,7 +39,7 @@ class Location:
     text_column: int
 
     def excerpt(self) -> tuple[int, str]:
-        """At most `WIDTH` characters of the text, and where in them the finding is, from 0."""
+        """Return at most `WIDTH` characters of the text, and the finding's offset in them."""
         line = "".join(character if character.isprintable() else " " for character in self.text)
         at = self.text_column - 1
         if len(line) <= WIDTH:
@@ -52,21 +51,21 @@ class Location:
 
 
 class Locations:
-    """Where findings are in the files that they are about, each of which is read through once."""
+    """The places of findings in their files; each file is parsed once."""
 
     def __init__(self, contents: Mapping[str, str]) -> None:
         self._contents = contents
         self._offsets: dict[str, Mapping[str, int]] = {}
 
-    def of(self, finding: Finding) -> Location | None:
-        """Where it is; None where its file cannot be read."""
+    def locate(self, finding: Finding) -> Location | None:
+        """Return the place of a finding; None if its file cannot be read."""
         content = self._contents.get(finding.path)
         if content is None:
             return None
         if finding.path.endswith(SUFFIX):
             line = finding.line or find_line(content, finding.at) or 1
-            text = _line(content, line)
-            column = finding.column or _first(text)
+            text = _line_at(content, line)
+            column = finding.column or _first_column(text)
             return Location(line=line, column=column, text=text, text_column=column)
         in_view = finding.at == VIEW
         place = self._place(finding.path, content, ENCODED if in_view else finding.at)
@@ -81,10 +80,10 @@ class Locations:
             if finding.line <= len(lines):
                 line, column = place
                 inner = lines[finding.line - 1]
-                at = finding.column or _first(inner)
+                at = finding.column or _first_column(inner)
                 return Location(line=line, column=column, text=inner, text_column=at)
         line, column = place or (finding.line or 1, finding.column or 1)
-        return Location(line=line, column=column, text=_line(content, line), text_column=column)
+        return Location(line=line, column=column, text=_line_at(content, line), text_column=column)
 
     def _place(self, path: str, content: str, at: str) -> tuple[int, int] | None:
         if not at:
@@ -95,23 +94,25 @@ class Locations:
         return None if offset is None else line_and_column(content, offset)
 
 
-def _line(content: str, line: int) -> str:
+def _line_at(content: str, line: int) -> str:
     lines = content.splitlines() or [""]
     return lines[min(line, len(lines)) - 1]
 
 
-def _first(line: str) -> int:
+def _first_column(line: str) -> int:
     return len(line) - len(line.lstrip()) + 1
 
 
-def as_text(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
-    """One paragraph for each finding, with the line that it is about and a caret below.
+def format_text(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
+    """Format each finding as a paragraph, with its line and a caret below.
 
-    The contents are those of each file that a finding is about, where it can be read.
+    Args:
+        findings: The findings.
+        contents: The content by path of each of their files that can be read.
     """
     lines, locations = [], Locations(contents)
     for finding in findings:
-        location = locations.of(finding)
+        location = locations.locate(finding)
         place = f"{finding.path}:{location.line}:{location.column}" if location else finding.path
         lines.append(f"{place}: {finding.level} {finding.code}: {finding.problem}")
         if location:
@@ -119,19 +120,23 @@ def as_text(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
             lines += [f"    {shown}", f"    {' ' * before}^"]
         where = f"{finding.at}: " if finding.at else ""
         lines.append(f"    {where}{finding.advice}")
-    return "\n".join(map(for_terminal, lines))
+    return "\n".join(map(escape_for_terminal, lines))
 
 
-def for_terminal(line: str) -> str:
-    """`line` without what would end it or move a terminal's cursor; names of files may hold it."""
+def escape_for_terminal(line: str) -> str:
+    """Return `line` without characters that end it or move a terminal's cursor, as names may."""
     return "".join(character if character.isprintable() else "\ufffd" for character in line)
 
 
-def as_json(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
-    """A JSON array: `[{"path", "line", "column", "level", "code", "at", "problem", "advice"}]`."""
+def format_json(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
+    """Format as a JSON array.
+
+    Returns:
+        `[{"path", "line", "column", "level", "code", "at", "problem", "advice"}]`.
+    """
     rows, locations = [], Locations(contents)
     for finding in findings:
-        location = locations.of(finding)
+        location = locations.locate(finding)
         rows.append(
             {
                 "path": finding.path,
@@ -147,44 +152,44 @@ def as_json(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
     return escape_hidden(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
 
 
-def as_github(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
-    """One workflow command for each finding, which GitHub shows beside the line.
+def format_github(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
+    """Format each finding as a workflow command, which GitHub shows beside the line.
 
     Source: GitHub documentation, "Workflow commands for GitHub Actions".
     """
     lines, locations = [], Locations(contents)
     for finding in findings:
-        location = locations.of(finding)
+        location = locations.locate(finding)
         name = "error" if finding.level == "fault" else "warning"
-        fields = [f"file={for_terminal(_escaped(finding.path, ':,'))}"]
+        fields = [f"file={escape_for_terminal(_escape(finding.path, ':,'))}"]
         if location:
             fields += [f"line={location.line}", f"col={location.column}"]
         fields.append(f"title={finding.code}")
         sentence = f"{finding.at}: {finding.problem}; {finding.advice}".removeprefix(": ")
-        lines.append(f"::{name} {','.join(fields)}::{for_terminal(_escaped(sentence))}")
+        lines.append(f"::{name} {','.join(fields)}::{escape_for_terminal(_escape(sentence))}")
     return "\n".join(lines)
 
 
 _CODES_HEAD = """\
 # Codes
 
-Every way in which widgetd says no has a code that does not change. A *fault* keeps a file or a
-call from being served as it stands; a *warning* does not. `W0xxx` is for the operator, `W1xxx` for
-the author of a file, `W2xxx` for the caller of a tool, `W3xxx` for whoever writes widgets by tools,
-`W4xxx` for whoever acts in a widget in a browser. `widgetd codes` prints this page.
+Every fault and warning of widgetd has a code that does not change. A *fault* keeps a file or a
+call from being served; a *warning* does not. `W0xxx` addresses the operator, `W1xxx` the author of
+a file, `W2xxx` the caller of a tool, `W3xxx` the author who writes widgets by tools, `W4xxx` the
+user of sessions and tests, `W5xxx` the operator of upstreams. `widgetd codes` prints this page.
 
 | code | level | meaning |
 |---|---|---|
 """
 
 
-def codes_as_markdown() -> str:
-    """`docs/codes.md`: every code, with its level and what it means."""
+def format_codes() -> str:
+    """Format `docs/codes.md`: all codes, with level and meaning."""
     rows = (f"| {code.code} | {code.level} | {code.meaning} |" for code in CODES.values())
     return _CODES_HEAD + "\n".join(rows)
 
 
-def _escaped(text: str, more: str = "") -> str:
+def _escape(text: str, more: str = "") -> str:
     for character in "%\r\n" + more:
         text = text.replace(character, f"%{ord(character):02X}")
     return text

@@ -1,4 +1,4 @@
-"""Every rule that a widget is held to, with its codes and what it needs to know."""
+"""All rules for widgets, with their codes and what they need to know."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from widgetd.widget.widget import Widget
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One thing to look for.
+    """A check of one subject.
 
     Attributes:
-        codes: What its findings are called.
-        needs: Attributes of a `Subject`, which it is called with; where one is None, it is not.
-        function: Finds it.
+        codes: Codes of its findings.
+        needs: Attributes of a `Subject` that the function takes; it is skipped if one is None.
+        function: Yields the findings.
     """
 
     codes: tuple[str, ...]
@@ -39,35 +39,35 @@ class Rule:
 
 
 RULES = (
-    Rule(("W1114",), ("file",), texts.misspelt_keys),
-    Rule(("W1110",), ("definition",), texts.unreadable_package),
-    Rule(("W1115",), ("file", "definition"), texts.hidden_characters),
-    Rule(("W1116", "W1117"), ("definition",), texts.description),
+    Rule(("W1114",), ("file",), texts.check_key_spelling),
+    Rule(("W1110",), ("definition",), texts.check_package),
+    Rule(("W1115",), ("file", "definition"), texts.check_hidden_characters),
+    Rule(("W1116", "W1117"), ("definition",), texts.check_description),
     Rule(
         ("W1307", "W1308", "W1309", "W1325", "W1326"),
         ("widget", "outcomes"),
-        exporter.template_warnings,
+        exporter.check_template_source,
     ),
-    Rule(("W1324",), ("template",), exporter.wrapped_data),
-    Rule(("W1328",), ("widget", "schema"), exporter.read_otherwise),
-    Rule(("W1215",), ("widget",), schemas.guessed),
-    Rule(("W1320", "W1321"), ("widget", "declared", "strict"), schemas.undeclared),
-    Rule(("W1212",), ("schema",), schemas.portability),
-    Rule(("W1210",), ("widget", "declared", "outcomes"), schemas.unused),
-    Rule(("W1213",), ("definition", "declared"), schemas.unknown_sidecar_fields),
-    Rule(("W1213",), ("widget", "declared"), schemas.undeclared_by_sidecar),
-    Rule(("W1211",), ("schema",), schemas.unfit_defaults),
-    Rule(("W1211",), ("widget", "authored"), schemas.unfit_samples),
-    Rule(("W1305", "W1306", "W1310", "W1322"), ("outcomes",), renders.failures),
-    Rule(tuple(f"W140{n}" for n in range(1, 8)), ("outcomes", "texts"), renders.unknown_words),
-    Rule(("W1323",), ("widget", "studio", "preview"), renders.preview_differences),
-    Rule(("W1408",), ("actions",), renders.hidden_fields),
-    Rule(("W1410",), ("definition", "outcomes", "image_origins"), images.unloadable),
-    Rule(("W1214",), ("definition", "actions"), texts.described_in_vain),
-    Rule(("W1601",), ("feed", "definition", "upstreams"), texts.unknown_upstream),
-    Rule(("W1603",), ("feed", "definition"), texts.unknown_feed_fields),
+    Rule(("W1324",), ("template",), exporter.check_wrapped_data),
+    Rule(("W1328",), ("widget", "schema"), exporter.check_other_readers),
+    Rule(("W1215",), ("widget",), schemas.check_schema_exists),
+    Rule(("W1320", "W1321"), ("widget", "declared", "strict"), schemas.check_template_reads),
+    Rule(("W1212",), ("schema",), schemas.check_portability),
+    Rule(("W1210",), ("widget", "declared", "outcomes"), schemas.check_unused_fields),
+    Rule(("W1213",), ("definition", "declared"), schemas.check_sidecar_fields),
+    Rule(("W1213",), ("widget", "declared"), schemas.check_sidecar_reads),
+    Rule(("W1211",), ("schema",), schemas.check_defaults),
+    Rule(("W1211",), ("widget", "authored"), schemas.check_samples),
+    Rule(("W1305", "W1306", "W1310", "W1322"), ("outcomes",), renders.check_failures),
+    Rule(tuple(f"W140{n}" for n in range(1, 8)), ("outcomes", "texts"), renders.check_vocabulary),
+    Rule(("W1323",), ("widget", "studio", "preview"), renders.check_preview),
+    Rule(("W1408",), ("actions",), renders.check_field_collisions),
+    Rule(("W1410",), ("definition", "outcomes", "image_origins"), images.check_image_origins),
+    Rule(("W1214",), ("definition", "actions"), texts.check_described_actions),
+    Rule(("W1601",), ("feed", "definition", "upstreams"), texts.check_upstream),
+    Rule(("W1603",), ("feed", "definition"), texts.check_feed_fields),
 )
-"""In the order of what they are about in a file."""
+"""All rules, in the order of the parts of a file."""
 
 
 CAUSES: Mapping[str, frozenset[str]] = {
@@ -75,21 +75,23 @@ CAUSES: Mapping[str, frozenset[str]] = {
     "W1407": frozenset({"W1320", "W1321"}),
     "W1410": frozenset({"W1211"}),
 }
-"""Codes of what may be there only because of something else, and is not said beside that.
+"""Codes of findings that follow from another finding, and are left out beside it.
 
-A schema under a misspelt key is none. What is read and not declared is null, and a component
-loses its properties that are null. A sample that does not fit is not drawn, and shows no images.
+A schema under a misspelt key does not count as a schema. An undeclared value is null, and a
+component loses its properties that are null. A sample that does not fit is not rendered, and shows
+no images.
 """
 
 
 class Subject:
-    """A widget, and what rules need to know of it; None where there is no such thing.
+    """A widget, and what rules need to know of it; None where that does not exist.
 
     Args:
-        widget: Compiled; of a mere definition only what needs no compiling is known.
-        strict: Whether it is a fault that a template reads what its schema does not declare.
+        widget: The compiled widget, or a definition, of which only what needs no compiling is
+            known.
+        strict: Whether reading what the schema does not declare is a fault.
         image_origins: Origins that images may come from in every widget.
-        upstreams: The names of those that are declared; None where nobody says.
+        upstreams: Names of the declared upstreams; None if unknown.
     """
 
     def __init__(
@@ -108,7 +110,7 @@ class Subject:
 
     @cached_property
     def file(self) -> Mapping[str, Any]:
-        """All that the file says, to the letter."""
+        """Return the content of the file, unchanged."""
         if self.definition.is_jsx:
             return self.definition.document.content
         file: Mapping[str, Any] = orjson.loads(decode(self.definition.content))
@@ -116,56 +118,56 @@ class Subject:
 
     @property
     def template(self) -> str | None:
-        """The Jinja text, which was compiled and is drawn."""
+        """Return the Jinja text that was compiled and is rendered."""
         if self.widget is None or self.widget.source == "view":
             return None
         return self.definition.template
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """What the author wrote that a tree is made by: the Jinja text, and the JSX."""
+        """Return the author's sources of trees: the Jinja text, and the JSX."""
         view = () if self.studio is None else (self.studio.view,)
         return (self.definition.template, *view)
 
     @property
     def studio(self) -> Studio | None:
-        """Studio's own source of the widget."""
+        """Return Studio's own source of the widget."""
         return self.definition.studio
 
     @property
     def preview(self) -> Mapping[str, Any] | None:
-        """The tree that Studio made of its own sample."""
+        """Return the tree that Studio made of its own sample."""
         return self.definition.document.preview
 
     @property
     def schema(self) -> Schema | None:
-        """The author's schema."""
+        """Return the author's schema."""
         written = self.widget is not None and self.definition.schema is not None
         return self.widget.schema if self.widget is not None and written else None
 
     @property
     def feed(self) -> Feed | None:
-        """What fills it."""
+        """Return the feed that fills the widget."""
         return None if self.widget is None else self.widget.feed
 
     @cached_property
     def declared(self) -> DeclaredPaths | None:
-        """The paths that the author's schema declares."""
+        """Return the paths that the author's schema declares."""
         return None if self.schema is None else DeclaredPaths(self.schema.document)
 
     @cached_property
     def authored(self) -> tuple[Sample, ...]:
-        """Every sample that the author gives."""
+        """Return all samples of the author."""
         return (*list_studio_samples(self.definition), *list_examples(self.definition))
 
     @cached_property
     def outcomes(self) -> tuple[renders.Outcome, ...] | None:
-        """What drawing it came to, with arguments of its author and with generated ones."""
-        return None if self.widget is None else tuple(renders.attempts(self.widget))
+        """Render the author's and generated samples, and return the outcomes."""
+        return None if self.widget is None else tuple(renders.render_samples(self.widget))
 
     @cached_property
     def actions(self) -> tuple[WidgetAction, ...] | None:
-        """Every action that it can trigger."""
+        """Return all actions that the widget can trigger."""
         if self.outcomes is None:
             return None
         names = {GENERATED[variant] for variant in VARIANTS}
@@ -177,16 +179,16 @@ class Subject:
         return actions_in(self.definition, rendered)
 
 
-def findings(
+def check_widget(
     widget: Widget | Definition,
     *,
     strict: bool = False,
     image_origins: Collection[str] = (),
     upstreams: Collection[str] | None = None,
 ) -> tuple[Finding, ...]:
-    """Everything that can be said about `widget`, in the order of its file's parts.
+    """Return all findings about `widget`, in the order of its file's parts.
 
-    Of a mere definition only its texts are looked at. The other arguments are those of `Subject`.
+    Of a definition, only the texts are checked. The other arguments are those of `Subject`.
     """
     subject = Subject(widget, strict=strict, image_origins=image_origins, upstreams=upstreams)
     found: list[Finding] = []

@@ -1,9 +1,8 @@
-"""What can be said of a schema, and of what is held against it.
+"""Checks of a schema, and of what has to fit it.
 
-By itself: what some hosts cannot read. Against it: its own defaults, the author's
-samples, and what template and sidecar read. None of it is a fault: what is not
-declared may still be sent where the schema is open, and a field that is not
-shown may be there for an action.
+By itself: what some hosts cannot read. Against it: its own defaults, the author's samples, and the
+reads of template and sidecar. None is a fault: an undeclared argument may still be sent where the
+schema is open, and a field that is not shown may serve an action.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from dataclasses import replace
 from itertools import islice
 
 from widgetd.checks.declared_paths import DeclaredPaths, UndeclaredPath
-from widgetd.checks.renders import Outcome, ShownInOutput, name_of
+from widgetd.checks.renders import Outcome, OutputProbe, source_name
 from widgetd.errors import CallError, Finding
 from widgetd.schema.engine import has_format
 from widgetd.schema.json_values import MISSING, Json, pointer
@@ -33,16 +32,16 @@ _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _MOST_NAMED = 8
 
 _MOST_ADVISED = 50
-"""Looking for what was meant takes long among many names."""
+"""Suggestions per check; comparing many names takes long."""
 
 _MOST_TRIED = 50
-"""Rendering again takes long."""
+"""Fields that are tested by rendering again, which takes long."""
 
 _NO_HOST = 'write "format": "uri-reference" to admit addresses without a host'
 
 
-def portability(schema: Schema) -> Iterator[Finding]:
-    """Each thing that some hosts refuse, drop or fail to follow; served all the same (W1212)."""
+def check_portability(schema: Schema) -> Iterator[Finding]:
+    """Yield what some hosts refuse, drop or fail to follow, although it is served (W1212)."""
 
     def finding(at: str, problem: str, advice: str) -> Finding:
         return Finding(code="W1212", at=f"/jsonSchema{at}", problem=problem, advice=advice)
@@ -91,11 +90,11 @@ CLIENTS: tuple[tuple[str, Callable[[Json], bool], str, str], ...] = (
         "give it the tools as function declarations, by 'parameters_json_schema'",
     ),
 )
-"""A keyword and a value which some client stumbles over, what is said of it, and what helps."""
+"""A keyword and value that some client cannot process, the problem, and what helps."""
 
 
-def client_needs(schema: Schema) -> Iterator[str]:
-    """What those who set up some clients have to know of `schema`, which is as it should be."""
+def list_client_needs(schema: Schema) -> Iterator[str]:
+    """Yield what users of some clients have to know about `schema`, which is itself correct."""
     parts = list(schema.document.subschemas())
     for keyword, stumbles, problem, advice in CLIENTS:
         values = dict.fromkeys(
@@ -104,8 +103,8 @@ def client_needs(schema: Schema) -> Iterator[str]:
         yield from (f"{problem.format(value)}; {advice}" for value in values if stumbles(value))
 
 
-def unfit_defaults(schema: Schema) -> Iterator[Finding]:
-    """Each default and example in the schema that the schema beside it does not admit (W1211)."""
+def check_defaults(schema: Schema) -> Iterator[Finding]:
+    """Yield each default and example that the schema beside it does not accept (W1211)."""
     explainer = schema.explainer()
     for part in schema.document.subschemas():
         at = schema.document.at(part)
@@ -123,15 +122,15 @@ def unfit_defaults(schema: Schema) -> Iterator[Finding]:
                 )
 
 
-def unfit_samples(widget: Widget, samples: Iterable[Sample]) -> Iterator[Finding]:
-    """Each of the author's samples that the schema does not admit (W1211)."""
+def check_samples(widget: Widget, samples: Iterable[Sample]) -> Iterator[Finding]:
+    """Yield each of the author's samples that the schema does not accept (W1211)."""
     for sample in samples:
         arguments = dict(sample.arguments)
         try:
             widget.schema.check(arguments, strict=True)
         except CallError as error:
             at = sample.at
-            if sample.path:  # the sidecar's, whose arguments are there to be read
+            if sample.path:  # the sidecar's samples show their arguments
                 schema = widget.schema
                 faults = schema.explainer().find_faults(schema.document.root, arguments)
                 there = (f.path[:-1] if f.value is MISSING else f.path for f in faults)
@@ -162,28 +161,30 @@ def _is_reference(value: object) -> bool:
     return isinstance(value, str) and has_format("uri-reference", value)
 
 
-def guessed(widget: Widget) -> Iterator[Finding]:
-    """That there is no schema, so that arguments are what is read (W1215)."""
+def check_schema_exists(widget: Widget) -> Iterator[Finding]:
+    """Yield a warning if there is no schema, so arguments are inferred from reads (W1215)."""
     if widget.definition.schema is None:
         names = ", ".join(sorted(widget.schema.advertised["properties"])[:_MOST_NAMED])
-        of = f" from what the {name_of(widget.drawing_at)} reads: {names}" if names else ""
+        of = f" from what the {source_name(widget.drawing_at)} reads: {names}" if names else ""
         what, write = "jsonSchema", "export the widget again, or write one"
         if widget.definition.is_jsx:
             what, write = "schema", "write `const schema = {…};` before the JSX"
         yield Finding(
             code="W1215",
-            problem=f"there is no {what}, so the arguments are guessed{of}",
-            advice=f"{write}: whoever calls it is told no types",
+            problem=f"there is no {what}, so the arguments are inferred{of}",
+            advice=f"{write}: callers learn no types",
         )
 
 
-def undeclared(widget: Widget, declared: DeclaredPaths, strict: bool) -> Iterator[Finding]:
-    """Each path that the template reads and the schema does not declare, where it is read first.
+def check_template_reads(
+    widget: Widget, declared: DeclaredPaths, strict: bool
+) -> Iterator[Finding]:
+    """Yield each undeclared path that the template reads, at its first read.
 
-    Where it is `strict`, this is a fault (W1321), else a warning (W1320).
+    It is a fault if `strict` (W1321), else a warning (W1320).
     """
-    name = name_of(widget.drawing_at)
-    for count, (read, missing) in enumerate(_misread(widget, declared)):
+    name = source_name(widget.drawing_at)
+    for count, (read, missing) in enumerate(_find_misread(widget, declared)):
         yield Finding(
             code="W1321" if strict else "W1320",
             at=widget.drawing_at,
@@ -194,23 +195,23 @@ def undeclared(widget: Widget, declared: DeclaredPaths, strict: bool) -> Iterato
         )
 
 
-def undeclared_by_sidecar(widget: Widget, declared: DeclaredPaths) -> Iterator[Finding]:
-    """Each path that an expression of the sidecar reads and nothing declares (W1213)."""
+def check_sidecar_reads(widget: Widget, declared: DeclaredPaths) -> Iterator[Finding]:
+    """Yield each undeclared path that an expression of the sidecar reads (W1213)."""
     for at, reader in _sidecar_readers(widget).items():
-        for _, missing in _undeclared(reader.reads, declared):
-            yield _not_in_schema(widget.definition, at, missing)
+        for _, missing in _find_undeclared(reader.reads, declared):
+            yield _undeclared_finding(widget.definition, at, missing)
 
 
-def unknown_sidecar_fields(definition: Definition, declared: DeclaredPaths) -> Iterator[Finding]:
-    """Each field that the sidecar names and the schema does not declare (W1213)."""
+def check_sidecar_fields(definition: Definition, declared: DeclaredPaths) -> Iterator[Finding]:
+    """Yield each undeclared field that the sidecar names (W1213)."""
     for key in ("summary_fields", "sensitive", "ids", "derived"):
         for field in getattr(definition.sidecar, key):
-            missing = declared.missing(field, through_lists=key in ("sensitive", "derived"))
+            missing = declared.find_undeclared(field, through_lists=key in ("sensitive", "derived"))
             if missing is not None:
-                yield _not_in_schema(definition, f"/{key}", missing)
+                yield _undeclared_finding(definition, f"/{key}", missing)
 
 
-def _not_in_schema(definition: Definition, at: str, missing: UndeclaredPath) -> Finding:
+def _undeclared_finding(definition: Definition, at: str, missing: UndeclaredPath) -> Finding:
     return Finding(
         code="W1213",
         path=definition.path + SUFFIX,
@@ -221,7 +222,7 @@ def _not_in_schema(definition: Definition, at: str, missing: UndeclaredPath) -> 
 
 
 def _sidecar_readers(widget: Widget) -> dict[str, Template | Expression]:
-    """What of the sidecar reads arguments, by where it stands."""
+    """Return the sidecar's templates and expressions that read arguments, by pointer."""
     summary = widget.summary
     readers: dict[str, Template | Expression] = {}
     if summary.template is not None:
@@ -229,30 +230,32 @@ def _sidecar_readers(widget: Widget) -> dict[str, Template | Expression]:
     for name, expression in summary.expressions.items():
         readers[f"/summary_data{pointer(name)}"] = expression
     for path, expression in widget.filler.derived.items():
-        if "." not in path:  # deeper ones read what is beside them, too
+        if "." not in path:  # deeper ones also read their siblings
             readers[f"/derived{pointer(path)}"] = expression
     return readers
 
 
-def _undeclared(
+def _find_undeclared(
     reads: Iterable[Read], declared: DeclaredPaths
 ) -> Iterator[tuple[Read, UndeclaredPath]]:
-    """Each read of what is not declared, where it comes first."""
+    """Yield each undeclared path with its first read."""
     known: set[str] = set()
     for read in reads:
-        missing = None if read.index else declared.missing(read.path)
+        missing = None if read.index else declared.find_undeclared(read.path)
         if missing is not None and missing.path not in known:
             known.add(missing.path)
             yield read, missing
 
 
-def _misread(widget: Widget, declared: DeclaredPaths) -> Iterator[tuple[Read, UndeclaredPath]]:
-    """Each read of the template of what is not declared, and what it may have been meant to be."""
+def _find_misread(widget: Widget, declared: DeclaredPaths) -> Iterator[tuple[Read, UndeclaredPath]]:
+    """Yield each undeclared read of the template, with the field that was probably meant."""
     readers = (widget.drawing, *_sidecar_readers(widget).values())
-    used = {part for reader in readers for read in reader.reads for part in _down_to(read.path)}
-    found = _undeclared(widget.drawing.reads, declared)
+    used = {
+        part for reader in readers for read in reader.reads for part in _list_prefixes(read.path)
+    }
+    found = _find_undeclared(widget.drawing.reads, declared)
     for read, missing in islice(found, _MOST_ADVISED):
-        idle = [name for name in missing.known if missing.beside(name) not in used]
+        idle = [name for name in missing.known if missing.sibling(name) not in used]
         yield read, replace(missing, idle=idle[0] if len(idle) == 1 else None)
     yield from found
 
@@ -260,48 +263,47 @@ def _misread(widget: Widget, declared: DeclaredPaths) -> Iterator[tuple[Read, Un
 _STEP_START = compile_pattern(r"[.\[]")
 
 
-def _down_to(path: str) -> Iterator[str]:
-    """A path, and each that leads to it: `legs[].from`, `legs[]`, `legs`."""
+def _list_prefixes(path: str) -> Iterator[str]:
+    """Yield each path that leads to `path`, and itself: `legs`, `legs[]`, `legs[].from`."""
     yield from (path[: found.start()] for found in _STEP_START.finditer(path))
     yield path
 
 
-def unused(
+def check_unused_fields(
     widget: Widget, declared: DeclaredPaths, outcomes: Collection[Outcome]
 ) -> Iterator[Finding]:
-    """Each field of the schema that nothing is made of (W1210), outermost only.
+    """Yield each unused field of the schema (W1210), outermost only.
 
-    One that another name is read for is not among them.
+    A field that a misspelt read probably means counts as used.
     """
     readers = (widget.drawing, *_sidecar_readers(widget).values())
     paths = {read.path for reader in readers for read in reader.reads}
-    misspelt = islice(_misread(widget, declared), _MOST_ADVISED)
+    misspelt = islice(_find_misread(widget, declared), _MOST_ADVISED)
     paths.update(missing.meant for _, missing in misspelt if missing.meant)
     read = frozenset(paths.union(widget.summary.fields))
     samples = [one.sample for one in outcomes]
-    for path, at in unread_fields(read, declared, shows=ShownInOutput(widget, samples)):
+    for path, at in find_unread_fields(read, declared, shows=OutputProbe(widget, samples)):
         yield Finding(
             code="W1210",
             at=f"/jsonSchema{at}",
-            problem=f"nothing is made of '{path}'",
+            problem=f"'{path}' is never used",
             advice="show it, or take it out of the schema",
         )
 
 
-def unread_fields(
+def find_unread_fields(
     read: Collection[str], declared: DeclaredPaths, *, shows: Callable[[str], bool]
 ) -> Iterator[tuple[str, str]]:
-    """Each declared field that is not shown, outermost only, with its JSON pointer.
+    """Yield each declared field that is not shown, outermost only, with its JSON pointer.
 
-    It is shown where its path is among those that are `read`, or if `shows` says that it changes
-    the output all the same.
+    A field is shown if its path is in `read`, or if `shows` finds that it changes the output.
     """
-    within = {part for one in read for part in _down_to(one)}
-    deeper = {part for one in read for part in _down_to(one) if part != one}
+    within = {part for one in read for part in _list_prefixes(one)}
+    deeper = {part for one in read for part in _list_prefixes(one) if part != one}
     settled: set[str] = set()
     tried = 0
     for path, at in declared.fields:
-        above = [part for part in _down_to(path) if part != path]
+        above = [part for part in _list_prefixes(path) if part != path]
         if path in within or not settled.isdisjoint(above):
             continue
         settled.add(path)

@@ -1,4 +1,4 @@
-"""What can be said of a file's and its sidecar's words. Looks at no schema's meaning."""
+"""Checks of the texts in a file and its sidecar, without the meaning of schemas."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from widgetd.widget.hidden_characters import find_hidden
 from widgetd.widget.sidecar import SUFFIX
 
 LONGEST_DESCRIPTION = 1024
-"""Characters; what hosts are known to take of a tool's description."""
+"""Characters of a tool's description that hosts are known to accept."""
 
 _MOST_NAMED = 6
 
 
-def misspelt_keys(file: Mapping[str, Any]) -> Iterator[Finding]:
-    """Keys that only nearly are one of the optional ones, and so do nothing (W1114)."""
+def check_key_spelling(file: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield each unknown key that resembles an optional one, and so has no effect (W1114)."""
     absent = {key.casefold(): key for key in OPTIONAL if key not in file}
     for key in file:
         folded = key.casefold().replace("_", "").replace("-", "")
@@ -33,13 +33,13 @@ def misspelt_keys(file: Mapping[str, Any]) -> Iterator[Finding]:
             yield Finding(
                 code="W1114",
                 at=pointer(key),
-                problem=f"'{key}' is no key of a widget, and is not looked at",
+                problem=f"'{key}' is not a key of a widget, and is ignored",
                 advice=f"did you mean '{absent[near]}'?",
             )
 
 
-def unreadable_package(definition: Definition) -> Iterator[Finding]:
-    """That Studio's package is none (W1110)."""
+def check_package(definition: Definition) -> Iterator[Finding]:
+    """Yield a warning if Studio's package cannot be read (W1110)."""
     if definition.document.encoded is not None and definition.studio is None:
         yield Finding(
             code="W1110",
@@ -49,10 +49,10 @@ def unreadable_package(definition: Definition) -> Iterator[Finding]:
         )
 
 
-def hidden_characters(file: Mapping[str, Any], definition: Definition) -> Iterator[Finding]:
-    """The first character that nobody sees, in each text that a model reads (W1115)."""
+def check_hidden_characters(file: Mapping[str, Any], definition: Definition) -> Iterator[Finding]:
+    """Yield the first invisible character of each text that a model reads (W1115)."""
     sidecar = definition.sidecar
-    texts = [("", at, text) for at, text in _read_by_models(file)]
+    texts = [("", at, text) for at, text in _list_model_texts(file)]
     for key, value in (("title", sidecar.title), ("description", sidecar.description)):
         texts.append((definition.path + SUFFIX, f"/{key}", value or ""))
     for path, at, text in texts:
@@ -61,14 +61,14 @@ def hidden_characters(file: Mapping[str, Any], definition: Definition) -> Iterat
                 code="W1115",
                 path=path,
                 at=at,
-                problem=f"character {offset + 1} is one that nobody sees: {name}",
+                problem=f"character {offset + 1} is invisible: {name}",
                 advice="remove it; models read it, and it is not served",
             )
             break
 
 
-def _read_by_models(file: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The texts of a file that reach a model, with where they stand."""
+def _list_model_texts(file: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the texts of a file that reach a model, with their pointers."""
     for key in ("name", "description"):
         if isinstance(file.get(key), str):
             yield f"/{key}", file[key]
@@ -85,8 +85,8 @@ def _read_by_models(file: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                     waiting.append((at + pointer(key), inner))
 
 
-def description(definition: Definition) -> Iterator[Finding]:
-    """That a model has nothing to choose by, or more than hosts take (W1116, W1117)."""
+def check_description(definition: Definition) -> Iterator[Finding]:
+    """Yield a warning if the description is missing, or longer than hosts accept (W1116, W1117)."""
     length = len(definition.description)
     if not length:
         yield Finding(
@@ -106,18 +106,18 @@ def description(definition: Definition) -> Iterator[Finding]:
         )
 
 
-def described_in_vain(
+def check_described_actions(
     definition: Definition, actions: Collection[WidgetAction]
 ) -> Iterator[Finding]:
-    """Each action that the sidecar describes and the template does not have (W1214)."""
+    """Yield each action that the sidecar describes and the template lacks (W1214)."""
     if not all(one.type for one in template_actions(definition.template)):
-        return  # an expression makes a type, which may be any
+        return  # an expression computes a type, which may be any
     types = tuple(action.type for action in actions)
     for name in definition.sidecar.actions:
         if name in types:
             continue
         named = [f"'{one}'" for one in types[:_MOST_NAMED]]
-        none = "take it out, for there is no action at all"
+        none = "remove it; the widget has no actions"
         otherwise = f"describe {join_alternatives(named)}" if named else none
         yield Finding(
             code="W1214",
@@ -128,10 +128,10 @@ def described_in_vain(
         )
 
 
-def unknown_upstream(
+def check_upstream(
     feed: Feed, definition: Definition, upstreams: Collection[str]
 ) -> Iterator[Finding]:
-    """That the feed names an upstream that nobody declared (W1601)."""
+    """Yield a warning if the feed names an undeclared upstream (W1601)."""
     name = feed.part.upstream
     if name not in upstreams:
         yield Finding(
@@ -143,8 +143,8 @@ def unknown_upstream(
         )
 
 
-def unknown_feed_fields(feed: Feed, definition: Definition) -> Iterator[Finding]:
-    """Each field that the feed fills and the schema lacks (W1603)."""
+def check_feed_fields(feed: Feed, definition: Definition) -> Iterator[Finding]:
+    """Yield each field that the feed fills and the schema lacks (W1603)."""
     properties = feed.schema.advertised["properties"]
     for name in feed.part.map or ():
         if name not in properties:

@@ -58,10 +58,10 @@ def check(
     looked_at = paths or (folder_of(settle({}, os.environ).settings),)
     with TemporaryDirectory() if Path("-") in looked_at else nullcontext("") as drafts:
         outcome = checked(_with_standard_input(looked_at, drafts), strict=strict, against=against)
-    form = report.as_json if json else report.as_github if github else report.as_text
+    form = report.format_json if json else report.format_github if github else report.format_text
     said = [form(outcome.findings, outcome.contents)]
     if not (json or github):
-        said += [outcome.conclusion, *map(report.for_terminal, outcome.notes)]
+        said += [outcome.conclusion, *map(report.escape_for_terminal, outcome.notes)]
     for text in filter(None, said):
         print(text.replace(f"{drafts}/", "") if drafts else text)
     return 1 if outcome.faults or (strict and outcome.findings) else 0
@@ -184,8 +184,8 @@ def _scanned(
     some clients need, each with the files of which that is said.
     """
     from widgetd.catalog.loader import Loader
-    from widgetd.checks import findings
-    from widgetd.checks.schemas import client_needs
+    from widgetd.checks import check_widget
+    from widgetd.checks.schemas import list_client_needs
     from widgetd.daemon.loading import admit, build_catalog
 
     loader = Loader(admit, keeps_parts=True)
@@ -200,11 +200,11 @@ def _scanned(
         widget = loader.load(source, sidecar)
         # Now, for its parts are there; those of ten thousand widgets would fill the memory.
         if said is not None and only in ("", source.path):
-            said[source.path] = findings(
+            said[source.path] = check_widget(
                 widget, strict=strict, image_origins=allowed, upstreams=upstreams
             )
             if needs is not None:
-                for need in client_needs(widget.schema):
+                for need in list_client_needs(widget.schema):
                     needs.setdefault(need, []).append(str(folder / source.path))
         widget.release()
         return widget
@@ -272,7 +272,7 @@ def _widget_suffix(folder: Folder, path: str) -> str:
 def _breaking(
     after: Mapping[str, Entry], folder: Path, only: str, against: str
 ) -> Iterator[Finding]:
-    from widgetd.checks import breaking, removed
+    from widgetd.checks import find_breaking_changes, report_removal
 
     with _as_folder(folder, against) as earlier:
         before = _entries(_scanned(earlier), only)
@@ -282,9 +282,9 @@ def _breaking(
             continue
         now = after.get(path) or tools.get(was.widget.tool)
         if now is None:
-            yield removed(was.widget.definition)
+            yield report_removal(was.widget.definition)
         elif now.widget is not None:
-            yield from breaking(was.widget.definition, now.widget.definition)
+            yield from find_breaking_changes(was.widget.definition, now.widget.definition)
 
 
 @contextmanager

@@ -120,9 +120,9 @@ def snippet(host: str, url: str, token: str = "") -> str:
 
 def codes() -> int:
     """Print every code by which widgetd says no, with what it means."""
-    from widgetd.checks.report import codes_as_markdown
+    from widgetd.checks.report import format_codes
 
-    print(codes_as_markdown())
+    print(format_codes())
     return 0
 
 

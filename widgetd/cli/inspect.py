@@ -46,11 +46,11 @@ def list_(*, dir: Dir = None, json: bool = False, tokens: bool = False) -> int:
         ]
         print_json(rows)
         return 0
-    from widgetd.checks.report import for_terminal
+    from widgetd.checks.report import escape_for_terminal
 
     width = max((len(widget.tool) for widget in widgets), default=0)
     for widget in widgets:
-        description = for_terminal(" ".join(widget.description.split()))
+        description = escape_for_terminal(" ".join(widget.description.split()))
         print(f"{widget.tool:{width}}  {description}")
     return 0
 

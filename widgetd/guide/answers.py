@@ -23,7 +23,7 @@ from widgetd.catalog.history import History, diff_versions
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.catalog.uploads import RefusedUploadError, Uploader, Uploads, is_widget_name
-from widgetd.checks import findings
+from widgetd.checks import check_widget
 from widgetd.errors import CallError
 from widgetd.guide.component_details import Examples, components_in, details, icons_in
 from widgetd.guide.drafts import Drafts
@@ -176,7 +176,7 @@ def _dependencies(widget: Widget, authoring: Authoring, _caller: Caller) -> dict
     """`{"components", "icons", "actions", "upstream"?, "tests", "unusedFields", …}` of a widget."""
     feed = widget.definition.sidecar.feed
     said: dict[str, list[str]] = {name: [] for name in _SAYING.values()}
-    for finding in findings(widget):
+    for finding in check_widget(widget):
         if finding.code in _SAYING:
             said[_SAYING[finding.code]].append(finding.problem)
     return {

@@ -18,7 +18,7 @@ import orjson
 from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.catalog.loader import Loader, Precheck
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.checks import findings
+from widgetd.checks import check_widget
 from widgetd.checks.report import Locations
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.files.source import Source
@@ -60,7 +60,7 @@ class Draft:
         """`[{"level", "code", "at", "line", "column", "problem", "advice"}]`, the worst first."""
         rows, locations = [], Locations(self.texts)
         for finding in self.findings[:MOST_FINDINGS]:
-            place = locations.of(finding)
+            place = locations.locate(finding)
             rows.append(
                 {
                     "level": finding.level,
@@ -124,7 +124,8 @@ class Drafts:
             return Draft(findings=(fault,), texts=texts)
         with self._journal.rendering(made.key):
             found = [
-                replace(one, path=one.path or DRAFT) for one in findings(made, strict=self._strict)
+                replace(one, path=one.path or DRAFT)
+                for one in check_widget(made, strict=self._strict)
             ]
         ordered = sorted(found, key=lambda finding: finding.level != "fault")
         return Draft(findings=tuple(ordered), texts=texts, widget=made)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 import orjson
 
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.checks import findings
+from widgetd.checks import check_widget
 from widgetd.widget.actions import widget_actions
 from widgetd.widget.widget import Widget
 
@@ -29,7 +29,7 @@ def _json(value: object) -> str | None:
 
 def _problems(widget: Widget, snapshot: Snapshot) -> str | None:
     fault = snapshot.faults.get(widget.definition.path)
-    problems = ([fault] if fault else []) + list(findings(widget))
+    problems = ([fault] if fault else []) + list(check_widget(widget))
     return json_text([{"level": f.level, "code": f.code, "text": str(f)} for f in problems])
 
 

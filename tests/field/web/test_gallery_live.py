@@ -62,9 +62,9 @@ BROKEN = {
     "what no arguments draw": (
         '{"type":"Card","children":[{{ 1 // 0 }}]}',
         "W1310",
-        "whatever it is given",
+        "fails on any arguments",
     ),
-    "what is no JSON": ('{"type":"Card","children":[]', "W1305", "whatever it is given"),
+    "what is no JSON": ('{"type":"Card","children":[]', "W1305", "fails on any arguments"),
 }
 
 

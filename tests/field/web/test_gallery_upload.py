@@ -172,7 +172,7 @@ async def test_files_dropped_together_land_each_widget_with_its_sidecar(tmp_path
         await page.locator(".toast", has_text="A.widget: served as a.").nth(1).wait_for()
 
     assert trouble == "Broken.widget: the text ends before its JSON does; complete it."
-    assert "whatever it is given" in said
+    assert "fails on any arguments" in said
     assert "served" not in said
     assert names(tmp_path) == ["A.widget", "B.widget", "B.widget.toml"]
     assert (tmp_path / "A.widget").read_text() == widget_file("A", text="New")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.serving import widget_file
-from widgetd.checks.report import as_github, as_json, as_text
+from widgetd.checks.report import format_github, format_json, format_text
 from widgetd.cli import main
 from widgetd.cli.check import checked
 from widgetd.errors import ConfigError
@@ -35,14 +35,14 @@ def test_a_finding_about_a_sidecar_is_shown_with_its_line_to_every_reader(folder
     outcome = checked([folder])
     sidecar = folder / "Greeting.widget.toml"
 
-    assert as_text(outcome.findings, outcome.contents).splitlines() == [
+    assert format_text(outcome.findings, outcome.contents).splitlines() == [
         f"{sidecar}:3:1: warning W1213: the schema does not declare 'passport'",
         '    sensitive = ["passport"]',
         "    ^",
         "    /sensitive: declare it, or use who",
     ]
-    assert '"line": 3' in as_json(outcome.findings, outcome.contents)
-    assert as_github(outcome.findings, outcome.contents) == (
+    assert '"line": 3' in format_json(outcome.findings, outcome.contents)
+    assert format_github(outcome.findings, outcome.contents) == (
         f"::warning file={sidecar},line=3,col=1,title=W1213::/sensitive: "
         "the schema does not declare 'passport'; declare it, or use who"
     )
@@ -154,11 +154,11 @@ def test_a_name_that_would_move_the_cursor_does_not(tmp_path: Path) -> None:
     (tmp_path / "a\n\x1b[2J\u202eb.widget").write_text("{")
     outcome = checked([tmp_path])
 
-    assert as_text(outcome.findings, outcome.contents).splitlines()[0] == (
+    assert format_text(outcome.findings, outcome.contents).splitlines()[0] == (
         f"{tmp_path}/a\ufffd\ufffd[2J\ufffdb.widget:1:2: fault W1101: "
         "the text ends before its JSON does"
     )
-    assert "\n" not in as_github(outcome.findings, outcome.contents)
+    assert "\n" not in format_github(outcome.findings, outcome.contents)
 
 
 @pytest.fixture

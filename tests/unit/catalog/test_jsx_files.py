@@ -11,7 +11,7 @@ from tests.locating import location_of
 from tests.serving import widget_file
 from widgetd.catalog.catalog import Catalog
 from widgetd.catalog.loader import Loader, load_widget
-from widgetd.checks import findings
+from widgetd.checks import check_widget
 from widgetd.errors import WidgetError
 from widgetd.widget.widget import Widget
 
@@ -57,8 +57,8 @@ def test_it_holds_its_schema_its_sample_and_one_element(tmp_path: Path, text: st
     assert widget.example == {"names": ["Ann", "B2"]}
     assert widget.call({"names": ["Eve"]}).tree == people("Eve")
     assert widget.source == "view"
-    assert [str(one) for one in findings(widget)] == [
-        "People.widget.jsx#/jsonSchema/properties/n: nothing is made of 'n'; "
+    assert [str(one) for one in check_widget(widget)] == [
+        "People.widget.jsx#/jsonSchema/properties/n: 'n' is never used; "
         "show it, or take it out of the schema"
     ]
 
@@ -76,7 +76,7 @@ def test_without_a_schema_it_takes_what_it_reads(tmp_path: Path) -> None:
     widget = load_widget(written(tmp_path, VIEW))
 
     assert widget.advertised["properties"] == {"names": {}}
-    assert [one.code for one in findings(widget)][:1] == ["W1215"]
+    assert [one.code for one in check_widget(widget)][:1] == ["W1215"]
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_without_a_schema_it_takes_what_it_reads(tmp_path: Path) -> None:
         ),
         ("const schema = [];\n<Card />", "People.widget.jsx: 'schema' is an array; write an object"),
         ("const schema = f();\n<Card />", "People.widget.jsx: line 1: a call of f is not available; "),
-        ("<Text value='a' />", "People.widget.jsx: the JSX fails on whatever it is given: the root is 'Text'; "),
+        ("<Text value='a' />", "People.widget.jsx: the JSX fails on any arguments: the root is 'Text'; "),
         ("", "People.widget.jsx: line 1: there is no JSX; "),
         ("<Card />\n<Card />", "People.widget.jsx: line 2: "),
     ],

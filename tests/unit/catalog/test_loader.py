@@ -14,8 +14,8 @@ from tests.serving import widget_file
 from tests.unit.template.test_prices import START, STATEMENTS
 from widgetd.catalog.catalog import Catalog
 from widgetd.catalog.loader import Loader
-from widgetd.checks import findings
-from widgetd.checks.renders import attempts
+from widgetd.checks import check_widget
+from widgetd.checks.renders import render_samples
 from widgetd.daemon.loading import admit
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.files.source import Source
@@ -62,7 +62,7 @@ def test_what_no_arguments_draw_is_refused_and_the_last_good_version_stays(
     assert fault is not None
     assert (fault.path, fault.at) == ("Greeting.widget", "/template")
     assert fault.column == column
-    assert "whatever it is given" in fault.problem
+    assert "fails on any arguments" in fault.problem
     assert snapshot.widgets["greeting"] is good
     assert good.call({"who": "Ada"}).tree["type"] == "Card"
 
@@ -81,7 +81,7 @@ def test_a_sample_that_draws_is_enough_to_be_served(template: str) -> None:
     assert widget.call({"who": "x"}).tree == {"type": "Card"}
     with pytest.raises(CallError):
         widget.call({"who": "y"})
-    said = [finding for finding in findings(widget) if finding.code == "W1322"]
+    said = [finding for finding in check_widget(widget) if finding.code == "W1322"]
     assert said
     assert all("the required fields only" in finding.problem for finding in said[:1])
 
@@ -94,7 +94,7 @@ def faults(
         widget = load(content, sidecar, path=path)
     except WidgetError as error:
         return [error.finding]
-    assert [str(one) for one in findings(widget) if one.level == "fault"] == []
+    assert [str(one) for one in check_widget(widget) if one.level == "fault"] == []
     return []
 
 
@@ -129,4 +129,4 @@ def test_a_template_that_spends_all_it_may_is_not_drawn_with_one_sample_after_an
     endless = widget_file(template=NEVER_DRAWN["it never ends"][0]).encode()
     widget = compile_widget(define(Source.of("a.widget", endless)))
 
-    assert [outcome.exhausted for outcome in attempts(widget)] == [True, True, True]
+    assert [outcome.exhausted for outcome in render_samples(widget)] == [True, True, True]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from widgetd.checks import breaking
+from widgetd.checks import find_breaking_changes
 from widgetd.files.source import Source
 from widgetd.widget.definition import Definition, define
 
@@ -17,7 +17,7 @@ def widget(schema: Any, name: str = "Parcel") -> Definition:
 
 
 def said(before: Any, after: Any) -> list[str]:
-    findings = breaking(widget(before), widget(after))
+    findings = find_breaking_changes(widget(before), widget(after))
     return [
         f"{finding.code} {finding}".replace(" parcel.widget#/jsonSchema", " ")
         for finding in findings
@@ -138,7 +138,7 @@ def test_a_widget_without_a_schema_breaks_nobody() -> None:
 
 
 def test_a_tool_that_is_called_otherwise_is_named() -> None:
-    findings = breaking(widget(None), widget(None, "Packet"))
+    findings = find_breaking_changes(widget(None), widget(None, "Packet"))
 
     assert [f"{finding.code} {finding}" for finding in findings] == [
         (

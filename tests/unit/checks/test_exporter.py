@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from widgetd.checks import findings
+from widgetd.checks import check_widget
 from widgetd.checks.exporter import (
-    template_elements,
-    wrapped_data,
+    check_wrapped_data,
+    list_elements,
 )
 from widgetd.files.source import Source
 from widgetd.widget.definition import define
@@ -21,7 +21,7 @@ TEMPLATE = """{"type":"Card","children":[{%- set _c -%}
 
 
 def test_every_component_that_a_template_writes_is_found_with_what_it_says() -> None:
-    card, row, text = template_elements(TEMPLATE)
+    card, row, text = list_elements(TEMPLATE)
 
     assert [(one.type, one.line) for one in (card, row, text)] == [
         ("Card", 1),
@@ -35,7 +35,7 @@ def test_every_component_that_a_template_writes_is_found_with_what_it_says() -> 
 
 @pytest.mark.parametrize("text", ["", "{", "}", '{"type":', "]}[{", '{{ x }}{"a" "b"}'])
 def test_text_that_is_no_template_is_read_all_the_same(text: str) -> None:
-    assert isinstance(template_elements(text), list)
+    assert isinstance(list_elements(text), list)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_text_that_is_no_template_is_read_all_the_same(text: str) -> None:
 )
 def test_text_that_never_closes_what_it_opens_is_run_through_once(text: str) -> None:
     """Minutes, or Python's whole stack, where anything is tried twice; so the time limit tells."""
-    assert len(template_elements(text)) <= 1
+    assert len(list_elements(text)) <= 1
 
 
 def test_data_that_the_exporter_took_for_components_is_named() -> None:
@@ -59,7 +59,7 @@ def test_data_that_the_exporter_took_for_components_is_named() -> None:
       {"type":"Chart","series":[{"type":"Text","value":{"type":"bar","dataKey":"a"}}]},
       {"type":"Select","options":[{"label":"a"}]}]}"""
 
-    assert [str(finding) for finding in wrapped_data(template)] == [
+    assert [str(finding) for finding in check_wrapped_data(template)] == [
         (
             "#/template: line 2: the exporter made 'Text' components of 'series' of 'Chart', "
             "which is data; widgetd draws the data; to be understood by others, "
@@ -127,4 +127,4 @@ def read_by_others(template: str) -> list[str]:
     file = {"version": "1.0", "name": "A", "template": template, "jsonSchema": schema}
     source = Source(path="a.widget", content=json.dumps(file).encode(), digest="")
     widget = compile_widget(define(source))
-    return [str(one) for one in findings(widget) if one.code == "W1328"]
+    return [str(one) for one in check_widget(widget) if one.code == "W1328"]

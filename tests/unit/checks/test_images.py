@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from widgetd.checks import findings
+from widgetd.checks import check_widget
 from widgetd.files.source import Source
 from widgetd.widget.definition import define
 from widgetd.widget.widget import compile_widget
@@ -31,7 +31,7 @@ def said(
     }
     source = Source(path="parcel.widget", content=json.dumps(file).encode(), digest="")
     sidecar = Source(path="parcel.widget.toml", content=toml.encode(), digest="")
-    found = findings(compile_widget(define(source, sidecar)), image_origins=allowed)
+    found = check_widget(compile_widget(define(source, sidecar)), image_origins=allowed)
     return [str(one) for one in found if one.code == "W1410"]
 
 
@@ -57,7 +57,7 @@ def test_that_calls_may_bring_any_image_is_said_where_no_sample_shows_one() -> N
 
     assert finding == (
         "parcel.widget#/template: calls say where images come from, and hosts load none unless "
-        "they know the origin; name those that there will be as `image_origins` in "
+        "they know the origin; list the expected origins as `image_origins` in "
         "'parcel.widget.toml'"
     )
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.locating import location_of
 from tests.making import widget
-from widgetd.checks import findings
+from widgetd.checks import check_widget
 from widgetd.checks.report import Location
 from widgetd.errors import Finding
 
@@ -64,7 +64,7 @@ def test_a_finding_about_an_empty_file_points_at_its_beginning() -> None:
 
 
 def test_a_finding_about_a_sidecar_points_at_the_line_of_its_key() -> None:
-    told = [one for one in findings(widget(sidecar=SIDECAR)) if one.path.endswith(".toml")]
+    told = [one for one in check_widget(widget(sidecar=SIDECAR)) if one.path.endswith(".toml")]
 
     assert [(one.code, location_of(one, SIDECAR).line) for one in told] == [
         ("W1213", 2),

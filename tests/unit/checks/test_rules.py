@@ -7,11 +7,11 @@ import pytest
 
 from tests.corpus import CORPUS, corpus_files, needs_corpus
 from tests.locating import location_of
-from widgetd.checks import findings
+from widgetd.checks import check_widget
 from widgetd.checks.declared_paths import DeclaredPaths
-from widgetd.checks.renders import ShownInOutput, attempts
+from widgetd.checks.renders import OutputProbe, render_samples
 from widgetd.checks.rules import RULES, Subject
-from widgetd.checks.schemas import unread_fields
+from widgetd.checks.schemas import find_unread_fields
 from widgetd.errors import CODES, Finding, WidgetError
 from widgetd.files.source import Source
 from widgetd.limits import Limits
@@ -35,7 +35,7 @@ def widget(template: str, toml: str = "", **properties: Any) -> Widget:
 
 
 def said(made: Widget, *, strict: bool = False) -> list[str]:
-    return [f"{finding.code} {finding}" for finding in findings(made, strict=strict)]
+    return [f"{finding.code} {finding}" for finding in check_widget(made, strict=strict)]
 
 
 def card(*values: str) -> str:
@@ -97,7 +97,7 @@ def test_an_example_that_does_not_fit_is_shown_where_it_does_not(
     sidecar = f'[[examples]]\nname = "one"\n[examples.arguments]\n{given}\n'
     stops = {"type": "array", "items": {"properties": {"km": {"type": "number"}}}}
     file = widget(card("city | default('?')", "stops | length"), sidecar, city=TEXT, stops=stops)
-    [finding] = [one for one in findings(file) if one.code == "W1211"]
+    [finding] = [one for one in check_widget(file) if one.code == "W1211"]
 
     assert finding.at == f"/examples/0/arguments{at}"
     assert location_of(finding, sidecar).line == line
@@ -106,8 +106,8 @@ def test_an_example_that_does_not_fit_is_shown_where_it_does_not(
 def test_reading_what_is_not_declared_is_a_fault_under_strict_rules() -> None:
     made = widget(card("city | default('?')", "twon | default('?')"), city={}, town={})
 
-    warning, *_ = findings(made)
-    fault, *_ = findings(made, strict=True)
+    warning, *_ = check_widget(made)
+    fault, *_ = check_widget(made, strict=True)
 
     assert (warning.code, warning.level) == ("W1320", "warning")
     assert (fault.code, fault.level) == ("W1321", "fault")
@@ -135,7 +135,7 @@ def test_only_a_field_that_may_be_shown_with_what_is_around_it_is_tried_out() ->
     made = widget(card("city.f0", "city | length"), city=around, town=around, **fields)
     tried: list[str] = []
 
-    found = unread_fields(
+    found = find_unread_fields(
         {"city", "city.f0"},
         DeclaredPaths(made.schema.document),
         shows=lambda path: bool(tried.append(path)),  # type: ignore[func-returns-value]  # nothing
@@ -147,7 +147,7 @@ def test_only_a_field_that_may_be_shown_with_what_is_around_it_is_tried_out() ->
 
 def test_of_many_undeclared_names_all_are_told_and_some_are_advised_on() -> None:
     made = widget(card(*(f"twon{number}" for number in range(60))), town0={}, town59={})
-    told = [finding for finding in findings(made) if finding.code == "W1320"]
+    told = [finding for finding in check_widget(made) if finding.code == "W1320"]
 
     assert len(told) == 60
     assert told[0].advice == "did you mean 'town0'?"
@@ -165,7 +165,7 @@ def test_the_one_field_beside_it_that_nothing_reads_was_meant_by_an_undeclared_n
     ] == [
         (
             "W1320 parcel.widget#/template: line 1: the template reads 'rows[].name', which the "
-            "schema does not declare; did you mean 'label', of which nothing is made?"
+            "schema does not declare; did you mean 'label', which is never used?"
         )
     ]
 
@@ -177,7 +177,7 @@ def test_a_field_that_only_the_sidecar_reads_is_used() -> None:
     assert said(made) == [
         (
             "W1210 parcel.widget#/jsonSchema/properties/place/properties/city: "
-            "nothing is made of 'place.city'; show it, or take it out of the schema"
+            "'place.city' is never used; show it, or take it out of the schema"
         )
     ]
 
@@ -222,7 +222,7 @@ def test_an_example_with_an_address_that_has_no_host_is_advised_upon(
     toml = f'[[examples]]\narguments = {{ picture = "{address}" }}'
     made = widget(card("picture"), toml, picture={"type": "string", "format": "uri"})
 
-    [misfit] = [finding for finding in findings(made) if finding.code == "W1211"]
+    [misfit] = [finding for finding in check_widget(made) if finding.code == "W1211"]
     assert misfit.advice == advice
 
 
@@ -267,7 +267,7 @@ def test_of_a_mere_definition_the_texts_are_looked_at() -> None:
     file = {"version": "1.0", "name": "Parcel", "template": "{% no jinja"}
     definition = define(Source(path="a.widget", content=json.dumps(file).encode(), digest=""))
 
-    assert [finding.code for finding in findings(definition)] == ["W1116"]
+    assert [finding.code for finding in check_widget(definition)] == ["W1116"]
 
 
 @pytest.mark.parametrize(
@@ -296,7 +296,7 @@ def test_every_real_widget_renders_or_is_warned_about() -> None:
             )
         except WidgetError:
             continue
-        served[path.name] = findings(made)
+        served[path.name] = check_widget(made)
 
     assert len(served) == 57
     differing = {
@@ -333,7 +333,7 @@ BUTTON = '{"type":"Card","children":[{"type":"Button","onClickAction":{"type":TY
     [
         (BUTTON.replace("TYPE", '"parcel.track"'), "did you mean 'parcel.track'?"),
         (BUTTON.replace("TYPE", '"other"'), "describe 'other'"),
-        ('{"type":"Card"}', "take it out, for there is no action at all"),
+        ('{"type":"Card"}', "remove it; the widget has no actions"),
     ],
 )
 def test_a_description_of_an_action_that_is_not_there_is_warned_about(
@@ -412,8 +412,8 @@ def test_finding_out_what_is_shown_has_one_budget_of_steps_for_all_fields() -> N
     )
     fields = {f"f{index}": {"type": "string"} for index in range(40)}
     made = widget(costly + card("a | tojson", "a.f0"), a={"type": "object", "properties": fields})
-    outcomes = list(attempts(made))
-    shown = ShownInOutput(made, [outcome.sample for outcome in outcomes])
+    outcomes = list(render_samples(made))
+    shown = OutputProbe(made, [outcome.sample for outcome in outcomes])
     most = Limits().steps
 
     asked = [shown(f"a.f{index}") for index in range(1, 40)]
@@ -436,8 +436,8 @@ def test_arguments_that_are_guessed_are_said_to_be(template: str, of: str) -> No
 
     assert [one for one in said(compile_widget(define(source))) if one.startswith("W1215")] == [
         (
-            f"W1215 parcel.widget: there is no jsonSchema, so the arguments are guessed{of}; "
-            "export the widget again, or write one: whoever calls it is told no types"
+            f"W1215 parcel.widget: there is no jsonSchema, so the arguments are inferred{of}; "
+            "export the widget again, or write one: callers learn no types"
         )
     ]
 
@@ -448,8 +448,8 @@ def test_jsx_without_a_schema_is_told_where_to_write_one() -> None:
 
     assert [one for one in said(made) if one.startswith("W1215")] == [
         (
-            "W1215 parcel.widget.jsx: there is no schema, so the arguments are guessed from what "
-            "the JSX reads: town; write `const schema = {…};` before the JSX: whoever calls it is "
-            "told no types"
+            "W1215 parcel.widget.jsx: there is no schema, so the arguments are inferred from what "
+            "the JSX reads: town; write `const schema = {…};` before the JSX: callers "
+            "learn no types"
         )
     ]

@@ -10,7 +10,7 @@ import pytest
 
 from tests.making import snapshot_of
 from widgetd.catalog.loader import Loader
-from widgetd.checks import findings
+from widgetd.checks import check_widget
 from widgetd.daemon.loading import admit
 from widgetd.errors import WidgetError
 from widgetd.files.source import Source
@@ -53,7 +53,7 @@ def test_a_draft_is_told_what_a_file_of_its_content_is(path: Path) -> None:
     source = Source.of(DRAFT, orjson.dumps(content))
     try:
         made = Loader(admit).load(source, Source.of(f"{DRAFT}.toml", sidecar) if sidecar else None)
-        expected = [(finding.code, finding.problem) for finding in findings(made)]
+        expected = [(finding.code, finding.problem) for finding in check_widget(made)]
     except WidgetError as error:
         expected = [(error.finding.code, error.finding.problem)]
 

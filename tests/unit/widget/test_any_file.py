@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from stress.judging import Judge
 from stress.spoiling import spoilt
-from widgetd.checks import findings
+from widgetd.checks import check_widget
 from widgetd.files.source import Source
 from widgetd.widget.definition import define
 from widgetd.widget.widget import compile_widget
@@ -37,4 +37,4 @@ def test_a_bundled_widget_leaves_nothing_to_say(path: Path) -> None:
         )
     )
 
-    assert [str(finding) for finding in findings(widget)] == []
+    assert [str(finding) for finding in check_widget(widget)] == []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from widgetd.checks import findings
+from widgetd.checks import check_widget
 from widgetd.errors import Finding, WidgetError
 from widgetd.files.source import Source
 from widgetd.mcp.builtin import CORE_TOOLS
@@ -34,7 +34,7 @@ def findings_of(path: Path) -> list[Finding]:
         tool_entry(widget, reserved={tool.name for tool in CORE_TOOLS})
     except WidgetError as error:
         return [error.finding]
-    return list(findings(widget))
+    return list(check_widget(widget))
 
 
 def said(path: Path) -> str:

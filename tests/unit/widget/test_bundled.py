@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.unit.schema.schemas import with_nulls
-from widgetd.checks import findings
+from widgetd.checks import check_widget
 from widgetd.files.source import Source
 from widgetd.schema.sampling.sample import sample
 from widgetd.widget.definition import define
@@ -170,7 +170,7 @@ def test_whatever_sends_it_back_names_what_is_shown(widget: Widget) -> None:
 
 
 def test_there_is_nothing_to_say_against_it(widget: Widget) -> None:
-    assert [str(finding) for finding in findings(widget, strict=True)] == []
+    assert [str(finding) for finding in check_widget(widget, strict=True)] == []
 
 
 def test_the_sample_looks_the_same_without_a_network(widget: Widget) -> None:

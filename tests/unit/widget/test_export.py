@@ -14,7 +14,7 @@ import pytest
 from tests.corpus import corpus_files, needs_corpus
 from tests.locating import location_of
 from widgetd.catalog.loader import load_widget
-from widgetd.checks import findings
+from widgetd.checks import check_widget
 from widgetd.errors import WidgetError
 from widgetd.files.source import Source
 from widgetd.limits import Limits
@@ -114,7 +114,7 @@ def test_the_jsx_is_drawn_where_the_exporter_lost_some_of_it(
 
 
 def said(made: Widget) -> list[str]:
-    return [f"{one.code} {one}" for one in findings(made) if one.code[:3] != "W14"]
+    return [f"{one.code} {one}" for one in check_widget(made) if one.code[:3] != "W14"]
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def said(made: Widget) -> list[str]:
                     "W1307 people.widget#/template: the exporter lost some of the JSX: /children/0/value is absent, "
                     'not "Ann, Bob"; widgetd draws the JSX; others draw the template, unless it says the same'
                 ),
-                "W1210 people.widget#/jsonSchema/properties/n: nothing is made of 'n'; show it, or take it out of the schema",
+                "W1210 people.widget#/jsonSchema/properties/n: 'n' is never used; show it, or take it out of the schema",
             ],
         ),
         (
@@ -147,7 +147,7 @@ def said(made: Widget) -> list[str]:
             card(N, LOOP),
             [
                 (
-                    "W1326 people.widget#/template: the template was changed after the export: /children/0/size is absent, "
+                    "W1326 people.widget#/template: the template was edited after the export: /children/0/size is absent, "
                     'where the JSX says "sm"; exporting again undoes that; widgetd draws the template, or the JSX '
                     'where the sidecar says source = "view"'
                 )
@@ -233,7 +233,7 @@ def test_jsx_that_has_to_be_drawn_and_cannot_be_is_refused(
 
 def test_a_finding_in_the_jsx_is_shown_with_its_line() -> None:
     made = export("<Card>\n  <Text value={m} /></Card>", "")
-    [finding] = [one for one in findings(made) if one.code == "W1320"]
+    [finding] = [one for one in check_widget(made) if one.code == "W1320"]
     location = location_of(finding, made.definition.content.decode())
 
     assert (finding.at, finding.line, finding.column) == (VIEW, 2, 16)
@@ -246,7 +246,7 @@ def test_a_failing_view_is_named_as_such() -> None:
 
     assert [one for one in said(made) if "fails" in one] == [
         (
-            "W1310 people.widget#/encodedWidget/view: line 1: the JSX fails on whatever it is given: "
+            "W1310 people.widget#/encodedWidget/view: line 1: the JSX fails on any arguments: "
             "a number is no text; correct the JSX"
         )
     ]
@@ -266,7 +266,7 @@ def test_what_to_do_about_a_preview_depends_on_who_agrees(
 ) -> None:
     made = export(view, template, {"type": "Card", "children": [{"type": "Text", "value": "a"}]})
 
-    assert [one.advice for one in findings(made) if one.code == "W1323"] == [advice]
+    assert [one.advice for one in check_widget(made) if one.code == "W1323"] == [advice]
 
 
 def test_no_library_is_imported_for_a_template_that_has_lost_nothing() -> None:

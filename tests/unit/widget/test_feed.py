@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.making import widget
-from widgetd.checks import findings
+from widgetd.checks import check_widget
 from widgetd.errors import CallError, WidgetError
 from widgetd.widget.feed import Feed
 from widgetd.widget.widget import Widget
@@ -158,7 +158,7 @@ def test_a_feed_that_cannot_be_used_is_refused_with_its_place(case: str) -> None
 def test_an_upstream_that_nobody_declared_and_a_field_that_nobody_reads_are_told() -> None:
     made = fed(HEAD + MAP + 'gates = "gate"\n')
 
-    found = [str(f) for f in findings(made, upstreams={"flight"}) if f.code.startswith("W16")]
+    found = [str(f) for f in check_widget(made, upstreams={"flight"}) if f.code.startswith("W16")]
 
     assert found == [
         (
@@ -170,7 +170,7 @@ def test_an_upstream_that_nobody_declared_and_a_field_that_nobody_reads_are_told
             "did you mean 'gate'?"
         ),
     ]
-    assert [f.code for f in findings(made) if f.code.startswith("W16")] == ["W1603"]
+    assert [f.code for f in check_widget(made) if f.code.startswith("W16")] == ["W1603"]
 
 
 def test_jmespath_makes_objects_for_the_summary() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.making import widget
-from widgetd.checks import findings
+from widgetd.checks import check_widget
 from widgetd.errors import WidgetError
 from widgetd.widget.widget import Widget
 
@@ -87,7 +87,7 @@ def test_an_expression_that_cannot_be_read_is_a_fault_of_the_sidecar() -> None:
 def test_what_the_schema_does_not_declare_is_a_finding() -> None:
     sidecar = 'ids = ["orderid"]\n[derived]\namountTxt = "amuont"\n'
 
-    assert [(one.at, one.advice) for one in findings(made(sidecar)) if one.code == "W1213"] == [
+    assert [(one.at, one.advice) for one in check_widget(made(sidecar)) if one.code == "W1213"] == [
         ("/ids", "did you mean 'orderId'?"),
         ("/derived", "did you mean 'amountText'?"),
         ("/derived/amountTxt", "did you mean 'amount'?"),

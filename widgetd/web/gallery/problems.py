@@ -17,7 +17,7 @@ import anyio.to_thread
 
 from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.checks import findings
+from widgetd.checks import check_widget
 from widgetd.checks.report import Locations
 from widgetd.errors import Finding, WidgetError
 from widgetd.files.folder import open_folder
@@ -91,7 +91,7 @@ class Problems:
 
     def _warnings(self, widget: Widget) -> tuple[Problem, ...]:
         with self._journal.rendering(widget.key):
-            found = findings(widget, image_origins=self._image_origins)
+            found = check_widget(widget, image_origins=self._image_origins)
         locations = _locations(widget.definition.path, widget.definition.content)
         return tuple(located(one, locations) for one in found)
 
@@ -116,7 +116,7 @@ def problem_json(problem: Problem | None) -> dict[str, Any] | None:
 
 def located(finding: Finding, locations: Locations) -> Problem:
     """`finding` with the line that it is about."""
-    location = locations.of(finding)
+    location = locations.locate(finding)
     if location is None:
         return Problem(finding=finding, line=finding.line, column=finding.column)
     caret, excerpt = location.excerpt()
