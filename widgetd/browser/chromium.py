@@ -261,7 +261,7 @@ class Chromium:
 
     @property
     def is_idle(self) -> bool:
-        """Whether there was no request for a while and no context is open but spare ones."""
+        """Return whether there was no request for a while and only spare contexts are open."""
         idle_s = self._clock() - self._last_request_s
         if self._browser is None or idle_s < self._limits.browser_idle_s:
             return False

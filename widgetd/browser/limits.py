@@ -8,7 +8,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrowserLimits:
-    """What pictures and sessions may take, and how long they may keep a caller waiting.
+    """Limits of pictures and sessions, and timeouts of everything that a caller waits for.
 
     Attributes:
         step_s: How long a step waits for what it needs, unless the call says otherwise.
@@ -83,7 +83,7 @@ class BrowserLimits:
     def sessions_of(self, owner: str) -> int:
         """Return how many sessions `owner` may have at the same time.
 
-        Half of them, so that no token takes all. A caller without a token shares them with nobody.
+        Half of them, so that no token takes all. Callers without a token are one owner, and may.
         """
         return (self.sessions + 1) // 2 if owner else self.sessions
 

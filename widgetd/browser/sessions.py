@@ -91,7 +91,7 @@ class Session:
 
 
 @dataclass(eq=False)
-class Sessions:
+class BrowserSessions:
     """All sessions of one daemon, in one browser.
 
     Attributes:

@@ -21,7 +21,7 @@ from widgetd.render.result import Result, error_result, structured_result, text_
 from widgetd.schema.json_values import to_json
 
 if TYPE_CHECKING:
-    from widgetd.browser.sessions import Session, Sessions
+    from widgetd.browser.sessions import BrowserSessions, Session
 
 KEYWORD_PREFIX = "kw_"
 """Start of the name of a keyword's own tool."""
@@ -30,11 +30,11 @@ NAMES = frozenset(KEYWORD_PREFIX + slug for slug in KEYWORDS)
 """Names of all tools that keywords may be."""
 
 
-def _sessions(context: ToolContext) -> Sessions:
+def _sessions(context: ToolContext) -> BrowserSessions:
     # It imports the server, which commands without one do not need.
-    from widgetd.browser.sessions import Sessions  # noqa: PLC0415
+    from widgetd.browser.sessions import BrowserSessions  # noqa: PLC0415
 
-    return context.use(Sessions)
+    return context.use(BrowserSessions)
 
 
 def _session(context: ToolContext, session_id: str) -> Session:
@@ -61,7 +61,7 @@ async def start_session(context: ToolContext, arguments: Mapping[str, Any]) -> R
     return structured_result({**_summary(session, sessions), "screen": screen, "uris": uris})
 
 
-def _summary(session: Session, sessions: Sessions) -> dict[str, Any]:
+def _summary(session: Session, sessions: BrowserSessions) -> dict[str, Any]:
     return {
         "sessionId": session.id,
         "widget": session.stage.subject,

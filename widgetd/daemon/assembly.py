@@ -57,7 +57,7 @@ from widgetd.web.metrics import Metrics
 if TYPE_CHECKING:
     from widgetd.browser.camera import Camera
     from widgetd.browser.chromium import Chromium
-    from widgetd.browser.sessions import Sessions
+    from widgetd.browser.sessions import BrowserSessions
     from widgetd.chat.backend.server import ChatServer
     from widgetd.chat.pages import Chat
     from widgetd.guide.answers import Authoring
@@ -302,14 +302,14 @@ def build_browser(runtime: Runtime) -> tuple[Chromium, Camera] | None:
     return chromium, Camera(chromium, limits=browser_limits(settings))
 
 
-def build_sessions(runtime: Runtime, server: Server, chromium: Chromium) -> Sessions | None:
+def build_sessions(runtime: Runtime, server: Server, chromium: Chromium) -> BrowserSessions | None:
     """Build the sessions in the browser; None if their toolset is off."""
     settings = runtime.settings
     if "sessions" not in settings.toolset:
         return None
-    from widgetd.browser.sessions import Sessions  # noqa: PLC0415 - see above
+    from widgetd.browser.sessions import BrowserSessions  # noqa: PLC0415 - see above
 
-    return Sessions(server, chromium=chromium, limits=browser_limits(settings))
+    return BrowserSessions(server, chromium=chromium, limits=browser_limits(settings))
 
 
 def build_gallery(runtime: Runtime, server: Server, uploads: Uploads | None, url: str) -> Gallery:

@@ -18,7 +18,7 @@ from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.files.inside import read_inside
 from widgetd.testing.limits import LIMITS
 from widgetd.testing.suite import (
-    Location,
+    FileLocation,
     Module,
     Suite,
     Test,
@@ -56,7 +56,7 @@ class _CsvReader:
             params = [value for key, value in row.items() if key.startswith("param_") and value]
             steps = modules.setdefault(row["module_name"], [])
             steps += self._steps(row["module_step"], params, location)
-        tests: dict[str, tuple[Location, list[WrittenStep]]] = {}
+        tests: dict[str, tuple[FileLocation, list[WrittenStep]]] = {}
         for location, row in self._rows(CASES, ("test_case", "test_step")):
             _, steps = tests.setdefault(row["test_case"], (location, []))
             steps += self._steps(row["test_step"], [], location)
@@ -76,7 +76,7 @@ class _CsvReader:
             faults=tuple(self.faults[: LIMITS.faults]),
         )
 
-    def _steps(self, name: str, params: list[str], location: Location) -> list[WrittenStep]:
+    def _steps(self, name: str, params: list[str], location: FileLocation) -> list[WrittenStep]:
         """Return the step of a row; nothing, and a fault is noted, where there is none."""
         if name in self._modules:
             return [WrittenStep(name=name, is_use=True, location=location)]
@@ -90,8 +90,8 @@ class _CsvReader:
 
     def _rows(
         self, name: str, columns: tuple[str, ...]
-    ) -> Iterator[tuple[Location, dict[str, str]]]:
-        start = Location(display_path(self._folder / name), 1, 1)
+    ) -> Iterator[tuple[FileLocation, dict[str, str]]]:
+        start = FileLocation(display_path(self._folder / name), 1, 1)
         try:
             content = read_inside(self._folder, name, limit_bytes=LIMITS.bytes)
         except FileNotFoundError:

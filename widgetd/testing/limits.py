@@ -8,7 +8,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileLimits:
-    """What a file of tests may hold.
+    """Limits of one file of tests.
 
     Attributes:
         bytes: Size of a YAML or CSV file.

@@ -26,7 +26,7 @@ from widgetd.browser.stage import Stage
 from widgetd.browser.steps import ask, is_gone, perform
 from widgetd.errors import CallError
 from widgetd.mcp.server import Server
-from widgetd.testing.suite import Case, Location, Step
+from widgetd.testing.suite import Case, FileLocation, Step
 from widgetd.testing.widgets import server_over
 
 THEMES = ("light", "dark")
@@ -156,7 +156,7 @@ async def _collect_evidence(stage: Stage, failure: FailedStepError, folder: Path
 
 def default_case(file: str, tool: str, theme: str) -> Case:
     """Return the test of any widget: it is drawn, quiet, accessible, no wider than its room."""
-    location = Location(file, 1, 1)
+    location = FileLocation(file, 1, 1)
     show: Mapping[str, Any] = {"widget": tool, "theme": theme}
     steps = [Step(keyword=find_keyword("show_widget"), arguments=show, location=location)]
     steps += [

@@ -23,7 +23,7 @@ _NON_FILE_NAME = compile_pattern(r"[^\w.-]+")
 _VARIABLE = compile_pattern(r"\$(\$)?\{([^{}]*+)\}")
 
 
-class Location(NamedTuple):
+class FileLocation(NamedTuple):
     """A place in a file; lines and columns count from 1."""
 
     file: str
@@ -31,7 +31,7 @@ class Location(NamedTuple):
     column: int
 
 
-def suite_error(location: Location, code: str, problem: str, advice: str) -> WidgetError:
+def suite_error(location: FileLocation, code: str, problem: str, advice: str) -> WidgetError:
     """Return the error of a file that cannot be run."""
     file, line, column = location
     return WidgetError(
@@ -58,7 +58,7 @@ class WrittenStep:
     arguments: Any = None
     is_use: bool = False
     when: Mapping[str, Any] = field(default_factory=dict)
-    location: Location = field(compare=False)
+    location: FileLocation = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +77,7 @@ class Test:
     tags: tuple[str, ...] = ()
     rows: tuple[Mapping[str, Any], ...] = ({},)
     steps: tuple[WrittenStep, ...]
-    location: Location = field(compare=False)
+    location: FileLocation = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +91,7 @@ class Suite:
     """
 
     widget: str = ""
-    widget_location: Location | None = field(default=None, compare=False)
+    widget_location: FileLocation | None = field(default=None, compare=False)
     variables: Mapping[str, Any] = field(default_factory=dict)
     targets: Mapping[str, Any] = field(default_factory=dict)
     modules: Mapping[str, Module] = field(default_factory=dict)
@@ -105,7 +105,7 @@ class Step:
 
     keyword: Keyword
     arguments: Mapping[str, Any]
-    location: Location
+    location: FileLocation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +123,7 @@ class Case:
     tags: tuple[str, ...]
     widget: str
     steps: tuple[Step, ...]
-    location: Location
+    location: FileLocation
 
 
 def resolve_cases(suite: Suite, snapshot: Snapshot) -> tuple[list[Case], list[Finding]]:
@@ -153,7 +153,7 @@ class _Resolver:
         self._case_steps = 0
 
     def cases(self) -> Iterator[Case]:
-        names = dict[str, Location]()
+        names = dict[str, FileLocation]()
         for test in self._suite.tests:
             for row in test.rows:
                 try:
@@ -163,7 +163,7 @@ class _Resolver:
                 if len(names) > LIMITS.cases or len(self.faults) >= LIMITS.faults:
                     return
 
-    def _case(self, test: Test, row: Mapping[str, Any], names: dict[str, Location]) -> Case:
+    def _case(self, test: Test, row: Mapping[str, Any], names: dict[str, FileLocation]) -> Case:
         variables = {**self._suite.targets, **self._suite.variables, **row}
         name = test.name
         if len(test.rows) > 1:
@@ -220,7 +220,7 @@ class _Resolver:
                 continue
             yield from self._steps(module.steps, inner, depth + 1)
 
-    def _spend_step(self, location: Location) -> None:
+    def _spend_step(self, location: FileLocation) -> None:
         self._case_steps -= 1
         self._file_steps -= 1
         if min(self._case_steps, self._file_steps) < 0:
@@ -243,7 +243,7 @@ class _Resolver:
             self.require_widget(subject, step.location, state)
 
     def require_widget(
-        self, name: str, location: Location | None, state: str | None = None
+        self, name: str, location: FileLocation | None, state: str | None = None
     ) -> None:
         try:
             widget = find_widget(self._snapshot, name)
@@ -253,7 +253,7 @@ class _Resolver:
             problem, _, advice = error.message.partition("; ")
             if self._snapshot.faults and error.code == "W2001":
                 advice = "`widgetd check` says why files are refused"
-            found = suite_error(location or Location("", 1, 1), error.code, problem, advice)
+            found = suite_error(location or FileLocation("", 1, 1), error.code, problem, advice)
             self.faults.append(found.finding)
 
 
@@ -292,7 +292,7 @@ def _parameters(step: WrittenStep, module: Module, given: Any) -> Mapping[str, A
     return dict(given)
 
 
-def fill_in(value: Any, variables: Mapping[str, Any], location: Location) -> Any:
+def fill_in(value: Any, variables: Mapping[str, Any], location: FileLocation) -> Any:
     """Return `value` with its variables replaced; a text that is one variable becomes its value.
 
     Raises:
@@ -317,7 +317,7 @@ def fill_in(value: Any, variables: Mapping[str, Any], location: Location) -> Any
     return _VARIABLE.sub(lambda one: one[0][1:] if one[1] else str(look_up(one[2].strip())), value)
 
 
-def _unknown(location: Location, what: str, name: str, known: Any) -> WidgetError:
+def _unknown(location: FileLocation, what: str, name: str, known: Any) -> WidgetError:
     advice = did_you_mean(name, known, f"there is {', '.join(known) or 'none'}")
     return suite_error(location, "W4402", f"there is no {what} '{name:.60}'", advice)
 

@@ -18,7 +18,7 @@ from widgetd.errors import Finding, WidgetError
 from widgetd.files.inside import read_inside
 from widgetd.testing.limits import LIMITS
 from widgetd.testing.suite import (
-    Location,
+    FileLocation,
     Module,
     Suite,
     Test,
@@ -70,7 +70,7 @@ class _YamlReader:
 
     def _error(self, mark: Any, problem: str, advice: str) -> WidgetError:
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        return suite_error(Location(self._name, line, column), "W4401", problem, advice)
+        return suite_error(FileLocation(self._name, line, column), "W4401", problem, advice)
 
     def _note(self, mark: Any, problem: str, advice: str) -> None:
         """Note a fault beside which the rest of the file can be read."""
@@ -86,8 +86,8 @@ class _YamlReader:
                     raise
                 self.faults.append(error.finding)
 
-    def _location(self, node: yaml.Node) -> Location:
-        return Location(self._name, node.start_mark.line + 1, node.start_mark.column + 1)
+    def _location(self, node: yaml.Node) -> FileLocation:
+        return FileLocation(self._name, node.start_mark.line + 1, node.start_mark.column + 1)
 
     def _compose(self) -> yaml.Node:
         try:

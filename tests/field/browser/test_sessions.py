@@ -1,4 +1,4 @@
-"""Sessions over MCP: steps, their order, their owner, and a browser that ends."""
+"""BrowserSessions over MCP: steps, their order, their owner, and a browser that ends."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from widgetd.access.principal import Caller, Principal
 from widgetd.browser.chromium import Chromium
 from widgetd.browser.keywords import find_keyword
 from widgetd.browser.limits import BrowserLimits
-from widgetd.browser.sessions import Sessions
+from widgetd.browser.sessions import BrowserSessions
 from widgetd.browser.stage import Stage
 from widgetd.browser.toolset import do_in_session
 from widgetd.errors import CallError
@@ -29,20 +29,20 @@ pytestmark = needs_browser
 
 
 @asynccontextmanager
-async def sessions_over(folder: Path, **options: Any) -> AsyncIterator[Sessions]:
-    sessions = Sessions(controls_server(folder), **options)
+async def sessions_over(folder: Path, **options: Any) -> AsyncIterator[BrowserSessions]:
+    sessions = BrowserSessions(controls_server(folder), **options)
     try:
         yield sessions
     finally:
         await sessions.chromium.close()
 
 
-def caller_of(sessions: Sessions, name: str = "") -> Caller:
+def caller_of(sessions: BrowserSessions, name: str = "") -> Caller:
     registry = sessions.server.registry
     return Caller(snapshot=registry.current, registry=registry, principal=Principal(name=name))
 
 
-async def started(sessions: Sessions, name: str = "", **options: Any) -> Any:
+async def started(sessions: BrowserSessions, name: str = "", **options: Any) -> Any:
     show = find_keyword("Show Widget")
     first = show.parse({"widget": "controls", "arguments": {"who": "Ada"}})
     options = {"theme": "light", "width": 400, "locale": "en-US", **options}

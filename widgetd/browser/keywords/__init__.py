@@ -45,7 +45,7 @@ class Keyword:
 
     @property
     def summary(self) -> str:
-        """What the keyword does, in a sentence."""
+        """The effect of the keyword, in a sentence."""
         text = " ".join((inspect.getdoc(self.function) or "").split("\n\n")[0].split())
         return text.partition(". ")[0].removesuffix(".") + "."
 
