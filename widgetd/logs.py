@@ -43,11 +43,10 @@ class _StandardLibrary:
         self._log(logging.ERROR, event, fields)
 
     def exception(self, event: str, **fields: Any) -> None:
-        self._log(logging.ERROR, event, fields, exc_info=True)
+        self._log(logging.ERROR, event, {**fields, "exc_info": True})
 
-    def _log(
-        self, level: int, event: str, fields: dict[str, Any], *, exc_info: bool = False
-    ) -> None:
+    def _log(self, level: int, event: str, fields: dict[str, Any]) -> None:
+        exc_info = fields.pop("exc_info", False)
         if self._logger.isEnabledFor(level):
             message = " ".join((event, *(f"{name}={value!r}" for name, value in fields.items())))
             # The record names the line that logged: two frames above this one.

@@ -37,9 +37,9 @@ from widgetd.web.gallery.results import result_of
 from widgetd.web.guard import Guard
 from widgetd.web.page import (
     PAGE_HEADERS,
-    Page,
     PageRoute,
     RefusedError,
+    WebPage,
     body_of,
     caller_of,
     refusal,
@@ -350,7 +350,7 @@ async def bare_frame(_gallery: Gallery, request: Request) -> Response:
     return view_response(request, ())
 
 
-_Page = partial(Page, scopes=frozenset({ADMIN, CHAT}))
+_Page = partial(WebPage, scopes=frozenset({ADMIN, CHAT}))
 _Free = partial(_Page, cost=0)
 
 PAGES = (

@@ -1,6 +1,6 @@
-"""The ASGI app: MCP at `/mcp`, and beside it the pages that people and probes look at.
+"""The ASGI app: MCP at `/mcp`, and the pages for people and probes beside it.
 
-Pages stand in tables: a new one is a view, its row, and its template.
+Pages are rows of tables: a new page takes a view, a row and a template.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from widgetd.mcp.login import WELL_KNOWN
 from widgetd.mcp.server import Server
 from widgetd.web.cross_site import CrossSiteGuard
 from widgetd.web.guard import Guard
-from widgetd.web.page import Page, PageRoute, RefusedError, Shown, json_response
+from widgetd.web.page import PageRoute, RefusedError, Site, WebPage, json_response
 from widgetd.web.templating import html
 
 _log = get_logger()
@@ -31,32 +31,38 @@ MCP_PATH = "/mcp"
 
 
 def routes(
-    pages: Iterable[Page[Shown]], shown: Shown, guard: Guard | None = None
+    pages: Iterable[WebPage[Site]], site: Site, guard: Guard | None = None
 ) -> list[PageRoute]:
-    """A route for each of `pages`, whose views show `shown`; without a guard, for everybody."""
+    """Return a route for each of `pages`.
 
-    def route(page: Page[Shown]) -> PageRoute:
+    Args:
+        pages: Rows of a table.
+        site: The object that their views render.
+        guard: Checks scopes and charges requests; without one every request is admitted.
+    """
+
+    def route(page: WebPage[Site]) -> PageRoute:
         async def answer(request: Request) -> Response:
             try:
-                found = await page.view(shown, request)
+                result = await page.view(site, request)
             except RefusedError as error:
                 return error.response(page.headers)
-            except Exception as error:  # noqa: BLE001 - one page that fails takes nothing else along
+            except Exception as error:  # noqa: BLE001 - the boundary of one request
                 _log.error(
                     "request.crashed", route=page.path, error=type(error).__name__, exc_info=True
                 )
                 problem = "this failed here, and is in the log; try again"
                 return json_response({"error": problem}, 500, page.headers)
-            if isinstance(found, Response):
-                return found
+            if isinstance(result, Response):
+                return result
             if page.template:
-                return HTMLResponse(html(page.template, found), headers=page.headers)
-            return json_response(found, headers=page.headers)
+                return HTMLResponse(html(page.template, result), headers=page.headers)
+            return json_response(result, headers=page.headers)
 
-        made = PageRoute(page, answer)
+        page_route = PageRoute(page, answer)
         if guard is not None and page.scopes is not None:
-            made.app = guard.around(made.app, page)
-        return made
+            page_route.app = guard.around(page_route.app, page)
+        return page_route
 
     return [route(page) for page in pages]
 
@@ -70,7 +76,7 @@ def app(
 ) -> Starlette:
     """Build the app of one port, which checks Host, Origin and site before anything else.
 
-    Loopback is allowed as a host in any case; `cors_origins` may call from a page.
+    Loopback hosts are always allowed; pages of `cors_origins` may call.
     """
     cors = Middleware(
         CORSMiddleware,
@@ -89,7 +95,7 @@ def app(
     served.router.routes.extend(routes)
     for route in list(served.routes):
         if isinstance(route, Route) and route.path.startswith(f"{WELL_KNOWN}/"):
-            # Hosts that were told of no metadata look there, too.
+            # Hosts that got no address of the metadata look there, too.
             served.router.routes.append(Route(WELL_KNOWN, route.endpoint, methods=route.methods))
     pages = [route for route in served.routes if isinstance(route, PageRoute)]
     sdk.put_before(served, partial(CrossSiteGuard, routes=pages, origins=cors_origins))

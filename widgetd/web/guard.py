@@ -1,7 +1,7 @@
-"""Let only those see a page whose token has its scope.
+"""Authentication, scopes and rates of pages.
 
-A program sends `Authorization: Bearer TOKEN`. A browser asks its user for a name,
-which may be any, and a password, which is the token.
+A program sends `Authorization: Bearer TOKEN`. A browser asks its user for a name, which is
+ignored, and a password, which is the token.
 """
 
 from __future__ import annotations
@@ -23,26 +23,28 @@ from widgetd.mcp.http_calls import caller_for
 from widgetd.mcp.login import reason_of
 from widgetd.mcp.server import Server
 from widgetd.store.limits import admission
-from widgetd.web.page import Page, refusal
+from widgetd.web.page import WebPage, refusal
 
-_ASK = {"www-authenticate": 'Basic realm="widgetd", charset="UTF-8", Bearer realm="widgetd"'}
-_NEEDED = PlainTextResponse("a token is needed\n", 401, headers=_ASK)
+_CHALLENGE = {"www-authenticate": 'Basic realm="widgetd", charset="UTF-8", Bearer realm="widgetd"'}
+_UNAUTHORIZED = PlainTextResponse("a token is needed\n", 401, headers=_CHALLENGE)
 
 
 class Guard:
-    """Lets those in whose token has a page's scope, with the widgets that they may see.
+    """Admits requests whose token has one of a page's scopes, and charges them.
 
-    Where nobody needs a token, `access` is None.
+    Args:
+        server: Serves the widgets; its store has the limits.
+        access: Verifies tokens; None where none is needed.
     """
 
     def __init__(self, server: Server, access: Access | None) -> None:
         self._server = server
         self._access = access
-        self._open: dict[anyio.CancelScope, Principal] = {}
+        self._running: dict[anyio.CancelScope, Principal] = {}
         if access is not None:
-            access.watch(self._end)
+            access.watch(self._cancel)
 
-    def around(self, app: ASGIApp, page: Page[Any]) -> ASGIApp:
+    def around(self, app: ASGIApp, page: WebPage[Any]) -> ASGIApp:
         """Return `app` behind the page's checks.
 
         It answers 401 without a token, 403 without one of the page's scopes, and 429 above the
@@ -50,25 +52,25 @@ class Guard:
         """
         scopes = page.scopes or frozenset()
 
-        async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        async def answer_if_admitted(scope: Scope, receive: Receive, send: Send) -> None:
             principal = await self._principal(scope)
             if self._access is not None and principal.scopes.isdisjoint(scopes):
                 known = principal is not UNAUTHENTICATED
                 self._access.login.refused["no_scope" if known else reason_of(scope)] += 1
             if principal is UNAUTHENTICATED:
-                answer: ASGIApp = _NEEDED
+                answer: ASGIApp = _UNAUTHORIZED
             elif principal.scopes.isdisjoint(scopes):
                 needed = " or ".join(sorted(scopes))
                 answer = PlainTextResponse(f"this token has no scope {needed}\n", 403)
             else:
-                answer = self._charged(app, page, principal)
+                answer = self._charge(app, page, principal)
             scope.setdefault("state", {})["caller"] = caller_for(self._server, principal)
-            await self._while_good(principal, answer, scope, receive, send)
+            await self._until_expiry(principal, answer, scope, receive, send)
 
-        return guarded
+        return answer_if_admitted
 
-    def _charged(self, app: ASGIApp, page: Page[Any], principal: Principal) -> ASGIApp:
-        async def charged(scope: Scope, receive: Receive, send: Send) -> None:
+    def _charge(self, app: ASGIApp, page: WebPage[Any], principal: Principal) -> ASGIApp:
+        async def answer_if_paid(scope: Scope, receive: Receive, send: Send) -> None:
             limits = self._server.store.limits
             charge = admission(limits, principal.name, cost=page.cost, waits=page.waits)
             async with charge as decision:
@@ -76,12 +78,12 @@ class Guard:
                 answer = app if error is None else refusal(error).response()
                 await answer(scope, receive, send)
 
-        return charged
+        return answer_if_paid
 
-    async def _while_good(
+    async def _until_expiry(
         self, principal: Principal, answer: ASGIApp, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        """Let `answer` go on until the token ends: some answers are streams."""
+        """Answer, and end a stream when its token expires."""
         started = False
 
         async def sending(message: Message) -> None:
@@ -89,30 +91,30 @@ class Guard:
             started = True
             await send(message)
 
-        with anyio.move_on_after(principal.remaining_s(time.time())) as good:
-            self._open[good] = principal
+        with anyio.move_on_after(principal.remaining_s(time.time())) as timer:
+            self._running[timer] = principal
             try:
                 await answer(scope, receive, sending)
             finally:
-                del self._open[good]
-        if good.cancelled_caught and started:
+                del self._running[timer]
+        if timer.cancelled_caught and started:
             await send({"type": "http.response.body"})
-        elif good.cancelled_caught:
-            await _NEEDED(scope, receive, send)
+        elif timer.cancelled_caught:
+            await _UNAUTHORIZED(scope, receive, send)
 
-    def _end(self, gone: Collection[Principal]) -> None:
-        for good, principal in list(self._open.items()):
-            if principal in gone:
-                good.cancel()
+    def _cancel(self, revoked: Collection[Principal]) -> None:
+        for timer, principal in list(self._running.items()):
+            if principal in revoked:
+                timer.cancel()
 
     async def _principal(self, scope: Scope) -> Principal:
         if self._access is None:
             return self._server.anonymous
-        said = HTTPConnection(scope).headers.get("authorization", "")
-        if not said.lower().startswith("basic "):
+        header = HTTPConnection(scope).headers.get("authorization", "")
+        if not header.lower().startswith("basic "):
             return principal_of(scope.get("user"), UNAUTHENTICATED)
         try:
-            token = b64decode(said[6:], validate=True).decode().partition(":")[2]
+            token = b64decode(header[6:], validate=True).decode().partition(":")[2]
         except (Undecodable, UnicodeDecodeError):
             token = ""
         proven = await self._access.verify_token(token) if token else None

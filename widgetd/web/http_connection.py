@@ -1,9 +1,9 @@
-"""One client's connection: HTTP/1.1 to the letter, within bounds of time, size and number.
+"""One client's connection: strict HTTP/1.1, bounded in time, size and number.
 
-What two readers of the same bytes could take for different requests is refused, and the
-connection closed: both ways to frame a body at once, folded lines, bare line feeds, two Hosts.
-llhttp refuses most of it; the rest is refused here. A request has only so long to be sent, and a
-connection that is closed in the middle of one is drained first, so that its answer is read.
+Bytes that two parsers could take for different requests are refused, and the connection is
+closed: both ways to frame a body at once, folded lines, bare line feeds, two Hosts. llhttp refuses
+most of them, this module the rest. Requests have deadlines. A connection that is closed in the
+middle of a request is drained first, so that the client reads the answer.
 
 Source: RFC 9112, sections 3.2 (Host), 6.1 and 6.3 (framing), 9.6 (closing); RFC 9110, section 6.5
 (trailers may be ignored).
@@ -32,7 +32,7 @@ _log = get_logger()
 
 
 class ThrottledWarning:
-    """Logs an event that comes again and again once a minute, with how often it came."""
+    """A log event that recurs, logged once per interval with its number of occurrences."""
 
     def __init__(self, event: str) -> None:
         self._event = event
@@ -40,7 +40,7 @@ class ThrottledWarning:
         self._next = 0.0
 
     def count(self, **facts: Any) -> None:
-        """It came; log it where it is due."""
+        """Count one occurrence; log it where an interval has passed."""
         self._times += 1
         now = monotonic()
         if now >= self._next:
@@ -49,32 +49,32 @@ class ThrottledWarning:
 
 
 class ConnectionSlots:
-    """What the connections of one port share: places, and one for probes if there is no other."""
+    """The slots of one port's connections, and some for probes when there are no others."""
 
     def __init__(self, limits: HttpLimits, probes: Collection[str]) -> None:
         self.limits = limits
         self._probes = frozenset(probes)
-        self._kept: dict[Connection, None] = {}
+        self._for_probes: dict[HttpConnection, None] = {}
         self._full = ThrottledWarning("connections.exhausted")
 
-    def enter(self, connection: Connection, opened: int) -> bool:
-        """Whether there is a place, now that `opened` are; else `connection` has a kept one."""
-        if opened - len(self._kept) <= self.limits.connections:
+    def enter(self, connection: HttpConnection, opened: int) -> bool:
+        """Return whether `connection` got a slot, `opened` being open; else it answers probes."""
+        if opened - len(self._for_probes) <= self.limits.connections:
             return True
         self._full.count(most=self.limits.connections)
-        self._kept[connection] = None
-        if len(self._kept) > self.limits.probe_connections:
-            oldest = next(iter(self._kept))
+        self._for_probes[connection] = None
+        if len(self._for_probes) > self.limits.probe_connections:
+            oldest = next(iter(self._for_probes))
             self.leave(oldest)
             oldest.transport.abort()
         return False
 
-    def leave(self, connection: Connection) -> None:
-        """Its place is free again."""
-        self._kept.pop(connection, None)
+    def leave(self, connection: HttpConnection) -> None:
+        """Free the connection's slot."""
+        self._for_probes.pop(connection, None)
 
     async def answer_probes(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-        """`app`, for probes; everybody else is told to come again."""
+        """Answer probes with `app`, and all other requests with 503."""
         if scope["path"] in self._probes:
             await app(scope, receive, send)
             return
@@ -84,20 +84,20 @@ class ConnectionSlots:
         await send({"type": "http.response.body", "body": text})
 
 
-class _Awaited(Enum):
+class _Expected(Enum):
     HEADER = auto()
     BODY = auto()
     NOTHING = auto()
 
 
-class Connection(HttpToolsProtocol):
-    """uvicorn's protocol, with what it leaves open closed."""
+class HttpConnection(HttpToolsProtocol):
+    """uvicorn's protocol with strict parsing, deadlines and limits."""
 
-    def __init__(self, *, slots: ConnectionSlots, **told: Any) -> None:
-        super().__init__(**told)
+    def __init__(self, *, slots: ConnectionSlots, **options: Any) -> None:
+        super().__init__(**options)
         self._slots = slots
         self._limits = slots.limits
-        self._awaited = _Awaited.HEADER
+        self._expected = _Expected.HEADER
         self._advanced = False
         self._overhead = 0
         self._timer: asyncio.TimerHandle | None = None
@@ -108,7 +108,7 @@ class Connection(HttpToolsProtocol):
         self._admitted = True
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
-        """Give it a place, and a time to say what it wants."""
+        """Take a slot, and set the deadline of the first header."""
         ours = _Transport(transport, self.loop, self.linger)
         super().connection_made(cast("asyncio.Transport", ours))
         self._admitted = self._slots.enter(self, len(self.connections))
@@ -117,99 +117,99 @@ class Connection(HttpToolsProtocol):
         self._arm(self._limits.header_s)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Give its place to somebody else."""
+        """Free the slot."""
         self._disarm()
         self._slots.leave(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Read on; where the request is not all there, it has a deadline."""
+        """Parse more; set a deadline while a request is incomplete."""
         if self._lingering or self._refused:
             return
         self._advanced = False
         super().data_received(data)
         if self.transport.is_closing():
             return
-        if self._awaited is _Awaited.NOTHING:
+        if self._expected is _Expected.NOTHING:
             if self._answering is not None:
                 return
-            self._awaited = _Awaited.HEADER  # line breaks before the next request
+            self._expected = _Expected.HEADER  # line breaks before the next request
         self._overhead = 0 if self._advanced else self._overhead + len(data)
         if self._overhead > LIMITS.overhead_bytes:
             self._refuse(431)
         elif self._timer is None:
-            header = self._awaited is _Awaited.HEADER
+            header = self._expected is _Expected.HEADER
             self._arm(self._limits.header_s if header else self._limits.body_s)
 
     def on_message_begin(self) -> None:
-        """A request begins."""
+        """Begin a request."""
         super().on_message_begin()
         self._spoke = True
-        self._awaited, self._advanced = _Awaited.HEADER, True
+        self._expected, self._advanced = _Expected.HEADER, True
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a field without the white space around its value, of which llhttp leaves the end.
+        """Add a field without white space around its value; llhttp strips only the front.
 
         Source: RFC 9110, section 5.5.
         """
         super().on_header(name, value.strip(b" \t"))
 
     def on_headers_complete(self) -> None:
-        """Begin to answer it, if nobody could read its header as another one."""
+        """Check the header, then begin to answer."""
         self._check_header()
         super().on_headers_complete()
         self._disarm()
-        self._awaited, self._advanced = _Awaited.BODY, True
-        # Trailers would stand among the header's fields.
+        self._expected, self._advanced = _Expected.BODY, True
+        # llhttp would add trailers to these fields.
         self.headers = []
-        # Whoever is answered before the body's end is not listened to any more.
+        # A client that is answered before its body ends is not read any further.
         self._keeps = self.cycle.keep_alive and self._admitted
         self.cycle.keep_alive = False
 
     def on_body(self, body: bytes) -> None:
-        """More of its body."""
+        """Pass on a part of the body."""
         self._advanced = True
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """It is all there."""
+        """Complete the request."""
         self._disarm()
-        self._awaited = _Awaited.NOTHING
+        self._expected = _Expected.NOTHING
         if not self.cycle.response_started:
             self.cycle.keep_alive = self._keeps
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """Go on with the next request; after the last before one that was refused, end."""
+        """Go on with the next request; close after the last one before a refused one."""
         is_last = not self.pipeline
         super().on_response_complete()
         if self._refused and is_last and not self.transport.is_closing():
             self.transport.close()
 
     def shutdown(self) -> None:
-        """Finish what is in flight, and no more."""
+        """Complete requests in flight, then close."""
         self._keeps = False
         super().shutdown()
 
     def send_400_response(self, msg: str) -> None:
-        """What was sent is no request."""
+        """Refuse bytes that are no request."""
         self._refuse(400, msg)
 
     def _unsupported_upgrade_warning(self) -> None:
-        # The parser takes what follows for the other protocol.
+        # The parser takes what follows for bytes of the other protocol.
         self.cycle.keep_alive = False
 
     @property
     def _answering(self) -> RequestResponseCycle | None:
-        """The request that came last, until it has its whole answer."""
+        """The latest request, until its response is complete."""
         last = cast("RequestResponseCycle | None", self.cycle)
         return None if last is None or last.response_complete else last
 
     def _check_header(self) -> None:
-        """Refuse what other readers of the same header would read otherwise.
+        """Refuse a header that other parsers could read as another request.
 
         Raises:
-            ValueError: It is one of those.
+            ValueError: The header is one of those.
         """
         version = self.parser.get_http_version()
         hosts = [value for name, value in self.headers if name == b"host"]
@@ -236,18 +236,18 @@ class Connection(HttpToolsProtocol):
             self._timer = None
 
     def _overdue(self, seconds: float) -> None:
-        if self.flow.read_paused:  # it is we who do not read
+        if self.flow.read_paused:  # this side does not read
             self._arm(seconds)
-        elif not self._spoke:  # it said nothing, and is not spoken to
+        elif not self._spoke:  # a client that sent nothing gets no answer
             self.transport.abort()
         else:
             self._refuse(408)
 
     def _refuse(self, status: int, reason: str = "") -> None:
-        """Take no more, and end; whoever came before on this connection is answered first."""
+        """Refuse a request and close; earlier requests on this connection are answered first."""
         self._disarm()
         self._refused = True
-        cycle, inside = self._answering, self._awaited is _Awaited.BODY
+        cycle, inside = self._answering, self._expected is _Expected.BODY
         if cycle is not None and (not inside or self.pipeline):
             if inside:
                 self.pipeline.popleft()
@@ -264,12 +264,12 @@ class Connection(HttpToolsProtocol):
         self.transport.close()
 
     def linger(self, transport: asyncio.Transport) -> None:
-        """Close; first let a client that still sends read what it was told.
+        """Close, after a client that still sends had time to read the answer.
 
-        A socket that is closed with bytes unread resets its connection, and what was written last
-        may be lost on the way.
+        A socket that is closed with bytes unread resets its connection, and the last bytes written
+        may be lost.
         """
-        if self._lingering or self._awaited is _Awaited.NOTHING or transport.is_closing():
+        if self._lingering or self._expected is _Expected.NOTHING or transport.is_closing():
             transport.close()
             return
         self._lingering = True
@@ -282,9 +282,9 @@ class Connection(HttpToolsProtocol):
 
 
 class _Transport:
-    """A transport that sends a header with what follows it, and whose end is decided elsewhere.
+    """A transport that sends header and body in one packet, and lets its owner close.
 
-    Two packets of one answer wake its reader twice.
+    Two packets of one response wake its reader twice.
     """
 
     def __init__(
@@ -302,7 +302,7 @@ class _Transport:
         self.get_extra_info = transport.get_extra_info
 
     def write(self, data: bytes | memoryview) -> None:
-        """Send it; a header may wait until whoever writes it lets others go on."""
+        """Send `data`; a header waits for the rest of this turn of the loop."""
         if len(data) > LIMITS.copied_bytes:
             self._flush()
         if self._flushing is not None:
@@ -322,11 +322,11 @@ class _Transport:
             self._transport.write(self._header)
 
     def close(self) -> None:
-        """End it when its client has read the rest."""
+        """Flush, and let the owner close."""
         self._flush()
         self._left = True
         self._end(self._transport)
 
     def is_closing(self) -> bool:
-        """Whether nothing more is said on it."""
+        """Return whether the transport is closing."""
         return self._left or self._transport.is_closing()

@@ -1,7 +1,7 @@
-"""A port: bind it, serve the app on it, and end so that nobody is cut off.
+"""One port: binding, serving, and a shutdown that completes requests in flight.
 
-uvicorn would take the signals for itself and let open streams hold up the end.
-Here the daemon owns the signals, and the streams are ended first.
+uvicorn would handle signals itself and wait for open streams. Here the daemon handles signals,
+and streams are ended first.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ import uvicorn
 from starlette.applications import Starlette
 
 from widgetd.errors import ConfigError
-from widgetd.web.http_connection import Connection, ConnectionSlots, ThrottledWarning
+from widgetd.web.http_connection import ConnectionSlots, HttpConnection, ThrottledWarning
 from widgetd.web.limits import LIMITS, HttpLimits
 
 _NO_DESCRIPTOR = "socket.accept() out of system resource"
-"""How asyncio says so: for each connection that it tries to accept, and every second anew."""
+"""Message of asyncio for each connection it cannot accept, repeated every second."""
 
 
 def most_connections() -> int:
-    """As many as this process has descriptors for, beside what it needs itself."""
+    """Return the number of connections for which this process has descriptors to spare."""
     descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if descriptors == resource.RLIM_INFINITY:
         return HttpLimits().connections
@@ -38,10 +38,11 @@ def most_connections() -> int:
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """A listening socket; port 0 takes any free one.
+    """Open a listening socket; port 0 takes any free one.
 
     Raises:
-        ConfigError: The port is in use (W0005), not ours (W0006), or the host is not here (W0002).
+        ConfigError: The port is in use (W0005) or needs a privilege (W0006), or the host is no
+            address of this machine (W0002).
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio lets small writes go at once only where the protocol is named: without it, a response
@@ -67,19 +68,21 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def url_of(listener: socket.socket) -> str:
-    """Where clients on this machine find the listener: `http://127.0.0.1:8787`."""
+    """Return the listener's URL for clients on this machine: `http://127.0.0.1:8787`."""
     host, port = listener.getsockname()[:2]
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104 - read, not bound
     return f"http://{shown}:{port}"
 
 
 class HttpServer(uvicorn.Server):
-    """Serves one app on one socket until told to end.
+    """A server of one app on one socket.
 
     Args:
-        probes: The paths that are answered even where there are too many connections.
-        after_start: CallRecord once when requests are answered.
-        before_end: CallRecord once before connections are closed; it ends the open streams.
+        app: The app.
+        limits: Timeouts and number of connections.
+        probes: Paths that are answered even when there are too many connections.
+        after_start: Called once when requests are answered.
+        before_end: Called once before connections are closed; it ends the open streams.
     """
 
     def __init__(
@@ -94,7 +97,7 @@ class HttpServer(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
-                http=cast("Any", partial(Connection, slots=ConnectionSlots(limits, probes))),
+                http=cast("Any", partial(HttpConnection, slots=ConnectionSlots(limits, probes))),
                 backlog=LIMITS.accepted_at_once,
                 lifespan="on",
                 ws="none",
@@ -109,7 +112,7 @@ class HttpServer(uvicorn.Server):
         self._ending = anyio.Event()
 
     def end(self) -> None:
-        """Take no new connections, finish what is in flight, then return from `serve`."""
+        """Refuse new connections, complete requests in flight, then return from `serve`."""
         self.should_exit = True
         self._ending.set()
 
@@ -119,31 +122,31 @@ class HttpServer(uvicorn.Server):
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Say so when requests are answered."""
-        tell = partial(_tell, ThrottledWarning("accept.failed"))
-        asyncio.get_running_loop().set_exception_handler(tell)
+        """Start, and report it."""
+        handler = partial(_handle_exception, ThrottledWarning("accept.failed"))
+        asyncio.get_running_loop().set_exception_handler(handler)
         await super().startup(sockets)
         for listener in sockets or ():
-            # asyncio takes how many may wait for how many to take at once.
+            # asyncio uses one number both as backlog and as connections accepted at once.
             listener.listen(LIMITS.backlog)
         self._after_start()
 
     async def main_loop(self) -> None:
-        """Tick until told to end, which is heard at once; uvicorn would ask ten times a second."""
+        """Tick until `end` is called; uvicorn would poll ten times a second."""
         while not await self.on_tick(0):
             with anyio.move_on_after(LIMITS.tick_s):
                 await self._ending.wait()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the streams first, for they would never end by themselves."""
+        """End the streams, which would never end by themselves, then shut down."""
         self._before_end()
         await super().shutdown(sockets)
 
 
-def _tell(
+def _handle_exception(
     warning: ThrottledWarning, loop: asyncio.AbstractEventLoop, context: dict[str, Any]
 ) -> None:
-    """Tell what no task was there to hear; that nobody can come in, once a minute."""
+    """Log exceptions outside tasks; a lack of descriptors once per interval."""
     if context["message"] == _NO_DESCRIPTOR:
         warning.count(problem=str(context["exception"]))
     else:

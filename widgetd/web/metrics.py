@@ -1,8 +1,7 @@
-"""Numbers for Prometheus: the only door to prometheus-client.
+"""Metrics for Prometheus: the only module that imports prometheus-client.
 
-Everything is counted in a registry of its own, by one daemon, and what a widget
-had is forgotten with the widget, so that the series stay as many as the widgets.
-Counts are pushed through the two observers; states are read when asked for.
+Each daemon has a registry of its own. A widget's series are removed with the widget, so that
+their number stays in proportion. Observers push counts; states are read at each scrape.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from widgetd.widget.widget import Widget
 Child = TypeVar("Child")
 
 _LIMIT_NAMES = {"W2201": "rate", "W2202": "at_once"}
-"""The bounds of each principal, by the code of what is beyond them."""
+"""Labels of a principal's limits, by the code of their refusals."""
 
 _CALL_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10)
 _SAVE_S = (0.025, 0.05, 0.075, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10)
@@ -47,7 +46,7 @@ _SCAN_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30)
 
 
 class Metrics:
-    """What has happened since the start; it observes the reloading and the tools both."""
+    """The metrics of one daemon, and an observer of reloads, calls, uploads and notifications."""
 
     def __init__(self, registry: Registry, health: Health) -> None:
         self._registry = registry
@@ -87,17 +86,17 @@ class Metrics:
         }
         self._seconds_of = _Children(self._seconds.labels)
         self._steps_of = _Children(self._steps.labels)
-        self.collected.register(_Asked(partial(_states, registry, health)))
+        self.collected.register(_ScrapedCollector(partial(_states, registry, health)))
 
     def _outcome_of(self, outcome: Outcome, widget: str) -> Counter:
         return self._calls.labels(widget, outcome)
 
     def on_scan(self, seconds: float) -> None:
-        """The folder was looked at."""
+        """Record the duration of a scan."""
         self._scans.observe(seconds)
 
     def on_swap(self, swap: Swap) -> None:
-        """Something else is served."""
+        """Count the changes of a swap, and drop the series of removed widgets."""
         change = swap.change
         good, bad = len(change.added) + len(change.changed), len(change.refused)
         self._attempts.inc(good + bad)
@@ -122,7 +121,7 @@ class Metrics:
                 metric.remove_by_labels({"widget": tool})
 
     def on_call(self, call: CallRecord) -> None:
-        """A call is over; one of a widget that is gone meanwhile counts for none."""
+        """Count a call; one of a widget that was removed meanwhile has no widget's label."""
         widget = call.tool if call.widget is None else call.widget.tool
         if call.widget is not None and widget not in self._registry.current.widgets:
             widget = ""
@@ -132,16 +131,16 @@ class Metrics:
             self._limited.labels(_LIMIT_NAMES[call.code]).inc()
 
     def on_render(self, widget: Widget, steps: int) -> None:
-        """A widget was rendered; one that is gone meanwhile leaves no series."""
+        """Record the steps of a render, unless its widget was removed meanwhile."""
         if widget.tool in self._registry.current.widgets:
             self._steps_of[widget.tool].observe(steps)
 
     def on_upload(self, upload: Upload) -> None:
-        """Somebody brought a widget to the folder."""
+        """Count an upload."""
         self._uploads.labels(upload.outcome).inc()
 
     def on_notice(self, notice: Notice) -> None:
-        """Clients were told."""
+        """Count the notifications that clients got."""
         for kind, count in (
             ("tools", int(notice.tools)),
             ("resources", int(notice.resources)),
@@ -150,12 +149,12 @@ class Metrics:
             self._notices.labels(kind).inc(count)
 
     def watch_number(self, name: str, meaning: str, number: Callable[[], int]) -> None:
-        """Show `number` as it is whenever somebody asks."""
+        """Export `number` as a gauge, read at each scrape."""
         gauge = Gauge(f"widgetd_{name}", meaning, registry=self.collected)
         gauge.set_function(number)
 
     def watch_upstreams(self, ups: Callable[[], Mapping[str, bool]]) -> None:
-        """Show which upstreams can be called whenever somebody asks, and count their calls."""
+        """Export which upstreams can be called, and count their calls."""
 
         def collect() -> Iterator[Metric]:
             said = "Whether an upstream can be called."
@@ -164,7 +163,7 @@ class Metrics:
                 family.add_metric([name], int(up))
             yield family
 
-        self.collected.register(_Asked(collect))
+        self.collected.register(_ScrapedCollector(collect))
         self._upstream_calls = self._counter(
             "upstream_calls", "Calls of an upstream.", "upstream", "outcome"
         )
@@ -176,26 +175,31 @@ class Metrics:
         )
 
     def upstream_called(self, upstream: str, outcome: str, seconds: float) -> None:
-        """A call of an upstream is over."""
+        """Count a call of an upstream."""
         self._upstream_calls.labels(upstream, outcome).inc()
         self._upstream_seconds.labels(upstream).observe(seconds)
 
     def upstream_answered(self, upstream: str, source: str) -> None:
-        """A widget was filled."""
+        """Count a widget that an upstream filled."""
         self._upstream_answers.labels(upstream, source).inc()
 
     def exposition(self, accept: str, named: Collection[str] | None = None) -> tuple[bytes, str]:
-        """The numbers in the dialect that a scraper accepts, and its media type.
+        """Encode all metrics.
 
-        It may see the tools that are `named`, all others having an pseudonym id; None for all.
+        Args:
+            accept: The scraper's `Accept`, which decides the format.
+            named: Tools that the scraper may see; others have a pseudonym. None names all.
+
+        Returns:
+            The text and its media type.
         """
         encode, media_type = choose_encoder(accept)
         if named is None:
             return encode(self.collected), media_type
-        return encode(_Asked(partial(_named, self.collected, named))), media_type
+        return encode(_ScrapedCollector(partial(_hide_names, self.collected, named))), media_type
 
     def watch_count(self, name: str, meaning: str, number: Callable[[], int]) -> None:
-        """Show `number`, which only rises, as it is whenever somebody asks."""
+        """Export `number`, which only rises, as a counter, read at each scrape."""
         self.watch_counts(name, meaning, (), lambda: {(): number()})
 
     def watch_counts(
@@ -205,7 +209,7 @@ class Metrics:
         labels: Sequence[str],
         numbers: Callable[[], Mapping[tuple[str, ...], int]],
     ) -> None:
-        """Show `numbers`, which only rise, by the values of `labels`, whenever somebody asks."""
+        """Export `numbers`, which only rise, by the values of `labels`, read at each scrape."""
 
         def collect() -> Iterator[Metric]:
             family = CounterMetricFamily(f"widgetd_{name}", meaning, labels=labels)
@@ -213,7 +217,7 @@ class Metrics:
                 family.add_metric(values, number)
             yield family
 
-        self.collected.register(_Asked(collect))
+        self.collected.register(_ScrapedCollector(collect))
 
     def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
         return Counter(f"widgetd_{name}", meaning, labels, registry=self.collected)
@@ -227,31 +231,31 @@ class Metrics:
 
 
 class _Children(dict[str, Child]):
-    """What is counted of each widget, held so that no call has to look for it among all series."""
+    """A metric's child for each widget, cached: `labels()` costs a call a lock and a search."""
 
     def __init__(self, child_of: Callable[[str], Child]) -> None:
         self._child_of = child_of
 
     def __missing__(self, widget: str) -> Child:
-        """A widget that comes to have it."""
+        """Create a widget's child."""
         child = self._child_of(widget)
         self[widget] = child
         return child
 
 
-class _Asked(Collector):
-    """Metrics that are made whenever somebody asks."""
+class _ScrapedCollector(Collector):
+    """A collector of metrics that are built at each scrape."""
 
     def __init__(self, collect: Callable[[], Iterator[Metric]]) -> None:
         self._collect = collect
 
     def collect(self) -> Iterator[Metric]:
-        """As they are now."""
+        """Build the metrics."""
         return self._collect()
 
 
-def _named(collected: Collector, named: Collection[str]) -> Iterator[Metric]:
-    """What was collected, with an pseudonym id for each tool that is not to be named."""
+def _hide_names(collected: Collector, named: Collection[str]) -> Iterator[Metric]:
+    """Yield all metrics, with a pseudonym for each tool that is not in `named`."""
     for metric in collected.collect():
         metric.samples = [
             sample._replace(labels={**sample.labels, "widget": pseudonym(tool)})
@@ -263,7 +267,7 @@ def _named(collected: Collector, named: Collection[str]) -> Iterator[Metric]:
 
 
 def _states(registry: Registry, health: Health) -> Iterator[Metric]:
-    """Which snapshot is served, how many widgets, and how the daemon is."""
+    """Yield the state of the snapshot, of its widgets and of the daemon."""
     snapshot = registry.current
     yield InfoMetricFamily(
         "widgetd_build",

@@ -1,4 +1,4 @@
-"""A page: its row in a table, and the responses that every page makes."""
+"""Rows of the tables of pages, and the responses that views share."""
 
 from __future__ import annotations
 
@@ -34,9 +34,10 @@ PAGE_HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-store",
 }
-"""A page runs only our own files, talks only to us, and cannot be framed."""
+"""A page runs only files of this package, connects only to this origin, and cannot be framed."""
 
-Shown = TypeVar("Shown")
+Site = TypeVar("Site")
+"""The object that a view renders: the daemon, the gallery or the chat."""
 
 
 class RefusedError(Exception):
@@ -56,26 +57,26 @@ class RefusedError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page(Generic[Shown]):
-    """One page, or what a page fetches.
+class WebPage(Generic[Site]):
+    """A row of a table of pages: a page, or data that one fetches.
 
     Attributes:
-        path: Where it is, as Starlette writes paths.
-        view: Answers a request: with a response, with what fills the template in, or, where there
-            is none, with what is sent as JSON.
-        scopes: Whoever has one of them sees the page; None where everybody does.
+        path: The path, as Starlette writes it.
+        view: Answers a request with a response, with the template's context, or, without a
+            template, with a JSON value.
+        scopes: One of them is required; None admits every request.
         cost: In calls, of a request that `scopes` admit: 5 for one that draws in the browser, 0 for
             what costs no more to answer than to refuse. `docs/operations.md` lists the free pages.
         waits: Whether a request holds no slot, because it waits for calls of its own user.
         cross_site: The answer to browsers whose user is on another site's page: none, one to those
             that follow a link, or one to all. Only pages that start no work may be linked to.
         template: A file of `templates/`.
-        methods: The HTTP methods; whoever may GET may HEAD.
-        headers: Of responses that the view does not make itself.
+        methods: HTTP methods; GET includes HEAD.
+        headers: Headers of responses that the view does not build itself.
     """
 
     path: str
-    view: Callable[[Shown, Request], Awaitable[Any]]
+    view: Callable[[Site, Request], Awaitable[Any]]
     scopes: frozenset[str] | None
     cost: float = 1.0
     waits: bool = False
@@ -88,7 +89,9 @@ class Page(Generic[Shown]):
 class PageRoute(Route):
     """The route of a page."""
 
-    def __init__(self, page: Page[Any], answer: Callable[[Request], Awaitable[Response]]) -> None:
+    def __init__(
+        self, page: WebPage[Any], answer: Callable[[Request], Awaitable[Response]]
+    ) -> None:
         super().__init__(page.path, answer, methods=page.methods)
         self.page = page
 
@@ -135,7 +138,7 @@ def json_response(
     status: int = 200,
     headers: Mapping[str, str] = PAGE_HEADERS,
 ) -> Response:
-    """`value` as JSON, sent as pages are."""
+    """Return `value` as a JSON response with the headers of pages."""
     content = orjson.dumps(value, default=dict)
     return Response(content, status, headers, media_type="application/json")
 
@@ -147,10 +150,10 @@ def caller_of(request: Request) -> Caller:
 
 
 async def body_of(request: Request, most_bytes: int) -> bytes | None:
-    """Return the body of a request; None where it is longer than that.
+    """Return the body of a request; None where it is longer than `most_bytes`.
 
     Raises:
-        RefusedError: The client went away before its end; nobody reads the answer.
+        RefusedError: The client disconnected before its end and will not read the answer.
     """
     body = bytearray()
     try:

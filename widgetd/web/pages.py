@@ -1,4 +1,4 @@
-"""What programs fetch beside MCP, in one table: probes, status, metrics, renders for backends."""
+"""The table of pages for programs: probes, status, metrics, and renders for backends."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from widgetd.web.cross_site import CrossSiteGuard
 from widgetd.web.guard import Guard
 from widgetd.web.limits import LIMITS
 from widgetd.web.metrics import Metrics
-from widgetd.web.page import Page, PageRoute, RefusedError, body_of, caller_of, status_of
+from widgetd.web.page import PageRoute, RefusedError, WebPage, body_of, caller_of, status_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Daemon:
-    """What the pages tell of."""
+    """The parts of the daemon that these pages show."""
 
     server: Server
     health: Health
@@ -43,34 +43,34 @@ class Daemon:
 
 
 async def livez(_daemon: Daemon, _request: Request) -> Response:
-    """Whether widgetd lives."""
+    """Answer that the process is alive."""
     return JSONResponse({"status": "ok"})
 
 
 async def readyz(daemon: Daemon, _request: Request) -> Response:
-    """Whether clients may be sent here."""
+    """Answer whether clients may be sent here: 200 or 503."""
     ready = readiness(daemon.server.registry, daemon.health)
     return JSONResponse(ready, status_code=200 if ready["ready"] else 503)
 
 
 async def status_page(daemon: Daemon, request: Request) -> Response | dict[str, Any]:
-    """How widgetd is, fault by fault: HTML for a browser, JSON for everybody else."""
+    """Show state and faults: HTML to browsers, JSON to programs."""
     server = daemon.server
     facts = status(server.registry, daemon.health, caller_of(request).snapshot)
     if "text/html" not in request.headers.get("accept", ""):
         return JSONResponse(facts)
-    return {"faults": facts.pop("faults"), "facts": facts, "dress": _dress()}
+    return {"faults": facts.pop("faults"), "facts": facts, "stylesheet": _stylesheet()}
 
 
 @cache
-def _dress() -> Markup:
-    """The gallery's stylesheet, within the page: there may be no gallery to fetch it from."""
+def _stylesheet() -> Markup:
+    """Return the gallery's stylesheet to inline: there may be no gallery to fetch it from."""
     css = files("widgetd.web.gallery") / "static" / "gallery.css"
     return Markup(css.read_text(encoding="utf-8"))  # noqa: S704 - it is ours
 
 
 async def metrics_page(daemon: Daemon, request: Request) -> Response:
-    """Numbers for Prometheus, in the dialect that the scraper asks for."""
+    """Show the metrics in the format that the scraper accepts."""
     server = daemon.server
     # On a port of its own, metrics have no guard.
     caller: Caller | None = getattr(request.state, "caller", None)
@@ -83,47 +83,46 @@ async def metrics_page(daemon: Daemon, request: Request) -> Response:
 
 
 async def render(daemon: Daemon, request: Request) -> Response:
-    """A backend has its data rendered, and a model shows it by its id.
+    """Render a backend's data and keep the render, which a model shows by its id.
 
-    The body is the widget's arguments. Rows that a model should never type, and need not see,
-    take this way.
+    The body is the widget's arguments: rows that no model should have to type or read.
     """
 
-    async def arguments() -> Mapping[str, Any]:
+    async def read_arguments() -> Mapping[str, Any]:
         return _object(await _body(request))
 
     user, name = request.scope.get("user"), request.path_params["name"]
-    answer = await keep_render(daemon.server, user, name, arguments)
-    return _rendered(daemon, request, answer, 201)
+    answer = await keep_render(daemon.server, user, name, read_arguments)
+    return _render_response(daemon, request, answer, 201)
 
 
 async def update(daemon: Daemon, request: Request) -> Response:
-    """A backend has other data rendered in the place of what is shown, or says what came of it.
+    """Replace a kept render with other data of a backend, or with a note.
 
-    The body is the widget's arguments, or empty; `?note=`, `failed` and `after` are those of
-    `update_render`.
+    The body is the widget's arguments, or empty; `?note=`, `failed` and `after` are the arguments
+    of `update_render`.
     """
 
     async def read() -> Mapping[str, Any]:
         query = request.query_params
-        given: dict[str, Any] = {"note": query.get("note", "")}
-        if len(given["note"]) > LONGEST_NOTE:
-            problem = f"expected at most {LONGEST_NOTE} characters, got {len(given['note'])}"
+        update: dict[str, Any] = {"note": query.get("note", "")}
+        if len(update["note"]) > LONGEST_NOTE:
+            problem = f"expected at most {LONGEST_NOTE} characters, got {len(update['note'])}"
             raise CallError("W2002", problem, path="note")
         if (failed := query.get("failed", "0")) not in ("0", "1"):
             raise CallError("W2002", f"expected 1 or 0, got {failed!r:.60}", path="failed")
-        given["failed"] = failed == "1"
+        update["failed"] = failed == "1"
         if "after" in query:
             if not query["after"].isdecimal() or len(query["after"]) > LIMITS.version_digits:
                 raise CallError("W2002", "expected the number of a version", path="after")
-            given["after"] = int(query["after"])
+            update["after"] = int(query["after"])
         if body := await _body(request):
-            given["arguments"] = _object(body)
-        return given
+            update["arguments"] = _object(body)
+        return update
 
     user, name = request.scope.get("user"), request.path_params["name"]
     answer = await update_kept(daemon.server, user, name, request.path_params["id"], read)
-    return _rendered(daemon, request, answer, 200)
+    return _render_response(daemon, request, answer, 200)
 
 
 async def _body(request: Request) -> bytes:
@@ -140,18 +139,20 @@ async def _body(request: Request) -> bytes:
 
 
 def _object(body: bytes) -> Mapping[str, Any]:
-    """The body as an object; raises W2009 where it is none."""
+    """Parse the body as an object; raise W2009 where it is none."""
     try:
-        given = parse_json(body)
+        value = parse_json(body)
     except NotJsonError as error:
         raise CallError("W2009", f"expected a JSON object, got no JSON ({error})") from None
-    if not isinstance(given, dict):
-        raise CallError("W2009", f"expected a JSON object, got {kind(given)}")
-    return given
+    if not isinstance(value, dict):
+        raise CallError("W2009", f"expected a JSON object, got {kind(value)}")
+    return value
 
 
-def _rendered(daemon: Daemon, request: Request, answer: dict[str, Any], done: int) -> Response:
-    """`answer` as HTTP has it, with the status `done` where it is no error."""
+def _render_response(
+    daemon: Daemon, request: Request, answer: dict[str, Any], done: int
+) -> Response:
+    """Return `answer` as a response, with the status `done` unless it is an error."""
     error = answer.get("error", {})
     code, headers = error.get("code"), {}
     http_status = done if code is None else status_of(code)
@@ -165,16 +166,16 @@ def _rendered(daemon: Daemon, request: Request, answer: dict[str, Any], done: in
     return JSONResponse(answer, status_code=http_status, headers=headers)
 
 
-_Probe = partial(Page, scopes=None, cross_site="allow")
+_Probe = partial(WebPage, scopes=None, cross_site="allow")
 
 PAGES = (
     _Probe(path="/livez", view=livez),
     _Probe(path="/healthz", view=livez),  # as many platforms call it
     _Probe(path="/readyz", view=readyz),
-    # Whoever lacks the scope of a call is told so the way a call tells.
-    Page(path="/render/{name}", view=render, scopes=None, methods=("POST",)),
-    Page(path="/render/{name}/{id}", view=update, scopes=None, methods=("POST",)),
-    Page(
+    # They require scopes, and charge, as calls do.
+    WebPage(path="/render/{name}", view=render, scopes=None, methods=("POST",)),
+    WebPage(path="/render/{name}/{id}", view=update, scopes=None, methods=("POST",)),
+    WebPage(
         path="/status",
         view=status_page,
         scopes=frozenset({ADMIN}),
@@ -189,9 +190,9 @@ PAGES = (
 )
 
 PROBES = tuple(page.path for page in PAGES if page.view in {livez, readyz})
-"""What must be answered when nothing else is."""
+"""Paths that are answered even when there are too many connections."""
 
-METRICS_PAGE = Page(
+METRICS_PAGE = WebPage(
     path="/metrics",
     view=metrics_page,
     scopes=frozenset({ADMIN, METRICS}),
@@ -200,11 +201,11 @@ METRICS_PAGE = Page(
 
 
 def daemon_routes(daemon: Daemon, guard: Guard, *, metrics: bool) -> list[PageRoute]:
-    """The routes beside MCP, with or without `/metrics`."""
+    """Return the routes of these pages, with or without `/metrics`."""
     return routes((*PAGES, METRICS_PAGE) if metrics else PAGES, daemon, guard)
 
 
 def metrics_app(daemon: Daemon) -> Starlette:
-    """`/metrics` and nothing else, for whoever reaches a port of its own."""
+    """Build an app that serves only `/metrics`, on a port of its own."""
     pages = routes([METRICS_PAGE], daemon)
     return Starlette(routes=pages, middleware=[Middleware(CrossSiteGuard, routes=pages)])

@@ -1,4 +1,4 @@
-"""Files that lie in a package, as a browser asks for them again and again."""
+"""Static files of the package, with entity tags."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from starlette.responses import Response
 
 @cache
 def static_files(package: str) -> Mapping[str, bytes]:
-    """The files of a package's folder `static`, and the script that hosts the view, by name."""
+    """Return by name the files of a package's `static`, and the script of the view's host."""
     own = (files(package) / "static").iterdir()
     return {file.name: file.read_bytes() for file in (*own, files("widgetd.view") / "host.js")}
 
 
 def static_file(request: Request, package: str, headers: Mapping[str, str]) -> Response:
-    """The file of `package` that the address names."""
+    """Answer with the file of `package` that the address names."""
     name = request.path_params["name"]
     content = static_files(package).get(name)
     if content is None:
@@ -30,9 +30,9 @@ def static_file(request: Request, package: str, headers: Mapping[str, str]) -> R
 
 
 def cacheable(request: Request, content: bytes, kind: str, headers: Mapping[str, str]) -> Response:
-    """`content`, or word that the browser has it already; it asks each time, so none is stale."""
-    told = content + repr(sorted(headers.items())).encode()
-    tag = f'"{blake2b(told, digest_size=8).hexdigest()}"'
+    """Answer with `content`, or 304 where the browser has it; it revalidates at each request."""
+    identity = content + repr(sorted(headers.items())).encode()
+    tag = f'"{blake2b(identity, digest_size=8).hexdigest()}"'
     headers = {**headers, "cache-control": "no-cache", "etag": tag}
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)

@@ -1,6 +1,6 @@
-"""HTML of every page: Jinja templates, in which whatever a file says is text.
+"""HTML of pages, from Jinja templates that escape every value.
 
-The door to jinja2 for pages; widgets' own templates are evaluated in `template/`.
+The only module that imports jinja2 for pages; widgets' templates are evaluated in `template/`.
 """
 
 from __future__ import annotations
@@ -23,40 +23,40 @@ _KEY = compile_pattern(r"(?m)^( *)(&#34;.*?&#34;): ")
 
 
 def html(template: str, context: Mapping[str, Any]) -> str:
-    """The file `template` of `templates/`, filled in with `context`."""
+    """Render the file `template` of `templates/` with `context`."""
     return _environment().get_template(template).render(context)
 
 
 def link(path: str, query: Mapping[str, str], *names: str, **more: str) -> str:
-    """`path` with those parts of `query` that go along from page to page, and with `more`."""
-    held = {name: query[name] for name in names if query.get(name)} | more
-    return f"{path}?{urlencode(held)}" if held else path
+    """Return `path` with the parameters `names` of `query`, where they are set, and with `more`."""
+    parameters = {name: query[name] for name in names if query.get(name)} | more
+    return f"{path}?{urlencode(parameters)}" if parameters else path
 
 
 @cache
 def _environment() -> Environment:
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("widgetd.web"),
         autoescape=True,
         auto_reload=False,
         undefined=StrictUndefined,
-        extensions=[_Unbroken],
+        extensions=[_StripLineBreaks],
     )
-    made.policies["json.dumps_function"] = _json
-    made.policies["json.dumps_kwargs"] = {}
-    made.globals["link"] = link
-    made.filters["pretty_json"] = _pretty_json
-    return made
+    environment.policies["json.dumps_function"] = _json
+    environment.policies["json.dumps_kwargs"] = {}
+    environment.globals["link"] = link
+    environment.filters["pretty_json"] = _pretty_json
+    return environment
 
 
-class _Unbroken(Extension):
-    """Templates may break lines between tags and around what Jinja puts in; pages do not.
+class _StripLineBreaks(Extension):
+    """Strips line breaks between tags and around expressions from templates.
 
-    White space between inline elements would show.
+    White space between inline elements would be visible.
     """
 
     def filter_stream(self, stream: TokenStream) -> Iterator[Token]:
-        """Drop line breaks, with the indentation around them, from the text of a template."""
+        """Yield the tokens without line breaks and the indentation around them."""
         for token in stream:
             text = token.value
             if token.type == "data":
@@ -69,6 +69,6 @@ def _json(value: Any, option: int = 0) -> str:
 
 
 def _pretty_json(value: Any) -> Markup:
-    """Indented JSON with its keys marked for colour."""
+    """Return indented JSON with its keys in `<b>`, which the stylesheet colours."""
     escaped = str(escape(_json(value, orjson.OPT_INDENT_2)))
     return Markup(_KEY.sub(r"\1<b>\2</b>: ", escaped))  # noqa: S704 - the tags are ours

@@ -1,7 +1,7 @@
-"""Every request over HTTP is counted, and logged where an operator wants that.
+"""Counts and log lines of HTTP requests.
 
-It stands before everything, the fast path too, so it counts into plain numbers that are read when
-somebody asks. What a client chooses freely, as paths, is in no label and no log line.
+The layer wraps everything, the fast path included, so it adds to plain counters that metrics read.
+Text that clients choose, such as paths, is in no label and no log line.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from widgetd.logs import get_logger
 
 OTHER = "other"
-"""The route of a path that leads nowhere, and the method that HTTP does not know."""
+"""Label of paths without a route and of methods that HTTP does not define."""
 
-GONE = 499
-"""The status of whoever left, or was cut off, before there was one; as nginx has it."""
+DISCONNECTED = 499
+"""Status of requests whose client disconnected before there was one, as in nginx."""
 
 _METHODS = frozenset(HTTPMethod)
 
@@ -28,15 +28,15 @@ _log = get_logger()
 
 
 class Traffic:
-    """What came and went so far.
+    """Counters of the requests so far.
 
     Args:
-        log: Whether each request is logged as information; else it is at level `debug`.
+        log: Log each request at level `info`; else at `debug`.
 
     Attributes:
-        requests: How many had an answer, by route, method and status.
-        received_bytes: Of their bodies, by route.
-        sent_bytes: Of the bodies of answers, by route.
+        requests: Answered requests, by route, method and status.
+        received_bytes: Size of their bodies, by route.
+        sent_bytes: Size of the bodies of responses, by route.
     """
 
     def __init__(self, *, log: bool = False) -> None:
@@ -46,38 +46,38 @@ class Traffic:
         self._log = log
 
     def around(self, app: ASGIApp, routes: Iterable[BaseRoute]) -> ASGIApp:
-        """`app`, each of whose requests is counted under one of `routes`, by its path."""
+        """Return `app` with each request counted under one of `routes`."""
         named = [route for route in routes if isinstance(route, Route)]
         route_of = _route_of(named)
 
-        async def counted(scope: Scope, receive: Receive, send: Send) -> None:
+        async def count_request(scope: Scope, receive: Receive, send: Send) -> None:
             if scope["type"] != "http":
                 await app(scope, receive, send)
                 return
-            passing = _Passing(receive, send)
+            exchange = _Exchange(receive, send)
             started_s = perf_counter()
             try:
-                await app(scope, passing.receive, passing.send)
+                await app(scope, exchange.receive, exchange.send)
             finally:
                 method = scope["method"] if scope["method"] in _METHODS else OTHER
                 route = route_of(scope)
-                self.requests[route, method, passing.status] += 1
-                self.received_bytes[route] += passing.received
-                self.sent_bytes[route] += passing.sent
-                facts = {
+                self.requests[route, method, exchange.status] += 1
+                self.received_bytes[route] += exchange.received
+                self.sent_bytes[route] += exchange.sent
+                fields = {
                     "route": route,
                     "method": method,
-                    "status": passing.status,
+                    "status": exchange.status,
                     "ms": round((perf_counter() - started_s) * 1000, 3),
-                    "received_bytes": passing.received,
-                    "sent_bytes": passing.sent,
+                    "received_bytes": exchange.received,
+                    "sent_bytes": exchange.sent,
                 }
                 if self._log:
-                    _log.info("request.answered", **facts)
+                    _log.info("request.answered", **fields)
                 else:
-                    _log.debug("request.answered", **facts)
+                    _log.debug("request.answered", **fields)
 
-        return counted
+        return count_request
 
 
 def _route_of(routes: list[Route]) -> Callable[[Scope], str]:
@@ -96,8 +96,8 @@ def _route_of(routes: list[Route]) -> Callable[[Scope], str]:
     return route_of
 
 
-class _Passing:
-    """One request on its way through."""
+class _Exchange:
+    """One request and its response, measured on their way through."""
 
     __slots__ = ("_receive", "_send", "received", "sent", "status")
 
@@ -105,16 +105,16 @@ class _Passing:
         self._receive = receive
         self._send = send
         self.received = self.sent = 0
-        self.status = GONE
+        self.status = DISCONNECTED
 
     async def receive(self) -> Message:
-        """More of the request."""
+        """Receive a message of the request."""
         message = await self._receive()
         self.received += len(message.get("body", b""))
         return message
 
     async def send(self, message: Message) -> None:
-        """More of the answer."""
+        """Send a message of the response."""
         if message["type"] == "http.response.start":
             self.status = int(message["status"])
         else:

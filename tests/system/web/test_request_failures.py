@@ -9,14 +9,14 @@ from starlette.applications import Starlette
 
 from tests.support.logs import captured_logs
 from widgetd.web.app import routes
-from widgetd.web.page import Page
+from widgetd.web.page import WebPage
 
 
 async def test_page_that_fails_answers_500_and_is_logged_with_its_route() -> None:
     async def fail(_shown: None, _request: Any) -> None:
         raise RuntimeError("MARKER")
 
-    pages = [Page(path="/a/{name}", view=fail, scopes=None)]
+    pages = [WebPage(path="/a/{name}", view=fail, scopes=None)]
     app = Starlette(routes=routes(pages, None))
     transport = httpx2.ASGITransport(app=app)
     with captured_logs() as log:

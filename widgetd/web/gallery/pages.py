@@ -33,7 +33,7 @@ from widgetd.web.gallery.pictures import accessibility, picture
 from widgetd.web.gallery.problems import problem_json
 from widgetd.web.gallery.results import result_of
 from widgetd.web.guard import Guard
-from widgetd.web.page import PAGE_HEADERS, Page, PageRoute, RefusedError, caller_of
+from widgetd.web.page import PAGE_HEADERS, PageRoute, RefusedError, WebPage, caller_of
 from widgetd.web.static_files import cacheable, static_file
 from widgetd.web.templating import html
 
@@ -128,7 +128,7 @@ async def static(_gallery: Gallery, request: Request) -> Response:
     return static_file(request, "widgetd.web.gallery", PAGE_HEADERS)
 
 
-_Page = partial(Page, scopes=frozenset({ADMIN, GALLERY}))
+_Page = partial(WebPage, scopes=frozenset({ADMIN, GALLERY}))
 _Free = partial(_Page, cost=0)
 _Linked = partial(_Page, cross_site="navigate")
 _Drawn = partial(_Page, methods=("GET", "POST"), cost=COST)
@@ -155,7 +155,7 @@ PAGES = (
     _Free(path="/gallery/static/{name}", view=static),
 )
 
-_Editing = partial(Page, methods=("POST",), scopes=frozenset({WRITE}))
+_Editing = partial(WebPage, methods=("POST",), scopes=frozenset({WRITE}))
 
 EDITING = (
     _Editing(path="/gallery/files", view=upload),
