@@ -45,4 +45,4 @@ def _tried(trying: Drafts, number: int) -> dict[str, Any]:
         f'"value": {{{{ (who ~ "{number}") | tojson }}}}}}{end}'
     )
     widget = orjson.loads(widget_file(f"Draft {number}", template=template))
-    return trying.tried(widget, 'description = "A draft."', {"who": "Ada"}, Snapshot.empty())
+    return trying.preview(widget, 'description = "A draft."', {"who": "Ada"}, Snapshot.empty())

@@ -30,9 +30,11 @@ def components(*names: str, dir: Dir = None) -> int:
         dir: The folder of widgets that examples are taken from.
     """
     from widgetd.files.source import escape_path
-    from widgetd.guide.component_details import Examples, details
+    from widgetd.guide.component_details import Examples, describe_components
 
-    items = list(details(tuple(map(escape_path, names)), Examples().following(snapshot_of(dir))))
+    items = list(
+        describe_components(tuple(map(escape_path, names)), Examples().follow(snapshot_of(dir)))
+    )
     if not names:
         for item in items:
             print(f"{item['name']:14}{item['use']}")

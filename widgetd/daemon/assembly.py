@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from widgetd.browser.sessions import BrowserSessions
     from widgetd.chat.backend.server import ChatServer
     from widgetd.chat.pages import Chat
-    from widgetd.guide.answers import Authoring
+    from widgetd.guide.answers import AuthorServices
     from widgetd.upstreams.upstreams import Upstreams
     from widgetd.web.gallery.gallery import Gallery
 
@@ -233,10 +233,12 @@ def build_intake(runtime: Runtime) -> Uploads | None:
     )
 
 
-def build_author_services(runtime: Runtime, server: Server, uploads: Uploads | None) -> Authoring:
+def build_author_services(
+    runtime: Runtime, server: Server, uploads: Uploads | None
+) -> AuthorServices:
     """Build the services of the toolset `author`."""
     # Imported late: most daemons do not have the toolset.
-    from widgetd.guide.answers import Authoring  # noqa: PLC0415
+    from widgetd.guide.answers import AuthorServices  # noqa: PLC0415
     from widgetd.guide.component_details import Examples  # noqa: PLC0415
     from widgetd.guide.drafts import Drafts  # noqa: PLC0415
     from widgetd.guide.reference import Reference  # noqa: PLC0415
@@ -247,7 +249,7 @@ def build_author_services(runtime: Runtime, server: Server, uploads: Uploads | N
             return source.content.decode(errors="replace")
         return ""
 
-    return Authoring(
+    return AuthorServices(
         drafts=Drafts(
             server.admit,
             journal=runtime.loading.journal,

@@ -1,1 +1,1 @@
-"""What teaches whoever writes widgets: pages, components, a reference to search, drafts."""
+"""What authors of widgets learn from: pages, components, a searchable reference, drafts."""

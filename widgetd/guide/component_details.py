@@ -1,14 +1,14 @@
-"""What a component is for, what it may say and hold, and where it is used.
+"""Descriptions of components: purpose, properties, children, and the widgets that use them.
 
-Read from the vocabulary of the installed `chatkit.widgets`, so that nothing here knows a
-component by name; what is drawn where a property is left out comes from the view.
+They come from the vocabulary of the installed `chatkit.widgets`, so no component is known here by
+name. The view supplies the values that it draws where a property is left out.
 """
 
 from __future__ import annotations
 
 from bisect import insort
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache
@@ -23,6 +23,7 @@ from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError, WidgetError
 from widgetd.files.persistent_map import list_differing, list_missing
+from widgetd.guide.limits import LIMITS
 from widgetd.limits import Limits
 from widgetd.render.result import not_found
 from widgetd.schema.document import SchemaDocument, read_document
@@ -34,78 +35,74 @@ from widgetd.widget.widget import Widget
 
 ICONS = "icons"
 
-MOST_USERS = 5
-MOST_CHILDREN = 2
-DEEPEST_EXAMPLE = 3
-
 _TYPE = compile_pattern(r'"type"\s*:\s*"([A-Z][A-Za-z.]*)"')
 _ELEMENT = compile_pattern(r"<([A-Z][A-Za-z.]*)")
 _ICON_KEYS = frozenset({"name", "icon", "iconStart", "iconEnd"})
 _HIDDEN = frozenset({"type", "key", "id"})
-"""What every component may say, and nobody needs to be told."""
+"""Properties that every component has."""
 
 
-def details(names: Iterable[str], examples: Examples) -> Iterator[dict[str, Any]]:
-    """One item for each name, `{"name", "status", ...}`; all components in a line each for none.
+def describe_components(names: Sequence[str], examples: Examples) -> Iterator[dict[str, Any]]:
+    """Yield `{"name", "status", ...}` for each name; without names, all components briefly.
 
-    A name is `Button`, `Button.variant` or `icons`.
+    Args:
+        names: Each as `Button`, `Button.variant` or `icons`.
+        examples: The users of components.
     """
-    asked = list(names)
-    if not asked:
+    if not names:
         for component in vocabulary().components.values():
-            yield {"name": component.type, "status": "ok", "use": use_of(component)}
+            yield {"name": component.type, "status": "ok", "use": describe_use(component)}
         yield {"name": ICONS, "status": "ok", "use": "Names for Icon and the icons of buttons."}
-    for name in asked:
-        yield _item(name, examples)
+    for name in names:
+        yield _describe(name, examples)
 
 
 @dataclass(eq=False)
 class Examples:
-    """Which served widgets use a component, and how.
+    """An index of the served widgets that use each component. Safe in any thread.
 
-    It remembers what it found, and follows one snapshot after the other at the price of what
-    changed. Any thread may ask.
+    Following a snapshot costs as much as what changed since the one before.
     """
 
     journal: CrashJournal = field(default_factory=CrashJournal)
     _widgets: Mapping[str, Widget] = field(default_factory=dict)
     _users: dict[str, list[str]] = field(default_factory=dict)
-    _shown: dict[str, tuple[tuple[Widget, ...], Any]] = field(default_factory=dict)
-    _one_at_a_time: Lock = field(default_factory=Lock)
+    _examples: dict[str, tuple[tuple[Widget, ...], Any]] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
 
-    def following(self, snapshot: Snapshot) -> Self:
-        """Itself, brought up to date with `snapshot`."""
-        with self._one_at_a_time:
+    def follow(self, snapshot: Snapshot) -> Self:
+        """Update the index to `snapshot` and return it."""
+        with self._lock:
             before, after = self._widgets, snapshot.widgets
             for tool in (*list_missing(before, after), *list_differing(before, after)):
-                for type_ in components_in(before[tool]) if tool in before else ():
+                for type_ in count_components(before[tool]) if tool in before else ():
                     self._users[type_].remove(tool)
-                for type_ in components_in(after[tool]) if tool in after else ():
+                for type_ in count_components(after[tool]) if tool in after else ():
                     insort(self._users.setdefault(type_, []), tool)
             self._widgets = after
         return self
 
     def users(self, type_: str) -> tuple[Widget, ...]:
-        """The first few widgets that use the component, in the order of their names."""
-        with self._one_at_a_time:
-            return tuple(self._widgets[tool] for tool in self._users.get(type_, ())[:MOST_USERS])
+        """Return the first widgets that use the component, by name."""
+        with self._lock:
+            return tuple(self._widgets[tool] for tool in self._users.get(type_, ())[: LIMITS.users])
 
-    def of(self, type_: str) -> Any:
-        """How one of them uses it, cut to what shows it; None where none does."""
+    def example(self, type_: str) -> Any:
+        """Return a shortened example of the component in one of them; None if there is none."""
         users = self.users(type_)
-        known = self._shown.get(type_)
-        if known is None or known[0] != users:
-            drawn = (
-                _cut(node, DEEPEST_EXAMPLE)
+        cached = self._examples.get(type_)
+        if cached is None or cached[0] != users:
+            nodes = (
+                _shorten(node, LIMITS.example_depth)
                 for widget in users
                 for node in _nodes(widget, self.journal)
                 if node.get("type") == type_
             )
-            known = self._shown[type_] = users, next(drawn, None)
-        return known[1]
+            cached = self._examples[type_] = users, next(nodes, None)
+        return cached[1]
 
 
-def _item(name: str, examples: Examples) -> dict[str, Any]:
+def _describe(name: str, examples: Examples) -> dict[str, Any]:
     components = vocabulary().components
     if name == ICONS:
         more = "or lucide: and a name of that set"
@@ -115,17 +112,17 @@ def _item(name: str, examples: Examples) -> dict[str, Any]:
     component = components.get(type_)
     if component is None:
         return _unknown(name, (*components, ICONS))
-    properties = properties_of(component)
+    properties = describe_properties(component)
     if wanted:
-        found = [each for each in properties if each["name"] == wanted]
-        if not found:
+        matching = [each for each in properties if each["name"] == wanted]
+        if not matching:
             return _unknown(name, [f"{type_}.{each['name']}" for each in properties])
-        return {**found[0], "name": name, "status": "ok"}
-    example = examples.of(type_)
+        return {**matching[0], "name": name, "status": "ok"}
+    example = examples.example(type_)
     return {
         "name": type_,
         "status": "ok",
-        "use": use_of(component),
+        "use": describe_use(component),
         "holds": "anything" if component.holds is None else sorted(component.holds),
         "properties": list(properties),
         "usedBy": [widget.tool for widget in examples.users(type_)],
@@ -138,86 +135,86 @@ def _unknown(name: str, known: Iterable[str]) -> dict[str, Any]:
 
 
 @cache
-def use_of(component: Component) -> str:
-    """What a component is for, as ChatKit's own class says it."""
-    said = getdoc(component.model) if component.model is not None else None
-    if said is None:
+def describe_use(component: Component) -> str:
+    """Return the purpose of a component, from the docstring of ChatKit's class."""
+    text = getdoc(component.model) if component.model is not None else None
+    if text is None:
         return "Studio and ChatKit's web component know it; its Python package does not."
-    return said.partition("\n\n")[0].replace("``", "`").replace("\n", " ")
+    return text.partition("\n\n")[0].replace("``", "`").replace("\n", " ")
 
 
 @cache
-def properties_of(component: Component) -> tuple[Mapping[str, Any], ...]:
-    """`{"name", "expected", "values"?, "required", "default"?}` for each property, in order."""
+def describe_properties(component: Component) -> tuple[Mapping[str, Any], ...]:
+    """Return `{"name", "expected", "values"?, "required", "default"?}` of each property."""
     schema = component.schema
     if schema is None:
         return ()
     document = read_document(deepcopy(dict(schema)), Limits())
     required = schema.get("required", ())
-    found = []
+    items = []
     for name, part in document.root["properties"].items():
         if name in _HIDDEN:
             continue
         item = {"name": name, "expected": describe(document, part), "required": name in required}
-        values = [value for one in _reached(document, part) for value in one.get("enum", ())]
+        values = [value for one in _value_schemas(document, part) for value in one.get("enum", ())]
         if set(values) >= set(vocabulary().icons):
             item["expected"] = f"the name of an icon (ask for '{ICONS}')"
         elif values:
             item["values"] = values
         fields = {
             field: describe(document, inner)
-            for one in _reached(document, part)
+            for one in _value_schemas(document, part)
             for field, inner in one.get("properties", {}).items()
         }
         if fields:
             item["fields"] = fields
-        drawn = _drawn().get(component.type, {})
+        drawn = _view_defaults().get(component.type, {})
         if "default" in part or name in drawn:
             item["default"] = part.get("default", drawn.get(name))
-        found.append(item)
-    return tuple(found)
+        items.append(item)
+    return tuple(items)
 
 
 @cache
-def _drawn() -> Mapping[str, Mapping[str, Any]]:
-    """What the view draws where a property is left out, by component; ChatKit's own is unsaid."""
+def _view_defaults() -> Mapping[str, Mapping[str, Any]]:
+    """Return the view's defaults by component; ChatKit documents none."""
     return dict(orjson.loads((files("widgetd.view") / "defaults.json").read_bytes()))
 
 
-def _reached(document: SchemaDocument, part: Any) -> Iterator[Mapping[str, Any]]:
-    """The schemas that say what a value may be, or an element of it."""
+def _value_schemas(document: SchemaDocument, part: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the schemas that constrain a value, or the elements of a list."""
     if isinstance(part, Mapping):
         yield part
         choices = *part.get("anyOf", ()), *part.get("oneOf", ())
         for inner in (*document.targets(part), *choices, part.get("items")):
-            yield from _reached(document, inner)
+            yield from _value_schemas(document, inner)
 
 
-def components_in(widget: Widget) -> Counter[str]:
-    """The types of components that a template or its JSX writes, and how often it does."""
+def count_components(widget: Widget) -> Counter[str]:
+    """Count the components in a widget's template, or in its JSX, by type."""
     definition, known = widget.definition, vocabulary().components
-    found = (
+    types = (
         _ELEMENT.findall(definition.view)
         if widget.source == "view"
         else _TYPE.findall(definition.template)
     )
-    return Counter(type_ for type_ in sorted(found) if type_ in known)
+    return Counter(type_ for type_ in sorted(types) if type_ in known)
 
 
-def icons_in(widget: Widget, journal: CrashJournal) -> list[str]:
-    """The names of the icons that the example shows."""
-    named = vocabulary().icons
-    found = {
+def find_icons(widget: Widget, journal: CrashJournal) -> list[str]:
+    """Return the names of the icons that the widget's example shows."""
+    known = vocabulary().icons
+    names = {
         value
         for node in _nodes(widget, journal)
         for key, value in node.items()
         if key in _ICON_KEYS and isinstance(value, str)
     }
-    return sorted(one for one in found if one in named or one.startswith(("lucide:", "vendor:")))
+    return sorted(one for one in names if one in known or one.startswith(("lucide:", "vendor:")))
 
 
 def _nodes(widget: Widget, journal: CrashJournal) -> Iterator[Mapping[str, Any]]:
-    """The objects of what the example draws, the outer before the inner."""
+    """Yield the objects of the example's tree, outer before inner ones."""
     try:
         with journal.rendering(widget.key):
             pending: list[Any] = [widget.tree(widget.example or {})]
@@ -231,9 +228,12 @@ def _nodes(widget: Widget, journal: CrashJournal) -> Iterator[Mapping[str, Any]]
             pending.extend(node)
 
 
-def _cut(node: Any, depth: int) -> Any:
+def _shorten(node: Any, depth: int) -> Any:
     if isinstance(node, Mapping):
-        return {key: _cut(value, depth - (key == "children")) for key, value in node.items()}
+        return {key: _shorten(value, depth - (key == "children")) for key, value in node.items()}
     if isinstance(node, list):
-        return [_cut(one, depth) for one in node[:MOST_CHILDREN]] if depth > 0 else []
-    return f"{node[:80]}…" if isinstance(node, str) and len(node) > 80 else node
+        return (
+            [_shorten(one, depth) for one in node[: LIMITS.example_children]] if depth > 0 else []
+        )
+    is_long = isinstance(node, str) and len(node) > LIMITS.example_chars
+    return f"{node[: LIMITS.example_chars]}…" if is_long else node

@@ -1,7 +1,7 @@
-"""Try a widget that lies in no folder: what is wrong with it, and what it draws.
+"""Drafts: widgets that are checked and rendered without a file.
 
-A draft takes the way of a file: the loader that serves, the same limits, the rules of
-`widgetd check`. Nothing of it is kept.
+A draft is treated as a file: the same loader, the same limits, the rules of `widgetd check`.
+Nothing of it is stored.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from widgetd.checks import check_widget
 from widgetd.checks.report import Locations
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.files.source import Source
+from widgetd.guide.limits import LIMITS
 from widgetd.limits import Limits
 from widgetd.render.mock import answer
 from widgetd.render.result import Policy
@@ -33,23 +34,15 @@ from widgetd.widget.widget import Widget
 
 DRAFT = "Draft.widget"
 
-MOST_FINDINGS = 50
-
-MOST_TRACED = 200
-"""Values of one trace."""
-
-LONGEST_TRACED = 400
-"""Characters of one value."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """What a draft came to.
+    """A draft after checking.
 
     Attributes:
-        findings: All that is wrong with it, faults first.
-        texts: The files that they are about.
-        widget: None where there is none that could be served.
+        findings: Faults, then warnings.
+        texts: The files that the findings refer to, by path.
+        widget: None if the draft cannot be served.
     """
 
     findings: tuple[Finding, ...]
@@ -57,9 +50,9 @@ class Draft:
     widget: Widget | None = None
 
     def rows(self) -> list[dict[str, Any]]:
-        """`[{"level", "code", "at", "line", "column", "problem", "advice"}]`, the worst first."""
+        """Return `[{"level", "code", "at", "line", "column", "problem", "advice"}, …]`."""
         rows, locations = [], Locations(self.texts)
-        for finding in self.findings[:MOST_FINDINGS]:
+        for finding in self.findings[: LIMITS.findings]:
             place = locations.locate(finding)
             rows.append(
                 {
@@ -67,7 +60,7 @@ class Draft:
                     "code": finding.code,
                     "file": "sidecar" if finding.path.endswith(SUFFIX) else "widget",
                     "at": finding.at,
-                    # In the text that it is about: of the template, mostly.
+                    # Within the text that it is about, mostly the template.
                     "line": finding.line or (place.line if place else None),
                     "column": finding.column or (place.text_column if place else None),
                     "problem": finding.problem,
@@ -78,12 +71,12 @@ class Draft:
 
 
 class Drafts:
-    """Tries drafts, one after the other.
+    """Checks and renders drafts.
 
     Args:
-        admit: Makes a widget's entry in a list of tools.
+        admit: Builds a widget's entry in a list of tools.
         journal: Records which contents are being rendered.
-        precheck: Proves each draft within limits before this process does.
+        precheck: Checks each draft in a process with limits, before this one does.
     """
 
     def __init__(
@@ -100,8 +93,8 @@ class Drafts:
         self._strict = strict
         self._journal = journal or CrashJournal()
 
-    def draft(self, widget: Mapping[str, Any], sidecar: str) -> Draft:
-        """What `widget`, the content of a file, and its sidecar come to."""
+    def check(self, widget: Mapping[str, Any], sidecar: str) -> Draft:
+        """Load and check the content of a widget's file and its sidecar."""
         try:
             content = orjson.dumps(widget, option=orjson.OPT_INDENT_2)
         except orjson.JSONEncodeError as error:
@@ -118,19 +111,19 @@ class Drafts:
                 return Draft(findings=(fault,))
         beside = Source.of(DRAFT + SUFFIX, sidecar.encode()) if sidecar.strip() else None
         try:
-            made = self._loader.load_untrusted(Source.of(DRAFT, content), beside)
+            built = self._loader.load_untrusted(Source.of(DRAFT, content), beside)
         except WidgetError as error:
             fault = replace(error.finding, path=error.finding.path or DRAFT)
             return Draft(findings=(fault,), texts=texts)
-        with self._journal.rendering(made.key):
+        with self._journal.rendering(built.key):
             found = [
                 replace(one, path=one.path or DRAFT)
-                for one in check_widget(made, strict=self._strict)
+                for one in check_widget(built, strict=self._strict)
             ]
         ordered = sorted(found, key=lambda finding: finding.level != "fault")
-        return Draft(findings=tuple(ordered), texts=texts, widget=made)
+        return Draft(findings=tuple(ordered), texts=texts, widget=built)
 
-    def tried(
+    def preview(
         self,
         widget: Mapping[str, Any],
         sidecar: str,
@@ -139,49 +132,48 @@ class Drafts:
         *,
         trace: bool = False,
     ) -> dict[str, Any]:
-        """What `try_widget` answers.
+        """Check a draft and call it once with `arguments`, by default with its example.
 
         Returns:
             `{"findings", "tool", "tree"?, "summary"?, "data"?, "tokens"?, "steps"?, "ms"?,
-            "actions"?, "error"?, "trace"?}`; what follows the tool is of one call with
-            `arguments`, by default of an example.
+            "actions"?, "error"?, "trace"?}`; all but the first two describe the call.
         """
-        draft = self.draft(widget, sidecar)
-        made = draft.widget
-        if made is None:
+        draft = self.check(widget, sidecar)
+        built = draft.widget
+        if built is None:
             return {"findings": draft.rows(), "tool": ""}
-        said: dict[str, Any] = {"findings": draft.rows(), "tool": made.tool}
-        given = (made.example or {}) if arguments is None else arguments
-        with self._journal.rendering(made.key, self._journal.digest(given)):
+        report: dict[str, Any] = {"findings": draft.rows(), "tool": built.tool}
+        given = (built.example or {}) if arguments is None else arguments
+        with self._journal.rendering(built.key, self._journal.digest(given)):
             if trace:
-                said["trace"] = _trace(made, given)
+                report["trace"] = _trace(built, given)
             started_s = perf_counter()
             try:
-                render = made.call(given)
-                said["ms"] = round((perf_counter() - started_s) * 1000, 2)
-                ask = partial(answer, made, snapshot, given, name="draft")
+                render = built.call(given)
+                report["ms"] = round((perf_counter() - started_s) * 1000, 2)
+                ask = partial(answer, built, snapshot, given, name="draft")
                 whole = ask(policy=Policy(profile="chatkit"))
                 split = ask(policy=Policy(profile="split"))
             except CallError as error:
-                return {**said, "arguments": given, "error": f"[{error.code}] {error.message}"}
+                return {**report, "arguments": given, "error": f"[{error.code}] {error.message}"}
             return {
-                **said,
+                **report,
                 "arguments": given,
                 "tree": render.tree,
                 "summary": split["content"][0]["text"],
                 "data": split["structuredContent"],
                 "tokens": {
-                    "tool": tokens_of_tool(made),
+                    "tool": tokens_of_tool(built),
                     "chatkit": tokens_of(whole),
                     "split": tokens_of(split),
                 },
                 "steps": render.steps,
-                "actions": [action.to_dict() for action in widget_actions(made)],
+                "actions": [action.to_dict() for action in widget_actions(built)],
             }
 
 
 def _trace(widget: Widget, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """`[{"at", "line", "column", "expression", "value"}]`; empty for what no template draws."""
+    """Return `[{"at", "line", "column", "expression", "value"}]`; empty without a template."""
     if not isinstance(widget.drawing, Template):
         return []
     try:
@@ -189,10 +181,10 @@ def _trace(widget: Widget, arguments: Mapping[str, Any]) -> list[dict[str, Any]]
     except CallError:
         return []
     rows = []
-    for one in widget.drawing.trace(filled)[:MOST_TRACED]:
+    for one in widget.drawing.trace(filled)[: LIMITS.traced_values]:
         value: Any = one.text
-        if len(one.text) > LONGEST_TRACED:
-            value = f"{one.text[:LONGEST_TRACED]}…"
+        if len(one.text) > LIMITS.traced_chars:
+            value = f"{one.text[: LIMITS.traced_chars]}…"
         else:
             with suppress(orjson.JSONDecodeError):
                 value = orjson.loads(one.text)

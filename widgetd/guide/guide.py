@@ -1,7 +1,8 @@
-"""The pages of the guide, as they lie in the package, and the Markdown that they are written in.
+"""The pages of the guide, and a parser for the Markdown that they use.
 
-No more of Markdown is read than they use: headings, paragraphs, lists of one level, fenced blocks;
-within them code, emphasis and links.
+The pages are part of the package and use little of Markdown: headings, paragraphs, lists of one
+level and fenced blocks, with code, emphasis and links inside. A library's tokens would take as much
+code to turn into blocks.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ ORDER = (
     *("start", "template", "schema", "components", "sidecar"),
     *("feeds", "actions", "testing", "operating"),
 )
-"""In which somebody new reads them."""
+"""Names of the pages, in the order in which a new author reads them."""
 
 KINDS = ("guide", "component", "example", "setting", "code", "test")
-"""What the reference finds."""
+"""Kinds of search results in the reference."""
 
 _ITEM = compile_pattern(r"\A(?:-|(?P<number>\d+)\.) ")
 _SPAN = compile_pattern(
@@ -34,7 +35,12 @@ _SPAN = compile_pattern(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """One page, in Markdown; `use_when` is a clause that says when to read it."""
+    """One page of the guide.
+
+    Attributes:
+        use_when: A clause that says when to read it.
+        text: Markdown.
+    """
 
     name: str
     title: str
@@ -42,7 +48,7 @@ class Page:
     text: str
 
     def sections(self) -> Mapping[str, str]:
-        """The text below each heading, by the heading; below the title, what comes first."""
+        """Return the text below each heading, by heading; the introduction is below the title."""
         sections = {self.title: ""}
         at, fenced = self.title, False
         for line in self.text.splitlines()[1:]:
@@ -55,23 +61,23 @@ class Page:
 
 @cache
 def pages() -> Mapping[str, Page]:
-    """Every page, by name, in the order of reading."""
-    folder, found = files("widgetd.guide") / "pages", {}
+    """Return all pages by name, in the order of reading."""
+    folder, by_name = files("widgetd.guide") / "pages", {}
     for name in ORDER:
         text = (folder / f"{name}.md").read_text(encoding="utf-8")
         title, _, rest = text.partition("\n")
         use_when, _, _ = rest.strip().partition("\n\n")
-        found[name] = Page(
+        by_name[name] = Page(
             name=name,
             title=title.removeprefix("# "),
             use_when=" ".join(use_when.removeprefix("Use when ").split()).rstrip("."),
             text=text,
         )
-    return MappingProxyType(found)
+    return MappingProxyType(by_name)
 
 
 def page(name: str) -> Page:
-    """The page called `name`.
+    """Return the page of that name.
 
     Raises:
         CallError: There is none (W3001); the error names the nearest.
@@ -88,7 +94,11 @@ def page(name: str) -> Page:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """A run of text of one kind; `href` is where a link leads."""
+    """A run of text of one kind.
+
+    Attributes:
+        href: Target of a link.
+    """
 
     kind: Literal["text", "code", "strong", "em", "link"]
     text: str
@@ -100,9 +110,9 @@ class Block:
     """A part of a page.
 
     Attributes:
-        kind: What it is; of the lists, `ol` counts.
+        kind: Named as in HTML, except `fence`: a fenced block of code.
         lines: The spans of a heading or a paragraph, or of each item of a list.
-        text: Of a fenced block, as it stands.
+        text: Content of a fenced block, verbatim.
     """
 
     kind: Literal["h1", "h2", "p", "ul", "ol", "fence"]
@@ -111,12 +121,12 @@ class Block:
 
 
 def blocks(text: str) -> Iterator[Block]:
-    """The parts of a page, in order."""
+    """Yield the blocks of a page, in order."""
     lines = iter(text.splitlines())
-    running: list[str] = []
+    pending: list[str] = []
     for line in lines:
         if line.startswith("```"):
-            yield from _closed(running)
+            yield from _take_block(pending)
             fenced = []
             for inner in lines:
                 if inner.startswith("```"):
@@ -124,27 +134,27 @@ def blocks(text: str) -> Iterator[Block]:
                 fenced.append(inner)
             yield Block(kind="fence", text="\n".join(fenced))
         elif line.startswith("#"):
-            yield from _closed(running)
+            yield from _take_block(pending)
             marks, _, heading = line.partition(" ")
             kind: Literal["h1", "h2"] = "h1" if marks == "#" else "h2"
             yield Block(kind=kind, lines=(spans(heading),))
         elif line.strip():
-            running.append(line)
+            pending.append(line)
         else:
-            yield from _closed(running)
-    yield from _closed(running)
+            yield from _take_block(pending)
+    yield from _take_block(pending)
 
 
-def _closed(running: list[str]) -> Iterator[Block]:
-    """The paragraph or the list that `running` holds, which is empty from then on."""
-    if not running:
+def _take_block(pending: list[str]) -> Iterator[Block]:
+    """Yield the paragraph or list that the pending lines form, and empty them."""
+    if not pending:
         return
-    first = _ITEM.match(running[0])
+    first = _ITEM.match(pending[0])
     if first is None:
-        yield Block(kind="p", lines=(spans(" ".join(running)),))
+        yield Block(kind="p", lines=(spans(" ".join(pending)),))
     else:
         items: list[str] = []
-        for line in running:
+        for line in pending:
             mark = _ITEM.match(line)
             if mark is not None:
                 items.append(line[mark.end() :])
@@ -152,20 +162,20 @@ def _closed(running: list[str]) -> Iterator[Block]:
                 items[-1] += f" {line.strip()}"
         kind: Literal["ul", "ol"] = "ol" if first["number"] else "ul"
         yield Block(kind=kind, lines=tuple(map(spans, items)))
-    running.clear()
+    pending.clear()
 
 
 def spans(text: str) -> tuple[Span, ...]:
-    """The runs of one line of text."""
-    found: list[Span] = []
+    """Return the spans of one line of text."""
+    runs: list[Span] = []
     end = 0
     for match in _SPAN.finditer(text):
         if match.start() > end:
-            found.append(Span(kind="text", text=text[end : match.start()]))
+            runs.append(Span(kind="text", text=text[end : match.start()]))
         end = match.end()
         kind: Any = match.lastgroup
-        said = match["text" if kind == "link" else kind]
-        found.append(Span(kind=kind, text=said, href=match["href"] or ""))
+        content = match["text" if kind == "link" else kind]
+        runs.append(Span(kind=kind, text=content, href=match["href"] or ""))
     if end < len(text):
-        found.append(Span(kind="text", text=text[end:]))
-    return tuple(found)
+        runs.append(Span(kind="text", text=text[end:]))
+    return tuple(runs)

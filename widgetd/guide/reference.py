@@ -1,7 +1,7 @@
-"""Find in one search what helps authors: pages, components, examples, settings, codes, tests.
+"""One search over pages, components, examples, settings, codes and keywords of tests.
 
-What comes with widgetd is read once. Examples are the served widgets that use a component, as
-whoever asks sees them; they follow what is served when somebody asks, so a save costs nothing.
+What is part of widgetd is indexed once. Examples are the served widgets, as the caller's audience
+sees them; their index follows the snapshot with each search, so a save costs nothing.
 """
 
 from __future__ import annotations
@@ -19,16 +19,14 @@ from widgetd.access.principal import PerAudience
 from widgetd.browser.keywords import KEYWORDS
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CODES
-from widgetd.guide.component_details import components_in, properties_of, use_of
+from widgetd.guide.component_details import count_components, describe_properties, describe_use
 from widgetd.guide.guide import KINDS, pages
+from widgetd.guide.limits import LIMITS
 from widgetd.search.search_index import LONGEST_QUESTION, SearchIndex, best_of, words
 from widgetd.widget.components import vocabulary
 from widgetd.widget.widget import Widget
 
-LONGEST = 400
-"""Characters of a snippet."""
-
-WORTH = MappingProxyType(
+WEIGHTS = MappingProxyType(
     {
         "guide": 1.0,
         "component": 1.0,
@@ -39,12 +37,12 @@ WORTH = MappingProxyType(
         "test": 0.5,
     }
 )
-"""What a hit of each kind is worth beside one in what explains."""
+"""Weights of results by kind: what explains comes first."""
 
-ASKED = 2.0
-"""What a hit is worth of the kind that the question names: an example, a setting."""
+NAMED_KIND_WEIGHT = 2.0
+"""Further weight of the kind that the query names: an example, a setting."""
 
-CALLED = MappingProxyType(
+SYNONYMS = MappingProxyType(
     {
         "Badge": "pill tag chip status",
         "Basic": "root bare plain",
@@ -76,20 +74,20 @@ CALLED = MappingProxyType(
         "Transition": "animate animation change",
     }
 )
-"""What people call a component who do not know its name."""
+"""Words for components in queries of people who do not know their names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """One thing that can be found.
+class ReferenceEntry:
+    """One entry of the reference.
 
     Attributes:
         kind: One of `KINDS`.
-        name: As it can be asked for elsewhere: a page, a component, a tool, a setting, a code.
-        title: For people.
-        at: Where it is, if that is not its name.
-        keywords: What it is called, weighed most.
-        called: What else people call it.
+        name: Name of the page, component, tool, setting or code, as other tools take it.
+        title: Name for people.
+        at: Address, if it is not the name.
+        keywords: Its names, with the greatest weight.
+        synonyms: Other words for it.
     """
 
     kind: str
@@ -98,19 +96,19 @@ class Entry:
     text: str
     at: str = ""
     keywords: str = ""
-    called: str = ""
+    synonyms: str = ""
     is_property: bool = False
 
-    def kind_in(self, asked: frozenset[str]) -> str:
-        """Its kind; a property is what was looked for where its own name was said."""
-        if not self.is_property or not asked.isdisjoint(_named(self.title.rpartition(".")[2])):
+    def weighted_kind(self, query: frozenset[str]) -> str:
+        """Return its key in `WEIGHTS`: `property` unless the query names the property."""
+        if not self.is_property or not query.isdisjoint(_words(self.title.rpartition(".")[2])):
             return self.kind
         return "property"
 
-    def hit(self, score: float) -> dict[str, Any]:
-        """`{"kind", "name", "title", "snippet", "at"?, "score"}`."""
-        snippet = " ".join(self.text.split())
-        cut = snippet if len(snippet) <= LONGEST else f"{snippet[: LONGEST - 1]}…"
+    def to_result(self, score: float) -> dict[str, Any]:
+        """Return `{"kind", "name", "title", "snippet", "at"?, "score"}`."""
+        snippet, most = " ".join(self.text.split()), LIMITS.snippet_chars
+        cut = snippet if len(snippet) <= most else f"{snippet[: most - 1]}…"
         place = {"at": self.at} if self.at else {}
         return {
             "kind": self.kind,
@@ -122,34 +120,38 @@ class Entry:
         }
 
 
-Scored = tuple[float, str, Entry | Widget]
-"""A hit: its score, its name, and what it is; a widget is an example."""
+Scored = tuple[float, str, ReferenceEntry | Widget]
+"""A match: its score, its name, and the entry, or the widget that is an example."""
 
 
 class Reference:
-    """Searches, settings by their names too; remembers the examples of what each audience sees."""
+    """A search over all entries, with an index of examples per audience.
+
+    Args:
+        settings: Descriptions of settings by name.
+    """
 
     def __init__(self, settings: Mapping[str, str]) -> None:
         self._settings = settings
         self._examples = PerAudience(lambda: SearchIndex(_texts_of_widget))
 
     @cached_property
-    def _shipped(self) -> Mapping[str, Entry]:
+    def _shipped(self) -> Mapping[str, ReferenceEntry]:
         entries = _entries(self._settings)
         return {f"{entry.kind} {entry.name} {entry.title}": entry for entry in entries}
 
     @cached_property
-    def _index(self) -> SearchIndex[Entry]:
+    def _index(self) -> SearchIndex[ReferenceEntry]:
         return SearchIndex(_texts_of_entry).following(self._shipped)
 
     async def prepare(self, snapshot: Snapshot, *, audience: Hashable = None) -> None:
-        """Read beside the event loop what was never searched, so that `find` need not."""
+        """Build the indices in a worker thread before the audience's first search."""
         if audience not in self._examples:
-            made = await to_thread.run_sync(self._read, snapshot)
-            self._examples.keep(audience, made)
+            index = await to_thread.run_sync(self._build, snapshot)
+            self._examples.keep(audience, index)
 
-    def _read(self, snapshot: Snapshot) -> SearchIndex[Widget]:
-        # The first search that forgives a slip would spell all words.
+    def _build(self, snapshot: Snapshot) -> SearchIndex[Widget]:
+        # A word that matches nothing: it builds the index of misspellings as well.
         self._index.scores("qqqq")
         return SearchIndex(_texts_of_widget).following(snapshot.widgets)
 
@@ -162,84 +164,95 @@ class Reference:
         *,
         audience: Hashable = None,
     ) -> tuple[list[dict[str, Any]], int]:
-        """The best `limit` hits of some kinds, or of all, and how many there are.
+        """Search the entries of some kinds.
 
-        Examples are of `snapshot`, which is what `audience` sees.
+        Args:
+            snapshot: The widgets that `audience` sees, as examples.
+            query: Words.
+            kinds: Of `KINDS`; none for all.
+            limit: Number of results.
+            audience: Key of the examples' index.
+
+        Returns:
+            The best results, and the number of all matches.
         """
         wanted = frozenset(kinds or KINDS)
-        asked = _named(query[:LONGEST_QUESTION])
+        query_words = _words(query[:LONGEST_QUESTION])
         scored: list[Scored] = [
-            (score * _worth(entry.kind_in(asked), asked), entry.name, entry)
+            (score * _weight(entry.weighted_kind(query_words), query_words), entry.name, entry)
             for key, score in self._index.scores(query).items()
             if (entry := self._shipped[key]).kind in wanted
         ]
         total = len(scored)
         if "example" in wanted:
             index = self._examples.of(audience).following(snapshot.widgets)
-            found = index.scores(query)
-            total += len(found)
-            worth = _worth("example", asked)
+            scores = index.scores(query)
+            total += len(scores)
+            weight = _weight("example", query_words)
             scored += [
-                (found[tool] * worth, tool, snapshot.widgets[tool])
-                for tool in best_of(found, limit)
+                (scores[tool] * weight, tool, snapshot.widgets[tool])
+                for tool in best_of(scores, limit)
             ]
         ordered = sorted(scored, key=lambda item: (-item[0], item[1]))
-        # To read where an example stands takes longer than to find it.
-        types = [type_ for type_ in vocabulary().components if not asked.isdisjoint(_named(type_))]
+        # Only for the results: locating the place in a template takes longer than the search.
+        types = [
+            type_ for type_ in vocabulary().components if not query_words.isdisjoint(_words(type_))
+        ]
         return [
-            (one if isinstance(one, Entry) else _example(one, types)).hit(score)
-            for score, _, one in islice(_varied(ordered, asked), limit)
+            (one if isinstance(one, ReferenceEntry) else _example(one, types)).to_result(score)
+            for score, _, one in islice(_without_repetition(ordered, query_words), limit)
         ], total
 
 
-def _worth(kind: str, asked: frozenset[str]) -> float:
-    return WORTH[kind] * (1.0 if asked.isdisjoint(_named(kind)) else ASKED)
+def _weight(kind: str, query: frozenset[str]) -> float:
+    return WEIGHTS[kind] * (1.0 if query.isdisjoint(_words(kind)) else NAMED_KIND_WEIGHT)
 
 
-def _varied(ordered: Iterable[Scored], asked: frozenset[str]) -> Iterator[Scored]:
-    """The hits, a property that many components share only once, unless one of them was named."""
-    told = set()
-    for hit in ordered:
-        _, full, one = hit
-        type_, _, name = full.rpartition(".")
-        if isinstance(one, Entry) and one.is_property and asked.isdisjoint(_named(type_)):
-            if name in told:
+def _without_repetition(ordered: Iterable[Scored], query: frozenset[str]) -> Iterator[Scored]:
+    """Yield matches, but a property of many components only once unless the query names one."""
+    names = set()
+    for match in ordered:
+        _, full_name, entry = match
+        type_, _, name = full_name.rpartition(".")
+        is_property = isinstance(entry, ReferenceEntry) and entry.is_property
+        if is_property and query.isdisjoint(_words(type_)):
+            if name in names:
                 continue
-            told.add(name)
-        yield hit
+            names.add(name)
+        yield match
 
 
 @lru_cache(maxsize=1024)
-def _named(text: str) -> frozenset[str]:
-    """The words of a question or a name; every question compares the same names."""
+def _words(text: str) -> frozenset[str]:
+    """Return the words of a query or a name; cached, since each query compares all names."""
     return frozenset(words(text))
 
 
-def _entries(settings: Mapping[str, str]) -> Iterator[Entry]:
+def _entries(settings: Mapping[str, str]) -> Iterator[ReferenceEntry]:
     for page in pages().values():
         for heading, text in page.sections().items():
-            yield Entry(
+            yield ReferenceEntry(
                 kind="guide",
                 name=page.name,
                 title=heading,
                 text=text,
                 at=f"widgetd://guide/{page.name}",
                 keywords=f"{page.name} {heading}",
-                # When to read a page is said of all of it, and found at its beginning.
-                called=page.use_when if heading == page.title else "",
+                # The clause is about the whole page, so the result is its beginning.
+                synonyms=page.use_when if heading == page.title else "",
             )
     for component in vocabulary().components.values():
-        properties = properties_of(component)
-        yield Entry(
+        properties = describe_properties(component)
+        yield ReferenceEntry(
             kind="component",
             name=component.type,
             title=component.type,
-            text=f"{use_of(component)} {', '.join(each['name'] for each in properties)}",
+            text=f"{describe_use(component)} {', '.join(each['name'] for each in properties)}",
             keywords=component.type,
-            called=CALLED.get(component.type, ""),
+            synonyms=SYNONYMS.get(component.type, ""),
         )
         for each in properties:
-            yield Entry(
+            yield ReferenceEntry(
                 kind="component",
                 name=f"{component.type}.{each['name']}",
                 title=f"{component.type}.{each['name']}",
@@ -247,12 +260,12 @@ def _entries(settings: Mapping[str, str]) -> Iterator[Entry]:
                 is_property=True,
             )
     for code in CODES.values():
-        yield Entry(
+        yield ReferenceEntry(
             kind="code", name=code.code, title=code.code, text=code.meaning, keywords=code.code
         )
     for row in KEYWORDS.values():
         takes = ", ".join(one.name for one in row.parameters) or "nothing"
-        yield Entry(
+        yield ReferenceEntry(
             kind="test",
             name=row.name,
             title=f"{row.name}, in a test",
@@ -261,34 +274,34 @@ def _entries(settings: Mapping[str, str]) -> Iterator[Entry]:
         )
     for name, description in settings.items():
         flag = f"--{name.replace('_', '-')}"
-        yield Entry(kind="setting", name=name, title=flag, text=description, keywords=name)
+        yield ReferenceEntry(kind="setting", name=name, title=flag, text=description, keywords=name)
 
 
-def _texts_of_entry(entry: Entry) -> Iterator[tuple[int, str]]:
+def _texts_of_entry(entry: ReferenceEntry) -> Iterator[tuple[int, str]]:
     yield 4, entry.keywords
-    yield 3, entry.called
+    yield 3, entry.synonyms
     yield 2, entry.title
     yield 1, entry.text
 
 
 def _texts_of_widget(widget: Widget) -> Iterator[tuple[int, str]]:
-    yield 3, " ".join(components_in(widget))
+    yield 3, " ".join(count_components(widget))
     yield 3, f"{widget.tool} {widget.definition.title}"
     yield 1, " ".join(widget.definition.tags)
     yield 1, "example template"
 
 
-def _example(widget: Widget, types: Iterable[str]) -> Entry:
-    """The place in a template that shows one of these components, else its beginning."""
+def _example(widget: Widget, types: Iterable[str]) -> ReferenceEntry:
+    """Return the place in a template that uses one of these components, else its beginning."""
     template, view = widget.definition.template, widget.definition.view
     wanted = next((one for one in types if f'"{one}"' in template or f"<{one}" in view), None)
     start = template.find(f'"{wanted}"') if wanted else 0
     line = template.count("\n", 0, max(start, 0)) + 1
     begin = max(start - 40, 0)
-    return Entry(
+    return ReferenceEntry(
         kind="example",
         name=widget.tool,
         title=f"{widget.definition.title}: {wanted}" if wanted else widget.definition.title,
-        text=template[begin : begin + LONGEST],
+        text=template[begin : begin + LIMITS.snippet_chars],
         at=f"{widget.definition.path}#/template line {line}",
     )

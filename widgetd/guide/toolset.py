@@ -1,6 +1,6 @@
-"""The rows of the toolset `author`: what an agent calls that writes widgets.
+"""The toolset `author`: tools for agents that write widgets.
 
-Every start reads them, for their names; what answers is imported where it is asked for.
+Every start reads these rows for their names; their handlers are imported with the first call.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from widgetd.render.parts import PARTS
 from widgetd.render.result import Result
 
 OWN_PARTS = ("sidecar", "dependencies", "history", "feed", "tests")
-"""What `read_widget` reads besides the parts that are resources."""
+"""Parts that `read_widget` reads besides those that are resources."""
 
 
-def _question(context: ToolContext, arguments: Mapping[str, Any]) -> str:
-    from widgetd.guide.answers import question_of  # noqa: PLC0415 - as below
+def _confirmation(context: ToolContext, arguments: Mapping[str, Any]) -> str:
+    from widgetd.guide.answers import save_confirmation  # noqa: PLC0415 - see below
 
-    return question_of(context, arguments)
+    return save_confirmation(context, arguments)
 
 
 def _names(description: str, **more: Any) -> dict[str, Any]:
@@ -41,8 +41,8 @@ def _names(description: str, **more: Any) -> dict[str, Any]:
 
 
 async def _page(_context: ToolContext, name: str) -> str | None:
-    found = pages().get(name)
-    return None if found is None else found.text
+    page = pages().get(name)
+    return None if page is None else page.text
 
 
 RESOURCES = (
@@ -65,7 +65,7 @@ def _tool(
     name: str, properties: Mapping[str, Any], required: Sequence[str] = (), **more: Any
 ) -> BuiltinTool:
     async def answer(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-        # Most daemons have no author, and start sooner without what answers one.
+        # Most daemons have no author, and start sooner without the handlers.
         from widgetd.guide import answers  # noqa: PLC0415
 
         handler: Handler = getattr(answers, name)
@@ -147,6 +147,6 @@ TOOLS = (
         read_only=False,
         destructive=True,
         waits=True,
-        asks=_question,
+        asks=_confirmation,
     ),
 )

@@ -9,7 +9,7 @@ from typing import Any
 from tests.making import snapshot_of, widget
 from tests.system.guide.questions import QUESTIONS, missed, served
 from widgetd.files.folder import bundled_folder
-from widgetd.guide.reference import CALLED, Reference
+from widgetd.guide.reference import SYNONYMS, Reference
 from widgetd.settings import descriptions
 from widgetd.widget.components import vocabulary
 from widgetd.widget.widget import Widget
@@ -70,8 +70,8 @@ def test_a_save_is_followed_when_somebody_asks_and_reads_only_what_changed() -> 
 
 
 def test_every_component_is_found_by_what_people_call_it() -> None:
-    assert set(CALLED) <= set(vocabulary().components)
+    assert set(SYNONYMS) <= set(vocabulary().components)
     reference = Reference(descriptions())
-    for name, words in CALLED.items():
+    for name, words in SYNONYMS.items():
         items, _ = reference.find(snapshot_of(), words, ["component"], 3)
         assert name in {item["name"] for item in items}, words

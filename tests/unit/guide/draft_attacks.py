@@ -40,10 +40,10 @@ def drafts() -> Iterator[tuple[str, dict[str, Any]]]:
 def main() -> None:
     """Try each within ten times the bar, and say it before it begins."""
     trying = Drafts(admit)
-    trying.tried({"version": "1.0", "name": "A", "template": "{}"}, "", None, Snapshot.empty())
+    trying.preview({"version": "1.0", "name": "A", "template": "{}"}, "", None, Snapshot.empty())
 
     def attacked(widget: dict[str, Any]) -> None:
-        orjson.dumps(trying.tried(widget, "", None, Snapshot.empty()), default=str)
+        orjson.dumps(trying.preview(widget, "", None, Snapshot.empty()), default=str)
 
     count = try_each((name, partial(attacked, widget)) for name, widget in list(drafts()))
     sys.stdout.write(f"done: {count}\n")

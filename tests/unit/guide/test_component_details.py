@@ -15,10 +15,10 @@ from tests.making import snapshot_of, widget
 from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.guide.component_details import (
     Examples,
-    components_in,
-    details,
-    icons_in,
-    properties_of,
+    count_components,
+    describe_components,
+    describe_properties,
+    find_icons,
 )
 from widgetd.widget.components import vocabulary
 
@@ -29,7 +29,7 @@ BUTTON = (
 
 
 def one(name: str, *widgets: Any) -> dict[str, Any]:
-    [item] = details([name], Examples().following(snapshot_of(*widgets)))
+    [item] = describe_components([name], Examples().follow(snapshot_of(*widgets)))
     return item
 
 
@@ -37,7 +37,7 @@ def test_every_property_of_every_component_is_told() -> None:
     for component in vocabulary().components.values():
         if component.model is None:
             continue
-        told = {each["name"] for each in properties_of(component)}
+        told = {each["name"] for each in describe_properties(component)}
         assert told == set(component.model.model_fields) - {"type", "key", "id", "children"}
 
 
@@ -68,9 +68,9 @@ class Gauge(widgets.WidgetComponentBase):
 union, *more = get_args(widgets.StrictWidgetComponent)
 widgets.StrictWidgetComponent = Annotated[(Union[(*get_args(union), Gauge)], *more)]
 
-from widgetd.guide.component_details import Examples, details
+from widgetd.guide.component_details import Examples, describe_components
 
-[item] = details(["Gauge"], Examples())
+[item] = describe_components(["Gauge"], Examples())
 print(json.dumps(item))
 """
 
@@ -116,7 +116,7 @@ def test_users_follow_what_is_served_and_only_what_changed_is_read_and_drawn_aga
     examples = Examples(Counted())
     told = []
     for served in ((first,), (first,), (first, second), (second,), ()):
-        [item] = details(["Button"], examples.following(snapshot_of(*served)))
+        [item] = describe_components(["Button"], examples.follow(snapshot_of(*served)))
         told.append(item["usedBy"])
 
     assert told == [["a"], ["a"], ["a", "b"], ["b"], []]
@@ -124,7 +124,7 @@ def test_users_follow_what_is_served_and_only_what_changed_is_read_and_drawn_aga
 
 
 def test_all_components_are_told_in_a_line_each_where_none_is_named() -> None:
-    items = list(details([], Examples()))
+    items = list(describe_components([], Examples()))
 
     assert {item["name"] for item in items} == {*vocabulary().components, "icons"}
     assert all(item["use"] for item in items)
@@ -137,7 +137,7 @@ def test_all_components_are_told_in_a_line_each_where_none_is_named() -> None:
 def test_what_is_unknown_is_told_with_the_nearest_and_spoils_nothing_else(
     name: str, near: str | None
 ) -> None:
-    first, second = details([name, "Text"], Examples())
+    first, second = describe_components([name, "Text"], Examples())
 
     assert (first["status"], first["code"]) == ("not_found", "W3002")
     assert first["suggestions"] == ([near] if near else [])
@@ -149,9 +149,9 @@ def test_the_icons_that_an_example_shows_are_told_by_name() -> None:
     button = '{"type":"Button","label":"calendar","iconStart":"lucide:rocket"}'
     made = widget(template=f'{{"type":"Card","children":[{row},{button}]}}')
 
-    assert icons_in(made, CrashJournal()) == ["calendar", "lucide:rocket"]
-    assert components_in(made) == {"Card": 1, "Row": 1, "Icon": 1, "Button": 1}
+    assert find_icons(made, CrashJournal()) == ["calendar", "lucide:rocket"]
+    assert count_components(made) == {"Card": 1, "Row": 1, "Icon": 1, "Button": 1}
 
 
 def test_the_components_of_a_template_are_found_in_its_text() -> None:
-    assert components_in(widget(template=BUTTON)).keys() == {"Card", "Button"}
+    assert count_components(widget(template=BUTTON)).keys() == {"Card", "Button"}

@@ -57,13 +57,13 @@ def test_a_draft_is_told_what_a_file_of_its_content_is(path: Path) -> None:
     except WidgetError as error:
         expected = [(error.finding.code, error.finding.problem)]
 
-    told = Drafts(admit).draft(content, text).findings
+    told = Drafts(admit).check(content, text).findings
 
     assert sorted((one.code, one.problem) for one in told) == sorted(expected)
 
 
 def test_a_good_draft_is_drawn_with_its_arguments_and_priced() -> None:
-    said = Drafts(admit).tried(GOOD, "", {"status": "Here"}, snapshot_of())
+    said = Drafts(admit).preview(GOOD, "", {"status": "Here"}, snapshot_of())
 
     assert said["tool"] == "parcel"
     assert said["tree"]["children"] == [{"type": "Text", "value": "Here"}]
@@ -72,7 +72,7 @@ def test_a_good_draft_is_drawn_with_its_arguments_and_priced() -> None:
 
 
 def test_arguments_that_do_not_fit_are_told_beside_the_findings() -> None:
-    refused = Drafts(admit).tried(GOOD, "", {"status": []}, snapshot_of())
+    refused = Drafts(admit).preview(GOOD, "", {"status": []}, snapshot_of())
 
     assert refused["error"].startswith("[W2002]")
     assert refused["tool"] == "parcel"
@@ -81,20 +81,20 @@ def test_arguments_that_do_not_fit_are_told_beside_the_findings() -> None:
 def test_a_slip_in_the_template_is_told_with_its_line_and_column_in_the_template() -> None:
     broken = {**GOOD, "template": '{"type": "Card",\n  "children": [{{ status | nosuch }}]}'}
 
-    [row] = Drafts(admit).draft(broken, "").rows()
+    [row] = Drafts(admit).check(broken, "").rows()
 
     assert (row["level"], row["at"], row["line"]) == ("fault", "/template", 2)
     assert row["file"] == "widget"
 
 
 def test_a_slip_in_the_sidecar_is_told_as_one() -> None:
-    [row] = Drafts(admit).draft(GOOD, 'description = "A."\nzzz = 1').rows()
+    [row] = Drafts(admit).check(GOOD, 'description = "A."\nzzz = 1').rows()
 
     assert (row["file"], row["code"], row["line"]) == ("sidecar", "W1112", 2)
 
 
 @pytest.mark.parametrize("widget", [{"a": 2**70}, {"a": "x" * 300_000}])
 def test_what_no_file_could_be_is_a_finding(widget: dict[str, Any]) -> None:
-    [row] = Drafts(admit).draft(widget, "").rows()
+    [row] = Drafts(admit).check(widget, "").rows()
 
     assert row["level"] == "fault"

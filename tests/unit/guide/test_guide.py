@@ -43,7 +43,7 @@ def blocks() -> Iterator[Any]:
 
 
 def tried(widget: dict[str, Any], sidecar: str = "") -> list[dict[str, Any]]:
-    return Drafts(admit).draft(widget, sidecar).rows()
+    return Drafts(admit).check(widget, sidecar).rows()
 
 
 @pytest.mark.parametrize(("kind", "text", "beside"), list(blocks()))
@@ -62,7 +62,7 @@ def test_every_block_of_the_guide_holds(kind: str, text: str, beside: str, tmp_p
         case "template":
             inner = f'{{"type": "Card", "children": [{text.strip()}]}}'
             arguments = json.loads(beside)
-            drawn = Drafts(admit).draft(
+            drawn = Drafts(admit).check(
                 {**_PLAIN, "template": inner, "jsonSchema": {"type": "object"}}, ""
             )
             assert drawn.widget is not None, drawn.rows()

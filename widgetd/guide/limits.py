@@ -1,0 +1,39 @@
+"""Limits of the guide's tools: each answer must fit a model's context."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuideLimits:
+    """What one answer may hold.
+
+    Attributes:
+        names: Pages or widgets of one request.
+        components: Components of one request.
+        parts_bytes: Size of all parts of widgets; the first one is always included.
+        findings: Findings about a draft.
+        traced_values: Values in the trace of a template.
+        traced_chars: Length of one of them.
+        users: Widgets that are named as users of a component.
+        example_children: Children of each node in an example.
+        example_depth: Levels of children in an example.
+        example_chars: Length of a text in an example.
+        snippet_chars: Length of a search result's text.
+    """
+
+    names: int = 8
+    components: int = 50
+    parts_bytes: int = 64 * 1024
+    findings: int = 50
+    traced_values: int = 200
+    traced_chars: int = 400
+    users: int = 5
+    example_children: int = 2
+    example_depth: int = 3
+    example_chars: int = 80
+    snippet_chars: int = 400
+
+
+LIMITS = GuideLimits()
