@@ -14,7 +14,7 @@ install = $(if $(UV),uv pip install --quiet --python $(1)/bin/python $(2) ||) \
   $(1)/bin/python -m pip install --quiet --disable-pip-version-check $(2)
 UV := $(shell uv --version 2>/dev/null)
 
-.PHONY: help serve chat test test-all check house format pictures chat-pictures corpus lock bench limits bench-scale storm chaos soak fuzz stage tested image-test systemd-test view view-check view-browser bench-view bench-redraw icons face clean
+.PHONY: help serve chat test test-all check house format pictures chat-pictures corpus lock bench limits bench-scale storm chaos soak fuzz stage tested image-test systemd-test view view-check view-browser bench-page bench-view bench-redraw icons face clean
 .PHONY: dev release mcpb wheel-test reference start docs
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 27
@@ -149,6 +149,9 @@ face: $(VENV)/.runtime ## take the face of pictures from npm anew (needs npm)
 
 bench-redraw: $(VENV)/.dev ## print how soon a saved file is redrawn in open browsers
 	$(BIN)/python -m benchmarks.redraw
+
+bench-page: $(VENV)/.dev view/node_modules/.installed ## compare the trees of the page's evaluator with the server's, for every widget
+	$(BIN)/python -m benchmarks.page
 
 bench-view: view/node_modules/.installed ## print what the view costs: size, first paint, redraw, picture
 	cd view && npm run --silent build && npm run --silent bench

@@ -2,6 +2,7 @@
 
 import "virtual:tokens.css";
 import "./styles/index.css";
+import { readProgram } from "./app/arguments";
 import { Embedded } from "./app/embedded";
 import { readInline } from "./app/inline";
 import { openWindow } from "./app/link";
@@ -22,7 +23,10 @@ if (stage) start(stage);
 function start(element: HTMLElement): void {
   const inline = readInline();
   if (window.parent === window) preview(element, inline ?? ALONE);
-  else void new Embedded(element, new Host(new Rpc(window.parent))).start(inline ?? {});
+  else {
+    const host = new Host(new Rpc(window.parent));
+    void new Embedded(element, host, readProgram()).start(inline ?? {});
+  }
   if (inline) void announceReady();
 }
 

@@ -46,7 +46,12 @@ def difference(before: Snapshot, after: Snapshot) -> Change:
         added=tuple(tool for tool in touched if tool not in was),
         changed=changed,
         removed=tuple(list_missing(was, now)),
-        relisted=tuple(tool for tool in changed if was[tool].listing != now[tool].listing),
+        relisted=tuple(
+            tool
+            for tool in changed
+            # The entry names the page, and the page's URI its program.
+            if (was[tool].listing, was[tool].entry) != (now[tool].listing, now[tool].entry)
+        ),
         refused=tuple(f for path, f in after.faults.items() if before.faults.get(path) != f),
         mended=tuple(
             path for path in list_missing(before.faults, after.faults) if path in after.entries

@@ -9,7 +9,7 @@ into none.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 import anyio
@@ -21,6 +21,7 @@ from widgetd.logs import get_logger
 from widgetd.mcp.resources import uris
 from widgetd.mcp.server import Server
 from widgetd.observe.observer import Notice
+from widgetd.render.entry import view_uri
 from widgetd.render.result import render_uri
 from widgetd.store.contract import StoredRender
 from widgetd.store.waiters import Replaced
@@ -77,8 +78,16 @@ def notice_of(
 ) -> Notice:
     """Return what clients that know `before` must hear of `after`."""
     change = difference(before, after)
+    was, now = (_pages(snapshot, change.tools) for snapshot in (before, after))
+    updated = (uri for tool in change.tools for uri in uris(tool))
     return Notice(
         tools=list_changed(before, after, change),
-        resources=bool(change.added or change.removed),
-        updated=tuple(dict.fromkeys(uri for tool in change.tools for uri in uris(tool))),
+        resources=was != now,
+        updated=tuple(dict.fromkeys((*updated, *was.values(), *now.values()))),
     )
+
+
+def _pages(snapshot: Snapshot, tools: Iterable[str]) -> dict[str, str]:
+    """Return the URIs of the pages of those `tools` that there are."""
+    widgets = snapshot.widgets
+    return {tool: view_uri(tool, widgets[tool].program_digest) for tool in tools if tool in widgets}

@@ -2,7 +2,7 @@
 
     widget://flight_tracker            an overview and its parts
     widget://flight_tracker/template   one part
-    ui://widgetd/flight_tracker.html   the page that draws its results
+    ui://widgetd/flight_tracker.3f5a8c2b9d01.html   its page, with the digest of its program
     widgetd://renders/{id}             a stored render
     widgetd://ui-types                 every type of response being served
     widgetd://schemas/result           the JSON Schema of a result's `_meta`
@@ -29,8 +29,10 @@ from widgetd.render.entry import view_uri
 from widgetd.render.envelope import envelope_schema
 from widgetd.render.parts import JSON, PARTS, json_text
 from widgetd.render.result import ui
+from widgetd.render.view import page_of
 from widgetd.store.contract import StoredRender
 from widgetd.text_search import compile_pattern
+from widgetd.widget.page_program import program_or_empty
 from widgetd.widget.widget import Widget
 
 VIEW = "text/html;profile=mcp-app"
@@ -40,7 +42,7 @@ UI_TYPES = "widgetd://ui-types"
 RESULT_SCHEMA = "widgetd://schemas/result"
 
 _WIDGET = compile_pattern(r"widget://([a-z0-9_]+)(?:/([a-z]+))?")
-_VIEW = compile_pattern(r"ui://widgetd/([a-z0-9_]+)\.html")
+_VIEW = compile_pattern(r"ui://widgetd/([a-z0-9_]+)(?:\.[0-9a-f]+)?\.html")
 
 _LISTED = ("template", "encoded")
 
@@ -97,7 +99,10 @@ async def read_of_toolset(
 
 
 def uris(tool: str) -> tuple[str, ...]:
-    """Return the URIs whose content may change with this widget."""
+    """Return the URIs whose content may change with this widget.
+
+    The page of a program is another one, at another URI, once the program changes.
+    """
     return (_uri(tool), *(_uri(tool, part) for part in PARTS), view_uri(tool), UI_TYPES)
 
 
@@ -184,7 +189,8 @@ class Resources:
             widget = snapshot.widgets[match[1]]
             return self._part(widget, match[2], snapshot) if match[2] else _overview(widget, prefix)
         if (match := _VIEW.fullmatch(uri)) and match[1] in snapshot.widgets and self._view:
-            return self._page(snapshot.widgets[match[1]])
+            widget = snapshot.widgets[match[1]]
+            return self._page(widget, page_of(self._view, program_or_empty(widget)))
         return None
 
     def _part(self, widget: Widget, part: str, snapshot: Snapshot) -> Resource | None:
@@ -207,15 +213,16 @@ class Resources:
             content=content,
         )
 
-    def _page(self, widget: Widget) -> Resource:
+    def _page(self, widget: Widget, content: str = "") -> Resource:
+        """Return the page of a widget; a list of resources needs no content."""
         allowed = sorted({*widget.definition.image_origins, *self.image_origins})
         csp = {"connectDomains": [], "resourceDomains": allowed}
         return ServedResource(
-            view_uri(widget.tool),
+            view_uri(widget.tool, widget.program_digest),
             name=f"{widget.tool}_page",
             title=f"{widget.definition.title}: page",
             mime_type=VIEW,
-            content=self._view,
+            content=content,
             meta={"ui": {"csp": csp, "prefersBorder": False}},
         )
 

@@ -129,7 +129,7 @@ def entry_fields(widget: Widget, *, has_view: bool = False, formats: bool = True
         "inputSchema": schema,
         "annotations": READ_ONLY if definition.sidecar.feed is None else FED,
         "icons": [icon] if image else [],
-        "_meta": page_meta(view_uri(definition.tool)) if has_view else {},
+        "_meta": page_meta(view_uri(definition.tool, widget.program_digest)) if has_view else {},
     }
 
 
@@ -141,9 +141,14 @@ def page_meta(uri: str) -> dict[str, Any]:
     return {"ui": {"resourceUri": uri}, "ui/resourceUri": uri}
 
 
-def view_uri(tool: str) -> str:
-    """Return the URI of the page that draws this widget's results."""
-    return f"ui://widgetd/{tool}.html"
+def view_uri(tool: str, program: str = "") -> str:
+    """Return the URI of a widget's page.
+
+    Args:
+        tool: The widget's tool.
+        program: The digest of the page's program, since hosts cache pages by URI.
+    """
+    return f"ui://widgetd/{tool}{program and f'.{program}'}.html"
 
 
 def _unlistable(widget: Widget, problem: str) -> WidgetError:

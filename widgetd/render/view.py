@@ -39,6 +39,25 @@ def view_html() -> str:
     return (files("widgetd.view") / "view.html").read_text(encoding="utf-8")
 
 
+PROGRAM_ID = "widgetd-program"
+"""Id of the element with the program of the page's widget."""
+
+
+def page_of(view: str, program: bytes) -> str:
+    """Return the page `view` with the program of its widget inside; as it is without one."""
+    return _with_block(view, PROGRAM_ID, _escaped(program)) if program else view
+
+
+def _with_block(view: str, element: str, json: str) -> str:
+    block = f'<script type="application/json" id="{element}">{json}</script>'
+    return view.replace("<head>", f"<head>{block}", 1)
+
+
+def _escaped(json: bytes) -> str:
+    """Return JSON that ends no element."""
+    return json.decode().replace("<", "\\u003c")
+
+
 def frame_headers(image_origins: Iterable[str]) -> dict[str, str]:
     """Return the headers of the page in a frame that may load images from these origins."""
     images = " ".join(sorted(set(image_origins)))
@@ -54,8 +73,7 @@ def drawing(
 ) -> str:
     """Return the page with one widget inside, drawn without a host; see `inline`."""
     json = inline(tree, theme=theme, locale=locale, title=title, fonts=fonts)
-    block = f'<script type="application/json" id="{INLINE_ID}">{json}</script>'
-    return view_html().replace("<head>", f"<head>{block}", 1)
+    return _with_block(view_html(), INLINE_ID, json)
 
 
 def inline(tree: Mapping[str, Any], *, theme: str, locale: str, title: str, fonts: str = "") -> str:
@@ -72,4 +90,4 @@ def inline(tree: Mapping[str, Any], *, theme: str, locale: str, title: str, font
     data["icons"] = icons_in(tree)
     if fonts:
         data["styles"] = {"variables": {"--font-sans": fonts}}
-    return to_json(data).decode().replace("<", "\\u003c")
+    return _escaped(to_json(data))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from widgetd.errors import CallError, Finding
@@ -81,10 +81,9 @@ class Template:
         self._slots, self._size = program.arguments, program.size
         self._may_need_commas = program.may_need_commas
 
-    def program(self, *, traced: bool = False) -> Program:
-        """Build the program that the template is; it is not kept."""
-        parsed = self._parsed()
-        return build_template(parsed, self._context(parsed), traced=traced)
+    def program(self) -> Program:
+        """Return the program that the template is."""
+        return built(self._text, self._limits, self._writes_json, self._is_export)
 
     def _parsed(self) -> Parsed:
         return parse(self._text, self._limits, exported=self._is_export)
@@ -183,9 +182,23 @@ class Template:
 
     def _write_pieces(self, arguments: Mapping[str, Value], out: list[str]) -> None:
         """Write what is made of `arguments`, in pieces that know where they come from."""
-        body = compile_body(self.program(traced=True), traced=True)
+        parsed = self._parsed()
+        program = build_template(parsed, self._context(parsed), traced=True)
+        body = compile_body(program, traced=True)
         frame = frame_of(self._slots, self._size, arguments, self._limits)
         guarded(self._text, lambda: body(frame, out))
+
+
+@lru_cache(maxsize=4)
+def built(text: str, limits: Limits, writes_json: bool, is_export: bool) -> Program:
+    """Build the program of a template, kept while it is compiled and written into its page.
+
+    Raises:
+        Fault: As `parse` and `build_template` do.
+    """
+    parsed = parse(text, limits, exported=is_export)
+    context = json_context(parsed) if writes_json else JsonContext()
+    return build_template(parsed, context)
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,18 +76,27 @@ def page_program(widget: Widget) -> bytes:
         "icons": icons_in(orjson.dumps(made)),
     }
     made |= {name: part for name, part in parts.items() if part}
-    json = orjson.dumps(made)
+    try:
+        json = orjson.dumps(made)
+    except orjson.JSONEncodeError:
+        raise NoProgramError("a number has more than 64 bits") from None
     if len(json) > LIMITS.bytes:
         raise NoProgramError(f"its program has {len(json):,} bytes, more than {LIMITS.bytes:,}")
     return json
 
 
+def program_or_empty(widget: Widget) -> bytes:
+    """Return the program of a widget's page as JSON, empty if it has none."""
+    try:
+        return page_program(widget)
+    except NoProgramError:
+        return b""
+
+
 def program_digest(widget: Widget) -> str:
     """Return the digest of a widget's program, empty if it has none."""
-    try:
-        return blake2b(page_program(widget), digest_size=6).hexdigest()
-    except NoProgramError:
-        return ""
+    program = program_or_empty(widget)
+    return blake2b(program, digest_size=6).hexdigest() if program else ""
 
 
 def _of(program: Program) -> dict[str, Any]:

@@ -36,6 +36,7 @@ from widgetd.widget.description import describe, sort_by_content
 from widgetd.widget.export import Choice, Comparison, Source, choose, compared
 from widgetd.widget.feed import Feed, compile_feed
 from widgetd.widget.filling import Filler, compile_filler
+from widgetd.widget.page_program import program_digest
 from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.summary import Summary, compile_summary
 
@@ -82,11 +83,13 @@ class Proof:
         listing: Identifies what a list of tools says of it.
         entry: How it stands in a list of tools, as JSON; empty where nobody has admitted it.
         source: What is drawn; empty where the file holds no JSX, so that there is no choice.
+        program: The digest of its page's program; empty without one.
     """
 
     names: Names
     description: str
     listing: str
+    program: str = ""
     entry: bytes = b""
     source: Source | Literal[""] = ""
 
@@ -234,6 +237,11 @@ class Widget:
         return self.prove().listing
 
     @property
+    def program_digest(self) -> str:
+        """The digest of its page's program; empty without one."""
+        return self.prove().program
+
+    @property
     def entry(self) -> bytes:
         """How it stands in a list of tools, as JSON; empty where nobody has admitted it."""
         return self.prove().entry
@@ -256,6 +264,7 @@ class Widget:
                 names=definition.names,
                 description=description,
                 listing=listing,
+                program=program_digest(self),
                 source=self.choice.source,
             )
         return self._proof

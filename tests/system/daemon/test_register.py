@@ -25,7 +25,7 @@ from mcp_types import TextResourceContents
 
 import widgetd
 from tests.serving import PATIENCE_S, Connection, Era, connected, greeting, widget_file
-from tests.system.mcp.listening import TOOLS, hearing
+from tests.system.mcp.listening import hearing
 from widgetd.access.principal import UI_EXTENSION
 from widgetd.errors import ConfigError
 from widgetd.mcp import sdk
@@ -99,14 +99,14 @@ async def test_somebodys_clients_find_the_page_of_a_widget_and_hear_of_changes(
     path = before.replace("_", "/")
     async with client_of(with_widgets(folder, place), over, era) as client:
         tools = {tool.name: tool for tool in (await client.client.list_tools()).tools}
-        page = f"ui://{path}widgetd/greeting.html"
-        assert (tools[f"{before}greeting"].meta or {})["ui"] == {"resourceUri": page}
+        page = (tools[f"{before}greeting"].meta or {})["ui"]["resourceUri"]
+        assert re.fullmatch(rf"ui://{path}widgetd/greeting\.[0-9a-f]+\.html", page)
         listed = (await client.client.list_resources()).resources
         assert page in {str(resource.uri) for resource in listed}
         [content] = (await client.client.read_resource(page)).contents
         assert isinstance(content, TextResourceContents)
         assert content.mime_type == "text/html;profile=mcp-app"
-        assert content.text == view_html()
+        assert content.text.partition("</script>")[2] == view_html().partition("<head>")[2]
         assert (content.meta or {})["ui"]["csp"] == {"connectDomains": [], "resourceDomains": []}
         assert (await client.call("add", a=1, b=2)).structured_content == {"result": 3}
         result = await client.call(f"{before}greeting", who="Ada")
@@ -141,8 +141,6 @@ async def test_a_resource_that_changes_is_told_by_the_address_that_was_subscribe
     ):
         (folder / "Greeting.widget").write_text(widget_file(text="Good day"))
         await heard.of(template)
-
-    assert TOOLS not in heard.all
 
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])
@@ -180,7 +178,7 @@ async def test_a_server_with_widgets_is_mounted_into_one_that_runs(folder: Path)
 
         tools = {tool.name: tool for tool in (await client.client.list_tools()).tools}
         page = (tools["x_y_greeting"].meta or {})["ui"]["resourceUri"]
-        assert page == "ui://x/y/widgetd/greeting.html"
+        assert re.fullmatch(r"ui://x/y/widgetd/greeting\.[0-9a-f]+\.html", page)
         [content] = (await client.client.read_resource(page)).contents
         assert content.mime_type == "text/html;profile=mcp-app"
         (folder / "Other.widget").write_text(widget_file("Other"))
@@ -195,11 +193,11 @@ async def test_whatever_was_mounted_serves_on_when_the_parent_has_ended(folder: 
         async with client_of(parent, "memory", "modern") as client:
             tools = {tool.name: tool for tool in (await client.client.list_tools()).tools}
             told = (tools["ui_greeting"].meta or {})["ui"]["resourceUri"]
-            assert told == "ui://ui/widgetd/greeting.html"
+            assert re.fullmatch(r"ui://ui/widgetd/greeting\.[0-9a-f]+\.html", told)
         async with client_of(inner, "memory", "modern") as client:
             tools = {tool.name: tool for tool in (await client.client.list_tools()).tools}
-        uri = "ui://widgetd/greeting.html"
-        assert tools["greeting"].meta == {"ui": {"resourceUri": uri}, "ui/resourceUri": uri}
+            page = (tools["greeting"].meta or {})["ui"]["resourceUri"]
+            assert page == told.replace("ui://ui/", "ui://")
     layers = len(sdk.lowlevel_of(parent).middleware)
     assert layers == len(sdk.lowlevel_of(FastMCP("other")).middleware)
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from fastmcp.resources.base import Resource, ResourceResult
 from mcp import Client, MCPError
 from mcp_types import ResourceTemplateReference, TextResourceContents
 
@@ -16,7 +17,9 @@ from widgetd.mcp import sdk
 from widgetd.mcp.assembly import build
 from widgetd.mcp.resources import Resources
 from widgetd.mcp.server import Server, ServerOptions
+from widgetd.render.entry import page_meta, view_uri
 from widgetd.store.factory import local_store
+from widgetd.widget.page_program import page_program
 
 PICTURE = (
     '{"type":"Card","children":[{"type":"Image","src":"https://images.example.com/a.png"},'
@@ -47,21 +50,31 @@ async def read(client: Client, uri: str) -> TextResourceContents:
     return item
 
 
+async def text_of(resource: Resource) -> str:
+    result = await resource.read()
+    assert isinstance(result, ResourceResult)
+    return str(result.contents[0].content)
+
+
+def page_uri(registry: Registry, tool: str) -> str:
+    return view_uri(tool, registry.current.widgets[tool].program_digest)
+
+
 async def read_json(client: Client, uri: str) -> Any:
     return json.loads((await read(client, uri)).text)
 
 
 async def test_a_list_names_templates_and_packages_of_widgets_and_their_pages(
-    client: Client,
+    client: Client, registry: Registry
 ) -> None:
     listed = (await client.list_resources()).resources
 
     assert {resource.name: resource.uri for resource in listed} == {
         "greeting_template": "widget://greeting/template",
         "greeting_encoded": "widget://greeting/encoded",
-        "greeting_page": "ui://widgetd/greeting.html",
+        "greeting_page": page_uri(registry, "greeting"),
         "other_template": "widget://other/template",
-        "other_page": "ui://widgetd/other.html",
+        "other_page": page_uri(registry, "other"),
         "ui_types": "widgetd://ui-types",
         "result_schema": "widgetd://schemas/result",
     }
@@ -79,8 +92,9 @@ async def test_a_list_of_resources_comes_in_pages_and_names_those_of_the_listed_
         first = await client.list_resources()
         second = await client.list_resources(cursor=first.next_cursor)
 
+    pinned = served.widgets["pinned"]
     assert [resource.uri for resource in (*first.resources, *second.resources)] == [
-        "ui://widgetd/pinned.html",
+        view_uri("pinned", pinned.program_digest),
         "widget://pinned/template",
         "widgetd://schemas/result",
         "widgetd://ui-types",
@@ -130,12 +144,14 @@ async def test_what_is_not_there_is_an_error_of_the_protocol(client: Client, uri
     assert caught.value.error.message == f"Resource not found: '{uri}'"
 
 
-async def test_a_tool_names_its_page_and_the_page_names_its_images(client: Client) -> None:
+async def test_a_tool_names_its_page_and_the_page_names_its_images(
+    client: Client, registry: Registry
+) -> None:
     tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-    page = await read(client, "ui://widgetd/greeting.html")
+    uri = page_uri(registry, "greeting")
+    page = await read(client, uri)
 
-    uri = "ui://widgetd/greeting.html"
-    assert tools["greeting"].meta == {"ui": {"resourceUri": uri}, "ui/resourceUri": uri}
+    assert tools["greeting"].meta == page_meta(uri)
     assert page.mime_type == "text/html;profile=mcp-app"
     assert page.text == "<!doctype html>page"
     assert page.meta is not None
@@ -143,6 +159,31 @@ async def test_a_tool_names_its_page_and_the_page_names_its_images(client: Clien
         "connectDomains": [],
         "resourceDomains": ["https://images.example.com"],
     }
+
+
+async def test_page_holds_the_program_of_its_widget(registry: Registry) -> None:
+    resources = Resources("<html><head></head></html>")
+    made = registry.current.widgets["greeting"]
+    found = resources.find(page_uri(registry, "greeting"), registry.current)
+    assert found is not None
+    page = await text_of(found)
+
+    start = '<html><head><script type="application/json" id="widgetd-program">'
+    assert page.startswith(start)
+    program = json.loads(page.removeprefix(start).partition("</script>")[0])
+    assert program == json.loads(page_program(made))
+    assert program["a"] == {"who": 1}
+
+
+@pytest.mark.parametrize("sidecar", ["program = false", 'permission = "elevated"'])
+async def test_page_without_a_program_is_the_view_as_it_is(sidecar: str) -> None:
+    snapshot = snapshot_of(widget(template=PICTURE, sidecar=sidecar))
+    found = Resources("<head>").find("ui://widgetd/greeting.html", snapshot)
+    assert found is not None
+
+    assert snapshot.widgets["greeting"].program_digest == ""
+    assert str(found.uri) == "ui://widgetd/greeting.html"
+    assert await text_of(found) == "<head>"
 
 
 async def test_a_render_can_be_read_again_by_its_id(client: Client) -> None:

@@ -130,7 +130,7 @@ def test_a_line_that_somebody_changed_is_not_believed(tmp_path: Path) -> None:
 
 
 LINE = (
-    ["1", "Greeting.widget", "d", ["Greeting", "greeting", "Greeting", ""], ["Says it.", "l"]],
+    ["1", "Greeting.widget", "d", ["Greeting", "greeting", "Greeting", ""], ["Says it.", "l", ""]],
     b'{"name":"greeting","inputSchema":{}}',
 )
 """What stands in a line: the head, and the tool's entry in a list."""
@@ -159,7 +159,7 @@ def believed(folder: Path, text: bytes) -> int:
             for other in (None, True, 7, {}, [], [1, 2], [1, 2, 3, 4], {"a": 1, "b": 2})
         ),
         orjson.dumps([*LINE[0][:3], ["Greeting", None, "Greeting", ""], LINE[0][4]]),
-        orjson.dumps([*LINE[0][:3], LINE[0][3], ["Says it.", 1]]),
+        orjson.dumps([*LINE[0][:3], LINE[0][3], ["Says it.", "l", 1]]),
     ],
 )
 def test_a_whole_line_that_holds_no_proof_is_not_believed(tmp_path: Path, head: bytes) -> None:

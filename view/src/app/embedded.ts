@@ -1,11 +1,14 @@
 /** Keeps the screen in step with the host: what it says is shown, what the user does is sent. */
 
-import { actionsIn } from "../actions/action";
+import { type Action, actionsIn } from "../actions/action";
 import { Dispatcher, type Surface } from "../actions/dispatch";
 import type { HostContext } from "../host/context";
 import { Follower } from "../host/follow";
 import type { Host, HostEvents } from "../host/host";
 import type { Rendered } from "../host/result";
+import { isSame, type PageProgram } from "../program/draw";
+import type { JsonObject, WidgetNode } from "../tree/node";
+import { ArgumentDrawer, type Drawing } from "./arguments";
 import { openWindow } from "./link";
 import { announceReady } from "./ready";
 import { Screen } from "./screen";
@@ -21,13 +24,17 @@ export class Embedded implements HostEvents, Surface {
   /** The version that was shown when the action was taken that is under way. */
   #actedOn = 1;
   #size: SizeWatch | undefined;
+  readonly #drawer: ArgumentDrawer | undefined;
+  /** What the page drew from the arguments, as long as no result has come. */
+  #drawn: WidgetNode | undefined;
 
-  constructor(element: HTMLElement, host: Host) {
+  constructor(element: HTMLElement, host: Host, program?: PageProgram) {
     this.#host = host;
+    this.#drawer = program && new ArgumentDrawer(program, (drawing) => this.#preview(drawing));
     this.#dispatcher = new Dispatcher(host, this);
     this.#follower = new Follower(host, (result) => this.show(result));
     this.#screen = new Screen(element, {
-      can: (action) => this.#dispatcher.can(action),
+      can: (action) => this.#can(action),
       act: (request) => this.#dispatcher.send(request),
       openLink: (url) => void this.#openLink(url),
       drawn: () => this.#measure(),
@@ -43,8 +50,29 @@ export class Embedded implements HostEvents, Surface {
     this.#explainInertness();
   }
 
-  inputArrived(): void {
+  inputArrived(args: JsonObject, isWhole: boolean): void {
     this.#screen.update({ loading: true, notice: undefined });
+    this.#drawer?.draw(args, isWhole);
+  }
+
+  /** Shows what the arguments make; the result's tree takes its place. */
+  #preview({ tree, icons, isWhole }: Drawing): void {
+    this.#drawn = tree;
+    this.#screen.update({ tree, icons });
+    if (isWhole) setTimeout(() => this.#explainPreview(tree), PATIENCE_MS);
+  }
+
+  /** Says that the controls are off, where no result has come for a while. */
+  #explainPreview(tree: WidgetNode): void {
+    if (this.#drawn !== tree) return;
+    const isInert = [...actionsIn(tree)].length > 0;
+    this.#screen.update({ loading: false, ...(isInert && { notice: VIEW_ONLY }) });
+    void announceReady();
+  }
+
+  /** Without a render the server knows nothing that an action could be about. */
+  #can(action: Action): boolean {
+    return !this.#drawn && this.#dispatcher.can(action);
   }
 
   resultArrived(result: Rendered): void {
@@ -74,6 +102,7 @@ export class Embedded implements HostEvents, Surface {
     const { renderId, version } = this.#screen.view;
     // What was on its way while something newer came.
     if (result.renderId && result.renderId === renderId && result.version < version) return;
+    this.#replacePreview(result.tree);
     const actions = [...actionsIn(result.tree)];
     this.#screen.update({
       tree: result.tree,
@@ -87,6 +116,16 @@ export class Embedded implements HostEvents, Surface {
     this.#explainInertness();
     void announceReady();
     if (result.follow && result.renderId) this.#follower.follow(result.renderId, result.version);
+  }
+
+  /** The server's tree wins; that the page's was another is a fault, told without its values. */
+  #replacePreview(tree: WidgetNode | undefined): void {
+    const drawn = this.#drawn;
+    this.#drawer?.stop();
+    this.#drawn = undefined;
+    if (drawn && tree && this.#drawer?.isWhole && !isSame(drawn, tree)) {
+      this.#host.log("warning", { event: "tree.differed" });
+    }
   }
 
   say(notice: Notice): void {
@@ -113,7 +152,7 @@ export class Embedded implements HostEvents, Surface {
   #explainInertness(): void {
     const { tree, notice } = this.#screen.view;
     const inert = [...actionsIn(tree)].some((action) => !this.#dispatcher.can(action));
-    if (inert && !notice) this.#screen.update({ notice: INERT });
+    if (inert && !notice && !this.#drawn) this.#screen.update({ notice: INERT });
   }
 
   /** A host that opens no links leaves it to the browser, which the sandbox may forbid. */
@@ -127,6 +166,14 @@ export class Embedded implements HostEvents, Surface {
     if (!opened) this.#screen.update({ notice: unopened(url) });
   }
 }
+
+/** Most results come before anyone could press a control. */
+const PATIENCE_MS = 2000;
+
+const VIEW_ONLY: Notice = {
+  kind: "info",
+  text: "This is drawn from the arguments alone; its controls turn on when the result arrives.",
+};
 
 const INERT: Notice = {
   kind: "info",

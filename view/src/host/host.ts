@@ -19,7 +19,7 @@ export type Ability = "serverTools" | "message" | "updateModelContext" | "openLi
 
 export interface HostEvents {
   /** The arguments have come, whole or in part; the result has not. */
-  inputArrived(): void;
+  inputArrived(args: JsonObject, isWhole: boolean): void;
   resultArrived(result: Rendered): void;
   cancelled(reason: string): void;
   contextChanged(context: HostContext): void;
@@ -100,8 +100,10 @@ export class Host {
   #listen(events: HostEvents): void {
     const on = (name: string, listener: (params: JsonObject) => void) =>
       this.#rpc.on(`ui/notifications/${name}`, listener);
-    on("tool-input-partial", () => events.inputArrived());
-    on("tool-input", () => events.inputArrived());
+    const input = (isWhole: boolean) => (params: JsonObject) =>
+      events.inputArrived(isObject(params.arguments) ? params.arguments : {}, isWhole);
+    on("tool-input-partial", input(false));
+    on("tool-input", input(true));
     on("tool-result", (params) => events.resultArrived(this.#read(params)));
     on("tool-cancelled", ({ reason }) =>
       events.cancelled(typeof reason === "string" ? reason : ""),

@@ -4,6 +4,7 @@ import { isRoot, type WidgetNode } from "../tree/node";
 import { allowSteps, type Program, run } from "./run";
 import {
   type Dict,
+  equal,
   Failure,
   fail,
   has,
@@ -75,6 +76,16 @@ export function drawPartial(program: PageProgram, args: Dict): WidgetNode {
     value = (value as Dict)[key];
   }
   return rooted(program, run(program, made, growing));
+}
+
+/** Tells whether two trees are the same; those too large to compare pass for it. */
+export function isSame(left: WidgetNode, right: WidgetNode): boolean {
+  allowSteps();
+  try {
+    return equal(left, right);
+  } catch {
+    return true;
+  }
 }
 
 function lastPath(args: Value): Path {

@@ -1,0 +1,91 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bundleHost, hasBrowser, launch, openHost, VIEW } from "./browser";
+import { result } from "./form-widget";
+
+let browser: Browser;
+
+beforeAll(async () => {
+  if (!hasBrowser) return;
+  browser = await launch();
+  await bundleHost();
+});
+afterAll(() => browser?.close());
+
+const BUTTON = { type: "Button", label: "Go", onClickAction: { type: "go" } };
+const PROGRAM = {
+  n: 4,
+  a: { title: 1, rows: 2 },
+  b: [
+    ["out", '{"type":"Card","children":[{"type":"Title","value":', ["json", 1], "}"],
+    ["for", 3, 2, [["out", ',{"type":"Text","value":', ["json", [".", 3, "name"]], "}"]]],
+    ["out", `,${JSON.stringify(BUTTON)}]}`],
+  ],
+};
+const treeOf = (title: string, ...names: string[]) => ({
+  type: "Card",
+  children: [
+    { type: "Title", value: title },
+    ...names.map((name) => ({ type: "Text", value: name })),
+    BUTTON,
+  ],
+});
+
+const withProgram = () => {
+  const block = `<script type="application/json" id="widgetd-program">${JSON.stringify(PROGRAM)}</script>`;
+  return openHost(browser, {}, { "/view": () => VIEW.replace("<head>", `<head>${block}`) });
+};
+
+describe.skipIf(!hasBrowser)("a page with a program", () => {
+  test("draws the arguments as they come, and what may still come is left out", async () => {
+    const { view, send, errors } = await withProgram();
+    await send("sendToolInputPartial", { arguments: {} });
+    await view.getByRole("status", { name: "Loading" }).waitFor();
+    await send("sendToolInputPartial", { arguments: { title: "Two rows" } });
+    await view.getByText("Two rows").waitFor();
+    const rows = [{ name: "the first" }, { name: "the second o" }];
+    await send("sendToolInputPartial", { arguments: { title: "Two rows", rows } });
+    await view.getByText("the second o").waitFor();
+    expect(await view.getByRole("status", { name: "Loading" }).count()).toBe(0);
+    expect(errors).toEqual([]);
+  });
+
+  test("says that its controls are off until a result comes, and turns them on then", async () => {
+    const { view, send, recorded } = await withProgram();
+    await send("sendToolInput", { arguments: { title: "Alone" } });
+    await view.getByText("This is drawn from the arguments alone").waitFor();
+    const button = view.getByRole("button", { name: "Go" });
+    expect(await button.isDisabled()).toBe(true);
+
+    await send("sendToolResult", result(treeOf("Alone")));
+    await expect.poll(() => button.isDisabled()).toBe(false);
+    expect(await view.getByText("This is drawn from the arguments alone").count()).toBe(0);
+    await button.click();
+    await expect.poll(() => recorded("tool")).toHaveLength(1);
+    expect(JSON.stringify(await recorded("log"))).not.toContain("tree.differed");
+  });
+
+  test("shows the server's tree where it is another, and logs that without values", async () => {
+    const { view, send, recorded } = await withProgram();
+    await send("sendToolInput", { arguments: { title: "From the page" } });
+    await view.getByText("From the page").waitFor();
+    await send("sendToolResult", result(treeOf("From the server")));
+    await view.getByText("From the server").waitFor();
+    expect(await view.getByText("From the page").count()).toBe(0);
+    await expect.poll(() => recorded("log")).toHaveLength(1);
+    expect(JSON.stringify(await recorded("log"))).toContain("tree.differed");
+    expect(JSON.stringify(await recorded("log"))).not.toContain("From");
+
+    await send("sendToolInputPartial", { arguments: { title: "Too late" } });
+    await view.getByText("From the server").waitFor();
+  });
+
+  test("keeps nothing of the arguments where the call fails", async () => {
+    const { view, send } = await withProgram();
+    await send("sendToolInput", { arguments: { title: "Wrong" } });
+    await view.getByText("Wrong").waitFor();
+    await send("sendToolResult", { isError: true, content: [] });
+    await view.getByRole("alert").waitFor();
+    expect(await view.getByText("Wrong").count()).toBe(0);
+  });
+});
