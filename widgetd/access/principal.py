@@ -62,14 +62,14 @@ class Audience:
         """Return whether the audience sees `widget`."""
         return (self.elevated or not is_elevated(widget)) and self.selection.admits(widget)
 
-    def could_see(self, *, elevated: bool, marks: set[str]) -> bool:
+    def could_see(self, *, elevated: bool, labels: set[str]) -> bool:
         """Return whether the audience saw a widget that may be gone by now.
 
         Args:
             elevated: Whether its sidecar had `permission = "elevated"`.
-            marks: Its tool name and its tags.
+            labels: Its tool name and its tags.
         """
-        return (self.elevated or not elevated) and self.selection.admits_labels(marks)
+        return (self.elevated or not elevated) and self.selection.admits_labels(labels)
 
 
 def is_elevated(widget: Widget) -> bool:

@@ -376,7 +376,7 @@ class Stage:
         if render is None or self.display is not display or render.version <= display.version:
             return
         if self.caller.principal.audience.could_see(
-            elevated=render.elevated, marks=set(render.marks)
+            elevated=render.elevated, labels=set(render.labels)
         ):
             await self.show_render(
                 display.widget, display.given, render, state=display.state, in_place=True

@@ -277,7 +277,7 @@ async def render_of(
     except CallError:
         kept = None
     arguments = facts.get("arguments")
-    if kept is not None and (arguments is None or orjson.loads(kept.mark)["digest"] == served.key):
+    if kept is not None and (arguments is None or kept.digest == served.key):
         return kept
     if arguments is None:
         return None

@@ -62,7 +62,7 @@ async def notify_of_renders(server: Server) -> None:
     replaced, renders = Replaced(), server.store.renders
 
     def view_notice(render: StoredRender, audience: Audience) -> Notice:
-        saw = audience.could_see(elevated=render.elevated, marks=set(render.marks))
+        saw = audience.could_see(elevated=render.elevated, labels=set(render.labels))
         return Notice(updated=(render_uri(render.id),)) if saw else Notice()
 
     with renders.hearing(replaced):

@@ -26,7 +26,7 @@ from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.mcp.builtin.table import BuiltinResource, ToolContext
 from widgetd.render.entry import view_uri
-from widgetd.render.envelope import envelope_schema
+from widgetd.render.envelope import encode_render, envelope_schema
 from widgetd.render.parts import JSON, PARTS, json_text
 from widgetd.render.result import ui
 from widgetd.render.view import page_of
@@ -232,9 +232,9 @@ def render_resource(uri: str, render: StoredRender) -> Resource:
     content = {
         "tree": Fragment(render.tree),
         "text": render.text,
-        "data": Fragment(render.facts),
+        "data": Fragment(render.data),
         "ui": Fragment(render.ui),
-        "render": Fragment(render.mark),
+        "render": Fragment(encode_render(render)),
     }
     return ServedResource(uri, name=render.id, mime_type=JSON, content=json_text(content))
 

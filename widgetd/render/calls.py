@@ -15,7 +15,6 @@ from weakref import WeakKeyDictionary
 
 import anyio
 import anyio.to_thread
-import orjson
 
 from widgetd.access.principal import ADMIN, Caller, is_elevated
 from widgetd.catalog.crash_journal import CrashJournal
@@ -170,20 +169,15 @@ class Rendering:
             drawn = await self._render(
                 widget, arguments, caller.snapshot.generation, owner=standing.owner
             )
-        said: dict[str, Any] = {"follow": True, "state": "failed" if failed else "done"}
-        if note:
-            said["note"] = note
 
         def change(newest: StoredRender) -> StoredRender:
-            version = drawn or newest
-            mark = orjson.loads(version.mark)
-            mark.pop("note", None)
-            return replace(version, mark=to_json({**mark, **said}))
+            state: Literal["done", "failed"] = "failed" if failed else "done"
+            return replace(drawn or newest, follow=True, state=state, note=note)
 
-        kept = await self._store.renders.replace(render_id, change, after=after)
-        if kept is None:
+        replaced = await self._store.renders.replace(render_id, change, after=after)
+        if replaced is None:
             raise _no_render(render_id)
-        return kept
+        return replaced
 
     async def hides_actions(self, render_id: str, caller: Caller) -> bool:
         """Return whether actions are queued for a render that `caller` may not see.
@@ -196,7 +190,7 @@ class Rendering:
         waiting = await self._store.actions.read(render_id, timeout_s=0)
         audience = caller.principal.audience
         return not all(
-            audience.could_see(elevated=one.origin.elevated, marks=set(one.origin.marks))
+            audience.could_see(elevated=one.origin.elevated, labels=set(one.origin.labels))
             for one in waiting.actions
         )
 
@@ -208,7 +202,9 @@ class Rendering:
     def _is_hidden(self, render: StoredRender, caller: Caller) -> bool:
         tool = render.tool
         # Both the widget at the time of the render, which may be gone, and today's must be visible.
-        saw = caller.principal.audience.could_see(elevated=render.elevated, marks=set(render.marks))
+        saw = caller.principal.audience.could_see(
+            elevated=render.elevated, labels=set(render.labels)
+        )
         served = tool in self._registry.current.widgets
         return not saw or (served and tool not in caller.snapshot.widgets)
 
@@ -235,8 +231,7 @@ class Rendering:
         """
         render = await self._render(widget, arguments, generation, owner=owner)
         if follow and not render.has_actions:
-            mark = {**orjson.loads(render.mark), "follow": True}
-            render = replace(render, mark=to_json(mark))
+            render = replace(render, follow=True)
         await self._store.renders.put(render)
         return render
 
@@ -316,7 +311,7 @@ class Rendering:
             digest = self.journal.digest(arguments)
         with self.journal.rendering(widget.key, digest):
             made = made or self._call(widget, arguments)
-            ms = round((time.perf_counter() - started_s) * 1000, 3)
+            duration_ms = round((time.perf_counter() - started_s) * 1000, 3)
             text = widget.summary.text(made.arguments)
             data = widget.summary.data(made.arguments)
         for observer in self._observers:
@@ -325,39 +320,30 @@ class Rendering:
         # Equal for every render of the widget, so encoded once.
         known = self._shown.get(widget)
         if known is None:
-            marks = (widget.tool, *definition.tags)
-            known = self._shown[widget] = to_json(ui(widget).wire()), is_elevated(widget), marks
-        shown, elevated, marks = known
-        # The fields of `RenderMark`, whose validation would take longer than the rest of this.
-        mark: dict[str, Any] = {
-            "id": self._new_id(),
-            "widget": widget.tool,
-            "generation": generation,
-            "digest": widget.key,
-            "ms": ms,
-        }
-        if made.coerced:
-            mark["mended"] = made.coerced
-        if widget.source:
-            mark["source"] = widget.source
-        offers = has_actions(made.tree, made.json)
-        if offers:
-            mark["follow"] = True
-        facts = {"uiType": definition.ui_type, "widget": widget.tool, "title": definition.title}
+            labels = (widget.tool, *definition.tags)
+            known = self._shown[widget] = to_json(ui(widget).wire()), is_elevated(widget), labels
+        shown, elevated, labels = known
+        is_interactive = has_actions(made.tree, made.json)
+        head = {"uiType": definition.ui_type, "widget": widget.tool, "title": definition.title}
         return StoredRender(
-            id=mark["id"],
+            id=self._new_id(),
             tool=widget.tool,
             tree=made.json,
-            has_actions=offers,
+            created=self._clock(),
+            generation=generation,
+            digest=widget.key,
+            duration_ms=duration_ms,
+            coerced=made.coerced,
+            source=widget.source,
+            follow=is_interactive,
+            text=text,
+            data=to_json(head | data),
+            ui=shown,
+            has_actions=is_interactive,
             secret=bool(definition.sidecar.sensitive),
             elevated=elevated,
-            marks=marks,
+            labels=labels,
             owner=owner,
-            text=text,
-            facts=to_json(facts | data),
-            ui=shown,
-            mark=to_json(mark),
-            created=self._clock(),
         )
 
 

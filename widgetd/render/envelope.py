@@ -10,6 +10,9 @@ from pydantic.alias_generators import to_camel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
+from widgetd.schema.json_values import to_json
+from widgetd.store.contract import StoredRender
+
 
 class MetaModel(BaseModel):
     """A model of `_meta`: frozen, camelCase on the wire, without empty fields."""
@@ -134,6 +137,11 @@ class _Sent(GenerateJsonSchema):
     ) -> bool:
         inner = field["schema"]
         return inner["type"] != "default" or inner["default"] is not None
+
+
+def encode_render(render: StoredRender) -> bytes:
+    """Return `_meta["widgetd/render"]` of a render as JSON, as `RenderMark` describes it."""
+    return to_json(render.metadata())
 
 
 def envelope_schema() -> dict[str, Any]:

@@ -8,8 +8,6 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import Any, Literal
 
-import orjson
-
 from widgetd.access.principal import Caller
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Entry, Snapshot
@@ -80,6 +78,6 @@ def answer(
         Registry(snapshot), policy, local_store(), clock=lambda: 0.0, new_id=lambda: named
     )
     render = rendering.make(widget, arguments, snapshot.generation)
-    still = replace(render, mark=orjson.dumps({**orjson.loads(render.mark), "ms": 0.0}))
+    still = replace(render, duration_ms=0.0)
     profile = profile_for(policy, widget, Caller(snapshot=snapshot))
     return tool_result(still, profile, policy=policy).values()

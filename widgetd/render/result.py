@@ -19,7 +19,7 @@ import orjson
 
 from widgetd.access.principal import UNNAMED, Caller, ClientInfo, with_prefix
 from widgetd.errors import CallError
-from widgetd.render.envelope import Failure, Ui, UiMetadata
+from widgetd.render.envelope import Failure, Ui, UiMetadata, encode_render
 from widgetd.render.hosts import draws_views, host_of
 from widgetd.schema.json_values import to_json
 from widgetd.store.contract import StoredRender
@@ -188,7 +188,7 @@ def tool_result(
     # (anthropics/claude-ai-mcp#753).
     if not is_inline and not draws_views(client):
         content.append(_link(render, prefix))
-    meta = b'{"widgetd/ui":%b,"widgetd/render":%b}' % (render.ui, render.mark)
+    meta = b'{"widgetd/ui":%b,"widgetd/render":%b}' % (render.ui, encode_render(render))
     if render.feed:
         meta = b'%b,"widgetd/feed":%b}' % (meta[:-1], render.feed)
     if is_inline and profile == "split":
@@ -197,12 +197,12 @@ def tool_result(
         meta = b'%b,"widgetd/icons":%b}' % (meta[:-1], to_json(icons))
     if is_inline and profile == "chatkit":
         return Result(content=to_json(content), structured=render.tree, meta=meta)
-    facts = render.facts
+    data = render.data
     if render.has_actions:
-        facts = to_json({**json.loads(facts), "renderId": render.id})
+        data = to_json({**json.loads(data), "renderId": render.id})
     if host_of(client).shows_meta:
         meta = to_json({"widgetd/render": {"id": render.id}})
-    return Result(content=to_json(content), structured=facts, meta=meta)
+    return Result(content=to_json(content), structured=data, meta=meta)
 
 
 def _content(

@@ -18,7 +18,6 @@ from typing import Any, Literal, Protocol
 
 import orjson
 
-from widgetd.schema.json_values import to_json
 from widgetd.store.contract import Bounds, Clock, StoredRender, call_again, too_soon
 from widgetd.store.waiters import Listener, Waiters
 
@@ -199,8 +198,7 @@ class CachedRenders:
                 id=render_id,
                 owner=standing.owner,
                 version=version,
-                mark=to_json({**orjson.loads(changed.mark), "id": render_id, "version": version}),
-                paid_s=self._paid_s(standing),
+                rate_tokens_until=self._take_rate_token(standing),
                 created=self._clock(),
             )
             if await self._cache.replace(
@@ -230,16 +228,20 @@ class CachedRenders:
         """Within the block, `listener` hears of each render that is replaced."""
         return self._waiters.hearing(listener)
 
-    def _paid_s(self, standing: StoredRender) -> float:
-        """Until when the next version is paid for, too: a second's worth may be had at once."""
+    def _take_rate_token(self, standing: StoredRender) -> float:
+        """Return the time up to which the rate is used by the next version; a second is a burst.
+
+        Raises:
+            CallError: The rate is exceeded (W2201).
+        """
         now = self._clock()
         # Further ahead than replicas' clocks differ, it was written before the clock was set back.
-        paid_s = standing.paid_s if standing.paid_s < now + CLOCK_STEP_S else 0.0
-        paid_s = max(paid_s, now - 1) + 1 / self._per_s
-        if paid_s > now:
+        used = standing.rate_tokens_until
+        used = max(used if used < now + CLOCK_STEP_S else 0.0, now - 1) + 1 / self._per_s
+        if used > now:
             problem = f"a render has at most {self._per_s:g} new versions a second"
-            raise too_soon("W2201", problem, paid_s - now)
-        return paid_s
+            raise too_soon("W2201", problem, used - now)
+        return used
 
 
 class CachedAnswers:

@@ -69,49 +69,86 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRender:
-    """One render, as whoever shows it later needs it, whatever profile they ask for.
+    """A render, with everything that a later result in any profile needs.
 
-    Its parts are JSON, as they go out: an answer is made of them, and the collector of garbage
-    has nothing to visit in them.
+    Parts of results are kept as JSON: results are made of them without encoding them again, and
+    the garbage collector has nothing to visit in 10,000 renders.
 
     Attributes:
-        id: Not to be guessed: whoever knows it may see the render.
-        tool: The widget's tool name.
+        id: A random id; everyone who knows it may see the render.
+        tool: The widget's tool.
         tree: The widget root, as JSON.
+        created: Time of this version, in seconds since the epoch.
+        version: Number of the version; 1 is the first.
+        generation: Hash of the snapshot that it was rendered from.
+        digest: Digest of the widget's content.
+        duration_ms: Time that rendering took.
+        coerced: Sentences on coerced arguments.
+        source: The part of the file that was drawn, if it has both a template and JSX.
+        follow: Whether the render may be replaced, so that pages should ask for newer versions.
+        state: Outcome of the user's action; empty in the first version.
+        note: A sentence for the user, shown beneath the widget.
         text: The summary, for the model.
-        facts: What the model gets as data in the split profile, as JSON.
+        data: Structured content for the model in profile `split`, as JSON.
         ui: `_meta["widgetd/ui"]`, as JSON.
-        mark: `_meta["widgetd/render"]`, as JSON.
-        feed: `_meta["widgetd/feed"]`, as JSON; empty where the caller brought all arguments.
-        version: 1, and one more each time that it was replaced.
-        paid_s: Until when the versions so far are paid for, at the rate that there may be.
-        created: When, in seconds since the epoch; of the version.
-        has_actions: Whether anything can be done in it.
-        secret: Whether the tree may hold what no model is told.
-        elevated: Whether its widget was for those with a scope of their own.
-        marks: The name and the tags that its widget had.
-        owner: Whose share of the room it takes: the principal's name.
+        feed: `_meta["widgetd/feed"]`, as JSON; empty if the caller sent all arguments.
+        has_actions: Whether the user can act in it.
+        secret: Whether the tree may hold values that no model may read.
+        elevated: Whether its widget required a scope of its own.
+        labels: The tool and the tags of its widget at that time.
+        owner: The principal whose share of the store it counts against.
+        rate_tokens_until: Time up to which the rate of versions is used, in seconds since the
+            epoch.
     """
 
     id: str
     tool: str
     tree: bytes
     created: float
+    version: int = 1
+    generation: str = ""
+    digest: str = ""
+    duration_ms: float = 0.0
+    coerced: tuple[str, ...] = ()
+    source: Literal["template", "view", ""] = ""
+    follow: bool = False
+    state: Literal["done", "failed", ""] = ""
+    note: str = ""
+    text: str = ""
+    data: bytes = b"{}"
+    ui: bytes = b"{}"
+    feed: bytes = b""
     has_actions: bool = False
     secret: bool = False
     elevated: bool = False
-    marks: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
     owner: str = ""
-    text: str = ""
-    facts: bytes = b"{}"
-    ui: bytes = b"{}"
-    mark: bytes = b"{}"
-    feed: bytes = b""
-    version: int = 1
-    paid_s: float = 0.0
+    rate_tokens_until: float = 0.0
+
+    def metadata(self) -> dict[str, Any]:
+        """Return `_meta["widgetd/render"]` without empty fields, as `RenderMark` types it."""
+        required = {
+            "id": self.id,
+            "widget": self.tool,
+            "generation": self.generation,
+            "digest": self.digest,
+            "ms": self.duration_ms,
+        }
+        optional = {
+            "mended": self.coerced,
+            "source": self.source,
+            "follow": self.follow,
+            "version": self.version if self.version > 1 else None,
+            "state": self.state,
+            "note": self.note,
+        }
+        return required | {name: value for name, value in optional.items() if value}
 
     def json(self) -> bytes:
-        """The render as it is kept, in this process and on a server that replicas share."""
+        """Return the render as it is stored, in this process and on a shared server.
+
+        The names are those of earlier releases, so replicas of both can read each other's.
+        """
         return copy_exact(
             orjson.dumps(
                 {
@@ -122,15 +159,15 @@ class StoredRender:
                     "tool": self.tool,
                     "secret": self.secret,
                     "elevated": self.elevated,
-                    "marks": self.marks,
+                    "marks": self.labels,
                     "owner": self.owner,
                     "text": self.text,
-                    "facts": Fragment(self.facts),
+                    "facts": Fragment(self.data),
                     "ui": Fragment(self.ui),
-                    "mark": Fragment(self.mark),
+                    "mark": self.metadata(),
                     **({"feed": Fragment(self.feed)} if self.feed else {}),
-                    **({"paid_s": self.paid_s} if self.paid_s else {}),
-                    # For replicas of releases that do not measure what they keep.
+                    **({"paid_s": self.rate_tokens_until} if self.rate_tokens_until else {}),
+                    # Releases before 0.2 need it.
                     "size_bytes": len(self.tree),
                     "tree": Fragment(self.tree),
                 }
@@ -138,47 +175,76 @@ class StoredRender:
         )
 
     @classmethod
-    def read(cls, kept: bytes) -> StoredRender:
-        """The render that is kept so, by this release or by another that knows more or less of it.
+    def read(cls, stored: bytes) -> StoredRender:
+        """Parse a stored render of this release, or of one that stores more or fewer fields.
 
         Raises:
-            ValueError: It is none; JSON that is broken included.
+            ValueError: It is not valid JSON, or not a render.
         """
         try:
-            found = json.loads(kept)  # which reads integers of any length as what they are
+            found = json.loads(stored)  # unlike orjson it reads integers of any length exactly
         except RecursionError as error:
             raise ValueError(str(error)) from None
         if not isinstance(found, dict):
             raise ValueError("expected an object")  # noqa: TRY004 - it is the value that is wrong
-        for name, kinds in _PARTS.items():
+        for name, kinds in _STORED_TYPES.items():
             if type(found.get(name)) not in kinds:
                 raise ValueError(f"expected another {name}")
-        if any(type(mark) is not str for mark in found["marks"]):
+        if any(type(label) is not str for label in found["marks"]):
             raise ValueError("expected other marks")
         try:
             tree = orjson.dumps(found["tree"])
-        except orjson.JSONEncodeError as error:  # it nests deeper than any tree does
+        except orjson.JSONEncodeError as error:  # deeper than any tree of ours
             raise ValueError(str(error)) from None
-        as_they_are = ("id", "tool", "created", "secret", "elevated", "owner", "text")
+        same_names = ("id", "tool", "created", "secret", "elevated", "owner", "text")
         return cls(
-            **{name: found[name] for name in as_they_are},
-            facts=to_json(found["facts"]),
+            **{name: found[name] for name in same_names},
+            **_read_metadata(found["mark"]),
+            data=to_json(found["facts"]),
             ui=to_json(found["ui"]),
-            mark=to_json(found["mark"]),
             has_actions=has_actions(found["tree"]),
-            marks=tuple(found["marks"]),
+            labels=tuple(found["marks"]),
             tree=tree,
             feed=to_json(found["feed"]) if isinstance(found.get("feed"), dict) else b"",
             version=found["version"] if type(found.get("version")) is int else 1,
-            paid_s=float(found["paid_s"]) if type(found.get("paid_s")) in {float, int} else 0.0,
+            rate_tokens_until=_read_float(found, "paid_s"),
         )
 
 
+def _read_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a render that `metadata()` wrote; a field of another type is empty."""
+
+    def text(name: str, allowed: Collection[str] = ()) -> str:
+        value = metadata.get(name)
+        return value if isinstance(value, str) and (not allowed or value in allowed) else ""
+
+    coerced = metadata.get("mended")
+    return {
+        "generation": text("generation"),
+        "digest": text("digest"),
+        "duration_ms": _read_float(metadata, "ms"),
+        "coerced": tuple(filter(_is_text, coerced)) if isinstance(coerced, list) else (),
+        "source": text("source", ("template", "view")),
+        "follow": metadata.get("follow") is True,
+        "state": text("state", ("done", "failed")),
+        "note": text("note"),
+    }
+
+
+def _read_float(fields: Mapping[str, Any], name: str) -> float:
+    value = fields.get(name)
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
 HEAD_BYTES = 64
-"""As many bytes of a render, as it is kept, tell which version of it that is."""
+"""The first bytes of a stored render, which are enough to tell its versions apart."""
 
 
-_PARTS: Mapping[str, Collection[type]] = {
+_STORED_TYPES: Mapping[str, Collection[type]] = {
     "id": {str},
     "tool": {str},
     "tree": {dict},
@@ -193,22 +259,22 @@ _PARTS: Mapping[str, Collection[type]] = {
     "ui": {dict},
     "mark": {dict},
 }
-"""What a render that is kept is made of."""
+"""The fields that every release has stored, with their types."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Of the render that an action was taken in, what is known after the render has left.
+    """The facts about an action's render that are needed after the render expired.
 
     Attributes:
-        owner: Whose share of the room its queue takes.
-        elevated: Whether its widget asked for a permission.
-        marks: The widget's tool and its tags.
+        owner: The principal whose share of the store the queue counts against.
+        elevated: Whether its widget required a scope of its own.
+        labels: The tool and the tags of its widget.
     """
 
     owner: str = ""
     elevated: bool = False
-    marks: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
 
 
 UNKNOWN = Origin()

@@ -374,7 +374,7 @@ async def test_everything_on_the_server_ends_by_itself(shared_server: Server) ->
 async def test_an_action_knows_of_its_render_after_the_render_has_left(
     backend: Server | None,
 ) -> None:
-    origin = Origin(owner="ann", elevated=True, marks=("orders", "secret"))
+    origin = Origin(owner="ann", elevated=True, labels=("orders", "secret"))
     async with replicas(backend, render_ttl_s=60) as both:
         await both.here.renders.put(render())
         both.later(50)

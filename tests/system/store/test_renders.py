@@ -3,12 +3,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import anyio
+import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.system.store.replicas import Replicas, render, replicas
 from tests.system.store.server import Server
+from widgetd.render.envelope import RenderMark, envelope_schema
 from widgetd.store.contract import Store, StoredRender
 
 
@@ -16,15 +18,43 @@ async def test_a_render_is_found_as_it_was_put_in_every_replica(backend: Server 
     stored = render(
         tree={"type": "Card", "children": [{"type": "Text", "value": "Zürich ✈"}]},
         text="Pan Am 845: Zürich to Boston",
-        facts={"uiType": "flight-tracker"},
+        data={"uiType": "flight-tracker"},
         ui={"uiType": "flight-tracker"},
-        mark={"id": "r1", "ms": 0.4},
+        feed={"upstream": "flights"},
+        generation="0123456789abcdef",
+        digest="f" * 32,
+        duration_ms=0.4,
+        coerced=("who: 1 became '1'",),
+        source="view",
+        follow=True,
+        state="failed",
+        note="The flight is full.",
+        labels=("flight_tracker", "travel"),
     )
     async with replicas(backend) as both:
         await both.here.renders.put(stored)
 
         assert await both.here.renders.get("r1") == stored
         assert await both.there.renders.get("r1") == stored
+
+
+def test_metadata_of_a_render_is_what_the_public_type_describes() -> None:
+    full = render(
+        generation="0123456789abcdef",
+        digest="f" * 32,
+        duration_ms=0.4,
+        coerced=("who: 1 became '1'",),
+        source="view",
+        follow=True,
+        version=2,
+        state="done",
+        note="Booked.",
+    )
+
+    for one in (render(), full):
+        described = RenderMark.model_validate(one.metadata()).wire()
+        assert described == orjson.loads(orjson.dumps(one.metadata()))
+    assert full.metadata().keys() == envelope_schema()["$defs"]["RenderMark"]["properties"].keys()
 
 
 async def test_a_render_that_was_never_put_is_not_found(backend: Server | None) -> None:

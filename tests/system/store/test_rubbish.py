@@ -346,7 +346,13 @@ AS_BEFORE = {
     "text": "Pan Am 845: Zürich to Boston",
     "facts": {"uiType": "flight-tracker", "number": None},
     "ui": {"uiType": "flight-tracker"},
-    "mark": {"id": "r1", "ms": 0.4},
+    "mark": {
+        "id": "r1",
+        "widget": "flight_tracker",
+        "generation": "0123456789abcdef",
+        "digest": "f0",
+        "ms": 0.4,
+    },
 }
 """A render as the releases kept it that did not keep it as bytes."""
 
@@ -363,7 +369,7 @@ async def test_a_render_of_an_older_release_is_found_and_an_older_release_finds_
             assert found is not None
             assert (orjson.loads(found.tree), found.has_actions) == (AS_BEFORE["tree"], True)
             assert (found.text, found.owner, found.elevated) == (AS_BEFORE["text"], "ann", True)
-            assert found.marks == ("flight_tracker", "travel")
+            assert found.labels == ("flight_tracker", "travel")
             assert both.here.skipped() == 0
 
             client.delete(f"{key}r1")

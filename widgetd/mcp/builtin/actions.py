@@ -59,7 +59,7 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
         place = f"payload.{failed[0].field}".rstrip(".") if same else "payload"
         refused = CallError("W2404", " ".join(one.says for one in failed), path=place)
         return error_result(refused, _invalid((one.field, one.says) for one in failed))
-    origin = Origin(owner=render.owner, elevated=render.elevated, marks=render.marks)
+    origin = Origin(owner=render.owner, elevated=render.elevated, labels=render.labels)
     accepted = await store.actions.append(
         render_id, offered.type, payload, idempotency_key=key, origin=origin
     )

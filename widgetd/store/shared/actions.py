@@ -186,7 +186,7 @@ class SharedActions:
             (*keys, self._connection.notifications),
             *(key, new.action, encoded_payload(new.payload, self._bounds), new.at),
             *(most, KEYS_PER_ACTION * most, self._ttl_ms, render_id),
-            orjson.dumps(new.origin),
+            _encode_origin(new.origin),
         )
         seq: int = await append()
         if seq == 0:
@@ -270,6 +270,11 @@ def _action(number: bytes, fields: Sequence[bytes]) -> Action | None:
     return action if rest == b"0" and action.seq < LOCAL_ORIGIN and isfinite(action.at) else None
 
 
+def _encode_origin(origin: Origin) -> bytes:
+    stored = {"owner": origin.owner, "elevated": origin.elevated, "marks": origin.labels}
+    return orjson.dumps(stored)
+
+
 def _origin(kept: object) -> Origin:
     """What is kept of a render; of what an earlier release kept, nothing is known.
 
@@ -277,10 +282,10 @@ def _origin(kept: object) -> Origin:
         ValueError: It is something else.
     """
     match kept:
-        case {"owner": str(owner), "elevated": bool(elevated), "marks": [*marks]} if all(
-            isinstance(mark, str) for mark in marks
+        case {"owner": str(owner), "elevated": bool(elevated), "marks": [*labels]} if all(
+            isinstance(label, str) for label in labels
         ):
-            return Origin(owner=owner, elevated=elevated, marks=tuple(marks))
+            return Origin(owner=owner, elevated=elevated, labels=tuple(labels))
         case {} if not kept:
             return UNKNOWN
     raise ValueError("expected an origin")

@@ -60,15 +60,14 @@ async def preview(gallery: Gallery, widget: Widget, seen: Shown, caller: Caller)
         # The page is JSON itself, and cannot repeat what none can say.
         sayable = is_json(seen.arguments, Limits().json_depth)
         return {**shown, "arguments": seen.arguments if sayable else {}, "error": error_json(error)}
-    mark = orjson.loads(render.mark)
     results = {profile: result_of(render, profile) for profile in ("chatkit", "split")}
     kept = gallery.built is None and await store_if_interactive(server, render, caller)
     return {
         **shown,
         "result": results["split"],
         "summary": render.text,
-        "ms": mark["ms"],
-        "mended": mark.get("mended") or (),
+        "ms": render.duration_ms,
+        "mended": render.coerced,
         "tokens": {profile: tokens_of(result) for profile, result in results.items()},
         "renderId": render.id if kept else "",
         "note": seen.note,
