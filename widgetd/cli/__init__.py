@@ -1,4 +1,4 @@
-"""argv -> exit code. Every command is a sentence here and a call into a room.
+"""The command line: arguments in, exit code out. Commands call into the other rooms.
 
 Exit codes: 0 ok, 1 faults, 2 a flag, setting or value, 3 a folder, port or permission.
 """
@@ -43,25 +43,25 @@ for _commands in (
         app.command(_command)
 
 
-SEEN_ENOUGH = 141
-"""As a shell says of a command whose reader went away."""
+READER_GONE = 141
+"""Exit code that shells report for a command whose reader has closed the pipe."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command that `argv` names, and answer the exit code."""
-    _mend_streams()
+    """Run the command in `argv` and return the exit code."""
+    _repair_streams()
     try:
         code = app(argv, exit_on_error=False, print_error=False, result_action="return_value") or 0
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read has seen enough, as in `widgetd check | head`; nothing more can be told.
-        _print_nothing_more()
-        return SEEN_ENOUGH
+        # The reader has closed the pipe, as in `widgetd check | head`.
+        _discard_output()
+        return READER_GONE
     except OSError as error:
         if error.filename is None and error.errno != errno.ENOSPC:
             raise
         if error.filename is None:
-            _print_nothing_more()
+            _discard_output()
         what = error.filename or "standard output"
         return complain(f"{what} cannot be used ({error.strerror}); name another [W0006]", 3)
     except CycloptsError as error:
@@ -73,8 +73,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     return int(code)
 
 
-def _mend_streams() -> None:
-    """Let a stream that is closed be an empty one, and print what it cannot encode as escapes."""
+def _repair_streams() -> None:
+    """Replace closed streams by empty ones, and print what cannot be encoded as escapes."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             empty = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - to the end
@@ -83,6 +83,6 @@ def _mend_streams() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def _print_nothing_more() -> None:
-    """Have what is still to be printed go nowhere, for Python prints it at its end."""
+def _discard_output() -> None:
+    """Discard output that is still buffered, which Python would write at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,7 +1,6 @@
-"""`widgetd check`: look at folders and files as the daemon would, and say all there is to say.
+"""`widgetd check`: check folders and files as the daemon would, and report all findings.
 
-The loader is the daemon's own, so that what is refused here would be refused
-there, with the same sentence.
+It uses the daemon's loader, so that the daemon refuses the same files with the same sentences.
 """
 
 from __future__ import annotations
@@ -30,23 +29,23 @@ if TYPE_CHECKING:
 
 
 def check(
-    *paths: Annotated[Path, Parameter(allow_leading_hyphen=True)],  # - is one
+    *paths: Annotated[Path, Parameter(allow_leading_hyphen=True)],  # "-" is a path
     json: bool = False,
     github: bool = False,
     strict: bool = False,
     against: str = "",
 ) -> int:
-    """Say everything that can be said about widgets before anyone calls them.
+    """Report everything about widgets that can be known before they are called.
 
-    Exit code 1 if a file cannot be served as it stands.
+    Exit code 1 if a file cannot be served.
 
     Args:
         paths: Folders, or single files; - reads one file from standard input. Default: the
             folder that `serve` would serve.
         json: Print a JSON array.
         github: Print annotations for a pull request.
-        strict: Warnings count as faults.
-        against: A git revision or a folder; say what broke for callers since then.
+        strict: Count warnings as faults.
+        against: A git revision or a folder; report breaking changes since then.
     """
     from widgetd.checks import report
 
@@ -57,7 +56,9 @@ def check(
         )
     looked_at = paths or (folder_of(settle({}, os.environ).settings),)
     with TemporaryDirectory() if Path("-") in looked_at else nullcontext("") as drafts:
-        outcome = checked(_with_standard_input(looked_at, drafts), strict=strict, against=against)
+        outcome = check_paths(
+            _save_standard_input(looked_at, drafts), strict=strict, against=against
+        )
     form = report.format_json if json else report.format_github if github else report.format_text
     said = [form(outcome.findings, outcome.contents)]
     if not (json or github):
@@ -67,8 +68,8 @@ def check(
     return 1 if outcome.faults or (strict and outcome.findings) else 0
 
 
-def _with_standard_input(paths: Iterable[Path], drafts: str) -> list[Path]:
-    """`paths`, with a file in the folder `drafts` that holds standard input in the place of `-`."""
+def _save_standard_input(paths: Iterable[Path], drafts: str) -> list[Path]:
+    """Return `paths` with `-` replaced by a file in `drafts` that holds standard input."""
     draft, asked = Path(drafts, "stdin.widget"), [*paths]
     if Path("-") in asked:
         draft.write_bytes(sys.stdin.buffer.read())
@@ -76,15 +77,15 @@ def _with_standard_input(paths: Iterable[Path], drafts: str) -> list[Path]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
-    """What a check found.
+class CheckReport:
+    """The result of a check.
 
     Attributes:
-        findings: By path; the paths are as the caller named the folders.
-        contents: The text of each file that a finding is about, where it can be read.
-        files: How many files were looked at.
-        notes: What some clients need to be served all of this, as sentences.
-        tokens: What the list of their tools costs a model, at 4 characters a token.
+        findings: Ordered by path; paths start with the folders as the caller named them.
+        contents: Content by path of each file with findings that can be read.
+        files: Number of files checked.
+        notes: Sentences on what some clients need to use these tools.
+        tokens: Cost of the list of their tools for a model, at 4 characters a token.
     """
 
     findings: tuple[Finding, ...]
@@ -95,26 +96,26 @@ class Checked:
 
     @property
     def faults(self) -> int:
-        """How many findings keep a file from being served as it stands."""
+        """Return the number of findings that keep a file from being served."""
         return sum(finding.level == "fault" for finding in self.findings)
 
     @property
     def conclusion(self) -> str:
-        """The outcome as a sentence."""
+        """Return the result as a sentence."""
         warnings = len(self.findings) - self.faults
         return (
-            f"{_counted(self.files, 'file')}: {_counted(self.faults, 'fault')}, "
-            f"{_counted(warnings, 'warning')}; "
+            f"{_count(self.files, 'file')}: {_count(self.faults, 'fault')}, "
+            f"{_count(warnings, 'warning')}; "
             f"listing the tools costs a model about {self.tokens:,} tokens"
         )
 
 
-def _counted(number: int, noun: str) -> str:
+def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def checked(paths: Iterable[Path], *, strict: bool = False, against: str = "") -> Checked:
-    """Everything that can be said about the widgets at `paths`: folders, or single files.
+def check_paths(paths: Iterable[Path], *, strict: bool = False, against: str = "") -> CheckReport:
+    """Check the widgets at `paths`: folders, or single files.
 
     A sidecar stands for its widget. `against` is a git revision or a folder to compare with.
 
@@ -138,10 +139,10 @@ def checked(paths: Iterable[Path], *, strict: bool = False, against: str = "") -
         folder, only = (path, "") if path.is_dir() else (path.parent, path.name)
         only = only.removesuffix(SUFFIX)
         said: dict[str, tuple[Finding, ...]] = {}
-        snapshot = _scanned(folder, said, only, strict=strict, needs=needs)
-        entries = _entries(snapshot, only)
+        snapshot = _scan_folder(folder, said, only, strict=strict, needs=needs)
+        entries = _select_entries(snapshot, only)
         if only and not entries:
-            problem = f"{path} is none of the files that are served"
+            problem = f"{path} is not a file that is served"
             raise ConfigError("W0003", problem, "name a .widget file, or a folder", exit_code=3)
         files += len(entries)
         served = snapshot.widgets.values()
@@ -150,27 +151,27 @@ def checked(paths: Iterable[Path], *, strict: bool = False, against: str = "") -
             if file in snapshot.faults:
                 said[file] = (snapshot.faults[file], *said.get(file, ()))
         own = chain.from_iterable(said.get(file, ()) for file in entries)
-        astray = () if only else _astray(folder, entries)
-        broken = _breaking(entries, folder, only, against) if against else ()
+        astray = () if only else _check_stray_files(folder, entries)
+        broken = _check_breaking_changes(entries, folder, only, against) if against else ()
         with open_folder(folder) as root:
             for finding in chain(own, astray, broken):
                 shown = escape_path(str(folder / finding.path))
                 found.append(replace(finding, path=shown))
                 if shown not in contents:
-                    # As it would be served: whole, no longer than a widget is, and in the folder.
+                    # As the daemon reads it: whole, at most as long as a widget, and in the folder.
                     with suppress(OSError, WidgetError):
                         source = read(root, finding.path, limit_bytes=most_bytes, quiet_ms=0)
                         contents[shown] = source.content.decode(errors="replace")
     notes = []
     for need, (first, *others) in needs.items():
-        more = f" and {_counted(len(others), 'file')} more" if others else ""
+        more = f" and {_count(len(others), 'file')} more" if others else ""
         notes.append(f"note, for {first}{more}: {need}")
-    return Checked(
+    return CheckReport(
         findings=tuple(found), contents=contents, files=files, notes=tuple(notes), tokens=tokens
     )
 
 
-def _scanned(
+def _scan_folder(
     folder: Path,
     said: dict[str, tuple[Finding, ...]] | None = None,
     only: str = "",
@@ -178,10 +179,14 @@ def _scanned(
     strict: bool = False,
     needs: dict[str, list[str]] | None = None,
 ) -> Snapshot:
-    """What would be served of `folder`.
+    """Scan `folder` as the daemon would.
 
-    Of each widget, or of the one at `only`, `said` gets what can be said, by path, and `needs` what
-    some clients need, each with the files of which that is said.
+    Args:
+        folder: The folder.
+        said: Receives the findings by path, of all widgets or of the one at `only`.
+        only: The only path to check; empty for all.
+        strict: Passed on to the rules.
+        needs: Receives what some clients need, with the paths that it concerns.
     """
     from widgetd.catalog.loader import Loader
     from widgetd.checks import check_widget
@@ -198,7 +203,7 @@ def _scanned(
 
     def load(source: Source, sidecar: Source | None) -> Widget:
         widget = loader.load(source, sidecar)
-        # Now, for its parts are there; those of ten thousand widgets would fill the memory.
+        # While its parts exist; those of ten thousand widgets would fill the memory.
         if said is not None and only in ("", source.path):
             said[source.path] = check_widget(
                 widget, strict=strict, image_origins=allowed, upstreams=upstreams
@@ -212,15 +217,15 @@ def _scanned(
     return build_catalog(Settings(dir=folder), folder, load, quiet_ms=0).scan()
 
 
-def _entries(snapshot: Snapshot, only: str) -> Mapping[str, Entry]:
-    """The entries of all files, or of one."""
+def _select_entries(snapshot: Snapshot, only: str) -> Mapping[str, Entry]:
+    """Return the entries of all files, or of the one at `only`."""
     if not only:
         return snapshot.entries
     return {only: snapshot.entries[only]} if only in snapshot.entries else {}
 
 
-def _astray(folder: Path, widgets: Collection[str]) -> Iterator[Finding]:
-    """Files that were meant to be served, or to say something of one that is, and are not."""
+def _check_stray_files(folder: Path, widgets: Collection[str]) -> Iterator[Finding]:
+    """Yield files that look like widgets or sidecars but are not served."""
     from widgetd.catalog.loader import SIDECAR_SUFFIXES
     from widgetd.files.folder import open_folder
     from widgetd.files.walk import walk
@@ -233,15 +238,15 @@ def _astray(folder: Path, widgets: Collection[str]) -> Iterator[Finding]:
             stem = path.rpartition(".")[0]
             widget = stem.removesuffix(WIDGET_SUFFIX) + WIDGET_SUFFIX
             if path.endswith(SIDECAR_SUFFIXES) and stem not in widgets:
-                lonely = tuple(one for one in widgets if one + SUFFIX not in paths)
-                near = nearest(stem, lonely)
+                without_sidecar = tuple(one for one in widgets if one + SUFFIX not in paths)
+                near = nearest(stem, without_sidecar)
                 problem = f"there is no widget '{stem}' that this could be about"
                 advice = f"did you mean '{near}{SUFFIX}'?" if near else "name it as its widget"
                 yield Finding(code="W1120", path=path, problem=problem, advice=advice)
             elif path.endswith(SUFFIX) and stem != widget and widget in widgets:
                 problem, advice = f"'{widget}' does not read this", f"name it '{widget}{SUFFIX}'"
                 yield Finding(code="W1120", path=path, problem=problem, advice=advice)
-            elif path not in widgets and (suffix := _widget_suffix(root, path)):
+            elif path not in widgets and (suffix := _served_suffix(root, path)):
                 name = stem.removesuffix(WIDGET_SUFFIX) + suffix
                 taken = f"'{name}' is there: give it another name in '{suffix}', or remove it"
                 problem = "this is a widget, and is not served under this name"
@@ -249,8 +254,8 @@ def _astray(folder: Path, widgets: Collection[str]) -> Iterator[Finding]:
                 yield Finding(code="W1121", path=path, problem=problem, advice=advice)
 
 
-def _widget_suffix(folder: Folder, path: str) -> str:
-    """How the name of the file would end if it was served; empty where it holds no widget."""
+def _served_suffix(folder: Folder, path: str) -> str:
+    """Return the suffix under which the file would be served; empty if it holds no widget."""
     from widgetd.files.source import read
     from widgetd.limits import Limits
     from widgetd.schema.json_text import parse_file
@@ -269,13 +274,13 @@ def _widget_suffix(folder: Folder, path: str) -> str:
     return WIDGET_SUFFIX if {"template", "version", "name"} <= said.keys() else ""
 
 
-def _breaking(
+def _check_breaking_changes(
     after: Mapping[str, Entry], folder: Path, only: str, against: str
 ) -> Iterator[Finding]:
     from widgetd.checks import find_breaking_changes, report_removal
 
-    with _as_folder(folder, against) as earlier:
-        before = _entries(_scanned(earlier), only)
+    with _open_revision(folder, against) as earlier:
+        before = _select_entries(_scan_folder(earlier), only)
     tools = {entry.widget.tool: entry for entry in after.values() if entry.widget}
     for path, was in before.items():
         if was.widget is None:
@@ -288,8 +293,8 @@ def _breaking(
 
 
 @contextmanager
-def _as_folder(folder: Path, against: str) -> Iterator[Path]:
-    """The folder `against`, or `folder` as it was at the git revision `against`."""
+def _open_revision(folder: Path, against: str) -> Iterator[Path]:
+    """Yield the folder `against`, or `folder` as of the git revision `against`."""
     import subprocess
     import tarfile
     from io import BytesIO

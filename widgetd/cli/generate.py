@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from widgetd.cli.options import Dir, snapshot_of
+from widgetd.cli.options import Dir, load_snapshot
 from widgetd.errors import ConfigError
 from widgetd.settings import folder_of, settle
 from widgetd.text_search import compile_pattern, did_you_mean
@@ -21,7 +21,7 @@ _PATH = compile_pattern(r"[\w./~-]*")
 
 
 def types(*, lang: Literal["ts", "python"] = "ts", dir: Dir = None) -> int:
-    """Print types of what each widget takes and answers, with a guard for each type of response.
+    """Print types of each widget's arguments and results, with a guard for each response type.
 
     Args:
         lang: TypeScript, or Python typed dictionaries.
@@ -29,12 +29,12 @@ def types(*, lang: Literal["ts", "python"] = "ts", dir: Dir = None) -> int:
     """
     from widgetd.declarations.module import declarations
 
-    print(declarations(snapshot_of(dir), lang))
+    print(declarations(load_snapshot(dir), lang))
     return 0
 
 
 def new_sidecar(path: Path) -> int:
-    """Write a sidecar beside a .widget file: what Studio cannot say of it.
+    """Write a sidecar beside a .widget file, for what Studio cannot express.
 
     Args:
         path: The file.
@@ -49,26 +49,26 @@ def new_sidecar(path: Path) -> int:
 
 
 def config(host: str, *, url: str = MCP_URL, token: str = "") -> int:
-    """Print what connects a host (claude-code, cursor, vscode, …) to a running daemon.
+    """Print the configuration that connects a host (claude-code, cursor, vscode, …) to a daemon.
 
     Args:
         host: claude-desktop, claude-code, cursor, vscode, chatgpt, codex, goose, gemini-cli,
             langgraph or openai-agents.
-        url: Where MCP is served.
-        token: What the daemon lets this host in by. Leave it out where hosts log in by themselves.
+        url: The address of MCP.
+        token: The host's token. Leave it out for hosts that log in by themselves.
     """
     print(snippet(host, url, token))
     return 0
 
 
 def build(folder: Path, *, dir: Dir = None, base: str = "/", url: str = MCP_URL) -> int:
-    """Write the gallery as a site of files: every widget in every state, and no daemon behind it.
+    """Write the gallery as a static site: every widget in every state, without a daemon.
 
     Args:
-        folder: Where to write it.
+        folder: The output folder.
         dir: The folder of widgets.
-        base: The path at which the site will stand, as /widgets/.
-        url: Where MCP is served, for the calls that can be copied.
+        base: The site's path on its server, as /widgets/.
+        url: The address of MCP, for the calls that can be copied.
     """
     import anyio
 
@@ -100,13 +100,15 @@ def build(folder: Path, *, dir: Dir = None, base: str = "/", url: str = MCP_URL)
 
 
 def snippet(host: str, url: str, token: str = "") -> str:
-    """What connects `host` to the daemon at `url`, with where it goes.
+    """Return the configuration that connects `host` to the daemon at `url`, and its file's name.
 
-    A host is a key of `HOSTS`, in any case, with spaces or hyphens. It has no token where none is
-    needed, or hosts log in.
+    Args:
+        host: A key of `HOSTS`, in any case, with spaces or hyphens.
+        url: The address of MCP.
+        token: Empty if none is needed, or the host logs in.
 
     Raises:
-        ConfigError: The host is unknown, or takes no token (W0002); it names what would be right.
+        ConfigError: The host is unknown, or takes no token (W0002).
     """
     name = host.casefold().replace(" ", "-").replace("_", "-")
     if name not in HOSTS:
@@ -119,14 +121,14 @@ def snippet(host: str, url: str, token: str = "") -> str:
 
 
 def codes() -> int:
-    """Print every code by which widgetd says no, with what it means."""
+    """Print all codes of faults and warnings, with their meanings."""
     from widgetd.checks.report import format_codes
 
     print(format_codes())
     return 0
 
 
-def _in_file(path: str, content: object) -> str:
+def _show_file(path: str, content: object) -> str:
     return f"# {path}\n{json.dumps(content, indent=2)}"
 
 
@@ -134,13 +136,13 @@ def _claude_desktop(url: str, bearer: str) -> str:
     parts = urlsplit(url)
     args = ["mcp-remote", url]
     if parts.scheme == "http" and parts.hostname not in {"127.0.0.1", "::1", "localhost"}:
-        args.append("--allow-http")  # which it demands beyond this machine
+        args.append("--allow-http")  # required beyond this machine
     if bearer:
         # A space within an argument does not survive on Windows.
         args += ["--header", "Authorization:${AUTHORIZATION}"]
     command = {"command": "npx", "args": args}
     said = {**command, "env": {"AUTHORIZATION": bearer}} if bearer else command
-    return _in_file("claude_desktop_config.json", {"mcpServers": {"widgetd": said}})
+    return _show_file("claude_desktop_config.json", {"mcpServers": {"widgetd": said}})
 
 
 def _claude_code(url: str, bearer: str) -> str:
@@ -148,13 +150,13 @@ def _claude_code(url: str, bearer: str) -> str:
     return f"claude mcp add --transport http widgetd {url}{header}"
 
 
-def _in_json(path: str, servers: str, address: str, **fixed: str) -> Callable[[str, str], str]:
-    """A snippet for a file of JSON, whose key `servers` has a server by its `address`."""
+def _json_snippet(path: str, servers: str, address: str, **fixed: str) -> Callable[[str, str], str]:
+    """Return a function that shows a JSON file with a server by its `address` under `servers`."""
 
-    def made(url: str, bearer: str) -> str:
-        return _in_file(path, {servers: {"widgetd": {**fixed, address: url, **_headers(bearer)}}})
+    def show(url: str, bearer: str) -> str:
+        return _show_file(path, {servers: {"widgetd": {**fixed, address: url, **_headers(bearer)}}})
 
-    return made
+    return show
 
 
 def _headers(bearer: str) -> dict[str, Any]:
@@ -209,17 +211,17 @@ HOSTS: Mapping[str, Callable[[str, str], str]] = MappingProxyType(
     {
         "claude-desktop": _claude_desktop,
         "claude-code": _claude_code,
-        "cursor": _in_json(".cursor/mcp.json", "mcpServers", "url"),
-        "vscode": _in_json(".vscode/mcp.json", "servers", "url", type="http"),
+        "cursor": _json_snippet(".cursor/mcp.json", "mcpServers", "url"),
+        "vscode": _json_snippet(".vscode/mcp.json", "servers", "url", type="http"),
         "chatgpt": _chatgpt,
         "codex": _codex,
         "goose": _goose,
-        "gemini-cli": _in_json("~/.gemini/settings.json", "mcpServers", "httpUrl"),
+        "gemini-cli": _json_snippet("~/.gemini/settings.json", "mcpServers", "httpUrl"),
         "langgraph": _langgraph,
         "openai-agents": _openai_agents,
     }
 )
-"""What to paste where, so that a host finds a running widgetd, by its address and `Bearer TOKEN`.
+"""Configuration by host, made from the address and `Bearer TOKEN`.
 
 Source: each host's own documentation of its MCP configuration.
 """

@@ -1,13 +1,13 @@
-"""Commands for whoever writes widgets: read the guide, look components up, search both."""
+"""Commands for authors of widgets: read the guide, look up components, search both."""
 
 from __future__ import annotations
 
-from widgetd.cli.options import Dir, Many, print_json, snapshot_of
+from widgetd.cli.options import Dir, Many, load_snapshot, print_json
 from widgetd.errors import CallError
 
 
 def guide(name: str = "") -> int:
-    """Print a page of the guide on how widgets are written; without NAME, which pages there are.
+    """Print a page of the guide to writing widgets; without NAME, list the pages.
 
     Args:
         name: A page.
@@ -23,7 +23,7 @@ def guide(name: str = "") -> int:
 
 
 def components(*names: str, dir: Dir = None) -> int:
-    """Say what a component is for and what it may say; without NAMES, all in a line each.
+    """Print what components are for and what they accept; without NAMES, list all.
 
     Args:
         names: As Button, Button.variant, or icons.
@@ -33,7 +33,7 @@ def components(*names: str, dir: Dir = None) -> int:
     from widgetd.guide.component_details import Examples, describe_components
 
     items = list(
-        describe_components(tuple(map(escape_path, names)), Examples().follow(snapshot_of(dir)))
+        describe_components(tuple(map(escape_path, names)), Examples().follow(load_snapshot(dir)))
     )
     if not names:
         for item in items:
@@ -47,18 +47,18 @@ def components(*names: str, dir: Dir = None) -> int:
 
 
 def reference(query: str, *, dir: Dir = None, limit: Many = 10, json: bool = False) -> int:
-    """Find pages, components, examples, settings and codes.
+    """Search pages, components, examples, settings and codes.
 
     Args:
         query: Some words.
         dir: The folder of widgets that examples are taken from.
-        limit: The most to print.
+        limit: The maximum number of results.
         json: Print a JSON array.
     """
     from widgetd.guide.reference import Reference
     from widgetd.settings import descriptions
 
-    items, total = Reference(descriptions()).find(snapshot_of(dir), query, (), limit)
+    items, total = Reference(descriptions()).find(load_snapshot(dir), query, (), limit)
     if json:
         print_json(items)
         return 0

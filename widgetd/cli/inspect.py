@@ -1,4 +1,4 @@
-"""Commands that look at widgets without serving them: list, render, mock, picture."""
+"""Commands that inspect widgets without serving them: list, render, mock, picture."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from widgetd.cli.options import (
     Arguments,
     Dir,
     Many,
-    arguments_from,
+    find_widget,
+    load_snapshot,
+    parse_arguments,
     print_json,
-    snapshot_of,
-    widget_of,
 )
 
 
@@ -24,10 +24,10 @@ def list_(*, dir: Dir = None, json: bool = False, tokens: bool = False) -> int:
     Args:
         dir: The folder of widgets.
         json: Print a JSON array.
-        tokens: Print instead what a model pays for each: to know the tool, and for a result of
+        tokens: Print the cost of each for a model instead: of listing the tool, and of a result of
             its first example in both profiles.
     """
-    snapshot = snapshot_of(dir)
+    snapshot = load_snapshot(dir)
     widgets = snapshot.widgets.values()
     if tokens:
         from widgetd.render.tokens import table
@@ -64,16 +64,16 @@ def render(
         name: The tool's name, as `widgetd list` prints it.
         dir: The folder of widgets.
         arguments: JSON, @FILE with JSON, or - for standard input; by default an example.
-        upstreams: The upstreams file: a widget with a feed is filled as a call fills it.
+        upstreams: The upstreams file, to fill a widget with a feed as a call does.
     """
-    widget = widget_of(snapshot_of(dir), name)
+    widget = find_widget(load_snapshot(dir), name)
     if upstreams is None or widget.feed is None:
-        given = arguments_from(arguments) if arguments else widget.example
+        given = parse_arguments(arguments) if arguments else widget.example
         print_json(widget.call(given or {}).tree)
         return 0
     from widgetd.upstreams.feeds import fill_once
 
-    asked = arguments_from(arguments) if arguments else widget.call_example
+    asked = parse_arguments(arguments) if arguments else widget.call_example
     print_json(widget.draw(fill_once(widget, widget.feed, asked or {}, upstreams)).tree)
     return 0
 
@@ -92,15 +92,15 @@ def mock(
     Args:
         name: The tool's name, as `widgetd list` prints it.
         dir: The folder of widgets.
-        state: Which kind of arguments.
+        state: The kind of arguments.
         seed: The same seed gives the same bytes.
-        count: How many calls.
-        profile: Who sees the tree.
+        count: The number of calls.
+        profile: The profile, which decides who sees the tree.
     """
     from widgetd.render.mock import mocks
 
-    snapshot = snapshot_of(dir)
-    widget = widget_of(snapshot, name)
+    snapshot = load_snapshot(dir)
+    widget = find_widget(snapshot, name)
     made = mocks(widget, state=state, seed=seed, count=count, profile=profile, snapshot=snapshot)
     print_json(made)
     return 0
@@ -133,9 +133,9 @@ def shot(
     from widgetd.browser.picture import Screenshot
     from widgetd.widget.states import Shown, shown, state_of
 
-    widget = widget_of(snapshot_of(dir), name)
+    widget = find_widget(load_snapshot(dir), name)
     if arguments:
-        given = Shown(arguments=arguments_from(arguments))
+        given = Shown(arguments=parse_arguments(arguments))
     else:
         given = shown(widget, state_of(widget, state).key)
     taken = Screenshot(
@@ -169,7 +169,7 @@ def shots_(
     """
     from widgetd.browser import camera
 
-    wanted = camera.sample_screenshots(snapshot_of(dir), width=width, scale=scale)
+    wanted = camera.sample_screenshots(load_snapshot(dir), width=width, scale=scale)
     for file in camera.take_pictures(wanted, output):
         print(file)
     return 0

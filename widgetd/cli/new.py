@@ -1,4 +1,4 @@
-"""Commands that begin a widget, and that help an editor with its files."""
+"""Commands that create a widget, and that help an editor with its files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from widgetd.errors import ConfigError
 from widgetd.text_search import did_you_mean
 
 SCHEMAS = ".schemas"
-"""The folder, hidden from the scan, in which an editor finds what the files beside it may say."""
+"""Folder, hidden from the scan, with the JSON Schemas of the files beside it, for editors."""
 
 _TEMPLATE = """{
   "type": "Card",
@@ -86,30 +86,30 @@ def new(
     from_: Annotated[str, Parameter(name="--from")] = "",
     jsx: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
-    """Begin a widget: write NAME.widget and its sidecar, which serve at once.
+    """Create a widget: write NAME.widget and its sidecar, which can be served at once.
 
     No file is ever replaced.
 
     Args:
-        name: What people call it, as "Parcel Tracker".
-        dir: Where to. Default: ./widgets where there is one, else the current folder.
-        from_: A bundled widget to begin with, by its tool's name.
+        name: The name that people see, as "Parcel Tracker".
+        dir: The folder. Default: ./widgets if it exists, else the current folder.
+        from_: A bundled widget to copy, by its tool's name.
         jsx: Write JSX, as Studio's editor holds it, into NAME.widget.jsx.
     """
     from widgetd.catalog.uploads import is_widget_name
-    from widgetd.cli.options import snapshot_of
+    from widgetd.cli.options import load_snapshot
     from widgetd.cli.schemas import document_schema, sidecar_schema
     from widgetd.daemon.toolsets import NAMES
     from widgetd.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX, make_tool_name
     from widgetd.widget.sidecar import SUFFIX
 
     if not is_widget_name(f"{name}{WIDGET_SUFFIX}"):
-        problem = f"'{name}' is no name for a widget"
+        problem = f"'{name}' is not a name for a widget"
         raise ConfigError("W0002", problem, "take letters, digits and spaces, as 'Parcel Tracker'")
     folder = dir or (Path("widgets") if Path("widgets").is_dir() else Path())
     if not folder.is_dir():
         raise ConfigError("W0003", f"there is no folder {folder}", "make it first", exit_code=3)
-    file, view, sample, sidecar = _copied(from_, name) if from_ else _begun(name)
+    file, view, sample, sidecar = _copy_bundled(from_, name) if from_ else _fill_template(name)
     if jsx:
         said = {"schema": file["jsonSchema"], "sample": sample}
         parts = [f"const {key} = {_pretty(value)};" for key, value in said.items()]
@@ -123,7 +123,7 @@ def new(
         if each.exists():
             raise ConfigError("W0002", f"{each} is there already", "take another name")
     tool = make_tool_name(name, path.name)
-    owner = snapshot_of(folder).widgets.get(tool)
+    owner = load_snapshot(folder).widgets.get(tool)
     whose = f"belongs to '{owner.definition.path}'" if owner else "is one of widgetd's own"
     if owner or tool in NAMES:
         raise ConfigError("W0002", f"the tool name '{tool}' {whose}", "take another name")
@@ -131,7 +131,7 @@ def new(
     schemas.mkdir(exist_ok=True)
     for kind, of in (("widget", document_schema), ("sidecar", sidecar_schema)):
         (schemas / f"{kind}.json").write_text(_pretty(of()), encoding="utf-8")
-    # The widget last: a sidecar alone is nothing yet.
+    # The widget last: a sidecar alone is not served.
     for each, text in reversed(written.items()):
         with each.open("x", encoding="utf-8") as target:
             target.write(text)
@@ -143,11 +143,11 @@ def _pretty(value: object) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-_Begun = tuple[Mapping[str, Any], str, Mapping[str, Any], str]
-"""A file, the JSX that draws what its template does, a sample, and the sidecar."""
+_NewWidget = tuple[Mapping[str, Any], str, Mapping[str, Any], str]
+"""A file, the JSX that renders the same as its template, a sample, and the sidecar."""
 
 
-def _begun(name: str) -> _Begun:
+def _fill_template(name: str) -> _NewWidget:
     file = {
         "$schema": f"./{SCHEMAS}/widget.json",
         "version": "1.0",
@@ -158,19 +158,19 @@ def _begun(name: str) -> _Begun:
     return file, _JSX, _SAMPLE, _SIDECAR.format(name=name, schemas=SCHEMAS)
 
 
-def _copied(tool: str, name: str) -> _Begun:
-    from widgetd.cli.options import snapshot_of
+def _copy_bundled(tool: str, name: str) -> _NewWidget:
+    from widgetd.cli.options import load_snapshot
     from widgetd.files.folder import bundled_folder
     from widgetd.widget.sidecar import SUFFIX
 
-    widgets = snapshot_of(bundled_folder()).widgets
+    widgets = load_snapshot(bundled_folder()).widgets
     if tool not in widgets:
         advice = did_you_mean(tool, widgets, f"there are {', '.join(widgets)}")
         raise ConfigError("W0002", f"no bundled widget is called '{tool}'", advice)
     definition = widgets[tool].definition
     beside = bundled_folder() / f"{definition.path}{SUFFIX}"
     head, table, rest = beside.read_text(encoding="utf-8").partition("\n[")
-    # The title is the new name's, and what it was called before says nothing here.
+    # Leave out the title and the response type, which belong to the old name.
     lines = head.splitlines()
     kept = [line for line in lines if not line.startswith(("title =", "ui_type =", "#:schema"))]
     content = {"$schema": f"./{SCHEMAS}/widget.json", **definition.document.content}
@@ -185,7 +185,7 @@ def schema(what: Literal["widget", "sidecar", "settings", "test"]) -> int:
     """Print the JSON Schema of a kind of file, for editors.
 
     Args:
-        what: Of .widget, .widget.toml, widgetd.toml or *.test.yaml.
+        what: The kind: .widget, .widget.toml, widgetd.toml or *.test.yaml.
     """
     from widgetd.cli.schemas import SCHEMA_OF
 

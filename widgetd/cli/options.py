@@ -1,4 +1,4 @@
-"""What is the same for several commands: what they are given, what they work on, how they speak."""
+"""Options and helpers that several commands share."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ Flags = Parameter(name="*")(
         namespace={"__module__": __name__},
     )
 )
-"""A flag for each setting, so that the two can never differ."""
+"""A flag for each setting, so that the two cannot differ."""
 
 Dir = Annotated[Path | None, Parameter(name="--dir", help="The folder of widgets.")]
 Arguments = Annotated[
@@ -64,9 +64,9 @@ Arguments = Annotated[
 Many = Annotated[int, Parameter(validator=Number(gte=1))]
 
 
-def settled_by(dir: Path | None, flags: object, **fixed: object) -> Settled:
-    """Every setting, as the flags, the environment and the settings file say it."""
-    # Of words, one flag may say several, as a variable does.
+def settle_flags(dir: Path | None, flags: object, **fixed: object) -> Settled:
+    """Settle all settings from flags, environment and the settings file."""
+    # A flag may hold several words with commas, as a variable does.
     said = {
         name: ",".join(value) if isinstance(value, list) else value
         for name, value in vars(flags).items()
@@ -74,13 +74,13 @@ def settled_by(dir: Path | None, flags: object, **fixed: object) -> Settled:
     return settle({"dir": dir, **said, **fixed}, os.environ)
 
 
-def snapshot_of(dir: Path | None) -> Snapshot:
-    """What would be served of `dir`, by default of the folder that `serve` would serve."""
-    return scanned(settle({"dir": dir}, os.environ).settings)
+def load_snapshot(dir: Path | None) -> Snapshot:
+    """Load the widgets of `dir`, by default of the folder that `serve` would serve."""
+    return scan_widgets(settle({"dir": dir}, os.environ).settings)
 
 
-def scanned(settings: Settings) -> Snapshot:
-    """What would be served by these settings."""
+def scan_widgets(settings: Settings) -> Snapshot:
+    """Load the widgets as a daemon with these settings would."""
     from widgetd.catalog.loader import Loader
     from widgetd.daemon.loading import admit, build_catalog
 
@@ -88,8 +88,8 @@ def scanned(settings: Settings) -> Snapshot:
     return build_catalog(settings, folder_of(settings), load, quiet_ms=0).scan()
 
 
-def widget_of(snapshot: Snapshot, name: str) -> Widget:
-    """The widget whose tool is called `name`.
+def find_widget(snapshot: Snapshot, name: str) -> Widget:
+    """Return the widget whose tool is called `name`.
 
     Raises:
         CallError: There is none; the error names the nearest.
@@ -100,11 +100,11 @@ def widget_of(snapshot: Snapshot, name: str) -> Widget:
     return snapshot.widgets[name]
 
 
-def arguments_from(text: str) -> Mapping[str, Any]:
-    """The arguments that a flag says: JSON, `@FILE` with JSON, or `-` for standard input.
+def parse_arguments(text: str) -> Mapping[str, Any]:
+    """Parse the arguments in a flag: JSON, `@FILE` with JSON, or `-` for standard input.
 
     Raises:
-        ConfigError: The file cannot be read, or what it says is no JSON object.
+        ConfigError: The file cannot be read, or its content is not a JSON object.
     """
     if text == "-":
         content = sys.stdin.buffer.read()
@@ -126,11 +126,11 @@ def arguments_from(text: str) -> Mapping[str, Any]:
 
 
 def print_json(value: object) -> None:
-    """Print `value` for programs, and so that people can read it."""
+    """Print `value` as indented JSON."""
     print(escape_hidden(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()))
 
 
 def complain(sentence: str, exit_code: int) -> int:
-    """Say on stderr what was wrong, and answer the exit code that says it to programs."""
+    """Print an error on stderr and return the exit code."""
     print(f"widgetd: {sentence}", file=sys.stderr)
     return exit_code

@@ -1,4 +1,4 @@
-"""The JSON Schemas of the files that people write, made of what reads these files."""
+"""JSON Schemas of the files that people write, generated from the code that reads them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TYPES: Mapping[type, str] = {str: "string", dict: "object"}
 
 
 def document_schema() -> dict[str, Any]:
-    """Of a `.widget` file."""
+    """Return the schema of a `.widget` file."""
     properties: dict[str, Any] = {"$schema": {"type": "string"}}
     for key in KNOWN:
         name = _TYPES[SHAPES[key][0]]
@@ -37,15 +37,15 @@ def document_schema() -> dict[str, Any]:
 
 
 def sidecar_schema() -> dict[str, Any]:
-    """Of a `.widget.toml` file."""
+    """Return the schema of a `.widget.toml` file."""
     return {"$schema": DRAFT, **Sidecar.model_json_schema(), "title": "A widget's sidecar"}
 
 
 def settings_schema() -> dict[str, Any]:
-    """Of a `widgetd.toml` file."""
+    """Return the schema of a `widgetd.toml` file."""
     schema = Settings.model_json_schema()
     for name, part in schema["properties"].items():
-        # A list of words may be one text with commas.
+        # A list of words may be written as one text with commas.
         if part.get("type") == "array":
             schema["properties"][name] = {"anyOf": [part, {"type": "string"}]} | {
                 key: part.pop(key) for key in ("default", "description") if key in part
@@ -54,11 +54,13 @@ def settings_schema() -> dict[str, Any]:
 
 
 def suite_schema() -> dict[str, Any]:
-    """Of a `*.test.yaml` file."""
-    # Whoever asks for another has no need of the browser's room.
+    """Return the schema of a `*.test.yaml` file."""
+    # Imported here: the other schemas do not need the browser's room.
     from widgetd.browser.keywords import KEYWORDS
 
-    does = {name: _arguments(row) for row in KEYWORDS.values() for name in (row.name, row.slug)}
+    does = {
+        name: _arguments_schema(row) for row in KEYWORDS.values() for name in (row.name, row.slug)
+    }
     alone = [
         name
         for row in KEYWORDS.values()
@@ -86,9 +88,9 @@ def suite_schema() -> dict[str, Any]:
             "targets": {"type": "object"},
             "modules": {
                 "type": "object",
-                "additionalProperties": {"anyOf": [steps, _closed(module)]},
+                "additionalProperties": {"anyOf": [steps, _closed_object(module)]},
             },
-            "tests": {"type": "array", "items": _closed(test, "name", "steps")},
+            "tests": {"type": "array", "items": _closed_object(test, "name", "steps")},
         },
         "required": ["tests"],
         "additionalProperties": False,
@@ -99,7 +101,7 @@ def suite_schema() -> dict[str, Any]:
                 "anyOf": [
                     {"enum": alone},
                     {
-                        **_closed({**does, "use": use, "when": {"type": "object"}}),
+                        **_closed_object({**does, "use": use, "when": {"type": "object"}}),
                         "minProperties": 1,
                         "maxProperties": 2,
                         "dependentSchemas": {"when": {"minProperties": 2}},
@@ -112,7 +114,7 @@ def suite_schema() -> dict[str, Any]:
     }
 
 
-def _closed(properties: Mapping[str, Any], *required: str) -> dict[str, Any]:
+def _closed_object(properties: Mapping[str, Any], *required: str) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": dict(properties),
@@ -121,8 +123,8 @@ def _closed(properties: Mapping[str, Any], *required: str) -> dict[str, Any]:
     }
 
 
-def _arguments(row: Keyword) -> dict[str, Any]:
-    """What may stand behind a keyword: its arguments by name, the first alone, or nothing."""
+def _arguments_schema(row: Keyword) -> dict[str, Any]:
+    """Return the schema of a step's value: arguments by name, the first alone, or nothing."""
     schema = row.schema
     parts = {
         name: {"anyOf": [part, {"$ref": "#/$defs/variable"}]}
@@ -140,4 +142,4 @@ SCHEMA_OF: Mapping[str, Callable[[], dict[str, Any]]] = {
     "settings": settings_schema,
     "test": suite_schema,
 }
-"""By what `widgetd schema` calls them."""
+"""Schemas by their names in `widgetd schema`."""

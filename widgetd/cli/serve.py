@@ -1,4 +1,4 @@
-"""Commands about a daemon: run one, ask one, say how one would be set, and how it was used."""
+"""Commands about a daemon: run it, query it, check its settings, report its use."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from typing import Literal
 
 from widgetd.browser.chromium import demand_browser
 from widgetd.cli.generate import snippet
-from widgetd.cli.options import Flags, complain, print_json, scanned, settled_by
+from widgetd.cli.options import Flags, complain, print_json, scan_widgets, settle_flags
 from widgetd.daemon.startup import defer_model_builds, gc_paused, hide_package
 from widgetd.errors import ConfigError
 from widgetd.files.folder import bundled_folder
 from widgetd.settings import Settings, folder_of, require_files_outside, settle
 
 DEV_TOOLSETS = ("author", "operate", "pictures")
-"""For one person on this machine."""
+"""Toolsets for one person on this machine."""
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
-"""Where `dev` takes files that are dropped onto the gallery."""
+"""Hosts on which `dev` accepts files that are dropped onto the gallery."""
 
 
 def serve(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type: ignore[valid-type]  # noqa: B008 - a frozen default
@@ -32,7 +32,7 @@ def serve(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type: i
         dir: The folder of widgets. Default: ./widgets, else the bundled ones.
         flags: One for each setting.
     """
-    settings = settled_by(dir, flags).settings
+    settings = settle_flags(dir, flags).settings
     require_files_outside(settings, folder_of(settings))
     return _run(settings)
 
@@ -44,27 +44,26 @@ def dev(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type: ign
         dir: The folder of widgets. Default: ./widgets, else the bundled ones.
         flags: One for each setting.
     """
-    return _run(of_dev(dir, flags), readable=True)
+    return _run(settle_dev(dir, flags), readable=True)
 
 
 def chat(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type: ignore[valid-type]  # noqa: B008 - a frozen default
-    """Do what `dev` does, and talk to an agent that uses the widgets.
+    """Serve as `dev` does, with a chat whose agent uses the widgets.
 
     Args:
         dir: The folder of widgets. Default: ./widgets, else the bundled ones.
         flags: One for each setting.
     """
-    return _run(of_dev(dir, flags, chat=True), readable=True)
+    return _run(settle_dev(dir, flags, chat=True), readable=True)
 
 
-def of_dev(dir: Path | None, flags: Flags, **fixed: bool) -> Settings:  # type: ignore[valid-type]
-    """What `dev` serves by: the gallery, and whatever nobody said otherwise of.
+def settle_dev(dir: Path | None, flags: Flags, **fixed: bool) -> Settings:  # type: ignore[valid-type]
+    """Settle the settings of `dev`: the gallery, and defaults of its own.
 
-    Files may be dropped where only this machine reaches it, but for the folder that comes with
-    widgetd.
+    Files may be dropped if only this machine reaches the gallery, except into the bundled folder.
     """
     fixed["gallery"] = True
-    said = settled_by(dir, flags, **fixed)
+    said = settle_flags(dir, flags, **fixed)
     own_folder = said.settings.host in LOOPBACK and folder_of(said.settings) != bundled_folder()
     toolsets: tuple[str, ...] = DEV_TOOLSETS
     try:
@@ -79,12 +78,12 @@ def of_dev(dir: Path | None, flags: Flags, **fixed: bool) -> Settings:  # type: 
         print(f"widgetd: {error}; `widgetd serve` refuses it", file=sys.stderr)
     usual = {"toolset": toolsets, "sample_images": True, "allow_upload": own_folder}
     own = {name: value for name, value in usual.items() if said.origins[name] == "default"}
-    return settled_by(dir, flags, **fixed, **own).settings
+    return settle_flags(dir, flags, **fixed, **own).settings
 
 
 def _run(settings: Settings, *, readable: bool | None = None) -> int:
     folder = folder_of(settings)
-    # structlog would have rich make tracebacks, which ours are not made with.
+    # Without rich, structlog formats tracebacks itself.
     with gc_paused(), hide_package("rich"):
         import anyio
 
@@ -98,7 +97,7 @@ def _run(settings: Settings, *, readable: bool | None = None) -> int:
     loading = build_loader(settings, folder)
     prove, known = loading.loader.prove, loading.loader.proof_count
     with proving_in_parallel(folder, prove, known=known, renew=watchdog.renew) as proofs:
-        # Half of a start is this import; meanwhile the folder is proven.
+        # This import takes half of a start; meanwhile child processes prove the folder.
         defer_model_builds()
         from widgetd.daemon.serve import serve as serve_folder
 
@@ -106,7 +105,7 @@ def _run(settings: Settings, *, readable: bool | None = None) -> int:
             serve_folder,
             settings,
             folder,
-            started=partial(_welcome, folder, settings),
+            started=partial(_print_welcome, folder, settings),
             loading=replace(loading, proofs=proofs),
             watched=True,
             log=log,
@@ -115,8 +114,8 @@ def _run(settings: Settings, *, readable: bool | None = None) -> int:
     return 0
 
 
-def _welcome(folder: Path, settings: Settings, url: str, widgets: int) -> None:
-    """Tell a person where to go; over stdio there is nobody to tell."""
+def _print_welcome(folder: Path, settings: Settings, url: str, widgets: int) -> None:
+    """Print the addresses for a person; over stdio there is no terminal to print to."""
     if not url:
         return
     url = f"{settings.public_url}/mcp" if settings.public_url else url
@@ -126,38 +125,38 @@ def _welcome(folder: Path, settings: Settings, url: str, widgets: int) -> None:
         print(f"Look at them:      {url.removesuffix('/mcp')}/")
     if settings.chat:
         print(f"Talk to an agent:  {url.removesuffix('/mcp')}/chat")
-    # Where JWTs are good, a host logs in by itself.
+    # With JWTs, a host logs in by itself.
     token = settings.made_token or ("TOKEN" if settings.token_file else "")
     shown = snippet("claude-code", url, "" if settings.jwt_jwks else token)
     print(f"Connect a client:  {shown}", flush=True)
 
 
 def validate(*, config: Path | None = None) -> int:
-    """Say what a start with these settings would say: what cannot be used, or what would be served.
+    """Report what a start with these settings would: errors, or the widgets that it would serve.
 
     Exit code 0 if it would start, else that of the start.
 
     Args:
-        config: The settings file. Default: widgetd.toml in the current folder, if it is there.
+        config: The settings file. Default: widgetd.toml in the current folder, if it exists.
     """
     settled = settle({}, os.environ, config)
     settings = settled.settings
     folder = folder_of(settings)
     require_files_outside(settings, folder)
-    _refuse_unusable(settings)
-    snapshot = scanned(settings)
+    _check_startup(settings)
+    snapshot = scan_widgets(settings)
     where = "over stdio" if settings.transport == "stdio" else f"on {settings.host}:{settings.port}"
     print(f"would serve {len(snapshot.widgets)} widgets from {folder} {where}")
     for fault in snapshot.faults.values():
         print(f"would refuse {fault}")
     for name, origin in settled.origins.items():
         if origin != "default":
-            print(f"{name} is said by {origin}")
+            print(f"{name} is set by {origin}")
     return 0
 
 
-def _refuse_unusable(settings: Settings) -> None:
-    """Look at the chat, tokens, webhook, ports and places as a start does, and keep none."""
+def _check_startup(settings: Settings) -> None:
+    """Check the chat, tokens, webhook, ports and places as a start does, and release them."""
     from contextlib import ExitStack
 
     from widgetd.chat.preflight import read_instructions, require_key
@@ -180,7 +179,7 @@ def _refuse_unusable(settings: Settings) -> None:
     for written in (settings.audit, settings.state_dir):
         if written is None:
             continue
-        # It, or the nearest folder above it that is there.
+        # The path, or the nearest folder above it that exists.
         there = next(path for path in (written, *written.absolute().parents) if path.exists())
         if not os.access(there, os.W_OK):
             problem = f"{written} cannot be written"
@@ -188,10 +187,10 @@ def _refuse_unusable(settings: Settings) -> None:
 
 
 def health(url: str = "http://127.0.0.1:8787/readyz") -> int:
-    """Ask a running daemon whether it is ready; exit code 0 if it is, else 1.
+    """Ask a running daemon whether it is ready; exit code 0 if so, else 1.
 
     Args:
-        url: Its `/readyz`.
+        url: The address of its `/readyz`.
     """
     from http.client import HTTPException
     from urllib.request import urlopen
@@ -200,13 +199,13 @@ def health(url: str = "http://127.0.0.1:8787/readyz") -> int:
         with urlopen(url, timeout=5) as answer:  # noqa: S310 - the operator names the address
             print(answer.read().decode())
     except (OSError, HTTPException, ValueError) as error:
-        return complain(f"{url} does not say that it is ready ({error})", 1)
+        return complain(f"{url} is not ready ({error})", 1)
     return 0
 
 
 def settings(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type: ignore[valid-type]  # noqa: B008 - a frozen default
-    """Print the value of every setting, and where it comes from."""
-    settled = settled_by(dir, flags)
+    """Print the value and origin of every setting."""
+    settled = settle_flags(dir, flags)
     values = settled.settings.model_dump(mode="json")
     width = max(map(len, values))
     for name, value in values.items():
@@ -218,11 +217,11 @@ def settings(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type
 def usage(
     report: Literal["top", "errors", "slow"], *, audit: Path | None = None, json: bool = False
 ) -> int:
-    """Say how widgets are used: which most, which fail, which are slow.
+    """Report how widgets are used: the most used, the failing, the slow.
 
     Args:
-        report: What to say.
-        audit: The audit file; by default the one that `serve` would write.
+        report: The report.
+        audit: The audit file; by default that of `serve`.
         json: Print a JSON array.
     """
     from widgetd.observe import audit_report as used

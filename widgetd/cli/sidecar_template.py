@@ -1,4 +1,4 @@
-"""Write a sidecar for a widget that has none: everything it may say, ready to be filled in."""
+"""A sidecar for a widget that has none, with all keys ready to be filled in."""
 
 from __future__ import annotations
 
@@ -84,10 +84,10 @@ _ACTION = """\
 
 
 def write_sidecar(path: Path, widget: Widget) -> Path:
-    """Write the sidecar of `widget` beside its file at `path`, and answer where.
+    """Write the sidecar of `widget` beside its file at `path`, and return its path.
 
     Raises:
-        ConfigError: There is a sidecar already (W0002); it is left as it is.
+        ConfigError: There is a sidecar already (W0002); it stays unchanged.
     """
     target = path.with_name(path.name + SUFFIX)
     try:
@@ -100,13 +100,13 @@ def write_sidecar(path: Path, widget: Widget) -> Path:
 
 
 def sidecar_text(widget: Widget) -> str:
-    """A sidecar in which everything stands that the file says, and the rest is left to be written.
+    """Return a sidecar with what the file states, and the rest as comments.
 
-    Nobody is invented: the example is the author's own, and without a description there is none,
-    so that its absence is still told.
+    Nothing is invented: the example is the author's own, and a missing description stays missing,
+    so that checks still report it.
     """
     definition, schema = widget.definition, widget.schema.advertised
-    # The required arguments that can be told in a sentence.
+    # The required arguments that fit into a sentence.
     fields = [
         name
         for name in schema.get("required", ())
@@ -126,7 +126,7 @@ def sidecar_text(widget: Widget) -> str:
         summary_fields=_toml(fields),
         actions="".join(_ACTION.format(type=_toml(one)) for one in types),
     )
-    # Of those that admit their own sample: the fullest, as everywhere.
+    # The fullest example, as everywhere.
     if not widget.examples:
         return text + _EXAMPLES
     example = _toml(_without_nulls(widget.example))
@@ -134,7 +134,7 @@ def sidecar_text(widget: Widget) -> str:
 
 
 def _without_nulls(value: Any) -> Any:
-    """TOML knows no null, and an absent argument is as good."""
+    """Remove nulls, which TOML lacks; an absent argument means the same."""
     if isinstance(value, Mapping):
         return {k: _without_nulls(v) for k, v in value.items() if v is not None}
     if isinstance(value, list):
@@ -143,7 +143,7 @@ def _without_nulls(value: Any) -> Any:
 
 
 def _toml(value: Any) -> str:
-    """A value as TOML writes it in one line; its strings and numbers are those of JSON."""
+    """Write a value as one line of TOML; its strings and numbers are those of JSON."""
     if isinstance(value, Mapping):
         inner = ", ".join(f"{json.dumps(k)} = {_toml(v)}" for k, v in value.items())
         return f"{{ {inner} }}" if inner else "{}"

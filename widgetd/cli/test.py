@@ -18,7 +18,7 @@ def test(
 ) -> int:
     """Test widgets in a browser: each by default, and by the `*.test.yaml` files beside them.
 
-    Arguments after `--` are pytest's: -k, -x, --lf, -n 2, --junitxml FILE, --collect-only.
+    Arguments after `--` are passed to pytest: -k, -x, --lf, -n 2, --junitxml FILE, --collect-only.
 
     Args:
         paths: Folders, widgets and test files. Default: ./widgets, else the current folder.

@@ -1,4 +1,4 @@
-"""Commands for whoever declares upstreams: are they well, and what do they answer."""
+"""Commands for operators of upstreams: check their health, and call their tools."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
-from widgetd.cli.options import Arguments, arguments_from, print_json
+from widgetd.cli.options import Arguments, parse_arguments, print_json
 from widgetd.errors import CallError, ConfigError
 from widgetd.settings import settle
 
@@ -21,7 +21,7 @@ File = Annotated[
     Path | None, Parameter(name="--file", help="The upstreams file; by default the setting.")
 ]
 
-upstreams = App(name="upstreams", help="Say how the other servers are that fill widgets.")
+upstreams = App(name="upstreams", help="Report the state of the servers that fill widgets.")
 
 
 @upstreams.default
@@ -31,14 +31,14 @@ def list_upstreams(
     test: Annotated[str, Parameter(help="Only this one.")] = "",
     json: Annotated[bool, Parameter(help="Print a JSON array.")] = False,
 ) -> int:
-    """Connect to each upstream once, and say how it is; 1 where one fails."""
+    """Connect to each upstream once and report its state; exit code 1 if one fails."""
     import anyio
 
     from widgetd.upstreams.diagnosis import diagnose, hint
 
-    declarations = _declared(file)
+    declarations = _read_declarations(file)
     if test:
-        declarations = {test: _named(declarations, test)}
+        declarations = {test: _find_declaration(declarations, test)}
     items = []
     for name, declaration in declarations.items():
         one = anyio.run(diagnose, declaration)
@@ -69,30 +69,33 @@ def list_upstreams(
 def call(
     name: str, tool: str, *, file: File = None, arguments: Arguments = "{}", select: str = ""
 ) -> int:
-    """Call a tool of an upstream, and print what it answers.
+    """Call a tool of an upstream and print its answer.
 
     Args:
         name: The upstream.
-        tool: Of the upstream.
+        tool: The tool of the upstream.
         file: The upstreams file.
         arguments: JSON, @FILE with JSON, or - for standard input.
-        select: JMESPath: print only what it finds.
+        select: JMESPath: print only what it selects.
     """
     import anyio
 
     from widgetd.widget.query import compile_query
 
-    declaration, given = _named(_declared(file), name), arguments_from(arguments)
+    declaration, given = (
+        _find_declaration(_read_declarations(file), name),
+        parse_arguments(arguments),
+    )
     query = compile_query(select) if select else None
 
-    async def asked() -> UpstreamAnswer:
+    async def call_tool() -> UpstreamAnswer:
         from widgetd.upstreams.connection import Upstream, while_running
 
         upstream = Upstream(declaration, is_logged=False)
         async with while_running(upstream.run):
             return await upstream.call(tool, given)
 
-    answer = anyio.run(asked)
+    answer = anyio.run(call_tool)
     if query is not None:
         print_json(query.find(answer.value(name)))
     else:
@@ -100,7 +103,7 @@ def call(
     return 0
 
 
-def _declared(file: Path | None) -> dict[str, Declaration]:
+def _read_declarations(file: Path | None) -> dict[str, Declaration]:
     from widgetd.upstreams.declarations import read_file
 
     path = file or settle({}, os.environ).settings.upstreams
@@ -110,7 +113,7 @@ def _declared(file: Path | None) -> dict[str, Declaration]:
     return dict(read_file(path).declarations)
 
 
-def _named(declarations: dict[str, Declaration], name: str) -> Declaration:
+def _find_declaration(declarations: dict[str, Declaration], name: str) -> Declaration:
     if name not in declarations:
         names = ", ".join(declarations)
         raise CallError("W5001", f"there is no upstream '{name[:64]}'; there are {names or 'none'}")

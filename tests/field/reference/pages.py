@@ -79,7 +79,7 @@ def _sidecar() -> str:
     )
     parts = [_keys(schema)]
     for name, title in (
-        ("Example", "[[examples]]"),
+        ("SidecarExample", "[[examples]]"),
         ("ActionNote", '[actions."TYPE"]'),
         ("ActionCheck", '[[actions."TYPE".checks]]'),
         ("FeedPart", "[feed]"),

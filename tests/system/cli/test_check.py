@@ -12,7 +12,7 @@ import pytest
 from tests.serving import widget_file
 from widgetd.checks.report import format_github, format_json, format_text
 from widgetd.cli import main
-from widgetd.cli.check import checked
+from widgetd.cli.check import check_paths
 from widgetd.errors import ConfigError
 
 SIDECAR = 'description = "Greet somebody."\n\nsensitive = ["passport"]\n'
@@ -27,12 +27,12 @@ def folder(tmp_path: Path) -> Path:
 
 def said(folder: Path, *paths: str, against: str = "") -> list[str]:
     """What is said of `paths` in `folder`, without the folder's own name."""
-    outcome = checked([folder / path for path in paths] or [folder], against=against)
+    outcome = check_paths([folder / path for path in paths] or [folder], against=against)
     return [f"{one.code} {one}".replace(f"{folder}/", "") for one in outcome.findings]
 
 
 def test_a_finding_about_a_sidecar_is_shown_with_its_line_to_every_reader(folder: Path) -> None:
-    outcome = checked([folder])
+    outcome = check_paths([folder])
     sidecar = folder / "Greeting.widget.toml"
 
     assert format_text(outcome.findings, outcome.contents).splitlines() == [
@@ -52,18 +52,18 @@ def test_a_sidecar_stands_for_its_widget(folder: Path) -> None:
     (folder / "Other.widget").write_text(widget_file("Other"))
 
     assert said(folder, "Greeting.widget.toml") == said(folder, "Greeting.widget")
-    assert checked([folder / "Greeting.widget.toml"]).files == 1
+    assert check_paths([folder / "Greeting.widget.toml"]).files == 1
 
 
 def test_a_file_that_is_not_served_is_not_passed_over_in_silence(folder: Path) -> None:
     (folder / "notes.txt").write_text("a")
 
     with pytest.raises(ConfigError) as caught:
-        checked([folder / "notes.txt"])
+        check_paths([folder / "notes.txt"])
 
     assert caught.value.exit_code == 3
     assert str(caught.value) == (
-        f"{folder}/notes.txt is none of the files that are served; name a .widget file, or a folder"
+        f"{folder}/notes.txt is not a file that is served; name a .widget file, or a folder"
     )
 
 
@@ -93,7 +93,7 @@ def test_what_some_clients_need_is_noted_once_for_all_files_and_is_nobodys_fault
         "give it the tools as function declarations, by 'parameters_json_schema'"
     )
 
-    assert checked([tmp_path]).findings == ()
+    assert check_paths([tmp_path]).findings == ()
     assert main(["check", "--strict", str(tmp_path)]) == 0
     conclusion, *notes = capsys.readouterr().out.splitlines()
     assert conclusion.startswith("2 files: 0 faults, 0 warnings; ")
@@ -152,7 +152,7 @@ def test_files_that_were_meant_to_be_read_and_are_not_are_named(folder: Path) ->
 
 def test_a_name_that_would_move_the_cursor_does_not(tmp_path: Path) -> None:
     (tmp_path / "a\n\x1b[2J\u202eb.widget").write_text("{")
-    outcome = checked([tmp_path])
+    outcome = check_paths([tmp_path])
 
     assert format_text(outcome.findings, outcome.contents).splitlines()[0] == (
         f"{tmp_path}/a\ufffd\ufffd[2J\ufffdb.widget:1:2: fault W1101: "

@@ -273,7 +273,7 @@ ODD: dict[str, tuple[int, list[str], str]] = {
         ["render", "greeting", "--arguments", "\udcff"],
         "--arguments is not JSON ('utf-8' codec can't decode byte 0xff",
     ),
-    "an address with a space": (1, ["health", "http://a b/"], "http://a b/ does not say"),
+    "an address with a space": (1, ["health", "http://a b/"], "http://a b/ is not ready"),
     "a component of no letters": (
         1,
         ["components", "\udcff"],

@@ -12,21 +12,21 @@ import pytest
 from tests.field.web.browsing import needs_browser
 from widgetd.browser.chromium import PROGRAM_VARIABLE
 from widgetd.cli.options import Flags
-from widgetd.cli.serve import DEV_TOOLSETS, of_dev
+from widgetd.cli.serve import DEV_TOOLSETS, settle_dev
 from widgetd.files.folder import bundled_folder
 
 
 def test_files_may_be_dropped_where_only_this_machine_reaches_the_gallery(tmp_path: Path) -> None:
-    usual = of_dev(tmp_path, Flags())
+    usual = settle_dev(tmp_path, Flags())
 
     assert (usual.gallery, usual.allow_upload) == (True, True)
-    assert not of_dev(tmp_path, Flags(host="0.0.0.0", insecure=True)).allow_upload
-    assert not of_dev(bundled_folder(), Flags()).allow_upload
+    assert not settle_dev(tmp_path, Flags(host="0.0.0.0", insecure=True)).allow_upload
+    assert not settle_dev(bundled_folder(), Flags()).allow_upload
 
 
 @needs_browser
 def test_what_one_person_needs_is_switched_on(tmp_path: Path) -> None:
-    assert of_dev(tmp_path, Flags()).toolset == DEV_TOOLSETS
+    assert settle_dev(tmp_path, Flags()).toolset == DEV_TOOLSETS
 
 
 def test_without_a_browser_dev_goes_without_pictures_and_says_so(
@@ -34,7 +34,7 @@ def test_without_a_browser_dev_goes_without_pictures_and_says_so(
 ) -> None:
     monkeypatch.setenv(PROGRAM_VARIABLE, str(tmp_path / "nothing"))
 
-    assert of_dev(tmp_path, Flags()).toolset == ("author", "operate")
+    assert settle_dev(tmp_path, Flags()).toolset == ("author", "operate")
     assert capsys.readouterr().err.startswith("widgetd: pictures need ")
 
 
@@ -42,7 +42,7 @@ def test_what_was_said_of_uploads_holds(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("WIDGETD_ALLOW_UPLOAD", "false")
     monkeypatch.setenv("WIDGETD_TOOLSET", "operate")
 
-    settings = of_dev(tmp_path, Flags())
+    settings = settle_dev(tmp_path, Flags())
 
     assert (settings.allow_upload, settings.toolset) == (False, ("operate",))
 

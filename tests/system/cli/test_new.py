@@ -104,7 +104,7 @@ def test_it_never_writes_over_a_file(
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["../A"], "'../A' is no name for a widget"),
+        (["../A"], "'../A' is not a name for a widget"),
         (["A", "--dir", "nowhere"], "there is no folder nowhere"),
         (["A", "--from", "flight_traker"], "did you mean 'flight_tracker'?"),
         (["Search-Widgets"], "the tool name 'search_widgets' is one of widgetd's own; take"),

@@ -37,7 +37,7 @@ def test_what_would_be_served_and_refused_is_said(
     assert said.startswith(
         "would serve 1 widgets from widgets on 127.0.0.1:0\nwould refuse B.widget"
     )
-    assert "gallery is said by widgetd.toml" in said
+    assert "gallery is set by widgetd.toml" in said
 
 
 @pytest.mark.parametrize(
