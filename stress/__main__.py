@@ -1,4 +1,4 @@
-"""Try what widgetd is made to withstand: `python -m stress FAMILY [--scale X] [TRIAL …]`.
+"""Stress widgetd: `python -m stress FAMILY [--scale X] [TRIAL …]`.
 
 A family is storm, chaos, soak, fuzz or stage. Prints one table, and exits with 1 if a bar was
 missed.
@@ -37,60 +37,62 @@ from stress import (
     swaps,
     upstreams,
 )
-from stress.table import Row, heading, written
+from stress.table import Row, format_heading, format_row
 from widgetd.daemon.telemetry import configure
 
 Scaled = Callable[[int], int]
 Trial = Callable[[Path, Scaled], Awaitable[list[Row]]]
-"""Told an empty folder, and how to scale its repetitions; answers its rows."""
+"""Takes an empty folder and a function that scales repetitions; returns the rows of its table."""
 
 FAMILIES: Mapping[str, Mapping[str, Trial]] = {
     "storm": {
-        "saves": lambda at, some: saves.rows(at, mutations=some(10_000), clients=64),
-        "overflow": lambda at, some: overflow.rows(at, files=some(20_000)),
-        "configmap": lambda at, some: configmap.rows(at, swaps=some(200)),
+        "saves": lambda at, some: saves.measure(at, mutations=some(10_000), clients=64),
+        "overflow": lambda at, some: overflow.measure(at, files=some(20_000)),
+        "configmap": lambda at, some: configmap.measure(at, swaps=some(200)),
     },
     "chaos": {
-        "kills": lambda at, some: kills.rows(at, kills=some(50)),
-        "endings": lambda at, some: endings.rows(at, endings=some(10)),
-        "deaf": lambda _, some: to_thread.run_sync(partial(deaf.rows, pairs=some(3_000))),
+        "kills": lambda at, some: kills.measure(at, kills=some(50)),
+        "endings": lambda at, some: endings.measure(at, endings=some(10)),
+        "deaf": lambda _, some: to_thread.run_sync(partial(deaf.measure, pairs=some(3_000))),
         # One for each kind of child process: what fills widgets, draws them, parses them.
-        "upstreams": lambda at, some: upstreams.rows(at, kills=some(20)),
-        "browser": lambda at, some: sessions.child_rows(at, kills=some(10)),
-        "parser": lambda at, some: parsing.rows(at, kills=some(20)),
-        "faults": lambda at, some: to_thread.run_sync(partial(faults.rows, at, pairs=some(3_000))),
-        "attacks": lambda _, some: to_thread.run_sync(partial(attacks.rows, slices=some(20))),
+        "upstreams": lambda at, some: upstreams.measure(at, kills=some(20)),
+        "browser": lambda at, some: sessions.measure_children(at, kills=some(10)),
+        "parser": lambda at, some: parsing.measure(at, kills=some(20)),
+        "faults": lambda at, some: to_thread.run_sync(
+            partial(faults.measure, at, pairs=some(3_000))
+        ),
+        "attacks": lambda _, some: to_thread.run_sync(partial(attacks.measure, slices=some(20))),
     },
     "soak": {
-        "swaps": lambda at, some: swaps.near_rows(at, swaps=some(50_000)),
-        "folder": lambda at, some: swaps.far_rows(at, swaps=some(2_500)),
-        "drafts": lambda _, some: to_thread.run_sync(partial(drafts.rows, drafts=some(10_000))),
-        "filled": lambda at, some: flapping.filled_rows(at, fills=some(10_000)),
+        "swaps": lambda at, some: swaps.measure_in_process(at, swaps=some(50_000)),
+        "folder": lambda at, some: swaps.measure_daemon(at, swaps=some(2_500)),
+        "drafts": lambda _, some: to_thread.run_sync(partial(drafts.measure, drafts=some(10_000))),
+        "filled": lambda at, some: flapping.measure_filling(at, fills=some(10_000)),
         "flapping": lambda at, some: to_thread.run_sync(
-            partial(flapping.flapping_rows, at, hours=some(60) / 60)
+            partial(flapping.measure_flapping, at, hours=some(60) / 60)
         ),
-        "updates": lambda _, some: flapping.updated_rows(updates=some(10_000)),
+        "updates": lambda _, some: flapping.measure_updates(updates=some(10_000)),
         "idle": lambda at, some: to_thread.run_sync(
-            partial(idle.rows, at, widgets=1_000, stretch_s=some(60))
+            partial(idle.measure, at, widgets=1_000, stretch_s=some(60))
         ),
     },
     "fuzz": {
-        "files": lambda _, some: to_thread.run_sync(partial(fuzz.rows, seconds=some(60))),
+        "files": lambda _, some: to_thread.run_sync(partial(fuzz.measure, seconds=some(60))),
     },
     "stage": {
         "mutants": lambda at, some: to_thread.run_sync(
-            partial(mutants.rows, at, mutants=some(len(mutants.MUTANTS)))
+            partial(mutants.measure, at, mutants=some(len(mutants.MUTANTS)))
         ),
-        "heard": lambda _, some: sessions.heard_rows(widgets=some(27)),
-        "ended": lambda at, some: sessions.ended_rows(at, sessions=some(300)),
-        "crowd": lambda at, some: sessions.crowd_rows(at, seconds=some(60)),
-        "saved": lambda at, some: sessions.saved_rows(at, saves=some(200)),
+        "heard": lambda _, some: sessions.measure_actions(widgets=some(27)),
+        "ended": lambda at, some: sessions.measure_endings(at, sessions=some(300)),
+        "crowd": lambda at, some: sessions.measure_crowd(at, seconds=some(60)),
+        "saved": lambda at, some: sessions.measure_saves(at, saves=some(200)),
     },
 }
 
 
 async def main() -> int:
-    """Run the trials that were asked for, and print each row as it is known."""
+    """Run the chosen trials, and print each row as soon as it is measured."""
     parser = argparse.ArgumentParser(prog="python -m stress", description=__doc__)
     parser.add_argument("family", choices=FAMILIES)
     parser.add_argument("trials", nargs="*", metavar="TRIAL")
@@ -102,16 +104,16 @@ async def main() -> int:
         parser.error(f"no such trial: {', '.join(sorted(unknown))}; there are {', '.join(trials)}")
     configure("error")
     print(machine())
-    print(heading())
+    print(format_heading())
     missed = 0
     for name in asked.trials or trials:
-        for row in await _tried(name, trials[name], asked.scale):
-            print(written(row), flush=True)
+        for row in await _run_trial(name, trials[name], asked.scale):
+            print(format_row(row), flush=True)
             missed += not row.held
     return 1 if missed else 0
 
 
-async def _tried(name: str, trial: Trial, scale: float) -> list[Row]:
+async def _run_trial(name: str, trial: Trial, scale: float) -> list[Row]:
     try:
         with folder() as empty:
             return await trial(empty, lambda count: max(1, int(count * scale)))

@@ -1,4 +1,4 @@
-"""Files made to do harm: every attack that the tests know, and the largest there may be."""
+"""Hostile files: every attack of the tests, and the largest files that the limits allow."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from widgetd.limits import Limits
 LIMITS = Limits()
 
 Attack = Callable[[str], bytes]
-"""The content of an attack under a name of its own."""
+"""Returns the content of an attack under a given name."""
 
 
 def _template(source: str) -> Attack:
@@ -31,8 +31,8 @@ def _pattern(pattern: str) -> Attack:
     return _schema({"properties": {"who": {"type": "string", "pattern": pattern}}})
 
 
-def _instead(content: str) -> Attack:
-    """A file that is no widget, the name said after it so that it is another file each time."""
+def _raw(content: str) -> Attack:
+    """Return an attack that is no widget; its name is appended so that each file differs."""
     return lambda name: f"{content}{name}".encode()
 
 
@@ -62,24 +62,24 @@ ATTACKS: tuple[Attack, ...] = (
     _schema({"$ref": "file:///etc/passwd"}),
     _schema(_largest_schema()),
     _template(_LARGEST_TEMPLATE),
-    _instead("[" * 100_000),
-    _instead('{"a":' * 50_000),
-    _instead("[" + "{}," * 80_000),
-    _instead(" " * (LIMITS.file_bytes + 1)),
-    _instead("1" * 200_000),
-    _instead('{"version":"1.0","name":"\\ud800","template":"' + "x" * 60_000),
-    _instead('{"version":"1.0","version":NaN,"template":1e999999999'),
+    _raw("[" * 100_000),
+    _raw('{"a":' * 50_000),
+    _raw("[" + "{}," * 80_000),
+    _raw(" " * (LIMITS.file_bytes + 1)),
+    _raw("1" * 200_000),
+    _raw('{"version":"1.0","name":"\\ud800","template":"' + "x" * 60_000),
+    _raw('{"version":"1.0","version":NaN,"template":1e999999999'),
 )
 
 
 def drop(folder: Path, attack: Attack, number: int) -> None:
-    """Put an attack into a folder, under a name and with a content that no other has."""
+    """Write an attack into a folder, with a name and content of its own."""
     name = f"attack{number}"
     (folder / f"{name}.widget").write_bytes(attack(name))
 
 
-def drop_what_is_no_file(folder: Path) -> None:
-    """Put into a folder what has the name of a widget, and must not be read, or never ends."""
+def drop_irregular_files(folder: Path) -> None:
+    """Create pipes, devices and links with the names of widgets, which must not be read."""
     os.mkfifo(folder / "pipe.widget")
     (folder / "passwd.widget").symlink_to("/etc/passwd")
     (folder / "endless.widget").symlink_to("/dev/zero")

@@ -1,7 +1,7 @@
-"""Drop attack files while clients call, and see how much longer the event loop is away.
+"""Drop attack files while clients call, and measure the lag of the event loop.
 
-The probe is `GET /livez` on a connection of its own, which does nothing but wait for
-its turn in the loop. Slices of time with and without attacks come in turns.
+The probe is `GET /livez` on a connection of its own, which only waits for its turn in
+the loop. Slices of time with and without attacks alternate.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from benchmarks.folders import folder, real
 from benchmarks.measuring import Pairs, alternate, percentile
 from benchmarks.table import at_most, compared
 from benchmarks.wire import Wire
-from stress.attackfiles import ATTACKS, drop, drop_what_is_no_file
+from stress.attackfiles import ATTACKS, drop, drop_irregular_files
 from stress.load import CLIENTS
-from stress.probing import host_of, readiness, until
-from stress.table import Row, of_ratio
+from stress.probing import host_of, read_readiness, wait_until
+from stress.table import Row, ratio_row
 
 WIDGETS = 16
 _LIMIT = 2.0
@@ -32,7 +32,7 @@ _PATIENCE_S = 60.0
 
 
 class Attacked:
-    """A daemon that attacks are dropped on, and a probe of its event loop."""
+    """A daemon under attack, and a probe of its event loop."""
 
     def __init__(self, url: str, at: Path) -> None:
         self._url = url
@@ -42,12 +42,12 @@ class Attacked:
         self._dropped = 0
 
     def quiet_s(self) -> float:
-        """The p99 of the lag in a slice of time without attacks."""
+        """Return the p99 of the lag in a slice of time without attacks."""
         return self._p99_s(lambda: None)
 
     def attacked_s(self) -> float:
-        """The p99 of the lag in a slice of time with attacks, which are gone after it."""
-        before = anyio.run(readiness, self._url)["files"]
+        """Return the p99 of the lag in a slice of time with attacks, and remove them."""
+        before = anyio.run(read_readiness, self._url)["files"]
         taken = self._p99_s(self._drop)
         for path in self._at.glob("attack*.widget"):
             path.unlink()
@@ -72,21 +72,21 @@ class Attacked:
 
     async def _recovered(self, files: str) -> None:
         with anyio.fail_after(_PATIENCE_S):
-            await until(self._url, lambda state: state["files"] == files)
+            await wait_until(self._url, lambda state: state["files"] == files)
 
 
-def paired(*, slices: int) -> Pairs:
-    """The p99 of the lag in slices with attacks, and in slices without."""
+def compare(*, slices: int) -> Pairs:
+    """Compare the p99 of the lag in slices with attacks and in slices without."""
     with ExitStack() as stack:
         at = real(stack.enter_context(folder()), WIDGETS)
-        drop_what_is_no_file(at)
+        drop_irregular_files(at)
         url = stack.enter_context(widgetd(at, "--log-level", "error")).url
         stack.enter_context(child(python("stress.load", url))).line()
         attacked = Attacked(url, at)
         return alternate(attacked.attacked_s, attacked.quiet_s, pairs=slices, warm_up=1)
 
 
-def rows(*, slices: int) -> list[Row]:
-    """The row of attacks under load."""
+def measure(*, slices: int) -> list[Row]:
+    """Measure the lag under attacks and load."""
     what = f"loop lag (p99 of /livez), attacks dropped 20 a second, {CLIENTS} clients"
-    return [of_ratio(compared(what, at_most(_LIMIT), paired(slices=slices)))]
+    return [ratio_row(compared(what, at_most(_LIMIT), compare(slices=slices)))]

@@ -1,4 +1,4 @@
-"""Call widgets all the while, and judge each answer by what was owed when it was asked for."""
+"""Call widgets continuously, and check each answer against the oldest revision allowed then."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ ERAS: tuple[Era, Era] = ("legacy", "modern")
 
 
 class Tally:
-    """What calls of churning widgets came to.
+    """The outcomes of calls of widgets that change continuously.
 
     Attributes:
-        outcomes: How many were `whole`, `torn`, `stale`, `failed`, or `lost`: failed where the
-            file was broken, so that its last good version was not served.
+        outcomes: Number of calls that were `whole`, `torn`, `stale`, `failed`, or `lost`: failed
+            while the file was broken, so that its last good version was not served.
     """
 
     def __init__(self, churn: Churn) -> None:
@@ -30,25 +30,28 @@ class Tally:
 
     @property
     def calls(self) -> int:
-        """How many there were."""
+        """Return the number of calls."""
         return self.outcomes.total()
 
     async def call(self, client: Connection, name: str) -> None:
-        """Make one call, and count what it comes to."""
-        owed, broken = self._churn.owed(name, time.monotonic()), name in self._churn.broken
+        """Make one call, and count its outcome."""
+        owed, broken = (
+            self._churn.oldest_allowed(name, time.monotonic()),
+            name in self._churn.broken,
+        )
         try:
-            outcome = _judged(await client.call(name, who=WHO), owed)
-        except Exception:  # noqa: BLE001 - whatever made a call fail, it failed
+            outcome = _classify(await client.call(name, who=WHO), owed)
+        except Exception:  # noqa: BLE001 - any reason counts as a failure
             outcome = "failed"
         self.outcomes["lost" if broken and outcome == "failed" else outcome] += 1
 
     async def keep_calling(self, client: Connection, first: int, over: anyio.Event) -> None:
-        """Call one widget after the other until it is over.
+        """Call one widget after the other until `over` is set.
 
         Args:
-            client: Who calls.
-            first: Where to begin, so that not all clients call the same.
-            over: Ends it.
+            client: Makes the calls.
+            first: Index of the first widget, so that clients call different ones.
+            over: Ends the calls.
         """
         names = self._churn.names
         while not over.is_set():
@@ -56,7 +59,7 @@ class Tally:
             first += 7
 
 
-def _judged(result: CallToolResult, owed: int) -> str:
+def _classify(result: CallToolResult, owed: int) -> str:
     if result.is_error or result.structured_content is None:
         return "failed"
     revision = revision_of(result.structured_content)
@@ -67,7 +70,7 @@ def _judged(result: CallToolResult, owed: int) -> str:
 
 @asynccontextmanager
 async def both_eras(url: str, count: int) -> AsyncIterator[list[Connection]]:
-    """So many clients, of either era in turn."""
+    """Connect `count` clients, of both eras alternately."""
     async with AsyncExitStack() as stack:
         yield [
             await stack.enter_async_context(connected(url, ERAS[number % 2]))
@@ -75,21 +78,21 @@ async def both_eras(url: str, count: int) -> AsyncIterator[list[Connection]]:
         ]
 
 
-async def converged(client: Connection, churn: Churn, within_s: float) -> tuple[str, ...]:
-    """The widgets that still show something else than the disk, which rests, after so long."""
+async def find_behind(client: Connection, churn: Churn, within_s: float) -> tuple[str, ...]:
+    """Return the widgets that still differ from the disk, which is unchanged, after `within_s`."""
     behind = deque(churn.names)
     with anyio.move_on_after(within_s):
         while behind:
-            if await shown(client, behind[0]) == churn.revisions[behind[0]]:
+            if await read_revision(client, behind[0]) == churn.revisions[behind[0]]:
                 behind.popleft()
             else:
                 behind.rotate()
-    # Asking takes time as well, and what is late only in that is not behind.
+    # The calls take time as well, so those that seem late are called once more.
     revisions = churn.revisions
-    return tuple([name for name in behind if await shown(client, name) != revisions[name]])
+    return tuple([name for name in behind if await read_revision(client, name) != revisions[name]])
 
 
-async def shown(client: Connection, name: str) -> int | None:
-    """The revision that a widget shows; None if it shows none, or two."""
+async def read_revision(client: Connection, name: str) -> int | None:
+    """Return the revision that a widget shows; None if it shows none, or two."""
     tree = (await client.call(name, who=WHO)).structured_content
     return None if tree is None else revision_of(tree)

@@ -1,6 +1,6 @@
-"""Rewrite a folder of widgets without end, and know what each must show by when.
+"""Rewrite a folder of widgets continuously, and know what each must show by when.
 
-Each widget says its revision twice, so that a result made of two revisions shows.
+Each widget shows its revision twice, so that a result made of two revisions is detected.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ _TEMPLATE = (
 )
 
 
-def content(name: str, revision: int) -> bytes:
-    """The file of the widget `name` at `revision`."""
+def widget_content(name: str, revision: int) -> bytes:
+    """Return the file of the widget `name` at `revision`."""
     return widget_file(name, template=_TEMPLATE.replace("REV", str(revision))).encode()
 
 
 def revision_of(tree: Mapping[str, Any]) -> int | None:
-    """Which revision a result for `WHO` shows; None if it shows two."""
+    """Return the revision that a result for `WHO` shows; None if it shows two."""
     first, second = (child["value"] for child in tree["children"])
     return int(first) if second == f"{WHO} {first}" else None
 
 
 class Churn:
-    """Some widgets, each rewritten again and again, in one thread; any other may ask about them.
+    """Widgets that one thread rewrites again and again; other threads may read their state.
 
     Args:
-        folder: Where they are; filled at once.
-        widgets: How many.
-        promise_s: How long after a save its revision is owed to whoever calls.
-        break_every: After so many saves a file is left broken until its next save; 0 for never.
-        seed: Decides what happens to which, in which order.
+        folder: Their folder, filled at once.
+        widgets: Their number.
+        promise_s: Time after a save from which calls must return its revision.
+        break_every: Saves after which a file is left broken until its next save; 0 for never.
+        seed: Of the random order of saves.
     """
 
     def __init__(
@@ -62,21 +62,21 @@ class Churn:
         self.breaks = 0
         for number in range(widgets):
             name = f"w{number}"
-            self._path(name).write_bytes(content(name, 0))
+            self._path(name).write_bytes(widget_content(name, 0))
             self._saved[name] = [time.monotonic()]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The tools."""
+        """Return the tools."""
         return tuple(self._saved)
 
     @property
     def revisions(self) -> dict[str, int]:
-        """What each file says now, or said last when it was whole."""
+        """Return the revision of each file, or the last one while it is broken."""
         return {name: len(saved) - 1 for name, saved in self._saved.items()}
 
-    def owed(self, name: str, at_s: float) -> int:
-        """The oldest revision that a call of `name` made at `at_s` may show.
+    def oldest_allowed(self, name: str, at_s: float) -> int:
+        """Return the oldest revision that a call of `name` made at `at_s` may show.
 
         Args:
             name: The tool.
@@ -87,8 +87,8 @@ class Churn:
             (n for n in reversed(range(len(saved))) if saved[n] <= at_s - self._promise_s), 0
         )
 
-    def blow(self, mutations: int, pause_s: float) -> None:
-        """Save so often, `pause_s` apart; blocks, so run it in a thread."""
+    def run(self, mutations: int, pause_s: float) -> None:
+        """Save `mutations` times, `pause_s` apart; it blocks, so run it in a thread."""
         for number in range(1, mutations + 1):
             self.save(self._random.choice(self.names))
             if self._break_every and number % self._break_every == 0:
@@ -98,22 +98,22 @@ class Churn:
     def save(self, name: str) -> None:
         """Write the next revision of `name`, in any style."""
         style = self._random.choice(STYLES)
-        style(self._path(name), content(name, len(self._saved[name])))
+        style(self._path(name), widget_content(name, len(self._saved[name])))
         self._saved[name].append(time.monotonic())
         self.broken.discard(name)
 
-    def mend(self) -> None:
-        """Save whatever is broken."""
+    def repair(self) -> None:
+        """Save the files that are broken."""
         for name in tuple(self.broken):
             self.save(name)
 
     def _break_one(self) -> None:
-        """Break a file that stood long enough for its revision to be the last good one."""
+        """Break a file that is old enough for its revision to be the last good one."""
         before_s = time.monotonic() - self._promise_s
         settled = [name for name in self.names if self._saved[name][-1] < before_s]
         if settled:
             name = self._random.choice(settled)
-            in_place(self._path(name), content(name, len(self._saved[name]))[:-20])
+            in_place(self._path(name), widget_content(name, len(self._saved[name]))[:-20])
             self.broken.add(name)
             self.breaks += 1
 

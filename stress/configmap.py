@@ -1,4 +1,4 @@
-"""Swap a folder as Kubernetes swaps a ConfigMap, and count widgets that were ever missed.
+"""Swap a folder as Kubernetes swaps a ConfigMap, and count widgets that are ever missing.
 
 The files are links through `..data`, which one rename points at another folder.
 """
@@ -12,8 +12,8 @@ from pathlib import Path
 
 import anyio
 
-from stress.churn import WHO, content, revision_of
-from stress.table import Row, none_of
+from stress.churn import WHO, revision_of, widget_content
+from stress.table import Row, zero_row
 from tests.process import daemon_process
 from tests.serving import Connection, connected
 
@@ -33,12 +33,12 @@ class ConfigMap:
             (root / f"{name}.widget").symlink_to(f"..data/{name}.widget")
 
     def swap(self) -> None:
-        """Make the next revision the content of the folder, in one rename."""
+        """Replace the content of the folder with the next revision, by one rename."""
         self.revision += 1
         target = self._root / f"..{self.revision}"
         target.mkdir()
         for name in self.names:
-            (target / f"{name}.widget").write_bytes(content(name, self.revision))
+            (target / f"{name}.widget").write_bytes(widget_content(name, self.revision))
         link = self._root / "..data_tmp"
         link.symlink_to(target.name)
         link.replace(self._root / "..data")
@@ -46,15 +46,15 @@ class ConfigMap:
             shutil.rmtree(self._root / f"..{self.revision - 1}")
 
 
-async def swapped(folder: Path, *, swaps: int) -> Counter[str]:
-    """Swap so often, listing and calling all the while.
+async def swap_repeatedly(folder: Path, *, swaps: int) -> Counter[str]:
+    """Swap repeatedly while clients list and call.
 
     Args:
         folder: An empty folder.
-        swaps: How often.
+        swaps: Number of swaps.
 
     Returns:
-        How many `lists` there were, how many of them `unlisted` a widget, and how many calls
+        The number of `lists`, of those that lacked a widget (`unlisted`), and of calls that
         `failed`.
     """
     mounted = ConfigMap(folder)
@@ -93,11 +93,13 @@ async def _shows(client: Connection, name: str, revision: int, seen: Counter[str
     return revision_of(result.structured_content) == revision
 
 
-async def rows(folder: Path, *, swaps: int) -> list[Row]:
-    """The rows of a ConfigMap that is swapped again and again."""
-    seen = await swapped(folder, swaps=swaps)
+async def measure(folder: Path, *, swaps: int) -> list[Row]:
+    """Measure lists and calls while a ConfigMap is swapped again and again."""
+    seen = await swap_repeatedly(folder, swaps=swaps)
     trial = f"ConfigMap swapped {swaps:,} times"
     return [
-        none_of(f"{trial}: lists that lack a widget", seen["unlisted"], f"{seen['lists']:,} lists"),
-        none_of(f"{trial}: failed calls", seen["failed"]),
+        zero_row(
+            f"{trial}: lists that lack a widget", seen["unlisted"], f"{seen['lists']:,} lists"
+        ),
+        zero_row(f"{trial}: failed calls", seen["failed"]),
     ]

@@ -1,7 +1,7 @@
-"""Serve clients that never read, and see whether anybody else's calls take longer for it.
+"""Serve clients that never read, and measure the calls of other clients meanwhile.
 
-Two daemons serve equal folders, in which a file is saved at the same pace; the deaf
-clients are all with one of them. Calls are made to the one and the other in turns.
+Two daemons serve equal folders, in which a file is saved at the same pace; only one of
+them has deaf clients. Calls to the two alternate.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from benchmarks.folders import folder, real, small_widget, write
 from benchmarks.measuring import Pairs, Timed, alternate, at_percentile
 from benchmarks.table import at_most, compared
 from benchmarks.wire import Wire, listen, modern
-from stress.table import Row, of_ratio
+from stress.table import Row, ratio_row
 
 WIDGETS = 16
 _SAVE_EVERY = 25
@@ -27,14 +27,14 @@ Act = Callable[[], None]
 
 
 @contextmanager
-def deaf(url: str) -> Iterator[Act]:
-    """Clients that never read: two that listen, and one that asks for lists.
+def deaf_clients(url: str) -> Iterator[Act]:
+    """Connect clients that never read: two that listen, and one that requests lists.
 
     Args:
-        url: Where MCP is served.
+        url: Address of MCP.
 
     Yields:
-        What sends as many more requests as are taken of somebody who does not read.
+        A function that sends as many more requests as the daemon accepts.
     """
     wires = [listen(url, "legacy"), listen(url, "modern"), Wire(url)]
     asking, request = wires[-1].socket, modern(url, "tools/list")
@@ -54,22 +54,22 @@ def deaf(url: str) -> Iterator[Act]:
             wire.close()
 
 
-def paired(*, pairs: int) -> Pairs:
-    """Calls of a daemon that has deaf clients, and of one that has none."""
+def compare(*, pairs: int) -> Pairs:
+    """Compare calls of a daemon with deaf clients and of one without."""
     with ExitStack() as stack:
         crowded, calm = (real(stack.enter_context(folder()), WIDGETS) for _ in range(2))
         urls = [
             stack.enter_context(widgetd(at, "--log-level", "error")).url for at in (crowded, calm)
         ]
-        ask = stack.enter_context(deaf(urls[0]))
+        ask = stack.enter_context(deaf_clients(urls[0]))
         ours, theirs = caller(urls[0]), caller(urls[1])
         return alternate(
-            _among_saves(crowded, ours, ask), _among_saves(calm, theirs), pairs=pairs, warm_up=100
+            _with_saves(crowded, ours, ask), _with_saves(calm, theirs), pairs=pairs, warm_up=100
         )
 
 
-def _among_saves(at: Path, call: Timed, act: Act = lambda: None) -> Timed:
-    """`call`, with an act before it, and before some of them a save that is announced."""
+def _with_saves(at: Path, call: Timed, act: Act = lambda: None) -> Timed:
+    """Return `call` with `act` before each, and a save that is announced before some."""
     numbers = count()
 
     def timed() -> float:
@@ -82,8 +82,8 @@ def _among_saves(at: Path, call: Timed, act: Act = lambda: None) -> Timed:
     return timed
 
 
-def rows(*, pairs: int) -> list[Row]:
-    """The row of clients that never read."""
-    taken = paired(pairs=pairs)
+def measure(*, pairs: int) -> list[Row]:
+    """Measure calls beside clients that never read."""
+    taken = compare(pairs=pairs)
     what = f"p99 of {pairs:,} calls beside clients that never read"
-    return [of_ratio(compared(what, at_most(_LIMIT), taken, statistic=at_percentile(99)))]
+    return [ratio_row(compared(what, at_most(_LIMIT), taken, statistic=at_percentile(99)))]

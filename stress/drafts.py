@@ -1,4 +1,4 @@
-"""Try drafts, many thousand of them, and look at what the process holds on to."""
+"""Try many thousand drafts, and measure the memory that stays in use."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import orjson
 
-from stress.processes import holdings
-from stress.table import Row, at_most, told
+from stress.processes import read_usage
+from stress.table import Row, info_row, limit_row
 from tests.serving import widget_file
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.daemon.loading import admit
@@ -17,28 +17,28 @@ from widgetd.guide.drafts import Drafts
 
 _GROWTH_MB = 5.0
 _WARM_UP = 2_500
-"""Drafts before the first look: what is remembered of any text is bounded, and full by then."""
+"""Drafts before the first measurement: all caches are bounded, and full by then."""
 
 
-def rows(*, drafts: int) -> list[Row]:
-    """The row of what a process holds after so many drafts, each another one, half of them bad."""
+def measure(*, drafts: int) -> list[Row]:
+    """Measure the memory after many different drafts, half of them with a fault."""
     trying = Drafts(admit)
     faults = 0
     for number in range(_WARM_UP):
-        _tried(trying, -number - 1)
+        _try_draft(trying, -number - 1)
     gc.collect()
-    before = holdings(os.getpid()).rss_bytes
+    before = read_usage(os.getpid()).rss_bytes
     for number in range(drafts):
-        faults += not _tried(trying, number)["tool"]
+        faults += not _try_draft(trying, number)["tool"]
     gc.collect()
-    grown_mb = (holdings(os.getpid()).rss_bytes - before) / 1e6
+    grown_mb = (read_usage(os.getpid()).rss_bytes - before) / 1e6
     return [
-        told(f"{drafts:,} drafts", f"{faults:,} with a fault"),
-        at_most(f"memory grown by {drafts:,} drafts", max(grown_mb, 0.0), _GROWTH_MB, "MB"),
+        info_row(f"{drafts:,} drafts", f"{faults:,} with a fault"),
+        limit_row(f"memory grown by {drafts:,} drafts", max(grown_mb, 0.0), _GROWTH_MB, "MB"),
     ]
 
 
-def _tried(trying: Drafts, number: int) -> dict[str, Any]:
+def _try_draft(trying: Drafts, number: int) -> dict[str, Any]:
     end = "]}" if number % 2 else "{% endfor %}"
     template = (
         '{"type": "Card", "children": [{"type": "Text", '

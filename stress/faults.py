@@ -1,8 +1,8 @@
-"""Fill widgets from upstreams that fail in each way there is, and see whether anybody waits.
+"""Fill widgets from upstreams that fail in every way, and measure other calls meanwhile.
 
-Two daemons serve equal folders, in which each widget has an upstream of its own; those of the
-one all fail, each in its own way. Plain calls are made to the one and the other in turns, while
-clients that do not wait for each other ask for what is filled.
+Two daemons serve equal folders, in which each widget has an upstream of its own; those of one
+daemon all fail, each in its own way. Plain calls to the two alternate, while other clients call
+the widgets that are filled.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from benchmarks.measuring import Pairs, Timed, alternate, at_percentile
 from benchmarks.table import at_most as ratio_at_most
 from benchmarks.table import compared
 from benchmarks.wire import Wire, call
-from stress.table import Row, at_most, none_of, of_ratio
+from stress.table import Row, limit_row, ratio_row, zero_row
 from tests.system.upstreams.servers import FLIGHT, json_reply, raw, toml
 from tests.system.upstreams.test_faults import CLIENTS, FAULTS
 from tests.system.upstreams.test_feeds import FEED, write
@@ -35,7 +35,7 @@ _LIMIT = 1.1
 
 
 class Filled:
-    """Clients that ask a daemon for widgets that are filled, one after the other.
+    """Clients that call the widgets that upstreams fill, one after the other.
 
     Attributes:
         codes: What came of it: an error's code, or nothing.
@@ -53,7 +53,7 @@ class Filled:
         self._requests = cycle(requests)
 
     def ask(self) -> None:
-        """Let the next client ask again, if it has been answered."""
+        """Send the next client's call, if its last one is answered."""
         wire, asked_s = next(self._wires)
         if asked_s[0]:
             if not select.select([wire.socket], [], [], 0)[0]:
@@ -66,8 +66,8 @@ class Filled:
         wire.send(next(self._requests))
 
 
-def paired(folder: Path, *, pairs: int) -> tuple[Pairs, Filled, Filled]:
-    """Plain calls beside upstreams that fail, and beside such as are well."""
+def compare(folder: Path, *, pairs: int) -> tuple[Pairs, Filled, Filled]:
+    """Compare plain calls beside upstreams that fail and beside healthy ones."""
     with start_blocking_portal() as portal, ExitStack() as stack:
         sides = [
             _side(folder / name, tables, stack)
@@ -115,22 +115,22 @@ def _well(portal: BlockingPortal, stack: ExitStack) -> list[str]:
     return [said.replace("[it", f"[u{at}") for at in range(len(_FAULTS))]
 
 
-def rows(folder: Path, *, pairs: int) -> list[Row]:
-    """The rows of upstreams that fail."""
-    taken, failing, well = paired(folder, pairs=pairs)
+def measure(folder: Path, *, pairs: int) -> list[Row]:
+    """Measure calls beside upstreams that fail."""
+    taken, failing, well = compare(folder, pairs=pairs)
     what = f"p99 of {pairs:,} plain calls beside {len(_FAULTS)} upstreams that fail"
     ratio = compared(what, ratio_at_most(_LIMIT), taken, statistic=at_percentile(99))
     told = sum(failing.codes[code] for code in ("W5002", "W5003"))
     count = failing.codes.total()
     return [
-        of_ratio(ratio),
-        none_of("  filled calls without W5002 or W5003", count - told, f"{count:,}"),
-        none_of(
+        ratio_row(ratio),
+        zero_row("  filled calls without W5002 or W5003", count - told, f"{count:,}"),
+        zero_row(
             "  and of those whose upstreams are well, with an error",
             well.codes.total() - well.codes[""],
             f"{well.codes.total():,}",
         ),
-        at_most(
+        limit_row(
             "  the longest that a filled call took", failing.slowest_s, _CALL_S + _LATER_S, "s"
         ),
     ]

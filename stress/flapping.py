@@ -14,8 +14,8 @@ from typing import Any
 
 import anyio
 
-from stress.processes import Holdings, holdings
-from stress.table import Row, at_most, none_of, told
+from stress.processes import Usage, read_usage
+from stress.table import Row, info_row, limit_row, zero_row
 from tests.field.deploy.balancing import free_port
 from tests.making import snapshot_of, widget
 from tests.system.upstreams.servers import (
@@ -44,8 +44,8 @@ _OVER_MB = 20.0
 _GROWTH_MB = 5.0
 
 
-async def filled(folder: Path, *, fills: int) -> tuple[int, int]:
-    """Fill so often, each time with another answer of 6 KB; what is held then, and RSS grew by."""
+async def fill_repeatedly(folder: Path, *, fills: int) -> tuple[int, int]:
+    """Fill widgets repeatedly, each time with another answer of 6 KB."""
     answer = {"carrier": {"name": "United" * 1_000}, "segments": []}
     made, store = widget("Flight", sidecar=FEED, schema=SCHEMA, template=TEMPLATE), local_store()
     feed, numbers = made.feed, count()
@@ -59,25 +59,25 @@ async def filled(folder: Path, *, fills: int) -> tuple[int, int]:
             async def fill(times: int) -> int:
                 for _ in range(times):
                     await feeds.fill(made, feed, {"number": f"UA{next(numbers)}"}, strict=False)
-                return _own().rss_bytes
+                return _own_usage().rss_bytes
 
             grown = -await fill(_WARM_UP) + await fill(fills)
             return feeds.held_bytes, grown
 
 
-async def filled_rows(folder: Path, *, fills: int) -> list[Row]:
-    """The rows of filling so often."""
-    held, grown = await filled(folder, fills=fills)
+async def measure_filling(folder: Path, *, fills: int) -> list[Row]:
+    """Measure the memory after many fills."""
+    held, grown = await fill_repeatedly(folder, fills=fills)
     most_mb = (LIMITS.held_bytes + Bounds().fed_bytes) / 1e6 + _OVER_MB
     return [
-        at_most(f"{fills:,} answers: held ready", held / 1e6, LIMITS.held_bytes / 1e6, "MB"),
-        at_most("  memory grown, with those of the store", grown / 1e6, most_mb, "MB"),
+        limit_row(f"{fills:,} answers: held ready", held / 1e6, LIMITS.held_bytes / 1e6, "MB"),
+        limit_row("  memory grown, with those of the store", grown / 1e6, most_mb, "MB"),
     ]
 
 
 @dataclass(slots=True, kw_only=True)
-class Flapping:
-    """What a process held in a pause between two tries to connect.
+class FlapResult:
+    """The resources of a process in the pauses between two tries to connect.
 
     Attributes:
         cycles: How often the upstream was there, and was gone.
@@ -87,11 +87,11 @@ class Flapping:
 
     cycles: int = 0
     tasks: list[int] = field(default_factory=list)
-    held: list[Holdings] = field(default_factory=list)
+    held: list[Usage] = field(default_factory=list)
 
 
-def flapped(folder: Path, *, hours: float, warm_up: int = 3) -> Flapping:
-    """Let an upstream come and go so long, by a clock of its own that runs faster.
+def flap(folder: Path, *, hours: float, warm_up: int = 3) -> FlapResult:
+    """Start and stop an upstream repeatedly, by a clock of its own that runs faster.
 
     Args:
         folder: An empty folder.
@@ -102,8 +102,13 @@ def flapped(folder: Path, *, hours: float, warm_up: int = 3) -> Flapping:
         return runner.run(_flapped(folder, hours * 3600, warm_up))
 
 
-async def _flapped(folder: Path, seconds: float, warm_up: int) -> Flapping:
-    clock, random, seen, port = asyncio.get_running_loop().time, Random(0), Flapping(), free_port()
+async def _flapped(folder: Path, seconds: float, warm_up: int) -> FlapResult:
+    clock, random, seen, port = (
+        asyncio.get_running_loop().time,
+        Random(0),
+        FlapResult(),
+        free_port(),
+    )
     patient: dict[str, Any] = {"connect_s": 5 * PACE, "idle_probe_s": 20.0}
     said = toml("flights", url=f"http://127.0.0.1:{port}/mcp", **patient)
     async with upstreams_of(folder / "upstreams.toml", said, clock=clock) as upstreams:
@@ -115,13 +120,13 @@ async def _flapped(folder: Path, seconds: float, warm_up: int) -> Flapping:
             await until(lambda: upstream.retry_in_s() > 0, seconds=30 * PACE)
             seen.cycles += 1
             if seen.cycles == warm_up:
-                _look(seen)
+                _note_usage(seen)
             await anyio.sleep(random.uniform(0, 30))
         # What has just ended may need a turn of the loop to be gone.
         with anyio.move_on_after(30 * PACE):
             while upstream.retry_in_s() <= 0 or len(asyncio.all_tasks()) > seen.tasks[0]:  # noqa: ASYNC110
                 await anyio.sleep(0.1)
-        _look(seen)
+        _note_usage(seen)
     return seen
 
 
@@ -138,32 +143,32 @@ class _Selector(selectors.DefaultSelector):
         return super().select(timeout and timeout / PACE)
 
 
-def _look(seen: Flapping) -> None:
+def _note_usage(seen: FlapResult) -> None:
     seen.tasks.append(len(asyncio.all_tasks()))
-    seen.held.append(_own())
+    seen.held.append(_own_usage())
 
 
-def flapping_rows(folder: Path, *, hours: float) -> list[Row]:
-    """The rows of an upstream that comes and goes."""
-    seen = flapped(folder, hours=hours)
+def measure_flapping(folder: Path, *, hours: float) -> list[Row]:
+    """Measure the resources beside an upstream that comes and goes."""
+    seen = flap(folder, hours=hours)
     before, after = seen.held[0], seen.held[-1]
     return [
-        told(f"an upstream that flaps for {hours * 60:.0f} minutes", f"{seen.cycles:,} times"),
-        none_of("  tasks more than at first", seen.tasks[-1] - seen.tasks[0]),
-        none_of("  descriptors", after.descriptors - before.descriptors),
-        none_of("  threads", after.threads - before.threads),
-        told(
+        info_row(f"an upstream that flaps for {hours * 60:.0f} minutes", f"{seen.cycles:,} times"),
+        zero_row("  tasks more than at first", seen.tasks[-1] - seen.tasks[0]),
+        zero_row("  descriptors", after.descriptors - before.descriptors),
+        zero_row("  threads", after.threads - before.threads),
+        info_row(
             "  memory grown, with the servers that came and went",
             f"{(after.rss_bytes - before.rss_bytes) / 1e6:.1f} MB",
         ),
     ]
 
 
-async def updated(*, updates: int) -> tuple[int, int, int]:
-    """Put so many versions in a render's place while somebody follows it.
+async def update_repeatedly(*, updates: int) -> tuple[int, int, int]:
+    """Replace a render repeatedly while a client follows it.
 
     Returns:
-        The last version that was put, the last that was seen, and by what memory grew.
+        The last version written, the last one read, and the growth of memory in bytes.
     """
     now, shown = 1_000_000.0, widget()
     store = local_store(clock=lambda: now)
@@ -188,7 +193,7 @@ async def updated(*, updates: int) -> tuple[int, int, int]:
                 last = await rendering.update(first.id, {"who": f"Ada {last.version}"}, caller)
                 await anyio.lowlevel.checkpoint()
             await anyio.wait_all_tasks_blocked()
-            return _own().rss_bytes
+            return _own_usage().rss_bytes
 
         grown = -await update(_WARM_UP) + await update(updates)
         tasks.cancel_scope.cancel()
@@ -198,15 +203,15 @@ async def updated(*, updates: int) -> tuple[int, int, int]:
     return last.version, seen, grown
 
 
-async def updated_rows(*, updates: int) -> list[Row]:
-    """The rows of one render that is replaced so often."""
-    last, seen, grown = await updated(updates=updates)
+async def measure_updates(*, updates: int) -> list[Row]:
+    """Measure one render that is replaced many times."""
+    last, seen, grown = await update_repeatedly(updates=updates)
     return [
-        none_of(f"{updates:,} updates of a render: versions not followed", last - seen),
-        at_most("  memory grown", max(grown, 0) / 1e6, _GROWTH_MB, "MB"),
+        zero_row(f"{updates:,} updates of a render: versions not followed", last - seen),
+        limit_row("  memory grown", max(grown, 0) / 1e6, _GROWTH_MB, "MB"),
     ]
 
 
-def _own() -> Holdings:
+def _own_usage() -> Usage:
     gc.collect()
-    return holdings(os.getpid())
+    return read_usage(os.getpid())

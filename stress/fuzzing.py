@@ -1,7 +1,7 @@
-"""Judge spoilt files until the time is over: `python -m stress.fuzzing SECONDS SEED FILE`.
+"""Judge spoilt files for a while: `python -m stress.fuzzing SECONDS SEED FILE`.
 
-Whatever is judged next is written to FILE first, and stays there if this process ends
-over it. Prints a summary as JSON: `{"served": 100, "refused": 300, "load": 0.02, ...}`.
+Each file is written to FILE before it is judged, and stays there if it ends this process.
+ Prints a summary as JSON: `{"served": 100, "refused": 300, "load": 0.02, ...}`.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from benchmarks.corpus import CORPUS
 from benchmarks.folders import bundled
 from stress.judging import Judge, Verdict
-from stress.spoiling import spoilt
+from stress.spoiling import spoilt_files
 from widgetd.errors import WidgetError
 from widgetd.limits import Limits
 from widgetd.schema.json_text import parse_file
 
 BOUNDS_S = {"load": 0.25, "call": 0.25, "check": 5.0}
-"""Of processor time. A check is for authors, and tries a widget out with dozens of arguments."""
+"""Processor time. A check is for authors, and tries a widget with dozens of arguments."""
 
 MOST_BYTES = 64 * 1024 * 1024
 HANGS_S = 60.0
@@ -33,13 +33,13 @@ _BATCH = 500
 
 
 @dataclass(slots=True, kw_only=True)
-class Seen:
-    """What was seen so far.
+class Summary:
+    """The verdicts so far.
 
     Attributes:
-        served: How many files were served.
-        refused: How many were refused.
-        worst_s: The longest that each step took.
+        served: Number of files served.
+        refused: Number of files refused.
+        worst_s: Longest duration of each step.
     """
 
     served: int = 0
@@ -47,7 +47,7 @@ class Seen:
     worst_s: dict[str, float] = field(default_factory=lambda: dict.fromkeys(BOUNDS_S, 0.0))
 
     def add(self, verdict: Verdict) -> None:
-        """Count a verdict, and hold it to the bounds."""
+        """Count a verdict, and check it against the bounds."""
         self.served += verdict.served
         self.refused += not verdict.served
         assert not verdict.exceeds(BOUNDS_S), verdict.took_s
@@ -56,8 +56,8 @@ class Seen:
             self.worst_s[step] = max(self.worst_s[step], took_s)
 
 
-def originals() -> list[bytes]:
-    """The bundled widgets, and the real ones where they are; those that are no JSON left out."""
+def load_originals() -> list[bytes]:
+    """Return the bundled and, where they exist, the real widgets that are JSON objects."""
     contents = (path.read_bytes() for path in (*bundled(), *sorted(CORPUS.rglob("*.widget"))))
     return list(_objects(contents))
 
@@ -71,16 +71,16 @@ def _objects(contents: Iterator[bytes]) -> Iterator[bytes]:
         yield content
 
 
-def fuzz(seconds: float, first_seed: int, current: Path) -> Seen:
-    """Judge spoilt files for so long.
+def fuzz(seconds: float, first_seed: int, current: Path) -> Summary:
+    """Judge spoilt files for `seconds`.
 
     Args:
-        seconds: How long.
-        first_seed: Decides what is tried.
-        current: Where each file is written before it is judged.
+        seconds: Duration.
+        first_seed: Seed of the first batch.
+        current: Path for each file before it is judged.
     """
-    files = originals()
-    judge, seen = Judge(files[0]), Seen()
+    files = load_originals()
+    judge, seen = Judge(files[0]), Summary()
     ends_s = time.monotonic() + seconds
 
     def judged(content: bytes) -> None:
@@ -88,9 +88,9 @@ def fuzz(seconds: float, first_seed: int, current: Path) -> Seen:
             return
         current.write_bytes(content)
         faulthandler.dump_traceback_later(HANGS_S, exit=True)
-        verdict = judge.judged(content)
-        if verdict.exceeds(BOUNDS_S):  # or it met the garbage collector, or a busy neighbour
-            verdict = judge.judged(content)
+        verdict = judge.judge(content)
+        if verdict.exceeds(BOUNDS_S):  # perhaps by the garbage collector or a busy neighbour
+            verdict = judge.judge(content)
         seen.add(verdict)
 
     number = first_seed
@@ -102,14 +102,14 @@ def fuzz(seconds: float, first_seed: int, current: Path) -> Seen:
             phases=(Phase.generate, Phase.shrink),
             suppress_health_check=list(HealthCheck),
         )
-        seed(number)(often(given(spoilt(files))(judged)))()
+        seed(number)(often(given(spoilt_files(files))(judged)))()
         number += 1
     faulthandler.cancel_dump_traceback_later()
     return seen
 
 
 def main(seconds: str, first_seed: str, current: str) -> None:
-    """Fuzz, and print what was seen."""
+    """Judge files, and print the summary."""
     seen = fuzz(float(seconds), int(first_seed), Path(current))
     print(json.dumps({"served": seen.served, "refused": seen.refused, **seen.worst_s}))
 

@@ -1,4 +1,4 @@
-"""Do with a file whatever widgetd would: serve it, call it, say what there is to say about it.
+"""Handle a file as widgetd does: load it, call it, check it.
 
 A file is served, or refused with a located message. Anything else is a defect, and
 ends in an exception.
@@ -32,13 +32,13 @@ _LONGEST_ERROR = 600
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What became of a file.
+    """The verdict on a file.
 
     Attributes:
-        served: Whether it is served; else it was refused.
-        found: All that was said about it.
-        took_s: Processor time by step: `load`, `call` (the longest of them) and `check`.
-        grown_bytes: How much more memory than ever before was held at one time.
+        served: It is served; otherwise it was refused.
+        found: Its findings.
+        took_s: Processor time by step: `load`, `call` (the longest) and `check`.
+        grown_bytes: Growth of the peak memory.
     """
 
     served: bool
@@ -47,7 +47,7 @@ class Verdict:
     grown_bytes: int
 
     def exceeds(self, bounds_s: Mapping[str, float]) -> bool:
-        """Whether a step took longer than it may."""
+        """Return whether a step took longer than its bound."""
         return any(took_s > bounds_s[step] for step, took_s in self.took_s.items())
 
 
@@ -63,8 +63,8 @@ class Judge:
         self._good = define(_source(good))
         self._took_s: dict[str, float] = {}
 
-    def judged(self, content: bytes) -> Verdict:
-        """What becomes of a file that holds `content`."""
+    def judge(self, content: bytes) -> Verdict:
+        """Return the verdict on a file with this content."""
         self._took_s = dict.fromkeys(("load", "call", "check"), 0.0)
         most_kb = _most_kb()
         found, served = self._found(_source(content))

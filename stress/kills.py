@@ -1,6 +1,6 @@
-"""Kill the daemon again and again while files change, and look at what the next one serves.
+"""Kill the daemon again and again while files change, and check what the next one serves.
 
-One file was served once and is broken ever since; its last good copy lies in the state folder.
+One file was served once and is broken since; its last good copy is in the state folder.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ import anyio
 import anyio.to_thread
 
 from benchmarks.measuring import median
-from stress.calling import converged, shown
-from stress.churn import Churn, content
-from stress.processes import cpu_s
-from stress.table import Row, at_most, none_of, told
+from stress.calling import find_behind, read_revision
+from stress.churn import Churn, widget_content
+from stress.processes import read_cpu_s
+from stress.table import Row, info_row, limit_row, zero_row
 from tests.process import Served, daemon_process
 from tests.serving import connected
 
@@ -36,13 +36,13 @@ _IMPORTS = 5
 
 @dataclass(slots=True, kw_only=True)
 class Outcome:
-    """What came of killing.
+    """The outcome of repeated kills.
 
     Attributes:
-        ready_s: How long each start took.
-        used_s: How much processor time each start took.
-        behind: How many widgets showed something else than the disk, over all starts.
-        lost: After how many starts the file that is broken was not served.
+        ready_s: Duration of each start.
+        used_s: Processor time of each start.
+        behind: Number of widgets that differed from the disk, over all starts.
+        lost: Number of starts after which the broken file was not served.
     """
 
     ready_s: list[float] = field(default_factory=list)
@@ -51,20 +51,20 @@ class Outcome:
     lost: int = 0
 
 
-async def killed(folder: Path, *, kills: int, patience_s: float = 1.0) -> Outcome:
-    """Start and kill so often, with files changing from before the kill until after the start.
+async def kill_repeatedly(folder: Path, *, kills: int, patience_s: float = 1.0) -> Outcome:
+    """Start and kill repeatedly; files change from before each kill until after the start.
 
     Args:
         folder: An empty folder.
-        kills: How often.
-        patience_s: How long a started daemon may take to equal a disk at rest.
+        kills: Number of kills.
+        patience_s: Time that a started daemon may take to equal an unchanged disk.
     """
     widgets, state = folder / "widgets", folder / "state"
     widgets.mkdir()
     outcome, random = Outcome(), Random(0)
     churn = Churn(widgets, widgets=WIDGETS)
     broken = widgets / f"{_BROKEN}.widget"
-    broken.write_bytes(content(_BROKEN, 0))
+    broken.write_bytes(widget_content(_BROKEN, 0))
     start = partial(daemon_process, widgets, "--state-dir", str(state), "--log-level", "error")
     async with start() as served, connected(served.url, "modern") as client:
         await client.lists(_BROKEN)
@@ -76,29 +76,29 @@ async def killed(folder: Path, *, kills: int, patience_s: float = 1.0) -> Outcom
             started_s = time.monotonic()
             async with start() as served:
                 outcome.ready_s.append(time.monotonic() - started_s)
-                outcome.used_s.append(cpu_s(served.process.pid))
+                outcome.used_s.append(read_cpu_s(served.process.pid))
                 await rested.wait()
                 await _compare(served, churn, outcome, patience_s)
                 rested = anyio.Event()
-                tasks.start_soon(_blow, churn, rested)
+                tasks.start_soon(_run_churn, churn, rested)
                 await anyio.sleep(random.uniform(*_LIVES_S))
                 served.send(signal.SIGKILL)
     return outcome
 
 
-async def _blow(churn: Churn, rested: anyio.Event) -> None:
-    await anyio.to_thread.run_sync(churn.blow, _BURST, _PAUSE_S)
+async def _run_churn(churn: Churn, rested: anyio.Event) -> None:
+    await anyio.to_thread.run_sync(churn.run, _BURST, _PAUSE_S)
     rested.set()
 
 
 async def _compare(served: Served, churn: Churn, outcome: Outcome, patience_s: float) -> None:
     async with connected(served.url, "modern") as client:
-        outcome.behind += len(await converged(client, churn, patience_s))
-        outcome.lost += await shown(client, _BROKEN) != 0
+        outcome.behind += len(await find_behind(client, churn, patience_s))
+        outcome.lost += await read_revision(client, _BROKEN) != 0
 
 
-def _importing_s() -> float:
-    """How long a process takes that only imports what every server of its kind imports."""
+def _import_duration_s() -> float:
+    """Return the duration of a process that only imports FastMCP, as every such server does."""
     taken_s = []
     for _ in range(_IMPORTS):
         started_s = time.monotonic()
@@ -107,16 +107,16 @@ def _importing_s() -> float:
     return median(taken_s)
 
 
-async def rows(folder: Path, *, kills: int) -> list[Row]:
-    """The rows of killing a daemon."""
-    outcome = await killed(folder, kills=kills)
+async def measure(folder: Path, *, kills: int) -> list[Row]:
+    """Measure repeated kills of a daemon."""
+    outcome = await kill_repeatedly(folder, kills=kills)
     trial = f"kill -9 {kills:,} times while files change"
     middle = f"half of them within {median(outcome.ready_s):.2f} s"
     starts = f"{kills:,} starts"
     return [
-        at_most(f"{trial}: ready", max(outcome.ready_s), _READY_S, "s", middle),
-        told("  processor time of a start", f"{median(outcome.used_s):.2f} s"),
-        told("  a process that only imports FastMCP", f"{_importing_s():.2f} s"),
-        none_of("  widgets unlike the disk", outcome.behind, f"{WIDGETS} after each of {starts}"),
-        none_of("  last good copy of a broken file not served", outcome.lost, starts),
+        limit_row(f"{trial}: ready", max(outcome.ready_s), _READY_S, "s", middle),
+        info_row("  processor time of a start", f"{median(outcome.used_s):.2f} s"),
+        info_row("  a process that only imports FastMCP", f"{_import_duration_s():.2f} s"),
+        zero_row("  widgets unlike the disk", outcome.behind, f"{WIDGETS} after each of {starts}"),
+        zero_row("  last good copy of a broken file not served", outcome.lost, starts),
     ]

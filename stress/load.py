@@ -13,7 +13,7 @@ _PAUSE_S = 0.003
 
 
 def main(url: str) -> None:
-    """Say so when the first calls were answered, and go on calling."""
+    """Print a line after the first answers, and continue to call."""
     clients = [caller(url) for _ in range(CLIENTS)]
     for call in clients:
         call()

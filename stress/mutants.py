@@ -13,7 +13,7 @@ from pathlib import Path
 
 import orjson
 
-from stress.table import Row, none_of, told
+from stress.table import Row, info_row, zero_row
 from widgetd.browser import stage
 from widgetd.browser.baselines import Baselines
 from widgetd.files.folder import bundled_folder
@@ -30,11 +30,11 @@ class Mutant:
     """One fault.
 
     Attributes:
-        name: What is wrong.
-        widget: Whose tests have to notice.
-        before: A part of its template, in place of which `after` stands.
-        after: What stands there then.
-        view: What is added to the page that draws widgets.
+        name: The fault in words.
+        widget: Widget whose tests must fail.
+        before: Part of its template that is replaced.
+        after: Replacement.
+        view: HTML added to the page that draws widgets.
     """
 
     name: str
@@ -96,8 +96,8 @@ MUTANTS = (
 )
 
 
-def rows(folder: Path, *, mutants: int) -> list[Row]:
-    """The rows of the example tests: none fails without a fault, one at least with each."""
+def measure(folder: Path, *, mutants: int) -> list[Row]:
+    """Measure the example tests: none fails without a fault, at least one with each."""
     chosen = MUTANTS[:mutants]
     runner = Runner()
     try:
@@ -109,17 +109,17 @@ def rows(folder: Path, *, mutants: int) -> list[Row]:
         noticed = {one.name: next(_failures(runner, folder, one), "") for one in chosen}
     finally:
         runner.close()
-    lines = [told(f"  {name}", by or "unnoticed") for name, by in noticed.items()]
+    lines = [info_row(f"  {name}", by or "unnoticed") for name, by in noticed.items()]
     missed = sum(not by for by in noticed.values())
     return [
-        none_of("example tests that fail without a fault", len(whole), "; ".join(whole)),
-        none_of("faults that no test notices", missed, f"{len(chosen)}"),
+        zero_row("example tests that fail without a fault", len(whole), "; ".join(whole)),
+        zero_row("faults that no test notices", missed, f"{len(chosen)}"),
         *lines,
     ]
 
 
 def _failures(runner: Runner, folder: Path, mutant: Mutant) -> Iterator[str]:
-    """The place and code of each test's failing step."""
+    """Yield the place and code of each test's failing step."""
     into = folder / mutant.name
     shutil.copytree(bundled_folder(), into, dirs_exist_ok=True)
     _spoil(into / f"{mutant.widget}.widget", {mutant.before: mutant.after} if mutant.before else {})

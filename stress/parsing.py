@@ -1,4 +1,4 @@
-"""Kill the process that parses JSX first, before and during saves, and look at what is served."""
+"""Kill the process that parses JSX, before and during saves, and check what is served."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import anyio
 
-from stress.table import Row, at_most, none_of
+from stress.table import Row, limit_row, zero_row
 from tests.process import daemon_process
 from tests.serving import connected
 
@@ -19,8 +19,8 @@ _SERVED_S = 3.0
 _PATIENCE_S = 30.0
 
 
-async def rows(folder: Path, *, kills: int) -> list[Row]:
-    """Save JSX, and kill the process before every other save and just after the others."""
+async def measure(folder: Path, *, kills: int) -> list[Row]:
+    """Measure saves of JSX while the process is killed, before and just after saves alternately."""
     slowest_s, unserved, pids = 0.0, 0, set()
     async with (
         daemon_process(folder, "--log-level", "error") as served,
@@ -42,8 +42,8 @@ async def rows(folder: Path, *, kills: int) -> list[Row]:
             slowest_s = max(slowest_s, time.monotonic() - started_s)
     trial = f"kill the parser process {kills:,} times while JSX is saved"
     return [
-        at_most(f"{trial}: served", slowest_s, _SERVED_S, "s", f"{len(pids):,} processes"),
-        none_of("  saved widgets that were not served", unserved, f"{kills:,}"),
+        limit_row(f"{trial}: served", slowest_s, _SERVED_S, "s", f"{len(pids):,} processes"),
+        zero_row("  saved widgets that were not served", unserved, f"{kills:,}"),
     ]
 
 

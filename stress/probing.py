@@ -1,4 +1,4 @@
-"""Ask a daemon how it is, over a connection that is opened for it."""
+"""Probe a daemon, each time over a new connection."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _PATIENCE_S = 10.0
 
 
 def host_of(url: str) -> str:
-    """Host and port of a URL."""
+    """Return host and port of a URL."""
     return url.removeprefix("http://").partition("/")[0]
 
 
-async def readiness(url: str) -> State:
-    """What `/readyz` says.
+async def read_readiness(url: str) -> State:
+    """Return the answer of `/readyz`.
 
     Args:
-        url: Where MCP is served.
+        url: Address of MCP.
     """
     request = f"GET /readyz HTTP/1.1\r\nhost: {host_of(url)}\r\nconnection: close\r\n\r\n"
     received = b""
@@ -37,15 +37,15 @@ async def readiness(url: str) -> State:
     return state
 
 
-async def until(url: str, wanted: Callable[[State], bool]) -> State:
-    """Wait until `/readyz` says what is wanted; bounded by whoever waits."""
-    while not wanted(state := await readiness(url)):  # noqa: ASYNC110 - another process is asked
+async def wait_until(url: str, wanted: Callable[[State], bool]) -> State:
+    """Wait until the answer of `/readyz` is as wanted; the caller bounds the wait."""
+    while not wanted(state := await read_readiness(url)):  # noqa: ASYNC110 - another process is asked
         await anyio.sleep(_BEAT_S)
     return state
 
 
-async def until_refused(url: str) -> None:
-    """Wait until the daemon takes no new connection."""
+async def wait_until_refused(url: str) -> None:
+    """Wait until the daemon refuses new connections."""
     with anyio.fail_after(_PATIENCE_S):
         while True:
             try:

@@ -1,4 +1,4 @@
-"""What a process holds and has used, as the kernel counts it."""
+"""Resources of processes, as the kernel counts them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Holdings:
-    """What a process holds at one moment.
+class Usage:
+    """The resources of a process at one moment.
 
     Attributes:
         rss_bytes: Memory.
@@ -23,25 +23,25 @@ class Holdings:
     threads: int
 
 
-def holdings(pid: int) -> Holdings:
-    """What the process `pid` holds now."""
+def read_usage(pid: int) -> Usage:
+    """Return the resources of the process `pid`."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
-    return Holdings(
+    return Usage(
         rss_bytes=_field(status, "VmRSS") * 1024,
         descriptors=sum(1 for _ in Path(f"/proc/{pid}/fd").iterdir()),
         threads=_field(status, "Threads"),
     )
 
 
-def cpu_s(pid: int) -> float:
-    """How much processor time the process `pid` has used, its children not counted."""
+def read_cpu_s(pid: int) -> float:
+    """Return the processor time of the process `pid` without its children."""
     stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
-    fields = stat.rpartition(")")[2].split()  # what stands before may hold anything
+    fields = stat.rpartition(")")[2].split()  # the name before may contain anything
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def running(mark: str) -> list[int]:
-    """The processes whose command line holds `mark`."""
+def find_processes(mark: str) -> list[int]:
+    """Return the processes with `mark` in their command line."""
     found = []
     for place in Path("/proc").glob("[0-9]*/cmdline"):
         try:

@@ -16,8 +16,8 @@ from typing import Any
 
 import anyio
 
-from stress.processes import Holdings, holdings
-from stress.table import Row, at_most, none_of, told
+from stress.processes import Usage, read_usage
+from stress.table import Row, info_row, limit_row, zero_row
 from tests.process import Served, daemon_process
 from tests.serving import Connection, connected, widget_file
 from widgetd.catalog.catalog import discover_widgets
@@ -34,8 +34,8 @@ _TOLD_S = 5.0
 _STARTED_S = 3.0
 
 
-def form(number: int = 0) -> str:
-    """A widget with a field and a button; it says its number, and fails where nobody is named."""
+def form_widget(number: int = 0) -> str:
+    """Return a widget with a field and a button, which fails for an empty name."""
     tree = {
         "type": "Card",
         "children": [
@@ -48,18 +48,18 @@ def form(number: int = 0) -> str:
     return widget_file("Form", template=template)
 
 
-async def asked(client: Connection, name: str, **arguments: Any) -> dict[str, Any]:
-    """What a tool answers: its data, or its error."""
+async def call_tool(client: Connection, name: str, **arguments: Any) -> dict[str, Any]:
+    """Call a tool, and return its data or its error."""
     with anyio.fail_after(_PATIENCE_S):
         result = await client.client.call_tool(name, arguments)
     said: dict[str, Any] = result.structured_content or (result.meta or {})["widgetd/error"]
     return said
 
 
-async def started(client: Connection, **more: Any) -> str:
-    """The id of a new session; waited for, where there are too many."""
+async def start_session(client: Connection, **more: Any) -> str:
+    """Start a session, after waiting for a place if need be, and return its id."""
     while True:
-        begun = await asked(
+        begun = await call_tool(
             client, "start_session", **{"widget": "form", "arguments": {"who": "Ada"}, **more}
         )
         if begun.get("code") != "W4002":
@@ -67,15 +67,15 @@ async def started(client: Connection, **more: Any) -> str:
         await anyio.sleep(min(begun["retryAfterS"], 0.5))
 
 
-async def done(client: Connection, session: str, *steps: dict[str, Any]) -> dict[str, Any]:
-    """What a call of some steps answers."""
-    return await asked(client, "do_in_session", session_id=session, steps=list(steps))
+async def do_steps(client: Connection, session: str, *steps: dict[str, Any]) -> dict[str, Any]:
+    """Do steps in a session, and return the answer."""
+    return await call_tool(client, "do_in_session", session_id=session, steps=list(steps))
 
 
 @asynccontextmanager
 async def serving_sessions(folder: Path, *, idle_s: float = 300) -> AsyncIterator[Served]:
-    """A daemon with sessions over the one widget `form`."""
-    (folder / "Form.widget").write_text(form())
+    """Run a daemon with sessions over the one widget `form`."""
+    (folder / "Form.widget").write_text(form_widget())
     flags = ("--toolset", "sessions", "--session-idle-s", str(idle_s), "--log-level", "error")
     async with daemon_process(folder, *flags) as served:
         yield served
@@ -114,37 +114,39 @@ def _renderers(pid: int) -> int:
 
 
 def _browser_bytes(pid: int) -> int:
-    return sum(holdings(one).rss_bytes for one in browser_pids(pid))
+    return sum(read_usage(one).rss_bytes for one in browser_pids(pid))
 
 
-async def _idle(served: Served, idle_s: float) -> tuple[Holdings, int, int]:
-    """What is held once nobody has used anything for a while."""
-    await anyio.sleep(idle_s + 8)  # it is looked for those that nobody uses every five seconds
+async def _idle_usage(served: Served, idle_s: float) -> tuple[Usage, int, int]:
+    """Return the resources after an idle time."""
+    await anyio.sleep(idle_s + 8)  # unused sessions are ended every five seconds
     pid = served.process.pid
-    return holdings(pid), _browser_bytes(pid), _renderers(pid)
+    return read_usage(pid), _browser_bytes(pid), _renderers(pid)
 
 
-async def ended_rows(folder: Path, *, sessions: int, idle_s: float = 3.0) -> list[Row]:
-    """Start and end sessions; a sixth of them fail at the start, a sixth are abandoned."""
+async def measure_endings(folder: Path, *, sessions: int, idle_s: float = 3.0) -> list[Row]:
+    """Measure sessions of which a sixth fail at the start and a sixth are abandoned."""
     async with (
         serving_sessions(folder, idle_s=idle_s) as served,
         connected(served.url, "modern") as client,
     ):
         await _many(client, _WARM_UP)
-        before, browser, idling = await _idle(served, idle_s)
+        before, browser, idling = await _idle_usage(served, idle_s)
         tally = await _many(client, sessions)
-        after, browser_after, left = await _idle(served, idle_s)
-        listed = await asked(client, "list_sessions")
+        after, browser_after, left = await _idle_usage(served, idle_s)
+        listed = await call_tool(client, "list_sessions")
     grown_mb = max(after.rss_bytes - before.rss_bytes, 0) / 1e6
     said = ", ".join(f"{count:,} {what}" for what, count in sorted(tally.items()))
     grown = after.descriptors - before.descriptors
     return [
-        told(f"{sessions:,} sessions", said),
-        none_of("  sessions left after the idle time", len(listed["items"])),
-        none_of("  pages left in the browser", max(left - idling, 0)),
-        at_most("  memory of the daemon grown", grown_mb, _DAEMON_MB, "MB"),
-        at_most("  memory of the browser, to before", browser_after / browser, _BROWSER_SHARE, ""),
-        at_most("  descriptors more than before", grown, _DESCRIPTORS, ""),
+        info_row(f"{sessions:,} sessions", said),
+        zero_row("  sessions left after the idle time", len(listed["items"])),
+        zero_row("  pages left in the browser", max(left - idling, 0)),
+        limit_row("  memory of the daemon grown", grown_mb, _DAEMON_MB, "MB"),
+        limit_row(
+            "  memory of the browser, to before", browser_after / browser, _BROWSER_SHARE, ""
+        ),
+        limit_row("  descriptors more than before", grown, _DESCRIPTORS, ""),
     ]
 
 
@@ -152,34 +154,38 @@ async def _many(client: Connection, sessions: int) -> Counter[str]:
     tally: Counter[str] = Counter()
     for number in range(sessions):
         if number % 6 == 1:
-            await started(client)
+            await start_session(client)
             tally["abandoned"] += 1
         elif number % 6:
-            session = await started(client)
-            answer = await done(client, session, {"keyword": "Press", "target": "text=Send"})
+            session = await start_session(client)
+            answer = await do_steps(client, session, {"keyword": "Press", "target": "text=Send"})
             tally[answer["status"]] += 1
-            await asked(client, "end_session", session_id=session)
+            await call_tool(client, "end_session", session_id=session)
         elif number % 18 == 0:
-            tally["unlike the schema"] += not await started(client, arguments={"who": 5, "x": 1})
+            tally["unlike the schema"] += not await start_session(
+                client, arguments={"who": 5, "x": 1}
+            )
         elif number % 18 == 6:
-            tally["failed in the template"] += not await started(client, arguments={"who": ""})
+            tally["failed in the template"] += not await start_session(
+                client, arguments={"who": ""}
+            )
         else:
             with anyio.move_on_after(0.05) as scope:
-                await started(client)
+                await start_session(client)
             tally["cancelled"] += scope.cancelled_caught
     return tally
 
 
-async def crowd_rows(folder: Path, *, seconds: float) -> list[Row]:
-    """Eight sessions at once, two clients in one of them, calls cancelled at random."""
+async def measure_crowd(folder: Path, *, seconds: float) -> list[Row]:
+    """Measure eight sessions at once, two clients in one of them, calls cancelled at random."""
     tally: Counter[str] = Counter()
     async with (
         serving_sessions(folder) as served,
         connected(served.url, "modern") as first,
         connected(served.url, "modern") as second,
     ):
-        sessions = [await started(first) for _ in range(MOST)]
-        ninth = await asked(first, "start_session", widget="form", arguments={"who": "Ada"})
+        sessions = [await start_session(first) for _ in range(MOST)]
+        ninth = await call_tool(first, "start_session", widget="form", arguments={"who": "Ada"})
         act = partial(_act, over=time.monotonic() + seconds, tally=tally)
         async with anyio.create_task_group() as tasks:
             for at in range(MOST):
@@ -188,10 +194,10 @@ async def crowd_rows(folder: Path, *, seconds: float) -> list[Row]:
     said = ", ".join(f"{count:,} {what}" for what, count in sorted(tally.items()))
     bad = sum(count for what, count in tally.items() if what.startswith("W4") and what != "W4001")
     return [
-        told(f"{MOST} sessions and 9 callers for {seconds:.0f} s", said),
-        none_of("  steps between those of another call", tally["W4301"], f"{tally['done']:,}"),
-        none_of("  calls that failed otherwise", bad - tally["W4301"]),
-        none_of(
+        info_row(f"{MOST} sessions and 9 callers for {seconds:.0f} s", said),
+        zero_row("  steps between those of another call", tally["W4301"], f"{tally['done']:,}"),
+        zero_row("  calls that failed otherwise", bad - tally["W4301"]),
+        zero_row(
             "  ninth session not told when to come again",
             not (ninth.get("code") == "W4002" and ninth["retryAfterS"] > 0),
         ),
@@ -201,7 +207,7 @@ async def crowd_rows(folder: Path, *, seconds: float) -> list[Row]:
 async def _act(
     client: Connection, sessions: list[str], at: int, who: str, *, over: float, tally: Counter[str]
 ) -> None:
-    """Type and read, in one call; whoever else typed between would be read."""
+    """Type and read in one call, so that a step of another call between the two is detected."""
     random, number = Random(who), 0
     while time.monotonic() < over:
         number += 1
@@ -211,16 +217,16 @@ async def _act(
         patience_s = random.uniform(0.05, 0.5) if random.random() < 0.05 else _PATIENCE_S
         session, answer = sessions[at], {"code": "cancelled"}
         with anyio.move_on_after(patience_s):
-            answer = await done(client, session, typing, reading, typing, reading)
+            answer = await do_steps(client, session, typing, reading, typing, reading)
         tally[_outcome(answer)] += 1
         if answer.get("code") == "W4001" and sessions[at] == session:
             sessions[at] = ""
-            sessions[at] = await started(client)
+            sessions[at] = await start_session(client)
         elif random.random() < 0.02 and sessions[at] == session:
-            sessions[at] = ""  # ended while whoever shares it may be acting
-            await asked(client, "end_session", session_id=session)
-            sessions[at] = await started(client)
-        while not sessions[at]:  # noqa: ASYNC110 - whoever shares it starts another one
+            sessions[at] = ""  # ended while the client that shares it may act
+            await call_tool(client, "end_session", session_id=session)
+            sessions[at] = await start_session(client)
+        while not sessions[at]:  # noqa: ASYNC110 - the client that shares it starts another
             await anyio.sleep(0.05)
 
 
@@ -234,23 +240,23 @@ def is_driver(pid: int) -> bool:
     return b"playwright/driver" in _command(pid)
 
 
-async def child_rows(folder: Path, *, kills: int) -> list[Row]:
-    """Kill each process that a browser consists of, in turn, under sessions and calls."""
+async def measure_children(folder: Path, *, kills: int) -> list[Row]:
+    """Measure kills of each process of a browser, under sessions and calls."""
     rows = []
     for name, is_one in (("Chromium", is_browser), ("Chromium's driver", is_driver)):
         (folder / name).mkdir()
-        rows += await killed_rows(folder / name, kills=kills, name=name, is_one=is_one)
+        rows += await measure_kills(folder / name, kills=kills, name=name, is_one=is_one)
     return rows
 
 
-async def killed_rows(
+async def measure_kills(
     folder: Path, *, kills: int, name: str, is_one: Callable[[int], bool]
 ) -> list[Row]:
-    """Kill a process of the browser under four sessions, while others call widgets.
+    """Measure kills of one process under four sessions, while other clients call widgets.
 
     Args:
         folder: An empty folder.
-        kills: How often.
+        kills: Number of kills.
         name: What is killed, for the rows.
         is_one: Returns whether a process is one to kill.
     """
@@ -273,7 +279,7 @@ async def killed_rows(
         async def wait_for_it(session: str) -> None:
             waiting = {"keyword": "Expect Visible", "target": "text=Nobody"}
             begun = time.monotonic()
-            answer = await asked(
+            answer = await call_tool(
                 client, "do_in_session", session_id=session, steps=[waiting], timeout_s=30
             )
             told_s.append(time.monotonic() - begun - 0.5)
@@ -282,7 +288,7 @@ async def killed_rows(
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(keep_calling)
             for _ in range(kills):
-                sessions = [await started(client) for _ in range(4)]
+                sessions = [await start_session(client) for _ in range(4)]
                 async with anyio.create_task_group() as waiting:
                     for session in sessions:
                         waiting.start_soon(wait_for_it, session)
@@ -290,42 +296,44 @@ async def killed_rows(
                     for pid in filter(is_one, descendants(served.process.pid)):
                         os.kill(pid, signal.SIGKILL)
                 begun = time.monotonic()
-                session = await started(client)
+                session = await start_session(client)
                 again_s.append(time.monotonic() - begun)
-                await asked(client, "end_session", session_id=session)
+                await call_tool(client, "end_session", session_id=session)
             over.set()
     waited = 4 * kills
     return [
-        none_of(
+        zero_row(
             f"{name} killed {kills} times: told otherwise", waited - tally["W4003"], f"{waited}"
         ),
-        at_most("  told after", max(told_s), _TOLD_S, "s"),
-        at_most("  the next start", max(again_s), _STARTED_S, "s"),
-        none_of("  other calls failed", tally["failed calls"], f"{tally['calls']:,}"),
+        limit_row("  told after", max(told_s), _TOLD_S, "s"),
+        limit_row("  the next start", max(again_s), _STARTED_S, "s"),
+        zero_row("  other calls failed", tally["failed calls"], f"{tally['calls']:,}"),
     ]
 
 
-async def saved_rows(folder: Path, *, saves: int) -> list[Row]:
-    """Save the widget while two sessions stay with their version and two follow."""
+async def measure_saves(folder: Path, *, saves: int) -> list[Row]:
+    """Measure saves while two sessions keep their version and two follow."""
     file, over = folder / "Form.widget", anyio.Event()
     tally: Counter[str] = Counter()
     async with serving_sessions(folder) as served, connected(served.url, "modern") as client:
-        sessions = [await started(client, follow=follow) for follow in (False, False, True, True)]
+        sessions = [
+            await start_session(client, follow=follow) for follow in (False, False, True, True)
+        ]
         typing = {"keyword": "Enter Text", "target": "field=note", "text": "typed before"}
         for session in sessions:
-            await done(client, session, typing)
+            await do_steps(client, session, typing)
 
         async def act(session: str) -> None:
             pressing = {"keyword": "Press", "target": "action=form.send"}
             expecting = {"keyword": "Expect Action", "type": "form.send"}
             while not over.is_set():
-                tally[_outcome(await done(client, session, pressing, expecting))] += 1
+                tally[_outcome(await do_steps(client, session, pressing, expecting))] += 1
 
         async with anyio.create_task_group() as tasks:
             for session in sessions:
                 tasks.start_soon(act, session)
             for number in range(1, saves + 1):
-                file.write_text(form(number))
+                file.write_text(form_widget(number))
                 await anyio.sleep(0.1)
             over.set()
         shown = []
@@ -336,21 +344,23 @@ async def saved_rows(folder: Path, *, saves: int) -> list[Row]:
                 "equals": f"Ada Form {last}",
             }
             value = {"keyword": "Expect Value", "target": "field=note", "equals": "typed before"}
-            shown.append(_outcome(await done(client, session, title, value)))
-        ended = await asked(client, "end_session", session_id=sessions[-1])
+            shown.append(_outcome(await do_steps(client, session, title, value)))
+        ended = await call_tool(client, "end_session", session_id=sessions[-1])
     events = ended.get("events", [])
     order = [one["seq"] for one in events]
     changes = sum(one["kind"] == "widget.changed" for one in events)
     failed = tally.total() - tally["done"]
     return [
-        none_of(f"{saves} saves: steps failed", failed, f"{tally.total():,} pairs of steps"),
-        none_of("  sessions that show another version, or lost what was typed", _not_done(shown)),
-        none_of("  events out of order", order != sorted(order), f"{changes} changes told"),
+        zero_row(f"{saves} saves: steps failed", failed, f"{tally.total():,} pairs of steps"),
+        zero_row(
+            "  sessions that show another version, or lost what was typed", _count_failed(shown)
+        ),
+        zero_row("  events out of order", order != sorted(order), f"{changes} changes told"),
     ]
 
 
-async def heard_rows(*, widgets: int) -> list[Row]:
-    """Press the first thing that can be pressed in each bundled widget, as a user who fills in."""
+async def measure_actions(*, widgets: int) -> list[Row]:
+    """Measure the first action of each bundled widget, pressed as by a user who fills in."""
     tally: Counter[str] = Counter()
     bad: list[str] = []
     flags = ("--toolset", "sessions", "--log-level", "error")
@@ -368,34 +378,34 @@ async def heard_rows(*, widgets: int) -> list[Row]:
             if not pressed:
                 tally["without actions"] += 1
                 continue
-            said = await _pressed(user, agent, render, [*_required(tree), _press(pressed)])
+            said = await _press_and_wait(user, agent, render, [*_required(tree), _press(pressed)])
             tally[said] += 1
             if said != "heard once":
                 bad.append(widget.tool)
     said = ", ".join(f"{count} {what}" for what, count in sorted(tally.items()))
     return [
-        told("bundled widgets in which something is pressed", said),
-        none_of("  actions not heard once, with what was sent", len(bad), ", ".join(bad)),
+        info_row("bundled widgets in which something is pressed", said),
+        zero_row("  actions not heard once, with what was sent", len(bad), ", ".join(bad)),
     ]
 
 
-async def _pressed(
+async def _press_and_wait(
     user: Connection, agent: Connection, render: str, acting: list[dict[str, Any]]
 ) -> str:
-    begun = await asked(user, "start_session", render_id=render)
-    acted = await done(user, begun["sessionId"], *acting)
+    begun = await call_tool(user, "start_session", render_id=render)
+    acted = await do_steps(user, begun["sessionId"], *acting)
     sent = [one["payload"] for one in acted.get("events", ()) if one["kind"] == "action"]
     for _ in range(20):
         if sent or acted["status"] != "done":
             break
-        looked = await done(user, begun["sessionId"], {"keyword": "Look"})
+        looked = await do_steps(user, begun["sessionId"], {"keyword": "Look"})
         sent = [one["payload"] for one in looked["events"] if one["kind"] == "action"]
         await anyio.sleep(0.1)
-    first = await asked(agent, "await_widget_action", render_id=render, timeout_s=1)
-    again = await asked(
+    first = await call_tool(agent, "await_widget_action", render_id=render, timeout_s=1)
+    again = await call_tool(
         agent, "await_widget_action", render_id=render, timeout_s=0, after=first.get("next", 0)
     )
-    await asked(user, "end_session", session_id=begun["sessionId"])
+    await call_tool(user, "end_session", session_id=begun["sessionId"])
     if acted["status"] != "done":
         return str(acted["failed"]["code"])
     got = [one["payload"] for one in first.get("actions", ())]
@@ -403,7 +413,7 @@ async def _pressed(
 
 
 def _actions(node: object) -> Iterator[str]:
-    """The actions that pressing something takes, but for those that the host keeps to itself."""
+    """Yield the actions of elements that can be pressed, without those of the host."""
     inner = node if isinstance(node, list) else []
     if isinstance(node, dict):
         confirmed = node.get("confirm") or {}
@@ -420,7 +430,7 @@ def _press(action: str) -> dict[str, Any]:
 
 
 def _required(node: object) -> Iterator[dict[str, Any]]:
-    """Steps that fill in what a form wants."""
+    """Yield steps that fill in the required fields of a form."""
     if isinstance(node, list):
         for one in node:
             yield from _required(one)
@@ -445,5 +455,5 @@ def _required(node: object) -> Iterator[dict[str, Any]]:
 _TYPED = {"email": "ada@ada.example", "number": "7", "tel": "5550100", "url": "https://ada.example"}
 
 
-def _not_done(outcomes: Sequence[str]) -> int:
+def _count_failed(outcomes: Sequence[str]) -> int:
     return sum(one != "done" for one in outcomes)

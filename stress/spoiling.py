@@ -1,7 +1,7 @@
-"""Spoil `.widget` files as slips, bad tools and bad wishes do; strategies for hypothesis.
+"""Spoil `.widget` files as mistakes, bad tools and attackers do; strategies for hypothesis.
 
-Bytes are overwritten, values of the JSON and parts of the template replaced, and
-two files made into one.
+Bytes are overwritten, values of the JSON and parts of the template are replaced, and
+two files are spliced into one.
 """
 
 from __future__ import annotations
@@ -43,33 +43,33 @@ CUTS = st.sampled_from(
 Path = tuple[Any, ...]
 
 
-def spoilt(files: Sequence[bytes]) -> st.SearchStrategy[bytes]:
-    """One of `files` in which something was overwritten, or two of them in one.
+def spoilt_files(files: Sequence[bytes]) -> st.SearchStrategy[bytes]:
+    """Return a strategy of spoilt files.
 
     Args:
-        files: Each a JSON object.
+        files: Originals, each a JSON object.
     """
-    # By number, for hypothesis shows its strategies where it fails.
+    # By index, because hypothesis prints strategies when they fail.
     taken = st.integers(0, len(files) - 1).map(files.__getitem__)
     documents = taken.map(json.loads)
     return st.one_of(
-        edited(documents),
-        edited(documents),
-        flipped(taken),
+        edited_documents(documents),
+        edited_documents(documents),
+        flipped_bytes(taken),
         st.builds(_spliced, taken, taken, st.floats(0, 1), st.floats(0, 1)),
     )
 
 
 @st.composite
-def edited(draw: st.DrawFn, documents: st.SearchStrategy[Any]) -> bytes:
-    """A document with other values in places, and another template; its text cut at times."""
+def edited_documents(draw: st.DrawFn, documents: st.SearchStrategy[Any]) -> bytes:
+    """Draw a document with other values, another template, and sometimes a cut text."""
     document = json.loads(json.dumps(draw(documents)))
     if draw(st.booleans()):
         donor = draw(documents)
         for key in draw(st.sets(st.sampled_from(sorted(donor)), max_size=2)):
             document[key] = donor[key]
     for _ in range(draw(st.integers(0, 3))):
-        replaced(document, draw(st.sampled_from(places(document))), copy.deepcopy(draw(JUNK)))
+        replace_at(document, draw(st.sampled_from(list_paths(document))), copy.deepcopy(draw(JUNK)))
     if draw(st.booleans()) and isinstance(document.get("template"), str):
         document["template"] = cut(draw, document["template"])
     text = json.dumps(document)
@@ -77,8 +77,8 @@ def edited(draw: st.DrawFn, documents: st.SearchStrategy[Any]) -> bytes:
 
 
 @st.composite
-def flipped(draw: st.DrawFn, taken: st.SearchStrategy[bytes]) -> bytes:
-    """A file with some bytes that were others."""
+def flipped_bytes(draw: st.DrawFn, taken: st.SearchStrategy[bytes]) -> bytes:
+    """Draw a file with some bytes overwritten."""
     content = bytearray(draw(taken))
     for _ in range(draw(st.integers(1, 8))):
         content[draw(st.integers(0, len(content) - 1))] = draw(st.integers(0, 255))
@@ -90,23 +90,23 @@ def _spliced(one: bytes, other: bytes, head: float, tail: float) -> bytes:
 
 
 def cut(draw: st.DrawFn, text: str) -> str:
-    """`text` with a few characters replaced by what means something in a template or in JSON."""
+    """Replace a few characters by a token of templates or of JSON."""
     start = draw(st.integers(0, len(text)))
     end = min(len(text), start + draw(st.integers(0, 12)))
     return text[:start] + draw(CUTS) + text[end:]
 
 
-def places(value: Any, path: Path = ()) -> list[Path]:
-    """Every place in a document, as the keys and indexes that lead there."""
+def list_paths(value: Any, path: Path = ()) -> list[Path]:
+    """Return the path of every value in a document, as keys and indexes."""
     inner: Iterable[tuple[Any, Any]] = value.items() if isinstance(value, dict) else ()
     if isinstance(value, list):
         inner = enumerate(value)
-    found = [place for key, one in inner for place in places(one, (*path, key))]
+    found = [place for key, one in inner for place in list_paths(one, (*path, key))]
     return [path, *found] if path else found
 
 
-def replaced(document: Any, place: Path, value: Any) -> None:
-    """Put `value` at a place."""
+def replace_at(document: Any, place: Path, value: Any) -> None:
+    """Replace the value at a path."""
     *around, last = place
     for key in around:
         document = document[key]

@@ -1,6 +1,6 @@
-"""Every style that people and programs save files in.
+"""The ways in which people and programs save files.
 
-Each function makes `new` the content of a file that exists, its own way.
+Each function replaces the content of an existing file with `new`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 def in_place(path: Path, new: bytes) -> None:
-    """Cut the file and write it, as a shell's `>` does."""
+    """Truncate the file and write it, as a shell's `>` does."""
     path.write_bytes(new)
 
 
@@ -24,14 +24,14 @@ def renamed(path: Path, new: bytes) -> None:
 
 
 def from_download(path: Path, new: bytes) -> None:
-    """Do that under the name that browsers give to half a download."""
+    """Write a file under the name of an unfinished download, and move it over this one."""
     aside = path.with_name(path.name + ".crdownload")
     aside.write_bytes(new)
     aside.replace(path)
 
 
 def in_chunks(path: Path, new: bytes) -> None:
-    """Write bit by bit, as over a slow connection."""
+    """Write in chunks, as over a slow connection."""
     with path.open("wb") as file:
         for start in range(0, len(new), 100):
             file.write(new[start : start + 100])
@@ -40,7 +40,7 @@ def in_chunks(path: Path, new: bytes) -> None:
 
 
 def backed_up(path: Path, new: bytes) -> None:
-    """Move the old one aside and remove it in the end, as vim does."""
+    """Move the old file aside and remove it at the end, as vim does."""
     backup = path.with_name(path.name + "~")
     path.replace(backup)
     path.write_bytes(new)
@@ -48,39 +48,39 @@ def backed_up(path: Path, new: bytes) -> None:
 
 
 def removed_first(path: Path, new: bytes) -> None:
-    """Delete the old one before writing the new one."""
+    """Delete the old file before writing the new one."""
     path.unlink()
     path.write_bytes(new)
 
 
 def with_old_time(path: Path, new: bytes) -> None:
-    """Put a file in place that is older than the one before, as `cp -p` and archives do."""
+    """Write a file that is older than the one before, as `cp -p` and archives do."""
     renamed(path, new)
     os.utime(path, (1, 1))
 
 
 def broken_before(path: Path, new: bytes) -> None:
-    """Save half of it, and all of it at once after."""
+    """Write half of it, and all of it right after."""
     path.write_bytes(new[: len(new) // 2])
     path.write_bytes(new)
 
 
 def appended(path: Path, new: bytes) -> None:
-    """Empty the file, and append to it."""
+    """Truncate the file, and append to it."""
     path.write_bytes(b"")
     with path.open("ab") as file:
         file.write(new)
 
 
 def overwritten(path: Path, new: bytes) -> None:
-    """Write over the old content, and cut what is left of it."""
+    """Overwrite the old content, and truncate the rest."""
     with path.open("r+b") as file:
         file.write(new)
         file.truncate()
 
 
 def touched(path: Path, new: bytes) -> None:
-    """Set the time of the old one, and replace it then."""
+    """Touch the old file, and then replace it."""
     path.touch()
     renamed(path, new)
 

@@ -1,8 +1,8 @@
-"""Swap one snapshot for the next, many thousand times, and look at what the process holds on to.
+"""Swap snapshots many thousand times, and measure the resources that stay in use.
 
-Once in this process, through the same reload, notify and server as the daemon's, with
-hints instead of events and without the wait for quiet; and once with a daemon whose
-folder is saved to as fast as each save is served.
+Once in this process, through the reload, notify and server of the daemon, with hints
+instead of events and without the wait for quiet; and once with a daemon whose folder is
+saved to as fast as each save is served.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ import anyio
 from fastmcp import Client
 
 from stress.calling import both_eras
-from stress.churn import WHO, content, revision_of
-from stress.probing import readiness, until
-from stress.processes import Holdings, holdings
+from stress.churn import WHO, revision_of, widget_content
+from stress.probing import read_readiness, wait_until
+from stress.processes import Usage, read_usage
 from stress.styles import renamed
-from stress.table import Row, at_most, none_of
+from stress.table import Row, limit_row, zero_row
 from tests.process import daemon_process
 from widgetd.catalog.catalog import Catalog
 from widgetd.catalog.loader import Loader
@@ -42,24 +42,24 @@ _GROWTH_MB = 5.0
 _CALL_EVERY = 50
 _REST_S = 1.0
 _WARM_UP = 0.1
-"""The part of the swaps that comes before the first look, at least to the first calls: caches and
-memory pools fill in it, and connections are opened."""
+"""Share of the swaps before the first measurement, at least up to the first calls: caches and
+memory pools fill, and connections are opened."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a process held when it was warm, and in the end.
+    """The resources of a process when warm, and at the end.
 
     Attributes:
-        swaps: How many there were between the two.
-        before: What it held when it was warm.
-        after: What it held in the end.
-        widgets: How many widgets were in memory in the end; None where that cannot be seen.
+        swaps: Number of swaps between the two.
+        before: Resources when warm.
+        after: Resources at the end.
+        widgets: Number of widgets in memory at the end; None where it is unknown.
     """
 
     swaps: int
-    before: Holdings
-    after: Holdings
+    before: Usage
+    after: Usage
     widgets: int | None = None
 
 
@@ -74,23 +74,23 @@ class Saver:
 
     @property
     def name(self) -> str:
-        """The widget that was saved last."""
+        """Return the widget that was saved last."""
         return f"w{self.revision % WIDGETS}"
 
     def save(self) -> str:
-        """Save the next one, and answer its path."""
+        """Save the next widget, and return its path."""
         self.revision += 1
         path = self._folder / f"{self.name}.widget"
-        renamed(path, content(self.name, self.revision))
+        renamed(path, widget_content(self.name, self.revision))
         return path.name
 
 
-async def in_process(folder: Path, *, swaps: int) -> Outcome:
-    """Swap so often through the reload loop of this process.
+async def swap_in_process(folder: Path, *, swaps: int) -> Outcome:
+    """Swap repeatedly through the reload loop of this process.
 
     Args:
         folder: An empty folder.
-        swaps: How often.
+        swaps: Number of swaps.
     """
     registry, hints, scanned = Registry(), Hints(), anyio.Event()
     server = build(registry, local_store())
@@ -104,9 +104,9 @@ async def in_process(folder: Path, *, swaps: int) -> Outcome:
             swap = partial(_swap, server, hints, saver, client)
             warm = max(int(swaps * _WARM_UP), _CALL_EVERY)
             await _repeat(warm, swap)
-            before = _own()
+            before = _own_usage()
             await _repeat(swaps - warm, swap)
-            after = _own()
+            after = _own_usage()
             widgets = sum(isinstance(each, Widget) for each in gc.get_objects())
         tasks.cancel_scope.cancel()
     return Outcome(swaps=swaps - warm, before=before, after=after, widgets=widgets)
@@ -127,17 +127,17 @@ async def _repeat(times: int, act: Callable[[], Awaitable[None]]) -> None:
         await act()
 
 
-def _own() -> Holdings:
+def _own_usage() -> Usage:
     gc.collect()
-    return holdings(os.getpid())
+    return read_usage(os.getpid())
 
 
-async def of_daemon(folder: Path, *, swaps: int) -> Outcome:
-    """Save so often to the folder of a daemon, each as soon as the one before is served.
+async def swap_daemon(folder: Path, *, swaps: int) -> Outcome:
+    """Save repeatedly to the folder of a daemon, each time as soon as the last save is served.
 
     Args:
         folder: An empty folder.
-        swaps: How often.
+        swaps: Number of swaps.
     """
     saver = Saver(folder)
     async with (
@@ -146,43 +146,43 @@ async def of_daemon(folder: Path, *, swaps: int) -> Outcome:
     ):
 
         async def swap() -> None:
-            before = (await readiness(served.url))["generation"]
+            before = (await read_readiness(served.url))["generation"]
             saver.save()
-            await until(served.url, lambda state: state["generation"] != before)
+            await wait_until(served.url, lambda state: state["generation"] != before)
             if saver.revision % _CALL_EVERY == 0:
                 for client in clients:
                     await client.call(saver.name, who=WHO)
 
         warm = max(int(swaps * _WARM_UP), _CALL_EVERY)
         await _repeat(warm, swap)
-        before = await _rested(served.process.pid)
+        before = await _settled_usage(served.process.pid)
         await _repeat(swaps - warm, swap)
-        after = await _rested(served.process.pid)
+        after = await _settled_usage(served.process.pid)
     return Outcome(swaps=swaps - warm, before=before, after=after)
 
 
-async def _rested(pid: int) -> Holdings:
-    """What a process holds once the connections that were closed are closed on its side too."""
+async def _settled_usage(pid: int) -> Usage:
+    """Return the resources once closed connections are closed on the server's side too."""
     await anyio.sleep(_REST_S)
-    return holdings(pid)
+    return read_usage(pid)
 
 
-async def near_rows(folder: Path, *, swaps: int) -> list[Row]:
-    """The rows of swapping so often in this process."""
-    return _held("through the reload loop", await in_process(folder, swaps=swaps))
+async def measure_in_process(folder: Path, *, swaps: int) -> list[Row]:
+    """Measure swaps in this process."""
+    return _compare_usage("through the reload loop", await swap_in_process(folder, swaps=swaps))
 
 
-async def far_rows(folder: Path, *, swaps: int) -> list[Row]:
-    """The rows of swapping so often through the folder of a daemon."""
-    return _held("through a daemon's folder", await of_daemon(folder, swaps=swaps))
+async def measure_daemon(folder: Path, *, swaps: int) -> list[Row]:
+    """Measure swaps through the folder of a daemon."""
+    return _compare_usage("through a daemon's folder", await swap_daemon(folder, swaps=swaps))
 
 
-def _held(way: str, outcome: Outcome) -> list[Row]:
+def _compare_usage(way: str, outcome: Outcome) -> list[Row]:
     before, after = outcome.before, outcome.after
     grown_mb = (after.rss_bytes - before.rss_bytes) / 1e6
     now = f"to {after.rss_bytes / 1e6:.0f} MB"
     return [
-        at_most(f"{outcome.swaps:,} swaps {way}: memory", grown_mb, _GROWTH_MB, "MB more", now),
-        none_of("  more descriptors", max(0, after.descriptors - before.descriptors)),
-        none_of("  more threads", max(0, after.threads - before.threads)),
+        limit_row(f"{outcome.swaps:,} swaps {way}: memory", grown_mb, _GROWTH_MB, "MB more", now),
+        zero_row("  more descriptors", max(0, after.descriptors - before.descriptors)),
+        zero_row("  more threads", max(0, after.threads - before.threads)),
     ]

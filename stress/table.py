@@ -1,4 +1,4 @@
-"""One table: what was tried, what was seen, what it must come to, and whether it did."""
+"""The table of a trial: what was measured, the bar, and the verdict."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _HEADS = ("what", "measured", "bar", "")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """What one trial came to.
+    """One measurement.
 
     Attributes:
-        what: What was tried.
-        measured: What was seen.
-        bar: What it must come to; empty where it is only told.
-        held: Whether it did.
+        what: The trial.
+        measured: The outcome.
+        bar: The bound of the outcome; empty for information.
+        held: The outcome is within the bound.
     """
 
     what: str
@@ -29,38 +29,38 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """Whether the bar was held; empty where there is none."""
+        """Return `held` or `missed`; empty without a bar."""
         if not self.bar:
             return ""
         return "held" if self.held else "missed"
 
 
-def told(what: str, measured: str) -> Row:
-    """A row without a bar."""
+def info_row(what: str, measured: str) -> Row:
+    """Return a row without a bar."""
     return Row(what=what, measured=measured)
 
 
-def none_of(what: str, seen: int, among: str = "") -> Row:
-    """The row of something that must not have happened.
+def zero_row(what: str, seen: int, among: str = "") -> Row:
+    """Return the row of a number that must be 0.
 
     Args:
-        what: What.
-        seen: How often it did.
-        among: In how many cases it could have.
+        what: The events.
+        seen: Their number.
+        among: The number of cases in which they could happen.
     """
     measured = f"{seen:,} of {among}" if among else f"{seen:,}"
     return Row(what=what, measured=measured, bar="0", held=seen == 0)
 
 
-def at_most(what: str, value: float, limit: float, unit: str, remark: str = "") -> Row:
-    """The row of a number that must not exceed a limit.
+def limit_row(what: str, value: float, limit: float, unit: str, remark: str = "") -> Row:
+    """Return the row of a number that must not exceed a limit.
 
     Args:
-        what: What was measured.
-        value: What it came to.
-        limit: What it may come to.
+        what: The quantity.
+        value: Its value.
+        limit: Its limit.
         unit: Of both.
-        remark: What else to say of the value.
+        remark: Added to the value.
     """
     measured = f"{shown(value)} {unit}".rstrip()
     return Row(
@@ -71,8 +71,8 @@ def at_most(what: str, value: float, limit: float, unit: str, remark: str = "") 
     )
 
 
-def of_ratio(row: Ratios) -> Row:
-    """The row of a ratio of two arms; missed where its whole interval lies beyond the bar."""
+def ratio_row(row: Ratios) -> Row:
+    """Return the row of a ratio; missed if its whole interval lies beyond the bar."""
     ratio = row.ratio
     interval = "" if ratio is None else f"{ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f})"
     ours, theirs = (times.partition(" (")[0] for times in (row.ours, row.theirs))
@@ -84,13 +84,13 @@ def of_ratio(row: Ratios) -> Row:
     )
 
 
-def heading() -> str:
-    """What stands above the rows."""
+def format_heading() -> str:
+    """Return the heading."""
     return f"{_line(_HEADS)}\n{'-' * (sum(_WIDTHS) + 2 * (len(_WIDTHS) - 1))}"
 
 
-def written(row: Row) -> str:
-    """One row."""
+def format_row(row: Row) -> str:
+    """Return a row as a line."""
     return _line((row.what, row.measured, row.bar, row.verdict))
 
 

@@ -1,4 +1,4 @@
-"""Kill what fills widgets again and again, and then the daemon: who is back, and who is left."""
+"""Kill upstreams again and again, and then the daemon; count reconnects and orphans."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from typing import Any
 
 import anyio
 
-from stress.processes import running
-from stress.table import Row, at_most, none_of
+from stress.processes import find_processes
+from stress.table import Row, limit_row, zero_row
 from tests.field.deploy.balancing import free_port
 from tests.process import Served, daemon_process
 from tests.raw import connect
@@ -25,25 +25,25 @@ from tests.system.upstreams.servers import STDIO, child, toml
 from tests.system.upstreams.test_feeds import write
 from widgetd.upstreams.limits import LIMITS
 
-_MARK = "# a child that a storm looks for"
+_MARK = "# a child that the stress test looks for"
 _HTTP = STDIO.replace("mcp.run(", 'mcp.run(transport="http", port=int(sys.argv[1]), ')
 _PATIENCE_S = 2 * LIMITS.pauses_s[-1]
-"""Whatever is killed often is tried again after the longest pause."""
+"""An upstream that fails often is tried again after the longest pause."""
 
 _BEAT_S = 0.02
 _PROBE_S = 0.2
 _TRY_S = 1.0
-"""How long one try to connect may take, beside the pause before it."""
+"""Limit of one try to connect, without the pause before it."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Outcome:
-    """What came of killing.
+    """The outcome of repeated kills.
 
     Attributes:
-        late_s: How long each server was there and not connected to, beside the pause that ran.
-        unfilled: After how many returns a widget was not filled.
-        left: How many children there were after the daemon had ended, or was killed.
+        late_s: Time until each server that was back was connected to, without the pause.
+        unfilled: Number of returns after which a widget was not filled.
+        left: Number of child processes left after the daemon ended or was killed.
     """
 
     late_s: list[float] = field(default_factory=list)
@@ -51,15 +51,15 @@ class Outcome:
     left: int = 0
 
 
-async def killed(
+async def kill_repeatedly(
     folder: Path, *, kills: int, ends: Sequence[signal.Signals] = (signal.SIGTERM, signal.SIGKILL)
 ) -> Outcome:
-    """Kill a server and a child of the daemon so often, and in the end the daemon.
+    """Kill a server and a child of the daemon repeatedly, and the daemon at the end.
 
     Args:
         folder: An empty folder.
-        kills: How often, with the first daemon; with any other once.
-        ends: How a daemon ends, one after the other.
+        kills: Number of kills with the first daemon; one with each other.
+        ends: Signals that end the daemons, one after the other.
     """
     outcome, port = Outcome(), free_port()
     file, widgets = folder / "upstreams.toml", write(folder)
@@ -78,16 +78,19 @@ async def killed(
 
 async def _kill_both(client: Connection, port: int, number: int, outcome: Outcome) -> None:
     async with _server(port):
-        pause_s, started_s = (await _of(client, "flights")).get("retryInS", 0.0), time.monotonic()
+        pause_s, started_s = (
+            (await _status(client, "flights")).get("retryInS", 0.0),
+            time.monotonic(),
+        )
         await _until(client, "flights", "ready")
         outcome.late_s.append(time.monotonic() - started_s - pause_s)
         filled = await client.client.call_tool("flight", {"number": f"UA{number}"})
         outcome.unfilled += bool(filled.is_error)
         await _until(client, "local", "ready")
-        [first] = running(_MARK)
+        [first] = find_processes(_MARK)
         os.kill(first, signal.SIGKILL)
         with anyio.fail_after(_PATIENCE_S):
-            while running(_MARK) in ([], [first]):  # noqa: ASYNC110 - another process is asked
+            while find_processes(_MARK) in ([], [first]):  # noqa: ASYNC110 - another process is asked
                 await anyio.sleep(_BEAT_S)
         await _until(client, "local", "ready")
     await _until(client, "flights", "failed")
@@ -97,14 +100,14 @@ async def _end(served: Served, how: signal.Signals, outcome: Outcome) -> None:
     served.send(how)
     await served.ended(within_s=_PATIENCE_S)
     with anyio.move_on_after(10.0 if how == signal.SIGKILL else 0.0):
-        while running(_MARK):  # noqa: ASYNC110 - another process is asked
+        while find_processes(_MARK):  # noqa: ASYNC110 - another process is asked
             await anyio.sleep(_BEAT_S)
-    outcome.left += len(running(_MARK))
+    outcome.left += len(find_processes(_MARK))
 
 
 @asynccontextmanager
 async def _server(port: int) -> AsyncIterator[None]:
-    """An MCP server that is there at once, and killed at the end."""
+    """Run an MCP server, wait until it listens, and kill it at the end."""
     command = [sys.executable, "-c", _HTTP, str(port)]
     process = await anyio.open_process(command, stdout=DEVNULL, stderr=DEVNULL)
     try:
@@ -121,7 +124,7 @@ async def _server(port: int) -> AsyncIterator[None]:
         await process.aclose()
 
 
-async def _of(client: Connection, name: str) -> dict[str, Any]:
+async def _status(client: Connection, name: str) -> dict[str, Any]:
     told = await client.client.call_tool("get_upstreams", {"names": [name]})
     assert told.structured_content is not None
     [one] = told.structured_content["items"]
@@ -130,17 +133,17 @@ async def _of(client: Connection, name: str) -> dict[str, Any]:
 
 async def _until(client: Connection, name: str, state: str) -> None:
     with anyio.fail_after(_PATIENCE_S):
-        while (await _of(client, name))["state"] != state:  # noqa: ASYNC110 - as above
+        while (await _status(client, name))["state"] != state:  # noqa: ASYNC110 - as above
             await anyio.sleep(_BEAT_S)
 
 
-async def rows(folder: Path, *, kills: int) -> list[Row]:
-    """The rows of killing upstreams, and the daemon beside them."""
-    outcome = await killed(folder, kills=kills)
+async def measure(folder: Path, *, kills: int) -> list[Row]:
+    """Measure kills of upstreams, and of the daemon beside them."""
+    outcome = await kill_repeatedly(folder, kills=kills)
     trial = f"kill -9 {kills:,} times what fills widgets"
     times = f"{len(outcome.late_s):,} returns"
     return [
-        at_most(f"{trial}: a try after the pause", max(outcome.late_s), _TRY_S, "s", times),
-        none_of("  widgets not filled then", outcome.unfilled, times),
-        none_of("  children left by a daemon that ended, or was killed", outcome.left),
+        limit_row(f"{trial}: a try after the pause", max(outcome.late_s), _TRY_S, "s", times),
+        zero_row("  widgets not filled then", outcome.unfilled, times),
+        zero_row("  children left by a daemon that ended, or was killed", outcome.left),
     ]

@@ -11,14 +11,14 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
-from stress.attackfiles import ATTACKS, drop, drop_what_is_no_file
-from stress.calling import shown
-from stress.churn import content
-from stress.deaf import deaf
-from stress.endings import ended
-from stress.kills import killed
-from stress.probing import until
-from stress.upstreams import killed as upstreams_killed
+from stress.attackfiles import ATTACKS, drop, drop_irregular_files
+from stress.calling import read_revision
+from stress.churn import widget_content
+from stress.deaf import deaf_clients
+from stress.endings import end_daemon
+from stress.kills import kill_repeatedly
+from stress.probing import wait_until
+from stress.upstreams import kill_repeatedly as upstreams_killed
 from tests.process import daemon_process
 from tests.serving import connected
 
@@ -26,7 +26,7 @@ from tests.serving import connected
 async def test_a_killed_daemon_equals_the_disk_when_it_is_back_and_keeps_last_good_copies(
     tmp_path: Path,
 ) -> None:
-    outcome = await killed(tmp_path, kills=2, patience_s=10)
+    outcome = await kill_repeatedly(tmp_path, kills=2, patience_s=10)
 
     assert len(outcome.ready_s) == 2
     assert (outcome.behind, outcome.lost) == (0, 0)
@@ -42,7 +42,7 @@ async def test_what_fills_widgets_is_back_after_a_kill_and_leaves_no_child_behin
 
 
 async def test_sigterm_finishes_calls_in_flight_beside_open_streams(tmp_path: Path) -> None:
-    outcome = await ended(tmp_path, streams=16, calls=8)
+    outcome = await end_daemon(tmp_path, streams=16, calls=8)
 
     assert (outcome.code, outcome.unfinished) == (0, 0)
 
@@ -50,29 +50,31 @@ async def test_sigterm_finishes_calls_in_flight_beside_open_streams(tmp_path: Pa
 async def test_clients_that_never_read_keep_nobody_else_from_being_answered_and_told(
     tmp_path: Path,
 ) -> None:
-    (tmp_path / "w0.widget").write_bytes(content("w0", 1))
+    (tmp_path / "w0.widget").write_bytes(widget_content("w0", 1))
     async with (
         daemon_process(tmp_path, "--log-level", "error") as served,
         connected(served.url, "modern") as client,
     ):
-        with deaf(served.url) as ask:
+        with deaf_clients(served.url) as ask:
             for number in range(1, 15):
                 ask()
-                (tmp_path / "w1.widget").write_bytes(content(f"w{number}", 1))
+                (tmp_path / "w1.widget").write_bytes(widget_content(f"w{number}", 1))
                 await client.lists(f"w{number}")
-                assert await shown(client, "w0") == 1
+                assert await read_revision(client, "w0") == 1
 
 
 async def test_attack_files_harm_no_other_widget(tmp_path: Path) -> None:
-    (tmp_path / "w0.widget").write_bytes(content("w0", 1))
-    drop_what_is_no_file(tmp_path)
+    (tmp_path / "w0.widget").write_bytes(widget_content("w0", 1))
+    drop_irregular_files(tmp_path)
     async with (
         daemon_process(tmp_path, "--log-level", "error") as served,
         connected(served.url, "modern") as client,
     ):
         for number, attack in enumerate(ATTACKS):
             drop(tmp_path, attack, number)
-            assert await shown(client, "w0") == 1
+            assert await read_revision(client, "w0") == 1
         with anyio.fail_after(30):
-            await until(served.url, lambda told: told["widgets"] + told["refused"] > len(ATTACKS))
-        assert await shown(client, "w0") == 1
+            await wait_until(
+                served.url, lambda told: told["widgets"] + told["refused"] > len(ATTACKS)
+            )
+        assert await read_revision(client, "w0") == 1

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from stress.flapping import filled, flapped, updated
-from stress.fuzz import rows
-from stress.swaps import WIDGETS, in_process
+from stress.flapping import fill_repeatedly, flap, update_repeatedly
+from stress.fuzz import measure
+from stress.swaps import WIDGETS, swap_in_process
 from widgetd.upstreams.limits import LIMITS
 
 # A snapshot is kept by whoever lists it, and by whoever tells of the next one.
@@ -20,7 +20,7 @@ MOST_AT_ONCE = 6 * WIDGETS
 
 
 async def test_swaps_leave_no_widget_descriptor_or_thread_behind(tmp_path: Path) -> None:
-    outcome = await in_process(tmp_path, swaps=300)
+    outcome = await swap_in_process(tmp_path, swaps=300)
 
     before, after = outcome.before, outcome.after
     assert (after.descriptors, after.threads) == (before.descriptors, before.threads)
@@ -29,7 +29,7 @@ async def test_swaps_leave_no_widget_descriptor_or_thread_behind(tmp_path: Path)
 
 
 def test_an_upstream_that_flaps_leaves_no_task_descriptor_or_thread_behind(tmp_path: Path) -> None:
-    seen = flapped(tmp_path, hours=0, warm_up=2)
+    seen = flap(tmp_path, hours=0, warm_up=2)
 
     (before, after), held = seen.tasks, [(one.descriptors, one.threads) for one in seen.held]
     assert seen.cycles == 3
@@ -42,16 +42,16 @@ async def test_answers_that_are_held_stay_within_their_bound(
     limits = replace(LIMITS, held_bytes=500_000)
     monkeypatch.setattr("widgetd.upstreams.feeds.LIMITS", limits)
 
-    held, _ = await filled(tmp_path, fills=50)
+    held, _ = await fill_repeatedly(tmp_path, fills=50)
 
     assert 400_000 < held <= 500_000
 
 
 async def test_whoever_follows_a_render_sees_the_last_of_many_versions() -> None:
-    last, seen, _ = await updated(updates=300)
+    last, seen, _ = await update_repeatedly(updates=300)
 
     assert last == seen == 1 + 100 + 300
 
 
 def test_a_fuzzer_finds_nothing_in_a_moment() -> None:
-    assert [row.what for row in rows(seconds=3, seed=0) if not row.held] == []
+    assert [row.what for row in measure(seconds=3, seed=0) if not row.held] == []

@@ -10,8 +10,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from stress.configmap import swapped
-from stress.overflow import converged
+from stress.configmap import swap_repeatedly
+from stress.overflow import measure_convergence
 from stress.saves import storm
 
 MUTATIONS = 500
@@ -33,12 +33,12 @@ async def test_what_was_made_while_the_daemon_was_stopped_is_served_though_event
     tmp_path: Path,
 ) -> None:
     with anyio.fail_after(60):
-        await converged(tmp_path, files=5_000, one_widget_in=100)
+        await measure_convergence(tmp_path, files=5_000, one_widget_in=100)
 
 
 async def test_a_config_map_that_is_swapped_never_lacks_a_widget(tmp_path: Path) -> None:
     with anyio.fail_after(60):
-        seen = await swapped(tmp_path, swaps=10)
+        seen = await swap_repeatedly(tmp_path, swaps=10)
 
     assert seen["lists"] > 0
     assert (seen["unlisted"], seen["failed"]) == (0, 0)

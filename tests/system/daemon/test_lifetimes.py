@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from stress.endings import open_streams
-from stress.probing import until_refused
+from stress.probing import wait_until_refused
 from tests.process import daemon_process
 from tests.raw import answer, connect, modern_request
 from tests.serving import connected, greeting, over_stdio, serving, widget_file
@@ -54,7 +54,7 @@ async def test_sigterm_lets_a_call_in_flight_finish(tmp_path: Path) -> None:
             await until_answered(served.url)  # so the daemon has read what came before
 
             served.send(signal.SIGTERM)
-            await until_refused(served.url)
+            await wait_until_refused(served.url)
             await stream.send(body[10:])
 
             with anyio.fail_after(5):

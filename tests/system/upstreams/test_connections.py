@@ -11,7 +11,7 @@ import anyio
 import orjson
 import pytest
 
-from stress.processes import running
+from stress.processes import find_processes
 from tests.system.upstreams.servers import (
     FLIGHT,
     SHOP,
@@ -54,8 +54,8 @@ async def test_a_child_answers_and_is_gone_with_us(tmp_path: Path) -> None:
             answer = await upstreams["local"].call("get_flight", {"flight_no": "UA1"})
 
         assert orjson.loads(answer.content)["asked"] == "UA1"
-        assert running(marked)
-    assert not running(marked)
+        assert find_processes(marked)
+    assert not find_processes(marked)
 
 
 async def test_a_child_that_is_killed_is_begun_anew_and_none_is_left(tmp_path: Path) -> None:
@@ -66,15 +66,15 @@ async def test_a_child_that_is_killed_is_begun_anew_and_none_is_left(tmp_path: P
     ) as upstreams:
         with anyio.fail_after(200):
             await upstreams["local"].call("get_flight", {"flight_no": "UA1"})
-            [first] = running(marked)
+            [first] = find_processes(marked)
             os.kill(first, signal.SIGKILL)
-            await until(lambda: running(marked) not in ([], [first]))
+            await until(lambda: find_processes(marked) not in ([], [first]))
             await until(lambda: upstreams["local"].state == "ready")
             answer = await upstreams["local"].call("get_flight", {"flight_no": "UA2"})
 
         assert orjson.loads(answer.content)["asked"] == "UA2"
-        assert first not in running("")
-    assert not running(marked)
+        assert first not in find_processes("")
+    assert not find_processes(marked)
 
 
 async def test_a_service_with_a_document_answers(tmp_path: Path) -> None:

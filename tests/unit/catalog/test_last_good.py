@@ -263,7 +263,7 @@ async def test_kill_9_at_any_moment_loses_nothing_that_is_on_the_disk(tmp_path: 
     churn, random = Churn(widgets, widgets=8), Random(1)
     for _ in range(3):
         async with daemon_process(widgets, "--state-dir", str(state)) as served:
-            saving = threading.Thread(target=churn.blow, args=(40, 0.005))
+            saving = threading.Thread(target=churn.run, args=(40, 0.005))
             saving.start()
             await anyio.sleep(random.uniform(0, 0.3))  # any moment
             served.send(signal.SIGKILL)

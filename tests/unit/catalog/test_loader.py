@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stress.spoiling import spoilt
+from stress.spoiling import spoilt_files
 from tests.corpus import corpus_files
 from tests.serving import widget_file
 from tests.unit.template.test_prices import START, STATEMENTS
@@ -99,7 +99,7 @@ def faults(
 
 
 @settings(max_examples=100, deadline=None)
-@given(spoilt(GOOD))
+@given(spoilt_files(GOOD))
 def test_what_is_served_has_no_fault_in_a_check(content: bytes) -> None:
     assert all(fault.level == "fault" for fault in faults(content))
 

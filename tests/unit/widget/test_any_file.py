@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from stress.judging import Judge
-from stress.spoiling import spoilt
+from stress.spoiling import spoilt_files
 from widgetd.checks import check_widget
 from widgetd.files.source import Source
 from widgetd.widget.definition import define
@@ -20,9 +20,9 @@ JUDGE = Judge(BUNDLED[0])
 
 
 @settings(max_examples=150, deadline=None)
-@given(spoilt(BUNDLED))
+@given(spoilt_files(BUNDLED))
 def test_a_spoilt_widget_is_judged_or_refused_and_either_names_the_file(content: bytes) -> None:
-    verdict = JUDGE.judged(content)
+    verdict = JUDGE.judge(content)
 
     assert verdict.served or [finding.level for finding in verdict.found] == ["fault"]
 
