@@ -26,7 +26,7 @@ from widgetd.browser.chromium import Chromium, find_chromium
 from widgetd.browser.picture import Screenshot
 from widgetd.catalog.catalog import discover_widgets
 from widgetd.render.view import drawing
-from widgetd.widget.states import SAMPLE, shown
+from widgetd.widget.states import SAMPLE, show_state
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -59,7 +59,7 @@ class Studio:
     def __init__(self, portal: BlockingPortal, running: Chromium) -> None:
         widgets = discover_widgets(BUNDLED)
         shots = [
-            Screenshot(tree=shown(one, SAMPLE).tree(one), title=one.definition.title, scale=1)
+            Screenshot(tree=show_state(one, SAMPLE).tree(one), title=one.definition.title, scale=1)
             for one in widgets
         ]
         self._portal = portal

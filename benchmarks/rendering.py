@@ -99,7 +99,7 @@ def _views(path: Path) -> tuple[Case, Case] | None:
         definition = widget.definition
         if not definition.view or not widget.comparison.agrees:
             return None
-        arguments = widget.filled(_sample(widget))
+        arguments = widget.fill(_sample(widget))
         tree(widget.view.render(arguments))
     except (WidgetError, CallError):
         return None

@@ -26,7 +26,7 @@ from widgetd.render.result import Policy, tool_result
 from widgetd.testing.runner import THEMES
 from widgetd.testing.widgets import server_over
 from widgetd.widget.sidecar import SUFFIX
-from widgetd.widget.states import SAMPLE, shown
+from widgetd.widget.states import SAMPLE, show_state
 
 BAR = 2.0
 
@@ -78,7 +78,7 @@ def _results(widgets: Sequence[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
         server = server_over(folder)
         snapshot = server.registry.current
         for widget in snapshot.widgets.values():
-            given = shown(widget, SAMPLE)
+            given = show_state(widget, SAMPLE)
             render = server.rendering.make(
                 widget, given.arguments, snapshot.generation, owner="", made=given.render
             )

@@ -22,7 +22,7 @@ from tests.process import Served, daemon_process
 from tests.serving import Connection, connected, widget_file
 from widgetd.catalog.catalog import discover_widgets
 from widgetd.files.folder import bundled_folder
-from widgetd.widget.states import SAMPLE, shown
+from widgetd.widget.states import SAMPLE, show_state
 
 MOST = 8
 _PATIENCE_S = 60
@@ -370,7 +370,7 @@ async def measure_actions(*, widgets: int) -> list[Row]:
         connected(served.url, "modern") as agent,
     ):
         for widget in discover_widgets(bundled_folder())[:widgets]:
-            given = dict(shown(widget, SAMPLE).arguments)
+            given = dict(show_state(widget, SAMPLE).arguments)
             result = await agent.client.call_tool(widget.tool, given)
             render = (result.meta or {}).get("widgetd/render", {}).get("id", "")
             tree = result.structured_content

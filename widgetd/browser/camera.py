@@ -29,7 +29,7 @@ from widgetd.browser.targets import locate
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError, ConfigError
 from widgetd.render.view import drawing
-from widgetd.widget.states import SAMPLE, shown
+from widgetd.widget.states import SAMPLE, show_state
 
 if TYPE_CHECKING:
     from playwright.async_api import CDPSession, ConsoleMessage, Page, Route
@@ -363,7 +363,7 @@ def sample_screenshots(snapshot: Snapshot, *, width: int, scale: float) -> dict[
     themes: tuple[Theme, ...] = ("light", "dark")
     return {
         f"{tool}-{theme}": Screenshot(
-            tree=shown(widget, SAMPLE).tree(widget),
+            tree=show_state(widget, SAMPLE).tree(widget),
             title=widget.definition.title,
             theme=theme,
             width=width,

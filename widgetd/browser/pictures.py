@@ -18,7 +18,7 @@ from widgetd.errors import CallError
 from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTool, ToolContext, closed_object
 from widgetd.render.result import Result, text_block, unknown_widget
 from widgetd.schema.json_values import to_json
-from widgetd.widget.states import SAMPLE, Shown, shown, state_of
+from widgetd.widget.states import SAMPLE, ShownState, find_state, show_state
 
 if TYPE_CHECKING:
     from widgetd.browser.picture import Screenshot
@@ -116,11 +116,13 @@ async def _screenshots(
         if name not in widgets:
             raise unknown_widget(name, widgets)
         widget = widgets[name]
-        state = state_of(widget, arguments["state"])
+        state = find_state(widget, arguments["state"])
         given = arguments.get("arguments")
         journal = context.rendering.journal
         with journal.rendering(widget.key, "" if given is None else journal.digest(given)):
-            example = shown(widget, state.key) if given is None else Shown(arguments=given)
+            example = (
+                show_state(widget, state.key) if given is None else ShownState(arguments=given)
+            )
             tree = example.tree(widget)
         screenshots[name] = Screenshot(
             tree=tree,
@@ -143,7 +145,7 @@ async def _read_sample(context: ToolContext, name: str) -> bytes | None:
     if widget is None:
         return None
     with context.rendering.journal.rendering(widget.key):
-        tree = shown(widget, SAMPLE).tree(widget)
+        tree = show_state(widget, SAMPLE).tree(widget)
     screenshot = Screenshot(tree=tree, title=widget.definition.title)
     return (await context.use(Camera).take(screenshot)).content
 

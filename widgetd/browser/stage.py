@@ -29,8 +29,8 @@ from widgetd.render.result import Policy, text_block, tool_result, unknown_widge
 from widgetd.render.view import frame_headers, view_html
 from widgetd.schema.json_values import to_json
 from widgetd.widget.components import tree
-from widgetd.widget.components.lucide import icons_in
-from widgetd.widget.states import SAMPLE, Shown, shown, state_of
+from widgetd.widget.components.lucide import find_icons
+from widgetd.widget.states import SAMPLE, ShownState, find_state, show_state
 from widgetd.widget.widget import Widget
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Display:
     """
 
     widget: Widget | None
-    given: Shown
+    given: ShownState
     root: dict[str, Any]
     render_id: str = ""
     state: str = ""
@@ -113,13 +113,13 @@ def find_widget(snapshot: Snapshot, name: str) -> Widget:
     return snapshot.widgets[name]
 
 
-def load_state(widget: Widget, state: str) -> Shown:
+def load_state(widget: Widget, state: str) -> ShownState:
     """Return the arguments of `widget` in a state of the gallery, by default its sample.
 
     Raises:
         CallError: It has no such state (W4402).
     """
-    return shown(widget, state_of(widget, state or SAMPLE).key)
+    return show_state(widget, find_state(widget, state or SAMPLE).key)
 
 
 @dataclass
@@ -304,7 +304,7 @@ class Stage:
         return self.display
 
     async def show(
-        self, widget: Widget, given: Shown, *, state: str = "", in_place: bool = False
+        self, widget: Widget, given: ShownState, *, state: str = "", in_place: bool = False
     ) -> None:
         """Render `widget` and show it.
 
@@ -340,7 +340,7 @@ class Stage:
     async def show_render(
         self,
         widget: Widget | None,
-        given: Shown,
+        given: ShownState,
         render: StoredRender,
         *,
         state: str = "",
@@ -389,9 +389,9 @@ class Stage:
             WidgetError: It is no tree of components.
         """
         made = tree(to_json(root))
-        self.display = Display(widget=None, given=Shown(arguments={}), root=made)
+        self.display = Display(widget=None, given=ShownState(arguments={}), root=made)
         result: dict[str, Any] = {"content": [text_block("")], "structuredContent": made}
-        icons = icons_in(made)
+        icons = find_icons(made)
         await self._draw({**result, "_meta": {"widgetd/icons": icons}} if icons else result)
         self.emit("shown", widget="", renderId="")
 

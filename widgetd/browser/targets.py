@@ -31,7 +31,7 @@ from widgetd.text_search import (
     most_similar,
     nearest,
 )
-from widgetd.widget.components import vocabulary
+from widgetd.widget.components import load_vocabulary
 
 if TYPE_CHECKING:
     from playwright.async_api import Frame, FrameLocator, Locator, Page
@@ -166,7 +166,7 @@ def _part(text: str) -> Part:
     if not value.strip():
         raise ValueError(f"'{text}' names nothing after {engine}=")
     if engine == "component":
-        _require_known("component", value.strip(), tuple(vocabulary().components))
+        _require_known("component", value.strip(), tuple(load_vocabulary().components))
     if engine == "role":
         return Part("role", *_role(value.strip()), nth)
     if engine == "ref" and not _REF.match(value.strip()):

@@ -14,7 +14,7 @@ from widgetd.checks import find_breaking_changes
 from widgetd.errors import CallError, Finding
 from widgetd.files.persistent_map import list_differing, list_missing
 from widgetd.text_search import compile_pattern, unified_diff
-from widgetd.widget.states import SAMPLE, shown
+from widgetd.widget.states import SAMPLE, show_state
 from widgetd.widget.widget import Widget
 
 # Possessive quantifiers: white space is matched once and never given back.
@@ -84,7 +84,7 @@ def diff_versions(before: Widget, after: Widget) -> VersionDiff:
 def _texts(widget: Widget) -> Iterator[tuple[str, str]]:
     definition = widget.definition
     try:
-        yield "What it draws", _pretty(shown(widget, SAMPLE).tree(widget))
+        yield "What it draws", _pretty(show_state(widget, SAMPLE).tree(widget))
     except CallError as error:
         yield "What it draws", str(error)
     template = _LINE_ENDS.sub(

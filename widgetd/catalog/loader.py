@@ -170,7 +170,7 @@ class Loader:
         self, source: Source, sidecar: Source | None, precheck: Precheck | None = None
     ) -> Widget:
         widget = load(source, sidecar, limits=self.limits, check_jsx=_check_jsx(precheck))
-        widget.admitted(self._admit(widget))
+        widget.set_entry(self._admit(widget))
         if finding := explain_undrawable(widget):
             raise WidgetError(finding).of(source.path)
         if self._strict:

@@ -111,7 +111,7 @@ def _renders_differently(widget: Widget, outcomes: Sequence[Outcome]) -> bool:
         return False
     for outcome in outcomes:
         try:
-            drawn = tree(view.render(widget.filled(outcome.sample.arguments)))
+            drawn = tree(view.render(widget.fill(outcome.sample.arguments)))
         except (CallError, WidgetError) as error:
             if isinstance(error, CallError) and error.code == "W2005":
                 return False  # the other samples would take as long

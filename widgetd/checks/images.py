@@ -10,7 +10,7 @@ import orjson
 from widgetd.checks.renders import Outcome
 from widgetd.errors import Finding
 from widgetd.text_search import compile_pattern
-from widgetd.widget.components.tree import components
+from widgetd.widget.components.tree import iterate_components
 from widgetd.widget.definition import Definition
 from widgetd.widget.images import find_blocked, find_image_origins
 from widgetd.widget.sidecar import SUFFIX
@@ -58,6 +58,6 @@ def check_image_origins(
 
 def _list_sources(tree: Mapping[str, Any]) -> Iterator[str]:
     """Yield the address of each image in a tree."""
-    for part in components(tree):
+    for part in iterate_components(tree):
         if part.get("type") == "Image" and isinstance(part.get("src"), str):
             yield part["src"]

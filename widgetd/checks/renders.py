@@ -107,7 +107,7 @@ def _find_origin(widget: Widget, sample: Sample, finding: Finding) -> tuple[int,
     template = widget.drawing
     if finding.line is None or finding.column is None or not isinstance(template, Template):
         return None
-    arguments = widget.filled(sample.arguments)
+    arguments = widget.fill(sample.arguments)
     made = template.rendering(arguments)
     if made.mended:
         return None
@@ -238,7 +238,7 @@ def _advise_on_preview(widget: Widget, preview: Any, own: Any) -> str:
     """Return advice on a preview that differs, depending on which side the JSX agrees with."""
     studio = widget.definition.studio
     try:
-        arguments = widget.filled({} if studio is None else studio.default_state)
+        arguments = widget.fill({} if studio is None else studio.default_state)
         view = tree(widget.view.render(arguments))
     except (CallError, WidgetError):
         return "export the widget again, or correct the template"

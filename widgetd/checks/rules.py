@@ -15,7 +15,7 @@ from widgetd.errors import Finding
 from widgetd.schema.json_text import decode
 from widgetd.schema.validator import Schema
 from widgetd.widget.actions import WidgetAction
-from widgetd.widget.actions.widget_actions import VARIANTS, actions_in
+from widgetd.widget.actions.widget_actions import VARIANTS, collect_actions
 from widgetd.widget.definition import Definition
 from widgetd.widget.document import Studio
 from widgetd.widget.feed import Feed
@@ -176,7 +176,7 @@ class Subject:
             for one in self.outcomes
             if one.tree is not None and (one.sample.authored or one.sample.name in names)
         ]
-        return actions_in(self.definition, rendered)
+        return collect_actions(self.definition, rendered)
 
 
 def check_widget(

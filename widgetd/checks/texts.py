@@ -10,7 +10,7 @@ from widgetd.schema.json_values import pointer
 from widgetd.schema.phrase import join_alternatives
 from widgetd.text_search import did_you_mean, nearest
 from widgetd.widget.actions import WidgetAction
-from widgetd.widget.actions.widget_actions import template_actions
+from widgetd.widget.actions.widget_actions import find_template_actions
 from widgetd.widget.definition import Definition
 from widgetd.widget.document import KNOWN, OPTIONAL, READ_BY_MODELS
 from widgetd.widget.feed import Feed
@@ -110,7 +110,7 @@ def check_described_actions(
     definition: Definition, actions: Collection[WidgetAction]
 ) -> Iterator[Finding]:
     """Yield each action that the sidecar describes and the template lacks (W1214)."""
-    if not all(one.type for one in template_actions(definition.template)):
+    if not all(one.type for one in find_template_actions(definition.template)):
         return  # an expression computes a type, which may be any
     types = tuple(action.type for action in actions)
     for name in definition.sidecar.actions:

@@ -131,13 +131,13 @@ def shot(
     """
     from widgetd.browser import camera
     from widgetd.browser.picture import Screenshot
-    from widgetd.widget.states import Shown, shown, state_of
+    from widgetd.widget.states import ShownState, find_state, show_state
 
     widget = find_widget(load_snapshot(dir), name)
     if arguments:
-        given = Shown(arguments=parse_arguments(arguments))
+        given = ShownState(arguments=parse_arguments(arguments))
     else:
-        given = shown(widget, state_of(widget, state).key)
+        given = show_state(widget, find_state(widget, state).key)
     taken = Screenshot(
         tree=given.tree(widget),
         title=widget.definition.title,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from widgetd.errors import ConfigError
-from widgetd.widget.actions import widget_actions
+from widgetd.widget.actions import find_widget_actions
 from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.widget import Widget
 
@@ -115,7 +115,7 @@ def sidecar_text(widget: Widget) -> str:
         and argument.get("type") in _SCALARS
     ][:3]
     shown = ", ".join(f"{name} {{{{ {name} }}}}" for name in fields)
-    types = sorted({action.type for action in widget_actions(widget)}) or ["order.send"]
+    types = sorted({action.type for action in find_widget_actions(widget)}) or ["order.send"]
     text = _SIDECAR.format(
         description=f"description = {_toml(definition.description)}"
         if definition.description

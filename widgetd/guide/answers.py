@@ -40,7 +40,7 @@ from widgetd.render.parts import JSON, PARTS
 from widgetd.render.result import Result, not_found, structured_result, text_block
 from widgetd.schema.json_values import to_json
 from widgetd.text_search import did_you_mean
-from widgetd.widget.actions import widget_actions
+from widgetd.widget.actions import find_widget_actions
 from widgetd.widget.naming import JSX_SUFFIX, TESTS_SUFFIX, WIDGET_SUFFIX
 from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.widget import Widget
@@ -184,7 +184,7 @@ def _dependencies(widget: Widget, services: AuthorServices, _caller: Caller) -> 
         "components": count_components(widget),
         "icons": find_icons(widget, services.journal),
         "imageOrigins": sorted(widget.definition.image_origins),
-        "actions": [action.type for action in widget_actions(widget)],
+        "actions": [action.type for action in find_widget_actions(widget)],
         **({} if feed is None else {"upstream": f"{feed.upstream}/{feed.tool}"}),
         "tests": [beside] if services.text_of(beside := _test_file(widget)) else [],
         **problems,

@@ -29,7 +29,7 @@ from widgetd.render.result import not_found
 from widgetd.schema.document import SchemaDocument, read_document
 from widgetd.schema.phrase import describe
 from widgetd.text_search import compile_pattern
-from widgetd.widget.components import vocabulary
+from widgetd.widget.components import load_vocabulary
 from widgetd.widget.components.vocabulary import Component
 from widgetd.widget.widget import Widget
 
@@ -50,7 +50,7 @@ def describe_components(names: Sequence[str], examples: Examples) -> Iterator[di
         examples: The users of components.
     """
     if not names:
-        for component in vocabulary().components.values():
+        for component in load_vocabulary().components.values():
             yield {"name": component.type, "status": "ok", "use": describe_use(component)}
         yield {"name": ICONS, "status": "ok", "use": "Names for Icon and the icons of buttons."}
     for name in names:
@@ -103,10 +103,15 @@ class Examples:
 
 
 def _describe(name: str, examples: Examples) -> dict[str, Any]:
-    components = vocabulary().components
+    components = load_vocabulary().components
     if name == ICONS:
         more = "or lucide: and a name of that set"
-        return {"name": name, "status": "ok", "values": list(vocabulary().icons), "holds": more}
+        return {
+            "name": name,
+            "status": "ok",
+            "values": list(load_vocabulary().icons),
+            "holds": more,
+        }
     # `Table.Row` is a component, `Button.variant` a property of one.
     type_, _, wanted = (name, "", "") if name in components else name.rpartition(".")
     component = components.get(type_)
@@ -157,7 +162,7 @@ def describe_properties(component: Component) -> tuple[Mapping[str, Any], ...]:
             continue
         item = {"name": name, "expected": describe(document, part), "required": name in required}
         values = [value for one in _value_schemas(document, part) for value in one.get("enum", ())]
-        if set(values) >= set(vocabulary().icons):
+        if set(values) >= set(load_vocabulary().icons):
             item["expected"] = f"the name of an icon (ask for '{ICONS}')"
         elif values:
             item["values"] = values
@@ -192,7 +197,7 @@ def _value_schemas(document: SchemaDocument, part: Any) -> Iterator[Mapping[str,
 
 def count_components(widget: Widget) -> Counter[str]:
     """Count the components in a widget's template, or in its JSX, by type."""
-    definition, known = widget.definition, vocabulary().components
+    definition, known = widget.definition, load_vocabulary().components
     types = (
         _ELEMENT.findall(definition.view)
         if widget.source == "view"
@@ -203,7 +208,7 @@ def count_components(widget: Widget) -> Counter[str]:
 
 def find_icons(widget: Widget, journal: CrashJournal) -> list[str]:
     """Return the names of the icons that the widget's example shows."""
-    known = vocabulary().icons
+    known = load_vocabulary().icons
     names = {
         value
         for node in _nodes(widget, journal)

@@ -28,7 +28,7 @@ from widgetd.render.mock import answer
 from widgetd.render.result import Policy
 from widgetd.render.tokens import tokens_of, tokens_of_tool
 from widgetd.template import Template
-from widgetd.widget.actions import widget_actions
+from widgetd.widget.actions import find_widget_actions
 from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.widget import Widget
 
@@ -168,7 +168,7 @@ class Drafts:
                     "split": tokens_of(split),
                 },
                 "steps": render.steps,
-                "actions": [action.to_dict() for action in widget_actions(built)],
+                "actions": [action.to_dict() for action in find_widget_actions(built)],
             }
 
 
@@ -177,7 +177,7 @@ def _trace(widget: Widget, arguments: Mapping[str, Any]) -> list[dict[str, Any]]
     if not isinstance(widget.drawing, Template):
         return []
     try:
-        filled = widget.filled(widget.schema.check(dict(arguments)).arguments)
+        filled = widget.fill(widget.schema.check(dict(arguments)).arguments)
     except CallError:
         return []
     rows = []

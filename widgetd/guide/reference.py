@@ -23,7 +23,7 @@ from widgetd.guide.component_details import count_components, describe_propertie
 from widgetd.guide.guide import KINDS, pages
 from widgetd.guide.limits import LIMITS
 from widgetd.search.search_index import LONGEST_QUESTION, SearchIndex, best_of, words
-from widgetd.widget.components import vocabulary
+from widgetd.widget.components import load_vocabulary
 from widgetd.widget.widget import Widget
 
 WEIGHTS = MappingProxyType(
@@ -196,7 +196,9 @@ class Reference:
         ordered = sorted(scored, key=lambda item: (-item[0], item[1]))
         # Only for the results: locating the place in a template takes longer than the search.
         types = [
-            type_ for type_ in vocabulary().components if not query_words.isdisjoint(_words(type_))
+            type_
+            for type_ in load_vocabulary().components
+            if not query_words.isdisjoint(_words(type_))
         ]
         return [
             (one if isinstance(one, ReferenceEntry) else _example(one, types)).to_result(score)
@@ -241,7 +243,7 @@ def _entries(settings: Mapping[str, str]) -> Iterator[ReferenceEntry]:
                 # The clause is about the whole page, so the result is its beginning.
                 synonyms=page.use_when if heading == page.title else "",
             )
-    for component in vocabulary().components.values():
+    for component in load_vocabulary().components.values():
         properties = describe_properties(component)
         yield ReferenceEntry(
             kind="component",

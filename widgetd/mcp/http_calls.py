@@ -22,7 +22,7 @@ from widgetd.mcp.server import Server
 from widgetd.observe.observer import EncodedResult
 from widgetd.render.result import failure, render_uri, unknown_widget
 from widgetd.store.contract import StoredRender
-from widgetd.widget.actions import tree_actions
+from widgetd.widget.actions import find_tree_actions
 from widgetd.widget.actions.user_input import readable_input
 
 Read = Callable[[], Awaitable[Mapping[str, Any]]]
@@ -160,7 +160,7 @@ async def readable_payload(
         if render.secret and not sensitive:
             return {}
         tree = orjson.loads(render.tree)
-        action = tree_actions(tree)[arguments["action"]]
+        action = find_tree_actions(tree)[arguments["action"]]
         payload = action.accept(arguments["payload"], sensitive)
     except (CallError, KeyError):
         # The render was replaced since by a version without this action.

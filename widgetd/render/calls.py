@@ -305,7 +305,7 @@ class Rendering:
             CallError: The arguments do not fit, the template fails on them, or they ended
                 widgetd before (W1014).
         """
-        self._compiled.called(widget)
+        self._compiled.touch(widget)
         started_s = started_s or time.perf_counter()
         if digest is None:
             digest = self.journal.digest(arguments)

@@ -11,7 +11,7 @@ import orjson
 
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.checks import check_widget
-from widgetd.widget.actions import widget_actions
+from widgetd.widget.actions import find_widget_actions
 from widgetd.widget.widget import Widget
 
 JSON = "application/json"
@@ -46,7 +46,9 @@ PARTS: Mapping[str, tuple[str, Callable[[Widget, Snapshot], str | None]]] = {
     ),
     "actions": (
         JSON,
-        lambda widget, _: _json([action.to_dict() for action in widget_actions(widget)] or None),
+        lambda widget, _: _json(
+            [action.to_dict() for action in find_widget_actions(widget)] or None
+        ),
     ),
     "problems": (JSON, _problems),
 }

@@ -24,7 +24,7 @@ from widgetd.render.hosts import draws_views, host_of
 from widgetd.schema.json_values import to_json
 from widgetd.store.contract import StoredRender
 from widgetd.text_search import nearest
-from widgetd.widget.components.lucide import icons_in
+from widgetd.widget.components.lucide import find_icons
 from widgetd.widget.widget import Widget
 
 
@@ -193,7 +193,7 @@ def tool_result(
         meta = b'%b,"widgetd/feed":%b}' % (meta[:-1], render.feed)
     if is_inline and profile == "split":
         meta = b'%b,"widgetd/widget":%b}' % (meta[:-1], render.tree)
-    if is_inline and (icons := icons_in(render.tree)):
+    if is_inline and (icons := find_icons(render.tree)):
         meta = b'%b,"widgetd/icons":%b}' % (meta[:-1], to_json(icons))
     if is_inline and profile == "chatkit":
         return Result(content=to_json(content), structured=render.tree, meta=meta)

@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from widgetd.schema.json_values import to_json
-from widgetd.widget.components.lucide import icons_in
+from widgetd.widget.components.lucide import find_icons
 
 FRAME_POLICY = "; ".join(
     (
@@ -87,7 +87,7 @@ def inline(tree: Mapping[str, Any], *, theme: str, locale: str, title: str, font
         fonts: A CSS list of font families; empty for the view's own.
     """
     data: dict[str, Any] = {"widget": tree, "theme": theme, "locale": locale, "title": title}
-    data["icons"] = icons_in(tree)
+    data["icons"] = find_icons(tree)
     if fonts:
         data["styles"] = {"variables": {"--font-sans": fonts}}
     return _escaped(to_json(data))

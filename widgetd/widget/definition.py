@@ -85,7 +85,7 @@ class Definition(Names):
 
     @property
     def is_jsx(self) -> bool:
-        """Whether an author wrote the file by hand, as JSX."""
+        """True if an author wrote the file by hand, as JSX."""
         return self.path.endswith(JSX_SUFFIX)
 
     @property

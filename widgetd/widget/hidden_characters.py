@@ -67,7 +67,7 @@ def find_hidden(text: str) -> Iterator[tuple[int, str]]:
 
 
 def escape_hidden(text: str) -> str:
-    """Return JSON in which each character that nobody sees is an escape."""
+    """Escape the hidden characters in a JSON text."""
     places = {offset for offset, _ in find_hidden(text)}
     if not places:
         return text

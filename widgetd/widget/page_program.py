@@ -23,7 +23,7 @@ import orjson
 from widgetd.schema.keywords import Subschema
 from widgetd.template.ir import Program, to_json
 from widgetd.template.vocabulary import missing_in_page
-from widgetd.widget.components.lucide import icons_in
+from widgetd.widget.components.lucide import find_icons
 
 if TYPE_CHECKING:
     from widgetd.schema.validator import Schema
@@ -73,7 +73,7 @@ def page_program(widget: Widget) -> bytes:
         "kinds": _Walk().kinds(document.root, widget.schema),
         "derived": derived,
         "ids": list(sidecar.ids),
-        "icons": icons_in(orjson.dumps(made)),
+        "icons": find_icons(orjson.dumps(made)),
     }
     made |= {name: part for name, part in parts.items() if part}
     try:

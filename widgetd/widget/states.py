@@ -1,11 +1,11 @@
-"""The states in which people look at a widget: as its author saw it, and what may become of that.
+"""Show a widget in typical states: the author's sample, and variations of it.
 
     sample -> preview as it stands -> first example -> one of each -> many of each
 
-The first of these in which there is something to be seen is the sample. The states after it
-are made of it, and of the schema only where nobody wrote a sample that fits: made shorter,
-longer or wordier, what its author wrote stays together, as the rows of a table keep the keys
-of its columns. A change that the schema does not admit is not made.
+The sample is the first of these that shows something. The later states vary it, and use the schema
+only if no valid sample exists: shortening, repeating or rewording keeps the author's values
+together, as the rows of a table keep the keys of its columns. A change that the schema does not
+admit is not made.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from widgetd.schema.sampling.words import LONG
 from widgetd.schema.validator import Schema, compile_schema
 from widgetd.text_search import compile_pattern, did_you_mean
 from widgetd.widget.components import tree
-from widgetd.widget.components.tree import components
+from widgetd.widget.components.tree import iterate_components
 from widgetd.widget.widget import Render, Widget
 
 SAMPLE = "sample"
@@ -36,7 +36,7 @@ _LAYOUT = frozenset(
     {"Basic", "Box", "Card", "Col", "Divider", "Form", "ListView", "ListViewItem", "Row", "Spacer"}
     | {"Table", "Table.Cell", "Table.Row", "Transition"}
 )
-"""Components that are room for others, or between them."""
+"""Components that show nothing by themselves."""
 
 _MADE: tuple[Generated, ...] = ("one", "many")
 
@@ -53,9 +53,9 @@ class State:
     """One state in which people look at a widget.
 
     Attributes:
-        key: What it is called in an address: `sample`, `example-2`, `many`.
-        label: What people call it.
-        locale: The language that it is to be shown in; empty for the browser's own.
+        key: Its name in an address: `sample`, `example-2`, `many`.
+        label: Its name for people.
+        locale: The language to show it in; empty for the browser's own.
     """
 
     key: str
@@ -64,14 +64,14 @@ class State:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """What is to be seen in a state.
+class ShownState:
+    """The content of a state.
 
     Attributes:
-        arguments: What the widget is called with; of a preview, what a change of it begins with.
-        label: What people call it.
-        note: What they should know about it, in a sentence; empty where there is nothing.
-        render: Made already, where no call would make it; None where a call does.
+        arguments: The widget's arguments; for a preview, the start of variations.
+        label: Its name for people.
+        note: A sentence about it; empty if there is nothing to say.
+        render: The finished render if no call would produce it; None if a call does.
     """
 
     arguments: Mapping[str, Any]
@@ -80,19 +80,19 @@ class Shown:
     render: Render | None = None
 
     def tree(self, widget: Widget) -> dict[str, Any]:
-        """The widget root.
+        """Return the widget root.
 
         Raises:
-            CallError: The arguments do not fit, or the template fails on them.
+            CallError: The arguments are invalid, or the template fails on them.
         """
         return (self.render or widget.call(self.arguments)).tree
 
 
-def states(widget: Widget) -> tuple[State, ...]:
-    """The states of `widget`, in the order in which people choose from them."""
+def list_states(widget: Widget) -> tuple[State, ...]:
+    """Return the states of `widget`, in the order of a menu."""
     examples = widget.definition.sidecar.examples
     return (
-        State(key=SAMPLE, label=_sample(widget).label),
+        State(key=SAMPLE, label=_choose_sample(widget).label),
         *(
             State(key=f"example-{number}", label=example.name or f"Example {number}")
             for number, example in enumerate(examples, 1)
@@ -105,84 +105,86 @@ def states(widget: Widget) -> tuple[State, ...]:
     )
 
 
-def state_of(widget: Widget, key: str) -> State:
-    """The state of that key.
+def find_state(widget: Widget, key: str) -> State:
+    """Return the state of that key.
 
     Raises:
         CallError: The widget has no such state (W4402).
     """
-    known = {one.key: one for one in states(widget)}
+    known = {one.key: one for one in list_states(widget)}
     if key not in known:
         hint = did_you_mean(key, known, f"it has {', '.join(known)}")
         raise CallError("W4402", f"{widget.tool} has no state '{key:.60}'; {hint}", path="state")
     return known[key]
 
 
-def shown(widget: Widget, key: str) -> Shown:
-    """What is to be seen of `widget` in the state `key`; the sample where there is none of it."""
+def show_state(widget: Widget, key: str) -> ShownState:
+    """Return the content of the state `key`; the sample if that state cannot be made."""
     for number, example in enumerate(widget.definition.sidecar.examples, 1):
         if key == f"example-{number}":
-            return Shown(arguments=example.arguments)
-    sample = _sample(widget)
+            return ShownState(arguments=example.arguments)
+    sample = _choose_sample(widget)
     given = sample.arguments
-    if sample.render is not None:  # which no call made, so that another call need not either
-        given = _called(widget)
-    made: Mapping[str, Any] | None = None
+    if sample.render is not None:  # not from a call, so a call may fail on its arguments
+        given = _choose_arguments(widget)
+    varied: Mapping[str, Any] | None = None
     for state, (_, vary) in _VARIED.items():
         if key == state:
             schema = widget.schema
-            made = vary(schema, given) if given else sampling.sample(schema, state=state)
+            varied = vary(schema, given) if given else sampling.sample(schema, state=state)
     if key in _WORDS:
-        made = reworded(widget.schema, given, lambda text: _cut(_WORDS[key][1], text))
-    other = Shown(arguments=made or {})
-    return sample if made is None or (key != "empty" and _is_blank(widget, other)) else other
+        varied = reword_texts(widget.schema, given, lambda text: _fit_words(_WORDS[key][1], text))
+    other = ShownState(arguments=varied or {})
+    return sample if varied is None or (key != "empty" and _is_blank(widget, other)) else other
 
 
-def _cut(words: str, text: str) -> str:
-    """About as many characters of `words` as of `text`, which may end only where a word does."""
+def _fit_words(words: str, text: str) -> str:
+    """Cut or repeat `words` to about the length of `text`, ending with a whole word."""
     repeated = words * (len(text) // len(words) + 1)
     end = repeated.rfind(" ", 0, len(text) + 1)
     return repeated[: end if end > 0 else repeated.index(" ")]
 
 
-def _sample(widget: Widget) -> Shown:
-    """What the author saw in Studio, else what comes nearest to it; never empty if it can be."""
-    shows = (candidate for candidate in _candidates(widget) if not _is_blank(widget, candidate))
-    return next(shows, None) or Shown(arguments=widget.example or {})
+def _choose_sample(widget: Widget) -> ShownState:
+    """Return the author's sample in Studio, or the nearest substitute that shows something."""
+    shows = (
+        candidate for candidate in _list_candidates(widget) if not _is_blank(widget, candidate)
+    )
+    return next(shows, None) or ShownState(arguments=widget.example or {})
 
 
-def _candidates(widget: Widget) -> Iterator[Shown]:
+def _list_candidates(widget: Widget) -> Iterator[ShownState]:
     studio, preview = widget.definition.studio, widget.definition.document.preview
     given = dict(studio.default_state) if studio is not None else {}
     if given and widget.schema.admits(given):
-        yield Shown(arguments=given)
+        yield ShownState(arguments=given)
     elif given:
-        # Although the schema does not admit it, if the template can draw it.
+        # The schema does not admit it, but the template may be able to draw it.
         with suppress(CallError, WidgetError):
-            label, drawn = "Sample, which does not fit", _rendered(widget.tree(given), given)
-            yield Shown(arguments=given, label=label, note=_UNFIT, render=drawn)
+            label, drawn = "Sample, which does not fit", _build_render(widget.tree(given), given)
+            yield ShownState(arguments=given, label=label, note=_UNFIT, render=drawn)
     if preview is not None:
-        # The tree that Studio made of its own sample, as it stands in the file.
-        called = _called(widget)
+        # The tree that Studio made of its own sample, unchanged from the file.
+        called = _choose_arguments(widget)
         with suppress(WidgetError):
-            drawn = _rendered(tree(orjson.dumps(preview)), called)
-            yield Shown(arguments=called, label="As exported", note=_NO_STATE, render=drawn)
-    yield from _fitting(widget)
+            drawn = _build_render(tree(orjson.dumps(preview)), called)
+            yield ShownState(arguments=called, label="As exported", note=_NO_STATE, render=drawn)
+    yield from _list_callable(widget)
 
 
-def _fitting(widget: Widget) -> Iterator[Shown]:
-    """What calls can be made with, but for Studio's sample."""
-    yield from (Shown(arguments=given) for given in widget.examples)
-    # Without a schema anything is admitted, so it is what the template reads that counts.
-    schema = widget.schema if widget.definition.schema else _schema_of_reads(widget)
+def _list_callable(widget: Widget) -> Iterator[ShownState]:
+    """Yield arguments that calls can be made with, other than Studio's sample."""
+    yield from (ShownState(arguments=given) for given in widget.examples)
+    # Without a schema anything is valid, so sample what the template reads.
+    schema = widget.schema if widget.definition.schema else _infer_schema(widget)
     for state in _MADE:
-        made = sampling.sample(schema, state=state)
-        if made is not None and widget.schema.admits(made):
-            yield Shown(arguments=made, note=_NO_SAMPLE)
+        sample = sampling.sample(schema, state=state)
+        if sample is not None and widget.schema.admits(sample):
+            yield ShownState(arguments=sample, note=_NO_SAMPLE)
 
 
-def _schema_of_reads(widget: Widget) -> Schema:
-    """What the template reads: `legs[].from.city` is a text in an object in each of a list."""
+def _infer_schema(widget: Widget) -> Schema:
+    """Infer a schema from what the template reads, such as `legs[].from.city`."""
     root: dict[str, Any] = {"type": "object"}
     for path in sorted(read.path for read in widget.template.reads if not read.index):
         part = root
@@ -196,20 +198,20 @@ def _schema_of_reads(widget: Widget) -> Schema:
     return compile_schema(root)
 
 
-def _called(widget: Widget) -> Mapping[str, Any]:
-    """Arguments of a call in which there is something to be seen."""
-    shows = (one.arguments for one in _fitting(widget) if not _is_blank(widget, one))
+def _choose_arguments(widget: Widget) -> Mapping[str, Any]:
+    """Return arguments of a call that shows something."""
+    shows = (one.arguments for one in _list_callable(widget) if not _is_blank(widget, one))
     return next(shows, None) or widget.example or {}
 
 
-def _rendered(root: dict[str, Any], arguments: Mapping[str, Any]) -> Render:
+def _build_render(root: dict[str, Any], arguments: Mapping[str, Any]) -> Render:
     return Render(tree=root, json=orjson.dumps(root), arguments=arguments, steps=0)
 
 
-def _is_blank(widget: Widget, seen: Shown) -> bool:
-    """Whether nothing is to be seen but room for something, or nothing at all."""
+def _is_blank(widget: Widget, seen: ShownState) -> bool:
+    """Return whether a state shows nothing but layout."""
     try:
-        parts = components(seen.tree(widget))
+        parts = iterate_components(seen.tree(widget))
     except CallError:
         return True
     return not any(
@@ -222,105 +224,105 @@ def _is_blank(widget: Widget, seen: Shown) -> bool:
 # --- a sample made shorter, longer or wordier ---
 
 MANY = 20
-"""Elements of a list, where the schema leaves it open."""
+"""Elements of a list whose length the schema leaves open."""
 
 _MOST_TEXTS = 200
-"""Each text is tried by itself; a sample with more of them has been tried enough."""
+"""Texts of a sample that are varied, each validated by itself."""
 
 _LONG_CHARACTERS = (300, 140, 80, 48, 32, 20, 12)
-"""Lengths that are tried, the longest first."""
+"""Lengths to try, the longest first."""
 
 _NO_WORDS = compile_pattern(r"(?a)[^\w]*[a-z0-9_.:/#%+-]*[^\w]*")
-"""A text that stands for something: the name of an icon, a colour, a time; empty, too."""
+"""A text that is a code rather than words: an icon's name, a colour, a time; also empty."""
 
 _IDENTITY = compile_pattern(r"\A(?:id|key|value|slug|sku|\w+Id|\w+_id)\Z")
-"""What a property is called whose value tells one element from another."""
+"""Names of properties whose values identify elements."""
 
 _DATE = compile_pattern(r"\d{4}-\d\d-\d\d")
 
 
-def shortened(schema: Schema, sample: Mapping[str, Any], length: int) -> Mapping[str, Any]:
-    """`sample` with lists of at most `length` elements, or of as many as there must be."""
-    names = _names(sample)
+def shorten_lists(schema: Schema, sample: Mapping[str, Any], length: int) -> Mapping[str, Any]:
+    """Cut the lists in `sample` to `length` elements, or to as few as the schema admits."""
+    names = _collect_names(sample)
     waiting: list[Path] = [()]
     while waiting:
         path = waiting.pop()
-        value = _at(sample, path)
-        if isinstance(value, list) and not _names_others(value, names):
+        value = _get_at(sample, path)
+        if isinstance(value, list) and not _hold_names(value, names):
             shorter = (value[:count] for count in range(length, len(value)))
-            tried = (_with(sample, path, one) for one in shorter)
+            tried = (_replace_at(sample, path, one) for one in shorter)
             sample = next(filter(schema.admits, tried), sample)
-        waiting += [(*path, step) for step, _ in steps(_at(sample, path))]
+        waiting += [(*path, step) for step, _ in steps(_get_at(sample, path))]
     return sample
 
 
-def repeated(schema: Schema, sample: Mapping[str, Any]) -> Mapping[str, Any]:
-    """`sample` with the elements of each list again and again, but for lists within lists."""
-    names = _names(sample)
-    lists = [path for path, value in _parts(sample) if isinstance(value, list) and value]
+def repeat_elements(schema: Schema, sample: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Repeat the elements of each list in `sample`, except lists within lists."""
+    names = _collect_names(sample)
+    lists = [path for path, value in _iterate_values(sample) if isinstance(value, list) and value]
     for path in lists:
-        value = _at(sample, path)
-        if any(isinstance(step, int) for step in path) or _names_others(value, names):
+        value = _get_at(sample, path)
+        if any(isinstance(step, int) for step in path) or _hold_names(value, names):
             continue
-        told = _told_apart_by(schema, sample, path)
+        distinguishing = _find_distinguishing(schema, sample, path)
         for count in range(MANY, len(value), -1):
-            longer = [_again(value, number, told) for number in range(count)]
-            tried = _with(sample, path, longer)
+            longer = [_repeat_element(value, number, distinguishing) for number in range(count)]
+            tried = _replace_at(sample, path, longer)
             if schema.admits(tried):
                 sample = tried
                 break
     return sample
 
 
-def lengthened(schema: Schema, sample: Mapping[str, Any]) -> Mapping[str, Any]:
-    """`sample` with texts as long as they may be, but for those that are no words."""
-    for path in _texts(sample):
-        text = _at(sample, path)
+def lengthen_texts(schema: Schema, sample: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Lengthen the words in `sample` as far as the schema admits."""
+    for path in _find_texts(sample):
+        text = _get_at(sample, path)
         if _NO_WORDS.fullmatch(text):
             continue
         longer = (f"{text} {LONG * 3}"[:most].rstrip() for most in _LONG_CHARACTERS)
-        tried = (_with(sample, path, one) for one in longer if len(one) > len(text))
+        tried = (_replace_at(sample, path, one) for one in longer if len(one) > len(text))
         sample = next(filter(schema.admits, tried), sample)
     return sample
 
 
-def reworded(
+def reword_texts(
     schema: Schema, sample: Mapping[str, Any], reword: Callable[[str], str]
 ) -> Mapping[str, Any]:
-    """`sample` with each text that may be another as `reword` has it."""
-    for path in _texts(sample):
-        tried = _with(sample, path, reword(_at(sample, path)))
+    """Apply `reword` to each text in `sample` that the schema lets change."""
+    for path in _find_texts(sample):
+        tried = _replace_at(sample, path, reword(_get_at(sample, path)))
         if schema.admits(tried):
             sample = tried
     return sample
 
 
-def _with(value: Any, path: Path, other: Any) -> Any:
-    """A copy of `value` in which `other` is at `path`."""
+def _replace_at(value: Any, path: Path, other: Any) -> Any:
+    """Copy `value` with `other` at `path`."""
     if not path:
         return other
     copy: Any = list(value) if isinstance(value, list) else dict(value)
-    copy[path[0]] = _with(value[path[0]], path[1:], other)
+    copy[path[0]] = _replace_at(value[path[0]], path[1:], other)
     return copy
 
 
-def _parts(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Everything in `value`, what is around before what is within."""
+def _iterate_values(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Yield everything in `value`, outer before inner."""
     yield path, value
     for step, inner in steps(value):
-        yield from _parts(inner, (*path, step))
+        yield from _iterate_values(inner, (*path, step))
 
 
-def _at(value: Any, path: Path) -> Any:
+def _get_at(value: Any, path: Path) -> Any:
     for step in path:
         value = value[step]
     return value
 
 
-def _texts(sample: Mapping[str, Any]) -> list[Path]:
-    """Where the texts are that may be others: no address, nothing that others are found by."""
-    names = _names(sample)
-    found = [(path, text) for path, text in _parts(sample) if isinstance(text, str)]
+def _find_texts(sample: Mapping[str, Any]) -> list[Path]:
+    """Find the texts that may change: no addresses, and no keys that other values refer to."""
+    names = _collect_names(sample)
+    found = [(path, text) for path, text in _iterate_values(sample) if isinstance(text, str)]
     times = Counter(text for _, text in found)
     return [
         path
@@ -330,16 +332,16 @@ def _texts(sample: Mapping[str, Any]) -> list[Path]:
     ][:_MOST_TEXTS]
 
 
-def _names(sample: Mapping[str, Any]) -> frozenset[str]:
-    """The names of all properties."""
+def _collect_names(sample: Mapping[str, Any]) -> frozenset[str]:
+    """Collect the names of all properties."""
     return frozenset(
-        name for _, value in _parts(sample) if isinstance(value, Mapping) for name in value
+        name for _, value in _iterate_values(sample) if isinstance(value, Mapping) for name in value
     )
 
 
-def _names_others(elements: list[Any], names: frozenset[str]) -> bool:
-    """Whether each of `elements` says the name of a property: a column, or a series of a chart."""
-    own = _names({"": elements})
+def _hold_names(elements: list[Any], names: frozenset[str]) -> bool:
+    """Return whether each element names a property: a column, or a series of a chart."""
+    own = _collect_names({"": elements})
     return bool(elements) and all(
         isinstance(element, Mapping)
         and any(isinstance(text, str) and text in names - own for text in element.values())
@@ -347,9 +349,9 @@ def _names_others(elements: list[Any], names: frozenset[str]) -> bool:
     )
 
 
-def _told_apart_by(schema: Schema, sample: Mapping[str, Any], path: Path) -> frozenset[str]:
-    """The properties in which the elements of a list differ, and may differ further."""
-    elements = _at(sample, path)
+def _find_distinguishing(schema: Schema, sample: Mapping[str, Any], path: Path) -> frozenset[str]:
+    """Find the properties in which the elements of a list differ, and may differ further."""
+    elements = _get_at(sample, path)
     if not all(isinstance(element, Mapping) for element in elements):
         return frozenset({""})
     first = elements[0]
@@ -362,31 +364,31 @@ def _told_apart_by(schema: Schema, sample: Mapping[str, Any], path: Path) -> fro
             words = _DATE.match(text) or any(map(str.isalpha, text))
             if not words or not 1 < len(values) == len(elements):
                 continue
-        if schema.admits(_with(sample, (*path, 0, name), _another(text, 2, 1))):
+        if schema.admits(_replace_at(sample, (*path, 0, name), _vary_text(text, 2, 1))):
             differing.add(name)
     return frozenset(differing)
 
 
-def _again(elements: list[Any], number: int, told_apart_by: frozenset[str]) -> Any:
-    """The element at `number` of a list that begins anew where it ends."""
+def _repeat_element(elements: list[Any], number: int, told_apart_by: frozenset[str]) -> Any:
+    """Return the element at `number` of a list that repeats, varied in each round."""
     rounds, index = divmod(number, len(elements))
     element = elements[index]
     if not rounds:
         return element
     if isinstance(element, str):
-        return _another(element, rounds + 1, len(elements))
+        return _vary_text(element, rounds + 1, len(elements))
     if not isinstance(element, Mapping):
         return element
     return {
-        name: _another(value, rounds + 1, len(elements))
+        name: _vary_text(value, rounds + 1, len(elements))
         if name in told_apart_by and isinstance(value, str)
         else value
         for name, value in element.items()
     }
 
 
-def _another(text: str, time: int, apart: int) -> str:
-    """`text` for the element that is like its own for the `time`th time."""
+def _vary_text(text: str, time: int, apart: int) -> str:
+    """Vary `text` for the repetition number `time`."""
     if "://" in text or text.startswith("data:"):
         return text
     if _DATE.match(text):
@@ -398,10 +400,10 @@ def _another(text: str, time: int, apart: int) -> str:
 Vary = Callable[[Any, Mapping[str, Any]], Mapping[str, Any]]
 
 _VARIED: Mapping[Generated, tuple[str, Vary]] = {
-    "empty": ("Empty lists", lambda schema, given: shortened(schema, given, 0)),
-    "one": ("One of each", lambda schema, given: shortened(schema, given, 1)),
-    "many": ("Many of each", repeated),
-    "long": ("Long text", lengthened),
+    "empty": ("Empty lists", lambda schema, given: shorten_lists(schema, given, 0)),
+    "one": ("One of each", lambda schema, given: shorten_lists(schema, given, 1)),
+    "many": ("Many of each", repeat_elements),
+    "long": ("Long text", lengthen_texts),
 }
 _WORDS: Mapping[str, tuple[str, str]] = {
     "rtl": ("Right to left", _RIGHT_TO_LEFT),

@@ -1,11 +1,11 @@
-"""A definition, ready to be called: arguments in, widget tree out.
+"""Make a definition callable: arguments in, widget tree out.
 
     arguments -> validate (coerce) -> fill defaults -> render -> tree
 
-It knows one widget and nothing of folders, tools or time. A widget never changes;
-each part is a pure function of the definition, made when it is first used. Before
-a widget is served, all of them were made once, so that none can fail in a call;
-what was made for the proof is then released, for most of many widgets are not called.
+A widget knows nothing of folders, tools or time, and never changes: each part is a pure function of
+the definition, made on first use. Before a widget is served, the proof makes every part once, so
+that none can fail in a call. The parts are then released, because most of many widgets are never
+called.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from widgetd.schema.validator import Schema, ValidArguments, compile_schema, com
 from widgetd.template import Template, compile_template
 from widgetd.text_search import compile_pattern
 from widgetd.widget.action_checks import Checks, compile_checks
-from widgetd.widget.components import chatkit_widgets, to_chatkit, tree, tree_and_json
-from widgetd.widget.components.lucide import tool_icon
+from widgetd.widget.components import load_chatkit_widgets, parse_tree, to_chatkit, tree
+from widgetd.widget.components.lucide import make_tool_icon
 from widgetd.widget.definition import Definition, Names
 from widgetd.widget.description import describe, sort_by_content
 from widgetd.widget.export import Choice, Comparison, Source, choose, compared
@@ -41,12 +41,12 @@ from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.summary import Summary, compile_summary
 
 MOST_COMPILED = 1024
-"""So many widgets keep their parts; a daemon that serves no more releases none."""
+"""Widgets that keep their parts; a daemon that serves no more than that releases none."""
 
 _BEGINNING = compile_pattern(r'\A\s*+\{\s*"type"\s*:\s*"([^"{\\]*)"')
 
 CheckJsx = Callable[[str], None]
-"""Raises `WidgetError` if parsing that JSX takes too much; blocks."""
+"""Raises `WidgetError` if parsing that JSX exceeds its limits; blocks."""
 
 if TYPE_CHECKING:
     from chatkit.widgets import DynamicWidgetRoot
@@ -56,14 +56,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Render:
-    """What one call came to.
+    """The result of one call.
 
     Attributes:
         tree: The widget root, `{"type": "Card", "children": [...]}`.
         json: The same as JSON.
-        arguments: What the template saw: coerced, with defaults filled in.
-        steps: How many the template took, of those that a render may take.
-        coerced: What was coerced, as sentences; empty where the arguments were right.
+        arguments: The template's arguments: coerced, with defaults filled in.
+        steps: The steps that the template took.
+        coerced: One sentence for each coerced value.
     """
 
     tree: dict[str, Any]
@@ -75,14 +75,14 @@ class Render:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
-    """What is known of a proven widget; enough to list it without looking into its file.
+    """The results of proving a widget; enough to list it without parsing its file.
 
     Attributes:
-        names: What it is called.
-        description: What the widget is for, in a sentence or two, for a model to choose by.
-        listing: Identifies what a list of tools says of it.
-        entry: How it stands in a list of tools, as JSON; empty where nobody has admitted it.
-        source: What is drawn; empty where the file holds no JSX, so that there is no choice.
+        names: The names of its definition.
+        description: Its purpose in a sentence or two, for a model to choose by.
+        listing: Identifies the content of its entry in a list of tools.
+        entry: Its entry in a list of tools, as JSON; empty if it was not admitted.
+        source: The source that is drawn; empty if the file has no JSX, so that there is no choice.
         program: The digest of its page's program; empty without one.
     """
 
@@ -98,11 +98,11 @@ class Widget:
     """One widget, as served.
 
     Attributes:
-        definition: What the file and its sidecar say.
+        definition: The content of the file and its sidecar.
 
     Args:
-        proof: What is known of it, if it was proven before.
-        check_jsx: Called before unproven JSX is parsed in this process; None if nothing is to be.
+        proof: The results of an earlier proof, if there was one.
+        check_jsx: Called before unproven JSX is parsed in this process; None for no check.
     """
 
     def __init__(
@@ -120,27 +120,27 @@ class Widget:
 
     @cached_property
     def choice(self) -> Choice:
-        """Which of the file's two sources is drawn, and why."""
+        """The file's source that is drawn, and the reason."""
         return choose(self)
 
     @property
     def source(self) -> Source | Literal[""]:
-        """What is drawn; empty where the file holds no JSX, so that there is no choice."""
+        """The source that is drawn; empty if the file has no JSX, so that there is no choice."""
         return self.choice.source if self._proof is None else self._proof.source
 
     @cached_property
     def drawing(self) -> Template | View:
-        """Makes the output from the arguments: the file's template, or its JSX."""
+        """The compiled source that makes the output: the file's template, or its JSX."""
         return self.view if self.source == "view" else self.template
 
     @property
     def drawing_at(self) -> str:
-        """Where in the file that stands, as a JSON pointer."""
+        """The JSON pointer of the drawn source."""
         return self.definition.view_at if self.source == "view" else "/template"
 
     @cached_property
     def comparison(self) -> Comparison:
-        """How the file's template and its JSX agree.
+        """The comparison of the file's template with its JSX.
 
         Raises:
             WidgetError: One of the two cannot be compiled.
@@ -152,28 +152,28 @@ class Widget:
 
     @cached_property
     def view(self) -> View:
-        """The file's JSX, compiled."""
+        """The file's compiled JSX."""
         from widgetd.template.jsx import compile_view  # noqa: PLC0415 - few files need it
 
-        # The proof of a template says nothing of the JSX beside it.
+        # The proof of a template proves nothing about the JSX beside it.
         is_proven = self._proof is not None and self._proof.source == "view"
         with self._errors_within(self.definition.view_at):
-            # A file that is nothing but JSX was checked before it was read.
+            # A file in JSX was checked before it was read.
             if not (self._check_jsx is None or is_proven or self.definition.is_jsx):
                 self._check_jsx(self.definition.view)
             return compile_view(self.definition.view, limits=self._limits)
 
     @cached_property
     def template(self) -> Template:
-        """The file's template, compiled."""
+        """The file's compiled template."""
         with self._errors_within("/template"):
-            return _template(self.definition.path, self.definition.template, self._limits)
+            return _compile_template(self.definition.path, self.definition.template, self._limits)
 
     @cached_property
     def schema(self) -> Schema:
-        """Decides which arguments are admitted."""
+        """The compiled argument schema."""
         written = self.definition.schema
-        if written is None:  # an object with whatever is asked for
+        if written is None:  # an object with the properties that the template reads
             try:
                 names = self.template.names if self.definition.template.strip() else self.view.names
             except WidgetError:
@@ -181,39 +181,39 @@ class Widget:
             written = {"type": "object", "properties": {name: {} for name in sorted(names)}}
         with self._errors_within("/jsonSchema"):
             text = repr(written)
-            return _schema(_Written(self.definition.path, text, written), self._limits)
+            return _compile_schema(_SchemaSource(self.definition.path, text, written), self._limits)
 
     @cached_property
     def summary(self) -> Summary:
-        """What a model reads of a render."""
+        """The compiled summary of renders."""
         schema = self.schema
         with self._errors_within(file=SUFFIX):
             return compile_summary(self.definition, schema, limits=self._limits)
 
     @cached_property
     def filler(self) -> Filler:
-        """Fills in what calls need not say."""
+        """The compiled ids and derived arguments."""
         with self._errors_within(file=SUFFIX):
             return compile_filler(self.definition.sidecar, limits=self._limits)
 
     @cached_property
     def checks(self) -> Checks:
-        """What is demanded of actions besides what their fields demand."""
+        """The compiled checks of action payloads."""
         with self._errors_within(file=SUFFIX):
             return compile_checks(self.definition.sidecar, limits=self._limits)
 
     @cached_property
     def feed(self) -> Feed | None:
-        """Where most of the arguments come from; None where the caller brings them all."""
+        """The compiled feed; None if the caller brings all arguments."""
         part, schema = self.definition.sidecar.feed, self.schema
         with self._errors_within(file=SUFFIX):
             return None if part is None else compile_feed(part, schema, limits=self._limits)
 
     @property
     def advertised(self) -> Mapping[str, Any]:
-        """What a caller gives, as clients are told it: the author's schema, or its asked part.
+        """The input schema for clients: the author's schema, or its asked part.
 
-        Where the file has a schema, and nothing fills the widget, nothing is compiled for this.
+        If the file has a schema and no feed, this compiles nothing.
         """
         if self.definition.sidecar.feed is not None and self.feed is not None:
             return self.feed.asked.advertised
@@ -222,18 +222,18 @@ class Widget:
 
     @property
     def description(self) -> str:
-        """What the widget is for, in a sentence or two, for a model to choose by."""
+        """The widget's purpose in a sentence or two, for a model to choose by."""
         return self.prove().description
 
     @property
     def icon(self) -> str:
-        """The icon of the tool, as a data URI; empty where what is drawn names none."""
+        """The icon of the tool, as a data URI; empty if the drawn source names none."""
         definition = self.definition
-        return tool_icon(definition.view if self.source == "view" else definition.template)
+        return make_tool_icon(definition.view if self.source == "view" else definition.template)
 
     @property
     def listing(self) -> str:
-        """Identifies what a list of tools says of this widget."""
+        """A digest of the content of its entry in a list of tools."""
         return self.prove().listing
 
     @property
@@ -243,23 +243,23 @@ class Widget:
 
     @property
     def entry(self) -> bytes:
-        """How it stands in a list of tools, as JSON; empty where nobody has admitted it."""
+        """Its entry in a list of tools, as JSON; empty if it was not admitted."""
         return self.prove().entry
 
     def prove(self) -> Proof:
-        """Compile every part, so that none can fail later; once, if nobody did before.
+        """Compile every part, so that none can fail later; return the proof, cached.
 
         Raises:
-            WidgetError: One does; the finding says where in the file and why.
+            WidgetError: A part fails; the finding says where in the file and why.
         """
         if self._proof is None:
             self.compile()
             definition, schema = self.definition, self.schema
             schema = self.feed.asked if self.feed is not None else schema
             description = describe(definition, schema)
-            said = (definition.title, description, schema.advertised, definition.tags)
-            listed = (self.tool, *said, self.icon)
-            listing = blake2b(orjson.dumps(listed), digest_size=8).hexdigest()
+            texts = (definition.title, description, schema.advertised, definition.tags)
+            content = orjson.dumps((self.tool, *texts, self.icon))
+            listing = blake2b(content, digest_size=8).hexdigest()
             self._proof = Proof(
                 names=definition.names,
                 description=description,
@@ -270,26 +270,26 @@ class Widget:
         return self._proof
 
     def compile(self) -> None:
-        """Have every part at hand, so that a call need make none.
+        """Make every part, so that a call need not.
 
         Raises:
             WidgetError: One cannot be made.
         """
         _ = self.drawing, self.schema, self.summary, self.filler, self.checks, self.feed
 
-    def admitted(self, entry: bytes) -> None:
-        """Keep how it stands in a list of tools, as whoever admitted it says."""
+    def set_entry(self, entry: bytes) -> None:
+        """Record the widget's entry in a list of tools, as admission made it."""
         self._proof = replace(self.prove(), entry=entry)
 
     def release(self) -> None:
-        """Hold no part any more; each is made again when it is next used."""
-        for name, made in vars(type(self)).items():
-            if isinstance(made, cached_property):
+        """Drop all parts; each is made again on its next use."""
+        for name, attribute in vars(type(self)).items():
+            if isinstance(attribute, cached_property):
                 vars(self).pop(name, None)
 
     @contextmanager
     def _errors_within(self, pointer: str = "", *, file: str = "") -> Iterator[None]:
-        """Say where an error raised within is: in the file, or in the one whose path goes on so."""
+        """Add the place to errors raised inside: in the file, or in the one with this suffix."""
         try:
             yield
         except WidgetError as error:
@@ -305,20 +305,20 @@ class Widget:
 
     @property
     def key(self) -> str:
-        """Identifies the content that this widget was compiled from."""
+        """The digest of the content that this widget was compiled from."""
         return self.definition.digest
 
     @cached_property
     def example(self) -> Mapping[str, Any] | None:
-        """Arguments that this widget admits: the author's, else the smallest there are.
+        """Valid arguments: the author's, else the smallest.
 
-        The first that shows more than an empty state, else the first.
+        The first example that shows more than an empty state, else the first.
         """
         return self.schema.telling if self._authors is None else self._authors
 
     @property
     def call_example(self) -> Mapping[str, Any] | None:
-        """Of the example, what a caller gives."""
+        """The caller's part of the example."""
         return self.example if self.feed is None else self.feed.example(self.example)
 
     @cached_property
@@ -327,18 +327,18 @@ class Widget:
 
     @property
     def examples(self) -> tuple[Mapping[str, Any], ...]:
-        """The author's arguments that this widget admits: the sidecar's, then Studio's sample."""
+        """The author's valid arguments: the sidecar's, then Studio's sample."""
         studio = self.definition.studio
         given = [example.arguments for example in self.definition.sidecar.examples]
         given += [] if studio is None else [dict(studio.default_state)]
         return tuple(filter(self.schema.admits, given))
 
-    def filled(self, arguments: Mapping[str, Any], identity: str = "") -> Mapping[str, Any]:
-        """Arguments that the schema admits, as the template sees them.
+    def fill(self, arguments: Mapping[str, Any], identity: str = "") -> Mapping[str, Any]:
+        """Fill in defaults, ids and derived arguments.
 
         Args:
-            arguments: By the schema's property names.
-            identity: What ids are made of; by default the arguments themselves.
+            arguments: Valid arguments, by property.
+            identity: The source of ids; by default the arguments themselves.
         """
         return self.filler.fill(self.schema.with_defaults(dict(arguments)), identity)
 
@@ -348,20 +348,20 @@ class Widget:
         """Validate `arguments` and render them.
 
         Args:
-            arguments: By the schema's property names.
-            strict: Refuse arguments that would have to be coerced.
-            identity: What ids are made of that the arguments leave out.
+            arguments: By property.
+            strict: Do not coerce.
+            identity: The source of ids that the arguments leave out.
 
         Raises:
-            CallError: The arguments do not fit, or the template fails on them.
+            CallError: The arguments are invalid, or the template fails on them.
         """
         return self.draw(self.check(arguments, strict=strict), identity=identity)
 
     def check(self, arguments: Mapping[str, Any], *, strict: bool = False) -> ValidArguments:
-        """`arguments` as the author's schema admits them.
+        """Validate `arguments` against the author's schema, with coercion.
 
         Raises:
-            CallError: They do not fit.
+            CallError: They are invalid.
         """
         return self.schema.check(
             arguments if type(arguments) is dict else dict(arguments),
@@ -371,35 +371,35 @@ class Widget:
         )
 
     def draw(self, checked: ValidArguments, *, identity: str = "") -> Render:
-        """Render arguments that were checked.
+        """Render valid arguments.
 
         Raises:
             CallError: The template fails on them.
         """
-        filled = self.filled(checked.arguments, identity)
-        made = self.drawing.rendering(filled)
+        filled = self.fill(checked.arguments, identity)
+        output = self.drawing.rendering(filled)
         try:
-            root, json = tree_and_json(made.text)
+            root, json = parse_tree(output.text)
         except WidgetError as error:
-            # What is wrong is shown with the text around it, and with what was sent.
-            shown = "" if self.definition.sidecar.sensitive else f": {error}"
-            raise CallError("W2004", f"the template's output is no widget{shown}") from None
+            # The error quotes the output around it, which may contain sensitive arguments.
+            reason = "" if self.definition.sidecar.sensitive else f": {error}"
+            raise CallError("W2004", f"the template's output is no widget{reason}") from None
         return Render(
-            tree=root, json=json, arguments=filled, steps=made.steps, coerced=checked.coerced
+            tree=root, json=json, arguments=filled, steps=output.steps, coerced=checked.coerced
         )
 
     def tree(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The tree that the template makes of `arguments`, which the schema admits.
+        """Render valid `arguments` to a tree.
 
         Raises:
             CallError: The template fails on them.
             WidgetError: Its output is no widget (W1305, W1306).
         """
-        return tree(self.drawing.render(self.filled(arguments)))
+        return tree(self.drawing.render(self.fill(arguments)))
 
     @cached_property
     def Arguments(self) -> type[BaseModel]:  # noqa: N802 - it is a class, and named as one
-        """The arguments as a pydantic model; it admits what the schema admits."""
+        """The arguments as a pydantic model, which admits what the schema admits."""
         name = self.definition.component
         return json_schema_to_pydantic(self.schema.advertised, f"{name}Model", f"{name}Arguments")
 
@@ -407,11 +407,11 @@ class Widget:
     def render(self) -> Callable[..., dict[str, Any]]:
         """Render keyword arguments to a tree, `{"type": "Card", "children": [...]}`.
 
-        Its signature has one annotated keyword parameter for each property that can be one; the
-        others are given as `**{"a-b": ...}`.
+        Its signature has one annotated keyword parameter for each property that can be one; pass
+        the others as `**{"a-b": ...}`.
 
         Raises:
-            CallError: The arguments do not fit, or the template fails on them.
+            CallError: The arguments are invalid, or the template fails on them.
         """
         return self._keyword_call(lambda tree: tree, dict[str, Any])
 
@@ -420,9 +420,9 @@ class Widget:
         """Render keyword arguments to a root that a ChatKit server can stream.
 
         Raises:
-            CallError: The arguments do not fit, or the template fails on them.
+            CallError: The arguments are invalid, or the template fails on them.
         """
-        root: object = chatkit_widgets().DynamicWidgetRoot
+        root: object = load_chatkit_widgets().DynamicWidgetRoot
         return self._keyword_call(to_chatkit, root)
 
     def _keyword_call(
@@ -436,7 +436,7 @@ class Widget:
         signature = build_signature(self.Arguments).replace(return_annotation=returns)
         call.__signature__ = signature  # type: ignore[attr-defined]  # functions take any attribute
         call.__annotations__ = {
-            **{name: given.annotation for name, given in signature.parameters.items()},
+            **{name: one.annotation for name, one in signature.parameters.items()},
             "return": returns,
         }
         return call
@@ -445,10 +445,10 @@ class Widget:
 def compile_widget(
     definition: Definition, *, limits: Limits | None = None, check_jsx: CheckJsx | None = None
 ) -> Widget:
-    """Prove that a definition can be served, and return its widget with all parts compiled.
+    """Prove a definition and return its widget with all parts compiled.
 
     Raises:
-        WidgetError: It cannot; the finding says where in the file and why.
+        WidgetError: It cannot be served; the finding says where in the file and why.
     """
     widget = Widget(definition, limits=limits or Limits(), check_jsx=check_jsx)
     widget.prove()
@@ -456,8 +456,8 @@ def compile_widget(
 
 
 @dataclass(frozen=True, slots=True)
-class _Written:
-    """The schema of a file, and the text that it is known again by."""
+class _SchemaSource:
+    """The schema of a file, and the text that identifies it in a cache."""
 
     path: str
     text: str
@@ -465,8 +465,8 @@ class _Written:
 
 
 @lru_cache(maxsize=AT_WORK)
-def _schema(written: _Written, limits: Limits) -> Schema:
-    """The schema of a file, kept as its template is.
+def _compile_schema(written: _SchemaSource, limits: Limits) -> Schema:
+    """Compile a file's schema, cached like its template.
 
     Raises:
         WidgetError: It cannot be used.
@@ -475,14 +475,13 @@ def _schema(written: _Written, limits: Limits) -> Schema:
 
 
 @lru_cache(maxsize=AT_WORK)
-def _template(path: str, text: str, limits: Limits) -> Template:  # noqa: ARG001 - each file's own
-    """The template of a file, kept for as long as a designer is at work on it.
+def _compile_template(path: str, text: str, limits: Limits) -> Template:  # noqa: ARG001 - each file's own
+    """Compile a file's template, cached while a designer works on the file.
 
-    A save often changes something else in the file, and the first call follows upon it.
+    A save often changes another part of the file, and the first call follows soon.
 
     Raises:
-        WidgetError: Also where it begins with a root which is none, whatever the arguments, or
-            is JSX.
+        WidgetError: It cannot be compiled, begins with a component that is no root, or is JSX.
     """
     if is_jsx(text):
         problem = "this is JSX, and not the template that Studio makes of it"
@@ -493,24 +492,23 @@ def _template(path: str, text: str, limits: Limits) -> Template:  # noqa: ARG001
 
 
 class CompiledCache:
-    """The widgets that were called last; what is compiled of any other is released.
+    """The most recently called widgets, which keep their compiled parts; others release them.
 
-    A widget's parts are most of what it takes in memory, and are made when it is first called.
-    Whoever calls it again has them made again.
+    The parts take most of a widget's memory, and are made again by the next call.
 
     Args:
-        most: How many widgets keep their parts.
+        most: The number of widgets that keep their parts.
     """
 
     def __init__(self, most: int = MOST_COMPILED) -> None:
         self._most = most
-        self._called: WeakKeyDictionary[Widget, None] = WeakKeyDictionary()
+        self._by_last_call: WeakKeyDictionary[Widget, None] = WeakKeyDictionary()
 
-    def called(self, widget: Widget) -> None:
-        """Somebody calls `widget`; the one that was called longest ago may be released."""
-        self._called.pop(widget, None)
-        self._called[widget] = None
-        if len(self._called) > self._most:
-            oldest = next(iter(self._called))
-            del self._called[oldest]
+    def touch(self, widget: Widget) -> None:
+        """Record a call of `widget`, and release the one whose last call is oldest."""
+        self._by_last_call.pop(widget, None)
+        self._by_last_call[widget] = None
+        if len(self._by_last_call) > self._most:
+            oldest = next(iter(self._by_last_call))
+            del self._by_last_call[oldest]
             oldest.release()

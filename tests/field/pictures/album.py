@@ -9,7 +9,7 @@ from widgetd.browser.chromium import Theme
 from widgetd.browser.picture import Screenshot
 from widgetd.catalog.catalog import discover_widgets
 from widgetd.files.folder import bundled_folder
-from widgetd.widget.states import SAMPLE, shown
+from widgetd.widget.states import SAMPLE, show_state
 
 THEMES: tuple[Theme, ...] = ("light", "dark")
 
@@ -21,7 +21,7 @@ def shots(theme: Theme) -> Mapping[str, Screenshot]:
     """What to take, by the name of the widget's tool."""
     return {
         widget.tool: Screenshot(
-            tree=shown(widget, SAMPLE).tree(widget),
+            tree=show_state(widget, SAMPLE).tree(widget),
             title=widget.definition.title,
             theme=theme,
             width=_WIDTH,

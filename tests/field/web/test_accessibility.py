@@ -14,7 +14,7 @@ from tests.serving import serving
 from widgetd.catalog.catalog import discover_widgets
 from widgetd.files.folder import bundled_folder
 from widgetd.render.view import drawing
-from widgetd.widget.states import SAMPLE, shown
+from widgetd.widget.states import SAMPLE, show_state
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -77,7 +77,7 @@ async def test_axe_finds_nothing_against_the_bundled_widgets(theme: str) -> None
     found = {}
     async with dressed(theme) as page:
         for widget in discover_widgets(bundled_folder()):
-            tree = shown(widget, SAMPLE).tree(widget)
+            tree = show_state(widget, SAMPLE).tree(widget)
             title = widget.definition.title
             await page.set_content(drawing(tree, theme=theme, locale="en", title=title))
             await page.wait_for_selector("html[data-ready=true]")

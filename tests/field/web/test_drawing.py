@@ -11,7 +11,7 @@ from tests.field.web.browsing import browsing, needs_browser
 from widgetd.catalog.catalog import discover_widgets
 from widgetd.files.folder import bundled_folder
 from widgetd.render.view import drawing
-from widgetd.widget.states import shown, states
+from widgetd.widget.states import list_states, show_state
 
 pytestmark = needs_browser
 
@@ -29,10 +29,10 @@ async def undrawn(folder: Path, theme: str, *, keys: frozenset[str] = frozenset(
     found = []
     async with browsing(viewport=_NARROW) as page:
         for widget in discover_widgets(folder):
-            for state in states(widget):
+            for state in list_states(widget):
                 if keys and state.key not in keys:
                     continue
-                tree = shown(widget, state.key).tree(widget)
+                tree = show_state(widget, state.key).tree(widget)
                 locale = state.locale or "en"
                 await page.set_content(drawing(tree, theme=theme, locale=locale, title="A widget"))
                 await page.wait_for_selector("html[data-ready=true]", state="attached")

@@ -15,7 +15,7 @@ from tests.support.logs import captured_logs
 from tests.system.chat.endpoint import calls, endpoint, says
 from tests.system.chat.talking import Talker, widgets
 from tests.system.store.receiver import receiving
-from widgetd.widget.actions import tree_actions
+from widgetd.widget.actions import find_tree_actions
 from widgetd.widget.actions.user_input import readable_input
 
 PIN, PASSPORT, HELD, NAME = (f"MARKER-{name}-7f3a" for name in ("pin", "passport", "held", "name"))
@@ -161,7 +161,7 @@ def test_readable_input_holds_exactly_the_values_of_open_fields(
     for name in named:
         outer, inner = name.split(".")
         payload.setdefault(outer, {})[inner] = f"value of {name}"
-    action = tree_actions(tree)["send"]
+    action = find_tree_actions(tree)["send"]
     text = json.dumps(readable_input(tree, action, action.accept(payload), sensitive))
 
     for name, (secret, private) in named.items():

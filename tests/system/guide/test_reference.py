@@ -11,7 +11,7 @@ from tests.system.guide.questions import QUESTIONS, missed, served
 from widgetd.files.folder import bundled_folder
 from widgetd.guide.reference import SYNONYMS, Reference
 from widgetd.settings import descriptions
-from widgetd.widget.components import vocabulary
+from widgetd.widget.components import load_vocabulary
 from widgetd.widget.widget import Widget
 
 
@@ -70,7 +70,7 @@ def test_a_save_is_followed_when_somebody_asks_and_reads_only_what_changed() -> 
 
 
 def test_every_component_is_found_by_what_people_call_it() -> None:
-    assert set(SYNONYMS) <= set(vocabulary().components)
+    assert set(SYNONYMS) <= set(load_vocabulary().components)
     reference = Reference(descriptions())
     for name, words in SYNONYMS.items():
         items, _ = reference.find(snapshot_of(), words, ["component"], 3)

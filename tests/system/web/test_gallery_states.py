@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.making import widget
-from widgetd.widget.states import shown, states
+from widgetd.widget.states import list_states, show_state
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -34,7 +34,7 @@ def made() -> Any:
 
 
 def test_the_authors_examples_stand_among_the_states(made: Any) -> None:
-    assert [(state.key, state.label) for state in states(made)] == [
+    assert [(state.key, state.label) for state in list_states(made)] == [
         ("sample", "Sample"),
         ("example-1", "two rows"),
         ("empty", "Empty lists"),
@@ -47,17 +47,17 @@ def test_the_authors_examples_stand_among_the_states(made: Any) -> None:
 
 
 def test_every_state_is_one_that_the_schema_admits(made: Any) -> None:
-    for state in states(made):
-        assert made.schema.admits(shown(made, state.key).arguments), state.key
+    for state in list_states(made):
+        assert made.schema.admits(show_state(made, state.key).arguments), state.key
 
 
 @pytest.mark.parametrize(("key", "rows"), [("empty", 0), ("one", 1)])
 def test_lists_are_as_long_as_the_state_says(made: Any, key: str, rows: int) -> None:
-    assert len(shown(made, key).arguments["rows"]) == rows
+    assert len(show_state(made, key).arguments["rows"]) == rows
 
 
 def test_text_from_right_to_left_replaces_words_and_no_constants(made: Any) -> None:
-    said = shown(made, "rtl").arguments
+    said = show_state(made, "rtl").arguments
 
     assert unicodedata.bidirectional(said["title"][0]) == "AL"
     assert all(unicodedata.bidirectional(row[0]) == "AL" for row in said["rows"])
@@ -65,8 +65,8 @@ def test_text_from_right_to_left_replaces_words_and_no_constants(made: Any) -> N
 
 
 def test_text_is_no_longer_than_the_schema_allows(made: Any) -> None:
-    assert len(shown(made, "emoji").arguments["title"]) <= 20
+    assert len(show_state(made, "emoji").arguments["title"]) <= 20
 
 
 def test_a_state_that_does_not_exist_is_the_sample(made: Any) -> None:
-    assert shown(made, "nonsense").arguments == shown(made, "sample").arguments
+    assert show_state(made, "nonsense").arguments == show_state(made, "sample").arguments

@@ -20,7 +20,7 @@ from widgetd.guide.component_details import (
     describe_properties,
     find_icons,
 )
-from widgetd.widget.components import vocabulary
+from widgetd.widget.components import load_vocabulary
 
 BUTTON = (
     '{"type":"Card","children":[{"type":"Button","label":"Go",'
@@ -34,7 +34,7 @@ def one(name: str, *widgets: Any) -> dict[str, Any]:
 
 
 def test_every_property_of_every_component_is_told() -> None:
-    for component in vocabulary().components.values():
+    for component in load_vocabulary().components.values():
         if component.model is None:
             continue
         told = {each["name"] for each in describe_properties(component)}
@@ -126,7 +126,7 @@ def test_users_follow_what_is_served_and_only_what_changed_is_read_and_drawn_aga
 def test_all_components_are_told_in_a_line_each_where_none_is_named() -> None:
     items = list(describe_components([], Examples()))
 
-    assert {item["name"] for item in items} == {*vocabulary().components, "icons"}
+    assert {item["name"] for item in items} == {*load_vocabulary().components, "icons"}
     assert all(item["use"] for item in items)
 
 

@@ -23,7 +23,7 @@ from widgetd.schema.validator import compile_schema
 from widgetd.settings import Settings
 from widgetd.testing.suite import resolve_cases
 from widgetd.testing.yaml_file import read_suite
-from widgetd.widget.components import check_tree, vocabulary
+from widgetd.widget.components import check_tree, load_vocabulary
 
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _PLAIN: dict[str, Any] = {
@@ -133,7 +133,7 @@ def test_whatever_a_page_names_exists() -> None:
     assert tools <= NAMES
     assert {flag.replace("-", "_") for flag in flags} <= Settings.model_fields.keys()
     assert set(re.findall(r"`([A-Z][A-Za-z]+)`", prose)) - {"NAME", "FILE"} <= (
-        vocabulary().components.keys() | {"Parcel"}
+        load_vocabulary().components.keys() | {"Parcel"}
     )
 
 

@@ -16,7 +16,7 @@ from widgetd.files.source import Source
 from widgetd.schema.sampling.sample import sample
 from widgetd.widget.definition import define
 from widgetd.widget.document import Studio
-from widgetd.widget.states import shown
+from widgetd.widget.states import show_state
 from widgetd.widget.widget import Widget, compile_widget
 
 States = dict[str, Mapping[str, Any]]
@@ -242,7 +242,7 @@ def test_a_model_is_told_every_fact_and_a_summary_of_one_line(
 ) -> None:
     sidecar = widget.definition.sidecar
     summaries = [widget.summary.text(state) for state in states.values()]
-    of_one = widget.summary.text(shown(widget, "one").arguments)
+    of_one = widget.summary.text(show_state(widget, "one").arguments)
 
     assert set(widget.summary.data(states["sample"])) == {
         *sidecar.summary_fields,

@@ -17,7 +17,7 @@ def test_the_widget_that_was_called_longest_ago_is_released_and_can_be_called() 
     parts = {each.tool: weakref.ref(each.schema) for each in (first, second, third)}
 
     for called in (first, second, first, third):
-        cache.called(called)
+        cache.touch(called)
     for number in range(AT_WORK):  # files that are worked on since
         widget(f"Other {number}").compile()
     gc.collect()
@@ -29,7 +29,7 @@ def test_the_widget_that_was_called_longest_ago_is_released_and_can_be_called() 
 def test_a_widget_that_is_served_no_more_is_not_kept_for_having_been_called() -> None:
     cache = CompiledCache()
     made = widget()
-    cache.called(made)
+    cache.touch(made)
     kept = weakref.ref(made)
 
     del made

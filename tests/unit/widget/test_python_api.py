@@ -9,7 +9,7 @@ from typing import Any, get_type_hints
 import widgetd
 from tests.serving import widget_file
 from widgetd.files.folder import bundled_folder
-from widgetd.widget.components import chatkit_widgets
+from widgetd.widget.components import load_chatkit_widgets
 
 
 def test_without_a_folder_the_bundled_widgets_are_meant() -> None:
@@ -39,5 +39,5 @@ def test_what_a_call_takes_and_gives_stands_in_its_annotations() -> None:
 
     assert set(chart.render.__annotations__) == arguments | {"return"}
     assert get_type_hints(chart.render)["return"] == dict[str, Any]
-    assert get_type_hints(chart.build)["return"] is chatkit_widgets().DynamicWidgetRoot
+    assert get_type_hints(chart.build)["return"] is load_chatkit_widgets().DynamicWidgetRoot
     assert chart.definition.format_version == "1.0"

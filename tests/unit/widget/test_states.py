@@ -15,7 +15,7 @@ from widgetd.catalog.loader import load
 from widgetd.files.folder import bundled_folder
 from widgetd.limits import Limits
 from widgetd.widget.components import tree
-from widgetd.widget.states import SAMPLE, shown, states
+from widgetd.widget.states import SAMPLE, list_states, show_state
 from widgetd.widget.widget import Widget
 
 ROWS = {
@@ -44,7 +44,7 @@ def made(*, sidecar: str = "", **file: Any) -> Widget:
 
 
 def texts(seen: Widget, key: str = SAMPLE) -> list[str]:
-    root = shown(seen, key).tree(seen)
+    root = show_state(seen, key).tree(seen)
     return [part["value"] for part in root.get("children", [])]
 
 
@@ -52,7 +52,7 @@ def test_the_sample_is_what_the_author_saw() -> None:
     seen = made(encodedWidget=packed(rows=["Skiff"]), outputJsonPreview=PREVIEW)
 
     assert texts(seen) == ["Skiff"]
-    assert (states(seen)[0].label, shown(seen, SAMPLE).note) == ("Sample", "")
+    assert (list_states(seen)[0].label, show_state(seen, SAMPLE).note) == ("Sample", "")
 
 
 @pytest.mark.parametrize("encoded", ["", packed(), packed(rows=[])])
@@ -60,8 +60,8 @@ def test_a_file_without_a_sample_to_see_shows_its_preview_as_it_stands(encoded: 
     seen = made(encodedWidget=encoded, outputJsonPreview=PREVIEW)
 
     assert texts(seen) == ["As Studio drew it"]
-    assert states(seen)[0].label == "As exported"
-    assert shown(seen, SAMPLE).note == (
+    assert list_states(seen)[0].label == "As exported"
+    assert show_state(seen, SAMPLE).note == (
         "The file brings no sample that can be read; this is its preview as it stands."
     )
 
@@ -81,7 +81,7 @@ def test_without_any_sample_there_is_one_of_each_made_from_the_schema() -> None:
     seen = made()
 
     assert len(texts(seen)) == 1
-    assert shown(seen, SAMPLE).note == (
+    assert show_state(seen, SAMPLE).note == (
         "The file brings no sample that can be drawn; this one is made from the schema."
     )
 
@@ -94,20 +94,22 @@ def test_without_a_schema_the_sample_has_what_the_template_reads() -> None:
     text = json.dumps({"version": "1.0", "name": "Trip", "template": template})
     seen = load(source("Trip.widget", text), None, limits=Limits())
 
-    [leg] = shown(seen, SAMPLE).arguments["legs"]
+    [leg] = show_state(seen, SAMPLE).arguments["legs"]
     assert leg["from"]["city"]
-    assert len(shown(seen, "many").arguments["legs"]) == 20
+    assert len(show_state(seen, "many").arguments["legs"]) == 20
 
 
 def test_a_sample_that_the_schema_refuses_is_drawn_all_the_same_and_marked() -> None:
     seen = made(encodedWidget=packed(rows=["Skiff"], size="large"), outputJsonPreview=PREVIEW)
 
     assert texts(seen) == ["Skiff"]
-    assert states(seen)[0].label == "Sample, which does not fit"
-    assert shown(seen, SAMPLE).note == (
+    assert list_states(seen)[0].label == "Sample, which does not fit"
+    assert show_state(seen, SAMPLE).note == (
         "The schema does not admit this sample; it is drawn all the same."
     )
-    assert all(seen.schema.admits(shown(seen, key).arguments) for key in ("one", "many", "long"))
+    assert all(
+        seen.schema.admits(show_state(seen, key).arguments) for key in ("one", "many", "long")
+    )
 
 
 @needs_corpus
@@ -116,12 +118,12 @@ def test_no_real_file_is_shown_as_nothing() -> None:
     options = next(one for one in widgets if "flight_options" in one.definition.path)
 
     preview = options.definition.document.preview
-    assert shown(options, SAMPLE).tree(options) == tree(json.dumps(preview))
+    assert show_state(options, SAMPLE).tree(options) == tree(json.dumps(preview))
     assert [one.tool for one in widgets if len(json.dumps(_seen(one))) < 100] == []
 
 
 def _seen(one: Widget) -> dict[str, Any]:
-    return shown(one, SAMPLE).tree(one)
+    return show_state(one, SAMPLE).tree(one)
 
 
 def bundled_widget(tool: str) -> Widget:
@@ -130,7 +132,7 @@ def bundled_widget(tool: str) -> Widget:
 
 @pytest.mark.parametrize("state", ["one", "many", "long"])
 def test_a_chart_keeps_a_value_of_each_series_in_every_row(state: str) -> None:
-    given = shown(bundled_widget("chart"), state).arguments
+    given = show_state(bundled_widget("chart"), state).arguments
     keys = {series["key"] for series in given["series"]}
 
     assert len(keys) == len(given["series"])
@@ -140,7 +142,7 @@ def test_a_chart_keeps_a_value_of_each_series_in_every_row(state: str) -> None:
 @pytest.mark.parametrize("state", ["one", "many", "long"])
 def test_a_table_keeps_a_cell_of_each_column_in_every_row(state: str) -> None:
     table = bundled_widget("table")
-    sample, given = shown(table, SAMPLE).arguments, shown(table, state).arguments
+    sample, given = show_state(table, SAMPLE).arguments, show_state(table, state).arguments
 
     assert [one["key"] for one in given["columns"]] == [one["key"] for one in sample["columns"]]
     assert {tuple(row) for row in given["rows"]} <= {tuple(row) for row in sample["rows"]}
@@ -151,7 +153,7 @@ def test_many_of_each_are_the_authors_own_told_apart() -> None:
     schema = {"type": "object", "properties": {"rows": {"type": "array", "maxItems": 3}}}
     seen = widget(schema=schema, template=WORD, encodedWidget=packed(rows=rows))
 
-    assert shown(seen, "many").arguments == {
+    assert show_state(seen, "many").arguments == {
         "rows": [
             {"id": "a", "day": "2026-01-30", "name": "Skiff"},
             {"id": "a-2", "day": "2026-01-30", "name": "Skiff"},
@@ -172,7 +174,7 @@ def test_what_differs_between_elements_differs_when_they_come_again() -> None:
         ),
     )
 
-    assert shown(seen, "many").arguments["rows"][2] == {
+    assert show_state(seen, "many").arguments["rows"][2] == {
         "day": "2026-02-01",
         "name": "Skiff 2",
         "price": "12.50",
@@ -190,7 +192,7 @@ def test_long_text_is_the_authors_own_with_more_behind_it_and_no_name_of_an_icon
         encodedWidget=packed(title="Boats at the pier", icon="lucide:ship", when="12:30"),
     )
 
-    given = shown(seen, "long").arguments
+    given = show_state(seen, "long").arguments
     assert given["title"].startswith("Boats at the pier ")
     assert 40 < len(given["title"]) <= 60
     assert (given["icon"], given["when"]) == ("lucide:ship", "12:30")

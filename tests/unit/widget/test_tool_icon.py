@@ -7,12 +7,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from widgetd.widget.components.lucide import IMAGE, LONGEST_ICON, shapes_of, tool_icon
-from widgetd.widget.components.vocabulary import vocabulary
+from widgetd.widget.components.lucide import IMAGE, LONGEST_ICON, find_shapes, make_tool_icon
+from widgetd.widget.components.vocabulary import load_vocabulary
 
 
 def drawn(source: str) -> ET.Element:
-    image = tool_icon(source)
+    image = make_tool_icon(source)
     assert image.startswith(IMAGE)
     return ET.fromstring(b64decode(image.removeprefix(IMAGE)))
 
@@ -28,7 +28,7 @@ def drawn(source: str) -> ET.Element:
 def test_the_first_name_of_an_icon_is_drawn(source: str) -> None:
     paths = [path.attrib["d"] for path in drawn(source)]
 
-    assert paths == [attributes["d"] for _, attributes in shapes_of("calendar")]
+    assert paths == [attributes["d"] for _, attributes in find_shapes("calendar")]
 
 
 def test_icons_of_lucide_are_drawn_in_strokes() -> None:
@@ -36,16 +36,18 @@ def test_icons_of_lucide_are_drawn_in_strokes() -> None:
 
 
 def test_one_that_takes_too_much_room_gives_way_to_the_next() -> None:
-    assert tool_icon('"name": "globe", "icon": "info"') == tool_icon('"icon": "info"') != ""
+    assert (
+        make_tool_icon('"name": "globe", "icon": "info"') == make_tool_icon('"icon": "info"') != ""
+    )
 
 
 def test_no_icon_is_longer_than_a_list_can_carry_and_where_there_is_none_nothing_is_said() -> None:
-    images = [tool_icon(f'"icon": "{name}"') for name in vocabulary().icons]
+    images = [make_tool_icon(f'"icon": "{name}"') for name in load_vocabulary().icons]
 
     assert max(map(len, images)) <= LONGEST_ICON
     assert sum(map(bool, images)) > len(images) / 2
-    assert tool_icon('"name": "nobody", "icon": "lucide:nothing"') == ""
+    assert make_tool_icon('"name": "nobody", "icon": "lucide:nothing"') == ""
 
 
 def test_every_icon_of_chatkit_has_shapes() -> None:
-    assert [name for name in vocabulary().icons if not shapes_of(name)] == []
+    assert [name for name in load_vocabulary().icons if not find_shapes(name)] == []

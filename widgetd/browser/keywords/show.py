@@ -8,7 +8,7 @@ from pydantic import Field
 
 from widgetd.browser.stage import HEIGHT_PX, Stage, find_widget, load_state
 from widgetd.errors import CallError, WidgetError
-from widgetd.widget.states import SAMPLE, Shown
+from widgetd.widget.states import SAMPLE, ShownState
 
 if TYPE_CHECKING:
     from playwright.async_api import ViewportSize
@@ -41,13 +41,13 @@ async def show_widget(
     if render_id:
         render = await stage.server.rendering.load(render_id, stage.caller)
         owner = stage.caller.snapshot.widgets.get(render.tool)
-        await stage.show_render(owner, Shown(arguments={}), render)
+        await stage.show_render(owner, ShownState(arguments={}), render)
         # A replacement that came before the render was shown has notified no one here.
         await stage.update()
         return {"widget": render.tool, "renderId": render_id}
     chosen = find_widget(stage.caller.snapshot, widget or stage.subject)
     state = "" if arguments else state or SAMPLE
-    given = load_state(chosen, state) if state else Shown(arguments=arguments)
+    given = load_state(chosen, state) if state else ShownState(arguments=arguments)
     await stage.show(chosen, given, state=state)
     return {"widget": chosen.tool, "renderId": stage.require_display().render_id}
 

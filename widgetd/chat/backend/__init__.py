@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from widgetd.widget.components.vocabulary import chatkit_widgets
+from widgetd.widget.components.vocabulary import load_chatkit_widgets
 
 # The first import of ChatKit warns of classes that it deprecates itself; this one is silent.
-chatkit_widgets()
+load_chatkit_widgets()

@@ -23,8 +23,8 @@ from widgetd.schema.phrase import join_alternatives
 from widgetd.store.contract import Awaited, Origin
 from widgetd.text_search import nearest
 from widgetd.widget.action_checks import find_unmet
-from widgetd.widget.actions import TreeAction, tree_actions
-from widgetd.widget.actions.tree_actions import as_object
+from widgetd.widget.actions import TreeAction, find_tree_actions
+from widgetd.widget.actions.tree_actions import to_object
 
 LONGEST_WAIT_S = 60
 """Many clients time out after a minute."""
@@ -44,7 +44,7 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
     if answer is not None and not await context.rendering.hides_render(render_id, context.caller):
         return structured_result(dict(answer))
     render = await context.rendering.load(render_id, context.caller)
-    offered = _offered_action(tree_actions(orjson.loads(render.tree)), arguments["action"])
+    offered = _offered_action(find_tree_actions(orjson.loads(render.tree)), arguments["action"])
     widget = context.caller.snapshot.widgets.get(render.tool)
     sensitive = () if widget is None else widget.definition.sidecar.sensitive
     try:
@@ -81,7 +81,7 @@ def _with_object(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     """Wrap a payload that is not an object; authors may write any JSON value."""
     if "payload" not in arguments:
         return arguments
-    return {**arguments, "payload": as_object(arguments["payload"])}
+    return {**arguments, "payload": to_object(arguments["payload"])}
 
 
 def _offered_action(known: Mapping[str, TreeAction], action: str) -> TreeAction:

@@ -14,7 +14,7 @@ import orjson
 from widgetd.access.principal import CALL
 from widgetd.mcp.builtin.table import BuiltinTool, ToolContext, argument, closed_object
 from widgetd.render.result import Result, not_found, structured_result, unknown_widget
-from widgetd.widget.actions import widget_actions
+from widgetd.widget.actions import find_widget_actions
 
 MOST_HITS = 50
 """More than a model would read."""
@@ -93,7 +93,7 @@ def _details(context: ToolContext, name: str) -> dict[str, Any]:
         "inputSchema": context.schema(widget),
         "example": widget.call_example,
     }
-    actions = widget_actions(widget)
+    actions = find_widget_actions(widget)
     if actions:
         item["actions"] = [action.to_dict() for action in actions]
     fault = snapshot.faults.get(widget.definition.path)

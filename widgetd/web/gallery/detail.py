@@ -25,13 +25,15 @@ from widgetd.web.gallery.problems import problem_json
 from widgetd.web.gallery.results import error_json, render_of, result_of
 from widgetd.web.page import PAGE_HEADERS, caller_of
 from widgetd.web.templating import html
-from widgetd.widget.states import SAMPLE, Shown, State
+from widgetd.widget.states import SAMPLE, ShownState, State
 from widgetd.widget.widget import Widget
 
 TABS = ("arguments", "model", "problems", "actions", "use", "source", "changes")
 
 
-async def preview(gallery: Gallery, widget: Widget, seen: Shown, caller: Caller) -> dict[str, Any]:
+async def preview(
+    gallery: Gallery, widget: Widget, seen: ShownState, caller: Caller
+) -> dict[str, Any]:
     """Call `widget` for `caller`, who may act in it.
 
     Returns:
@@ -132,7 +134,7 @@ async def widget_json(
     The address's query names the state, unless there are `arguments` instead.
     """
     definition = widget.definition
-    given, offered = Shown(arguments=arguments or {}), gallery.states(widget)
+    given, offered = ShownState(arguments=arguments or {}), gallery.states(widget)
     if arguments is None:
         given = gallery.shown(widget, _state(offered, query).key)
     seen = await preview(gallery, widget, given, caller)

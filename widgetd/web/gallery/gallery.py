@@ -22,7 +22,7 @@ from widgetd.web.gallery.results import Tiles
 from widgetd.web.page import RefusedError, caller_of
 from widgetd.widget import states
 from widgetd.widget.images import find_image_origins
-from widgetd.widget.states import SAMPLE, Shown, State
+from widgetd.widget.states import SAMPLE, ShownState, State
 from widgetd.widget.widget import Widget
 
 if TYPE_CHECKING:
@@ -56,22 +56,22 @@ class Gallery:
     tiles: Tiles = field(default_factory=Tiles)
     built: str | None = None
 
-    def shown(self, widget: Widget, key: str) -> Shown:
+    def shown(self, widget: Widget, key: str) -> ShownState:
         """What is to be seen of `widget` in a state; which that is, is found out by drawing."""
         with self.server.rendering.journal.rendering(widget.key):
-            return states.shown(widget, key)
+            return states.show_state(widget, key)
 
     def states(self, widget: Widget) -> tuple[State, ...]:
         """The states of `widget`, in the order in which people choose from them."""
         with self.server.rendering.journal.rendering(widget.key):
-            return states.states(widget)
+            return states.list_states(widget)
 
     def images(self, widget: Widget) -> list[str]:
         """The origins that images of `widget` may come from here."""
         allowed = {*widget.definition.image_origins, *self.image_origins}
         if self.sample_images:
             with suppress(CallError), self.server.rendering.journal.rendering(widget.key):
-                tree = states.shown(widget, SAMPLE).tree(widget)
+                tree = states.show_state(widget, SAMPLE).tree(widget)
                 allowed |= find_image_origins(orjson.dumps(tree))
         return sorted(allowed)
 

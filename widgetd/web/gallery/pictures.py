@@ -12,7 +12,7 @@ from widgetd.errors import CallError
 from widgetd.web.gallery.editing import posted
 from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.page import PAGE_HEADERS, refusal
-from widgetd.widget.states import SAMPLE, Shown
+from widgetd.widget.states import SAMPLE, ShownState
 
 if TYPE_CHECKING:
     from widgetd.browser.camera import Camera
@@ -49,7 +49,7 @@ async def _asked(gallery: Gallery, request: Request) -> tuple[Camera, Screenshot
     widget, query = gallery.widget(request), request.query_params
     key = query.get("state", SAMPLE)
     state = next((one for one in gallery.states(widget) if one.key == key), None)
-    seen = gallery.shown(widget, key) if arguments is None else Shown(arguments=arguments)
+    seen = gallery.shown(widget, key) if arguments is None else ShownState(arguments=arguments)
     width = query.get("width", "")
     journal = gallery.server.rendering.journal
     with journal.rendering(widget.key, "" if arguments is None else journal.digest(arguments)):

@@ -12,7 +12,7 @@ from widgetd.mcp.server import Server
 from widgetd.render.result import Policy, failure, tool_result
 from widgetd.store.contract import StoredRender
 from widgetd.web.limits import LIMITS
-from widgetd.widget.states import SAMPLE, Shown, shown
+from widgetd.widget.states import SAMPLE, ShownState, show_state
 from widgetd.widget.widget import Widget
 
 
@@ -42,14 +42,14 @@ class Tiles:
 def _draw(server: Server, widget: Widget) -> dict[str, object]:
     try:
         with server.rendering.journal.rendering(widget.key):
-            sample = shown(widget, SAMPLE)
+            sample = show_state(widget, SAMPLE)
         render = render_of(server, widget, sample)
     except CallError as error:
         return {"result": None, "error": error_json(error)}
     return {"result": result_of(render, "split"), "error": None}
 
 
-def render_of(server: Server, widget: Widget, seen: Shown) -> StoredRender:
+def render_of(server: Server, widget: Widget, seen: ShownState) -> StoredRender:
     """Render `widget` with the arguments of `seen`, without keeping the render."""
     generation = server.registry.current.generation
     return server.rendering.make(widget, seen.arguments, generation, made=seen.render)

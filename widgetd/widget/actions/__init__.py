@@ -1,12 +1,12 @@
-"""What a user can do in a widget, and what is sent when they do.
+"""Actions of users in a widget, and their payloads.
 
-A component of a tree triggers an action; how it is taken is up to clients, and
-who waits for it is up to others. Nothing here waits or keeps anything.
+A component of a tree triggers an action. Clients decide how a user takes it; nothing here waits
+for actions or stores them.
 """
 
 from __future__ import annotations
 
-from widgetd.widget.actions.tree_actions import TreeAction, has_actions, tree_actions
-from widgetd.widget.actions.widget_actions import WidgetAction, widget_actions
+from widgetd.widget.actions.tree_actions import TreeAction, find_tree_actions, has_actions
+from widgetd.widget.actions.widget_actions import WidgetAction, find_widget_actions
 
-__all__ = ["TreeAction", "WidgetAction", "has_actions", "tree_actions", "widget_actions"]
+__all__ = ["TreeAction", "WidgetAction", "find_tree_actions", "find_widget_actions", "has_actions"]

@@ -1,7 +1,7 @@
-"""The fields of a form, and the JSON Schema of the payload that they are sent in.
+"""Fields of a form, and the JSON Schema of the payload that contains them.
 
-A field is checked as a browser checks it: in full when the form is submitted,
-and only for its type when another action happens to carry it along.
+A field is validated as a browser does it: in full when the form is submitted, and only for its type
+when another action carries it along.
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ from widgetd.errors import WidgetError
 from widgetd.schema.validator import compile_schema
 
 Kind = Literal["string", "number", "boolean", "any"]
-Schema = dict[str, Any]
+JsonSchema = dict[str, Any]
 
 DAY = r"^\d{4}-\d{2}-\d{2}"
-"""A day, perhaps with a time."""
+"""A day, optionally with a time."""
 
 MOST_PRECISE = 2**53
-"""Beyond this, a browser does not know one integer from the next."""
+"""Beyond this, a browser cannot tell adjacent integers apart."""
 
 _FORMATS: Mapping[str, str] = {"email": "email", "url": "iri"}
 _FORBIDDEN = frozenset({"__proto__", "prototype", "constructor"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
+class FormField:
     """A named field.
 
     Attributes:
         name: Dotted, as `task.dueDate`, which is sent as `{"task": {"dueDate": ...}}`.
-        kind: The JSON type of what it sends; `any` where fields of one name differ.
-        required: Whether a form cannot be submitted without it.
-        secret: Whether what is typed into it is shown to nobody.
-        choices: All that it can send; None where that is not limited.
-        rules: What more a JSON Schema says of a value that was filled in.
+        kind: The JSON type of its value; `any` if fields of one name differ.
+        required: Whether the form cannot be submitted without it.
+        secret: Whether its value must not be shown.
+        choices: All values that it can send; None if they are unlimited.
+        rules: Further JSON Schema keywords for a non-empty value.
     """
 
     name: str
@@ -49,11 +49,11 @@ class Field:
 
     @property
     def path(self) -> tuple[str, ...]:
-        """Where in the payload it is: `("task", "dueDate")`."""
+        """Its place in the payload: `("task", "dueDate")`."""
         return tuple(part for part in self.name.split(".") if part)
 
-    def schema(self, *, submitted: bool) -> Schema:
-        """The JSON Schema of what it sends; when `submitted`, the form had to be complete."""
+    def schema(self, *, submitted: bool) -> JsonSchema:
+        """Return the JSON Schema of its value; `submitted` requires the form to be complete."""
         needed = submitted and self.required
         if self.choices is not None:
             return {"enum": list(self.choices)}
@@ -67,16 +67,16 @@ class Field:
         rules = dict(self.rules or {})
         if needed:
             return {"type": "string", "minLength": 1, **rules}
-        # A text that need not be there may also be empty.
+        # An optional text may also be empty.
         bounds = {"anyOf": [{"const": ""}, rules]} if submitted and rules else {}
         return {"type": "string", **bounds}
 
-    def merged(self, other: Field) -> Field:
-        """What two fields of one name send: whatever either of them would."""
+    def merge(self, other: FormField) -> FormField:
+        """Return a field that sends whatever this or another field of its name would."""
         if self == other:
             return self
         limited = self.choices is not None and other.choices is not None
-        return Field(
+        return FormField(
             name=self.name,
             kind=self.kind if self.kind == other.kind else "any",
             secret=self.secret or other.secret,
@@ -84,8 +84,8 @@ class Field:
         )
 
 
-def field_of(component: Mapping[str, Any]) -> Field | None:
-    """The field that a component is; None where it is none, or sends nothing."""
+def find_field(component: Mapping[str, Any]) -> FormField | None:
+    """Return the field that a component is; None if it is none, or sends nothing."""
     if component.get("disabled") is True:
         return None
     found = _field(component)
@@ -94,7 +94,7 @@ def field_of(component: Mapping[str, Any]) -> Field | None:
     return found
 
 
-def _field(component: Mapping[str, Any]) -> Field | None:
+def _field(component: Mapping[str, Any]) -> FormField | None:
     name = component.get("name")
     name = name if isinstance(name, str) else ""
     required = component.get("required") is True
@@ -102,37 +102,39 @@ def _field(component: Mapping[str, Any]) -> Field | None:
         case "Input":
             kind = str(component.get("inputType"))
             rules: dict[str, Any] = {"format": _FORMATS[kind]} if kind in _FORMATS else {}
-            return Field(
+            return FormField(
                 name=name,
                 kind="number" if kind == "number" else "string",
                 required=required,
                 secret=kind == "password",
-                rules=rules | _pattern(component),
+                rules=rules | _build_pattern_rules(component),
             )
         case "Textarea":
-            return Field(name=name, kind="string", required=required, rules=_pattern(component))
+            return FormField(
+                name=name, kind="string", required=required, rules=_build_pattern_rules(component)
+            )
         case "Text":
             editable = component.get("editable")
             if isinstance(editable, Mapping):
                 return _field({**editable, "type": "Textarea"})
         case "Checkbox":
-            return Field(name=name, kind="boolean", required=required)
+            return FormField(name=name, kind="boolean", required=required)
         case "RadioGroup":
-            choices = tuple(_values(component))
-            return Field(name=name, kind="string", required=required, choices=choices)
+            choices = tuple(_list_values(component))
+            return FormField(name=name, kind="string", required=required, choices=choices)
         case "Select":
-            # It sends what it began with, even where that is none of its options.
+            # It sends its default value, even if that is none of its options.
             first = component.get("defaultValue")
             own = (first,) if isinstance(first, str) else ()
-            choices = tuple(dict.fromkeys((*_values(component), *own, "")))
-            return Field(name=name, kind="string", choices=choices)
+            choices = tuple(dict.fromkeys((*_list_values(component), *own, "")))
+            return FormField(name=name, kind="string", choices=choices)
         case "DatePicker":
-            # `min` and `max` are the client's to hold: JSON Schema has no word for a range of days.
-            return Field(name=name, kind="string", rules={"pattern": DAY})
+            # Clients enforce `min` and `max`; JSON Schema has no keyword for a range of days.
+            return FormField(name=name, kind="string", rules={"pattern": DAY})
     return None
 
 
-def _values(component: Mapping[str, Any]) -> list[str]:
+def _list_values(component: Mapping[str, Any]) -> list[str]:
     options = component.get("options")
     values = [
         option.get("value")
@@ -142,8 +144,8 @@ def _values(component: Mapping[str, Any]) -> list[str]:
     return [value for value in values if isinstance(value, str)]
 
 
-def _pattern(component: Mapping[str, Any]) -> dict[str, Any]:
-    """The pattern as a browser takes it, of the whole text; none where we cannot match it."""
+def _build_pattern_rules(component: Mapping[str, Any]) -> dict[str, Any]:
+    """Anchor the pattern as a browser does; return no rule if it cannot be matched here."""
     pattern = component.get("pattern")
     if not isinstance(pattern, str) or not pattern:
         return {}
@@ -160,50 +162,54 @@ def _is_usable(pattern: str) -> bool:
     return True
 
 
-def payload_schema(
-    keys: Mapping[str, Schema], fields: Iterable[Field], *, submitted: bool, closed: bool = True
-) -> Schema:
-    """An object with `keys`, all of them required, and `fields`.
+def build_payload_schema(
+    keys: Mapping[str, JsonSchema],
+    fields: Iterable[FormField],
+    *,
+    submitted: bool,
+    closed: bool = True,
+) -> JsonSchema:
+    """Build the schema of an object with `keys`, all required, and `fields`.
 
     Args:
-        keys: What each key of the author's payload may be.
-        fields: What the user adds; none of them has the place of a key.
+        keys: The schema of each key in the author's payload.
+        fields: The user's input; none has the name of a key.
         submitted: Whether the fields must be complete.
-        closed: Whether that is all there may be.
+        closed: Whether further properties are forbidden.
     """
-    root = _object(closed)
+    root = _build_object(closed)
     root["properties"].update(keys)
     root["required"].extend(keys)
     for field in fields:
-        _place(root, field, submitted=submitted, closed=closed)
-    return _tidy(root)
+        _add_field(root, field, submitted=submitted, closed=closed)
+    return _drop_empty_required(root)
 
 
-def exactly(value: Any) -> Schema:
-    """The schema of a value that the author wrote, as it comes back from a browser."""
-    heard = as_browser(value)
-    return {"const": value} if heard == value else {"enum": [value, heard]}
+def build_exact_schema(value: Any) -> JsonSchema:
+    """Build the schema of an author's value, as a browser returns it."""
+    returned = to_browser_value(value)
+    return {"const": value} if returned == value else {"enum": [value, returned]}
 
 
-def as_browser(value: Any) -> Any:
-    """A JSON value after a browser has read and written it: large integers lose their end."""
+def to_browser_value(value: Any) -> Any:
+    """Return a JSON value as a browser would after reading it: large integers lose digits."""
     if isinstance(value, dict):
-        return {key: as_browser(inner) for key, inner in value.items()}
+        return {key: to_browser_value(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [as_browser(inner) for inner in value]
+        return [to_browser_value(inner) for inner in value]
     if type(value) is int and abs(value) > MOST_PRECISE:
         return int(float(value))
     return value
 
 
-def _place(root: Schema, field: Field, *, submitted: bool, closed: bool) -> None:
+def _add_field(root: JsonSchema, field: FormField, *, submitted: bool, closed: bool) -> None:
     inner = root
     needed = submitted and field.required
     for part in field.path[:-1]:
         if needed and part not in inner["required"]:
             inner["required"].append(part)
-        inner = inner["properties"].setdefault(part, _object(closed))
-        if "properties" not in inner:  # a field of that name stands there already
+        inner = inner["properties"].setdefault(part, _build_object(closed))
+        if "properties" not in inner:  # another field has that name
             inner.clear()
             return
     last = field.path[-1]
@@ -213,15 +219,15 @@ def _place(root: Schema, field: Field, *, submitted: bool, closed: bool) -> None
     inner["properties"][last] = {} if taken else field.schema(submitted=submitted)
 
 
-def _object(closed: bool) -> Schema:
+def _build_object(closed: bool) -> JsonSchema:
     bounds = {"additionalProperties": False} if closed else {}
     return {"type": "object", "properties": {}, "required": [], **bounds}
 
 
-def _tidy(schema: Schema) -> Schema:
-    """The same without empty lists of required properties, which old drafts do not allow."""
+def _drop_empty_required(schema: JsonSchema) -> JsonSchema:
+    """Remove empty lists of required properties, which old drafts do not allow."""
     for inner in schema.get("properties", {}).values():
-        _tidy(inner)
+        _drop_empty_required(inner)
     if schema.get("required") == []:
         del schema["required"]
     return schema

@@ -1,12 +1,11 @@
-"""The actions that one tree triggers, and whether a payload is one that it sends.
+"""Find the actions that one tree triggers, and validate their payloads.
 
-As the view does it: an action inside a form carries the form's fields, a change
-outside a form carries the field that changed. What is disabled triggers nothing.
-What the author sends along is the author's: it is recognised in what comes back,
-and taken from the tree. What the user adds is held to the fields.
+As in the view: an action inside a form carries the form's fields, a change outside a form carries
+the field that changed, and a disabled component triggers nothing. The author's part of a payload
+must come back unchanged, and is taken from the tree; the user's part is validated by the fields.
 
-Source: ChatKit, "Actions": form values are merged into the payload of every
-action raised within the form, and what the payload says wins.
+Source: ChatKit, "Actions": form values are merged into the payload of every action raised within
+the form, and the payload's own keys win.
 """
 
 from __future__ import annotations
@@ -22,22 +21,28 @@ import orjson
 from widgetd.errors import CallError, InvalidArgument
 from widgetd.limits import Limits
 from widgetd.schema.validator import compile_schema
-from widgetd.widget.actions.fields import Field, as_browser, exactly, field_of, payload_schema
+from widgetd.widget.actions.fields import (
+    FormField,
+    build_exact_schema,
+    build_payload_schema,
+    find_field,
+    to_browser_value,
+)
 
 Handler = Literal["server", "client"]
 Node = Mapping[str, Any]
 
 _LIMITS = Limits(schema_nodes=200_000, json_depth=256)
-"""What a tree within its own limits can come to; widgets are held to them long before."""
+"""Limits of a payload's schema, above anything that a tree within its own limits leads to."""
 
 _MOST_TRIED = 50
-"""Forms that send the same action with the same payload; a widget has one or two."""
+"""Forms to try that send the same action with the same payload; a widget has one or two."""
 
 _MOST_NESTED = 4
-"""Forms within forms, which HTML does not have; what is deeper counts as part of the last one."""
+"""Nested forms, which HTML does not have; deeper ones count as part of the last one."""
 
 _AN_ACTION = b'ction":{'
-"""What the JSON of a tree with actions has in it: `"action":{` or `"onClickAction":{`."""
+"""Part of the JSON of every tree with actions: `"action":{` or `"onClickAction":{`."""
 
 _OTHER_VALUES = InvalidArgument(
     path="",
@@ -56,26 +61,26 @@ class Trigger:
 
     Attributes:
         type: The action's type, as `flight.track`.
-        handler: Whether the action is the server's to handle, or the client's.
-        payload: What the author sends along; what is no object is `{"value": ...}`.
-        fields: What the user adds to it.
+        handler: Whether the server handles the action, or the client.
+        payload: The author's part; anything but an object is `{"value": ...}`.
+        fields: The user's part.
         submits: Whether the fields must be complete.
     """
 
     type: str
     handler: Handler
     payload: Mapping[str, Any]
-    fields: tuple[Field, ...] = ()
+    fields: tuple[FormField, ...] = ()
     submits: bool = False
 
     @property
     def group(self) -> tuple[int, bool, frozenset[str]]:
-        """The same for triggers in one form with the same keys, of which there may be thousands."""
+        """A key shared by the triggers of one form with the same payload keys, often many."""
         return id(self.fields), self.submits, frozenset(self.payload)
 
     @property
-    def sent_fields(self) -> tuple[Field, ...]:
-        """The fields that arrive: what the author sends along wins over a field of that name."""
+    def sent_fields(self) -> tuple[FormField, ...]:
+        """The fields that are sent: a key of the author's hides a field of its name."""
         return tuple(field for field in self.fields if field.path[0] not in self.payload)
 
     @property
@@ -87,36 +92,36 @@ class Trigger:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The JSON Schema of what it sends."""
-        keys = {key: exactly(value) for key, value in self.payload.items()}
-        return payload_schema(keys, self.sent_fields, submitted=self.submits)
+        """The JSON Schema of its payload."""
+        keys = {key: build_exact_schema(value) for key, value in self.payload.items()}
+        return build_payload_schema(keys, self.sent_fields, submitted=self.submits)
 
-    def is_meant(self, payload: Mapping[str, Any]) -> bool:
-        """Whether everything that the author sends along has come back."""
+    def is_sent_as(self, payload: Mapping[str, Any]) -> bool:
+        """Return whether `payload` contains the author's whole part."""
         return all(
-            key in payload and as_browser(payload[key]) == as_browser(value)
+            key in payload and to_browser_value(payload[key]) == to_browser_value(value)
             for key, value in self.payload.items()
         )
 
     def accept(self, payload: Mapping[str, Any], sensitive: Collection[str] = ()) -> dict[str, Any]:
-        """Return what came back, the author's part as it was sent.
+        """Validate the user's part, and return it with the author's part as it was sent.
 
         Raises:
-            CallError: What the user adds does not fit the fields; no value of a password or of a
-                `sensitive` field is in it.
+            CallError: The user's part is invalid; the error contains no value of a password
+                or of a `sensitive` field.
         """
         added = {key: value for key, value in payload.items() if key not in self.payload}
         if self.submits:
             _add_objects(added, self.sent_fields)
-        schema = payload_schema({}, self.sent_fields, submitted=self.submits)
+        schema = build_payload_schema({}, self.sent_fields, submitted=self.submits)
         passwords = (field.name for field in self.sent_fields if field.secret)
         hidden = (*passwords, *sensitive)
         checked = compile_schema(schema, limits=_LIMITS).check(added, sensitive=hidden)
         return {**checked.arguments, **self.payload}
 
 
-def _add_objects(added: dict[str, Any], fields: tuple[Field, ...]) -> None:
-    """Put an object around each required field, so that the field itself is missed."""
+def _add_objects(added: dict[str, Any], fields: tuple[FormField, ...]) -> None:
+    """Add the objects around each required field, so that the error names the field itself."""
     for field in fields:
         inner, path = added, field.path[:-1] if field.required else ()
         for part in path:
@@ -129,19 +134,19 @@ def _add_objects(added: dict[str, Any], fields: tuple[Field, ...]) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeAction:
-    """One type of action, with everything in a tree that triggers it, in the tree's order."""
+    """One type of action, with its triggers in the order of the tree."""
 
     type: str
     triggers: tuple[Trigger, ...]
 
     @property
     def handler(self) -> Handler:
-        """The server's to handle if it is so anywhere."""
+        """The server, if it handles any of the triggers."""
         return "server" if any(one.handler == "server" for one in self.triggers) else "client"
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The JSON Schema of the payloads that the tree sends, and of no others."""
+        """The JSON Schema of exactly the payloads that the tree sends."""
         schemas = {orjson.dumps(one): one for one in (each.schema for each in self.triggers)}
         return next(iter(schemas.values())) if len(schemas) == 1 else {"anyOf": [*schemas.values()]}
 
@@ -149,17 +154,20 @@ class TreeAction:
         """Return the payload in the form that a reader may trust.
 
         Args:
-            payload: What came; what is no object counts as `{"value": ...}`.
-            sensitive: Dotted paths of fields whose values are in no error.
+            payload: The payload as sent; anything but an object counts as `{"value": ...}`.
+            sensitive: Dotted paths of fields whose values must not appear in an error.
 
         Raises:
-            CallError: The tree does not send it (W2404); the slips are named as the fields are.
+            CallError: The tree does not send it (W2404); invalid arguments are named by their
+                fields.
         """
-        sent = as_object(payload)
-        meant = {one.group: one for one in self.triggers if one.is_meant(sent)}
+        sent = to_object(payload)
+        meant = {one.group: one for one in self.triggers if one.is_sent_as(sent)}
         if not meant:
-            # The expected values are the template's, made of sensitive arguments perhaps.
-            raise _not_offered((_OTHER_VALUES,) if sensitive else self._mismatches(sent))
+            # The template may have made the expected values from sensitive arguments.
+            raise _build_payload_error(
+                (_OTHER_VALUES,) if sensitive else self._find_mismatches(sent)
+            )
         refused: list[CallError] = []
         for trigger in islice(meant.values(), _MOST_TRIED):
             try:
@@ -167,10 +175,10 @@ class TreeAction:
             except CallError as error:
                 refused.append(error)
         invalid = refused[0].invalid_arguments
-        raise _not_offered(invalid) if invalid else refused[0]
+        raise _build_payload_error(invalid) if invalid else refused[0]
 
-    def _mismatches(self, sent: Mapping[str, Any]) -> tuple[InvalidArgument, ...]:
-        """What is wrong with a payload that nothing in the tree sends."""
+    def _find_mismatches(self, sent: Mapping[str, Any]) -> tuple[InvalidArgument, ...]:
+        """Return how a payload differs from every payload that the tree sends."""
         keys: dict[str, dict[bytes, Any]] = {}
         for trigger in self.triggers:
             for key, value in trigger.payload.items():
@@ -178,61 +186,61 @@ class TreeAction:
         choices = {key: {"enum": list(values.values())} for key, values in keys.items()}
         known = {key: value for key, value in sent.items() if key in choices}
         try:
-            schema = payload_schema(choices, (), submitted=False)
+            schema = build_payload_schema(choices, (), submitted=False)
             compile_schema(schema, limits=_LIMITS).check(known, strict=True)
         except CallError as error:
             return error.invalid_arguments
         return (_OTHER_VALUES,)
 
 
-def _not_offered(errors: tuple[InvalidArgument, ...]) -> CallError:
-    """A payload that the tree does not send (W2404), as the sentence that a caller reads."""
+def _build_payload_error(errors: tuple[InvalidArgument, ...]) -> CallError:
+    """Build the error of a payload that the tree does not send (W2404)."""
     paths = [f"payload.{error.path}" if error.path else "payload" for error in errors]
     sentences = [str(replace(error, path=path)) for error, path in zip(errors, paths, strict=True)]
     path = paths[0] if len(errors) == 1 else "payload"
     return CallError("W2404", "; ".join(sentences), path=path, invalid_arguments=errors)
 
 
-def tree_actions(tree: Node) -> dict[str, TreeAction]:
-    """Exactly the actions that `tree` triggers, by type, in the order of the tree."""
+def find_tree_actions(tree: Node) -> dict[str, TreeAction]:
+    """Return exactly the actions that `tree` triggers, by type, in the order of the tree."""
     found: dict[str, list[Trigger]] = {}
-    for trigger in triggers(tree):
+    for trigger in iterate_triggers(tree):
         found.setdefault(trigger.type, []).append(trigger)
     return {name: TreeAction(type=name, triggers=tuple(every)) for name, every in found.items()}
 
 
-def triggers(tree: Node) -> Iterator[Trigger]:
-    """Every trigger in `tree`, outer before inner."""
+def iterate_triggers(tree: Node) -> Iterator[Trigger]:
+    """Yield every trigger in `tree`, outer before inner."""
     waiting: list[tuple[Node, _Form | None]] = [(tree, None)]
     while waiting:
         node, form = waiting.pop()
         kind = node.get("type")
-        is_card_form = kind == "Card" and node.get("asForm") is True and not _is_folded(node)
+        is_card_form = kind == "Card" and node.get("asForm") is True and not _is_collapsed(node)
         is_form = kind == "Form" or is_card_form
         if is_form and (form is None or form.depth < _MOST_NESTED):
             form = _Form(node, 1 if form is None else form.depth + 1)
         if node.get("disabled") is not True:
-            for name, action in _actions(node):
+            for name, action in _iterate_actions(node):
                 fields = () if form is None else form.fields
-                if form is None and name == "onChangeAction" and (own := field_of(node)):
+                if form is None and name == "onChangeAction" and (own := find_field(node)):
                     fields = (own,)
                 yield Trigger(
                     type=action["type"],
                     handler="client" if action.get("handler") == "client" else "server",
-                    payload=as_object(action.get("payload")),
+                    payload=to_object(action.get("payload")),
                     fields=fields,
                     submits=form is not None
                     and (name in _SUBMITTING or node.get("submit") is True),
                 )
-        waiting.extend((child, form) for child in reversed(_children(node)))
+        waiting.extend((child, form) for child in reversed(_list_children(node)))
 
 
 def has_actions(tree: Node, json: bytes | None = None) -> bool:
-    """Whether `tree` triggers any action at all; quick, because every call asks.
+    """Return whether `tree` triggers any action; fast, because every call asks.
 
     Args:
         tree: The widget root.
-        json: The same as orjson writes it, where that is at hand.
+        json: The same as orjson writes it, if available.
     """
     if json is not None and _AN_ACTION not in json:
         return False
@@ -243,51 +251,55 @@ def has_actions(tree: Node, json: bytes | None = None) -> bool:
             name for name, value in node.items() if type(value) is dict or type(value) is list
         ]
         if "children" in nested:
-            waiting.extend(_children(node))
+            waiting.extend(_list_children(node))
             nested.remove("children")
-        if nested and node.get("disabled") is not True and any(True for _ in _actions(node)):
+        if (
+            nested
+            and node.get("disabled") is not True
+            and any(True for _ in _iterate_actions(node))
+        ):
             return True
     return False
 
 
-def as_object(payload: object) -> dict[str, Any]:
-    """A payload as an object: null is an empty one, and what is none is `{"value": ...}`."""
+def to_object(payload: object) -> dict[str, Any]:
+    """Convert a payload to an object: null to an empty one, any other value to `{"value": ...}`."""
     if payload is None:
         return {}
     return payload if isinstance(payload, dict) else {"value": payload}
 
 
 class _Form:
-    """A form, and the fields in it, which are found when somebody asks."""
+    """A form, whose fields are found on demand."""
 
     def __init__(self, node: Node, depth: int) -> None:
         self._node = node
         self.depth = depth
 
     @cached_property
-    def fields(self) -> tuple[Field, ...]:
-        """All fields in it, those of a form within it too."""
-        found: dict[str, Field] = {}
+    def fields(self) -> tuple[FormField, ...]:
+        """All fields in it, including those of nested forms."""
+        found: dict[str, FormField] = {}
         waiting = [self._node]
         while waiting:
             node = waiting.pop()
-            field = field_of(node)
+            field = find_field(node)
             if field is not None:
-                found[field.name] = found.get(field.name, field).merged(field)
-            waiting.extend(reversed(_children(node)))
+                found[field.name] = found.get(field.name, field).merge(field)
+            waiting.extend(reversed(_list_children(node)))
         return tuple(found.values())
 
 
-def _is_folded(node: Node) -> bool:
+def _is_collapsed(node: Node) -> bool:
     return node.get("type") == "Card" and node.get("collapsed") is True
 
 
-def _actions(node: Node) -> Iterator[tuple[str, Node]]:
-    """A component's own actions, `onClickAction` as well as `confirm: {label, action}`."""
+def _iterate_actions(node: Node) -> Iterator[tuple[str, Node]]:
+    """Yield a component's own actions, such as `onClickAction` and `confirm: {label, action}`."""
     for name, value in node.items():
-        # Most properties are plain values, and every call comes through here.
+        # Check the type first: most properties are plain values, and every call pays for this.
         if type(value) is dict:
-            if name in _NOT_ACTIONS or (name in _FOOTER and _is_folded(node)):
+            if name in _NOT_ACTIONS or (name in _FOOTER and _is_collapsed(node)):
                 continue
             if (name == "action" or name.endswith("Action")) and _is_action(value):
                 yield name, value
@@ -303,7 +315,7 @@ def _is_action(value: object) -> bool:
     return isinstance(value, dict) and isinstance(value.get("type"), str) and bool(value["type"])
 
 
-def _children(node: Node) -> list[Node]:
+def _list_children(node: Node) -> list[Node]:
     children = node.get("children")
     listed = children if isinstance(children, list) else [children]
     return [child for child in listed if isinstance(child, dict)]

@@ -1,8 +1,8 @@
-"""The one exit of what users enter, for every reader but the one that awaits the action.
+"""Remove secrets from users' input, for every reader but the one that awaits the action.
 
-Whoever awaits an action (`await_widget_action`, the webhook) gets the payload as it was
-accepted: a password is typed for them. A chat's model, its conversation on disk and every
-other reader get what `readable_input` leaves of it.
+The recipient of an action (`await_widget_action`, the webhook) gets the payload as it was accepted:
+a password is typed for it. A chat's model, its conversation on disk and every other reader get the
+result of `readable_input`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from widgetd.widget.actions.tree_actions import TreeAction, triggers
+from widgetd.widget.actions.tree_actions import TreeAction, iterate_triggers
 from widgetd.widget.summary import remove_paths
 
 
@@ -30,7 +30,9 @@ def readable_input(
     """
     # A name that asks for a password anywhere in the tree counts everywhere: two forms may send
     # the same field, one of them as plain text.
-    passwords = {one.name for trigger in triggers(tree) for one in trigger.fields if one.secret}
+    passwords = {
+        one.name for trigger in iterate_triggers(tree) for one in trigger.fields if one.secret
+    }
     paths = {*sensitive, *(".".join(name for name in one.split(".") if name) for one in passwords)}
     if sensitive:
         # The template wrote these keys from arguments, the sensitive ones perhaps.

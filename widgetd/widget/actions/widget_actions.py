@@ -1,8 +1,8 @@
-"""Every action that a widget can trigger, whatever it is called with.
+"""Find every action that a widget can trigger, whatever its arguments.
 
-Read off the trees of its samples, and off the template where no sample leads.
-What is said of a payload is what all of them have in common: keys and types,
-no values, which depend on the call.
+Read from the trees of its samples, and from the template where no sample leads. The description of
+a payload covers what all occurrences have in common: keys and types, but no values, because those
+depend on the call.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import orjson
 from widgetd.errors import CallError, WidgetError
 from widgetd.schema.json_values import JSON_TYPES
 from widgetd.text_search import compile_pattern
-from widgetd.widget.actions.fields import Field, payload_schema
-from widgetd.widget.actions.tree_actions import Handler, Trigger, triggers
+from widgetd.widget.actions.fields import FormField, build_payload_schema
+from widgetd.widget.actions.tree_actions import Handler, Trigger, iterate_triggers
 from widgetd.widget.definition import Definition
 from widgetd.widget.samples import (
     Variant,
@@ -33,7 +33,7 @@ from widgetd.widget.widget import Widget
 Tree = Mapping[str, Any]
 
 VARIANTS: tuple[Variant, ...] = ("required", "full", "empty", "two", "nulls")
-"""Whose trees are looked at."""
+"""Generated samples whose trees are searched."""
 
 _PROPERTY = compile_pattern(r'"(?:action|\w*Action)"\s*:\s*(?=\{(?![{%#]))')
 _TYPE = compile_pattern(r'\{\s*"type"\s*:\s*"([^"\\{}]+)"')
@@ -45,11 +45,11 @@ _TOKEN = compile_pattern(
     r'|(?P<other>[^"{}\[\]]+)',
 )
 
-# What is never closed goes on to the end, and nothing is tried twice.
+# An unclosed comment extends to the end, so that nothing is matched twice.
 _COMMENT = compile_pattern(r"(?s)\{#.*?(#\}|\Z)")
 
 _MOST_TOKENS = 20_000
-"""Of all actions in a text, a few dozen each; beyond it their types alone are read."""
+"""Tokens of all actions in a text, a few dozen each; beyond it only their types are read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,12 +59,12 @@ class WidgetAction:
     Attributes:
         type: Its type, as `flight.track`.
         handler: Whether the server handles it, or the client.
-        description: What the author says of it; empty where that is nothing.
-        keys: What the author sends along: JSON types by key, none where they are not known.
+        description: The author's description; empty without one.
+        keys: The author's part: JSON types by key, empty if unknown.
         optional: The keys that are not always there.
-        fields: What the user adds.
+        fields: The user's part.
         collisions: The keys that hide a field, each with that field's name.
-        open: Whether a payload may hold more, as fields whose names come from the arguments.
+        open: Whether a payload may have more, such as fields whose names come from the arguments.
     """
 
     type: str
@@ -72,7 +72,7 @@ class WidgetAction:
     description: str = ""
     keys: Mapping[str, tuple[str, ...]]
     optional: frozenset[str] = frozenset()
-    fields: tuple[Field, ...] = ()
+    fields: tuple[FormField, ...] = ()
     collisions: tuple[tuple[str, str], ...] = ()
     open: bool = False
 
@@ -83,14 +83,14 @@ class WidgetAction:
             name: {"type": types[0] if len(types) == 1 else list(types)} if types else {}
             for name, types in self.keys.items()
         }
-        schema = payload_schema(keys, self.fields, submitted=False, closed=not self.open)
+        schema = build_payload_schema(keys, self.fields, submitted=False, closed=not self.open)
         required = [name for name in keys if name not in self.optional]
         if required:
             return {**schema, "required": required}
         return {name: value for name, value in schema.items() if name != "required"}
 
     def to_dict(self) -> dict[str, Any]:
-        """What callers read: `{"type", "handler", "payload", "fields", "schema", ...}`."""
+        """Describe it for callers: `{"type", "handler", "payload", "fields", "schema", ...}`."""
         return {
             "type": self.type,
             "handler": self.handler,
@@ -106,19 +106,19 @@ class WidgetAction:
 
 
 @lru_cache(maxsize=256)
-def widget_actions(widget: Widget) -> tuple[WidgetAction, ...]:
-    """Every action that `widget` can trigger, in the order in which they are met."""
-    return actions_in(widget.definition, _trees(widget))
+def find_widget_actions(widget: Widget) -> tuple[WidgetAction, ...]:
+    """Return every action that `widget` can trigger, in the order of occurrence."""
+    return collect_actions(widget.definition, _render_samples(widget))
 
 
-def actions_in(definition: Definition, trees: Iterable[Tree]) -> tuple[WidgetAction, ...]:
-    """The same, read off trees that somebody has rendered."""
+def collect_actions(definition: Definition, trees: Iterable[Tree]) -> tuple[WidgetAction, ...]:
+    """Return the actions in trees that are already rendered, and in the template."""
     notes, text = definition.sidecar.actions, definition.template or definition.view
     found: dict[str, list[Trigger]] = {}
-    for trigger in chain.from_iterable(map(triggers, trees)):
+    for trigger in chain.from_iterable(map(iterate_triggers, trees)):
         found.setdefault(trigger.type, []).append(trigger)
-    known = {name: _common(name, every, text) for name, every in found.items()}
-    for action in template_actions(text):
+    known = {name: _merge_triggers(name, every, text) for name, every in found.items()}
+    for action in find_template_actions(text):
         if action.type and action.type not in known:
             known[action.type] = WidgetAction(
                 type=action.type,
@@ -132,8 +132,8 @@ def actions_in(definition: Definition, trees: Iterable[Tree]) -> tuple[WidgetAct
     )
 
 
-def _trees(widget: Widget) -> Iterator[Tree]:
-    """The trees of the author's samples and of generated ones, as far as they render."""
+def _render_samples(widget: Widget) -> Iterator[Tree]:
+    """Yield the trees of the author's samples and of generated ones, as far as they render."""
     definition = widget.definition
     authored = filter_admitted(
         widget, chain(list_examples(definition), list_studio_samples(definition))
@@ -145,17 +145,17 @@ def _trees(widget: Widget) -> Iterator[Tree]:
             continue
 
 
-def _common(name: str, every: Collection[Trigger], template: str) -> WidgetAction:
-    """What all triggers of one type have in common; fields are known by name from the text."""
+def _merge_triggers(name: str, every: Collection[Trigger], template: str) -> WidgetAction:
+    """Merge all triggers of one type; fields are named only if the template's text names them."""
     keys: dict[str, set[str]] = {}
-    fields: dict[str, Field] = {}
+    fields: dict[str, FormField] = {}
     for trigger in every:
         for key, value in trigger.payload.items():
             keys.setdefault(key, set()).add(JSON_TYPES[type(value)])
     groups = tuple({trigger.group: trigger for trigger in every}.values())
     for field in chain.from_iterable(trigger.sent_fields for trigger in groups):
         general = replace(field, choices=None, rules=None)
-        fields[field.name] = fields.get(field.name, general).merged(general)
+        fields[field.name] = fields.get(field.name, general).merge(general)
     return WidgetAction(
         type=name,
         handler="server" if any(trigger.handler == "server" for trigger in every) else "client",
@@ -171,15 +171,15 @@ def _common(name: str, every: Collection[Trigger], template: str) -> WidgetActio
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateAction:
-    """An action that stands in a template's own text, as far as that is certain.
+    """An action in a template's own text, as far as it is certain.
 
-    What a sample does not reach, because a branch was not taken or a list was empty, can still
-    be read: the exporter writes an action as JSON with expressions in it.
+    A sample does not reach a branch that was not taken or the elements of an empty list. The text
+    still shows their actions, because the exporter writes an action as JSON with expressions in it.
 
     Attributes:
-        type: Its type; empty where an expression makes it.
-        handler: As written; None where that is not certain.
-        keys: The keys of its payload; None where that is not certain.
+        type: Its type; empty if an expression makes it.
+        handler: As written; None if that is uncertain.
+        keys: The keys of its payload; None if they are uncertain.
     """
 
     type: str
@@ -187,12 +187,12 @@ class TemplateAction:
     keys: tuple[str, ...] | None = None
 
 
-def template_actions(template: str) -> Iterator[TemplateAction]:
-    """Every action in the text of a template, in its order."""
+def find_template_actions(template: str) -> Iterator[TemplateAction]:
+    """Yield every action in the text of a template, in its order."""
     text = _COMMENT.sub(lambda comment: "" if comment[1] else comment[0], template)
     budget = count()
     for match in _PROPERTY.finditer(text):
-        action = _parsed(text, match.end(), budget)
+        action = _parse_object(text, match.end(), budget)
         if action is None:
             named = _TYPE.match(text, match.end())
             yield TemplateAction(type=named[1] if named else "")
@@ -206,8 +206,8 @@ def template_actions(template: str) -> Iterator[TemplateAction]:
             )
 
 
-def _parsed(text: str, start: int, budget: Iterator[int]) -> dict[str, Any] | None:
-    """The JSON object at `start`, null for every expression; None if a statement shapes it."""
+def _parse_object(text: str, start: int, budget: Iterator[int]) -> dict[str, Any] | None:
+    """Parse the JSON object at `start`, expressions as null; None if a statement shapes it."""
     parts: list[str] = []
     depth, at = 0, start
     while next(budget) < _MOST_TOKENS and (token := _TOKEN.match(text, at)):

@@ -1,12 +1,19 @@
-"""ChatKit's components: a template's output as a tree of them, and what can be said about one.
+"""ChatKit's components: a template's output as a tree of them, and findings about one.
 
-Knows the vocabulary of the installed `chatkit.widgets`; refuses to know where a tree came from.
+Reads the vocabulary of the installed `chatkit.widgets`.
 """
 
 from __future__ import annotations
 
 from widgetd.widget.components.check import check_tree
-from widgetd.widget.components.tree import to_chatkit, tree, tree_and_json
-from widgetd.widget.components.vocabulary import chatkit_widgets, vocabulary
+from widgetd.widget.components.tree import parse_tree, to_chatkit, tree
+from widgetd.widget.components.vocabulary import load_chatkit_widgets, load_vocabulary
 
-__all__ = ["chatkit_widgets", "check_tree", "to_chatkit", "tree", "tree_and_json", "vocabulary"]
+__all__ = [
+    "check_tree",
+    "load_chatkit_widgets",
+    "load_vocabulary",
+    "parse_tree",
+    "to_chatkit",
+    "tree",
+]

@@ -1,7 +1,7 @@
-"""What a tree says that the vocabulary does not know.
+"""Check a tree against the vocabulary.
 
-Warnings, never faults: Studio moves ahead of every list of components, and a
-client shows what it knows. Each names the nearest known word.
+The findings are warnings, never faults: Studio is ahead of every list of components, and a client
+shows what it knows. Each names the nearest known word.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from widgetd.errors import Finding
 from widgetd.schema.json_values import JSON_TYPES, kind, pointer
 from widgetd.schema.phrase import join_alternatives
 from widgetd.text_search import LinearPattern, nearest
-from widgetd.widget.components.lucide import PREFIX, is_icon, names
-from widgetd.widget.components.vocabulary import Component, Vocabulary, vocabulary
+from widgetd.widget.components.lucide import PREFIX, is_icon, list_icon_names
+from widgetd.widget.components.vocabulary import Component, Vocabulary, load_vocabulary
 
-# The same word stands in each of a widget's trees.
+# Each of a widget's trees repeats the same words.
 _nearest = lru_cache(maxsize=2048)(nearest)
 
 _MOST_KNOWN = 512
-"""Of each component so much of what it may say is remembered, with what is wrong with that."""
+"""Cached findings per type of component."""
 
 _MOST_CHOICES = 10
-"""More values than these are not listed in a message; the nearest one is named."""
+"""Values that a message lists; of more it names the nearest one."""
 
 _EXPECTED: Mapping[str, str] = {
     "boolean": "true or false",
@@ -40,17 +40,17 @@ _EXPECTED: Mapping[str, str] = {
 
 
 def check_tree(tree: Mapping[str, Any]) -> Iterator[Finding]:
-    """Everything in `tree` that ChatKit's Python package would not know.
+    """Yield a warning for everything in `tree` that ChatKit's Python package does not know.
 
     Returns:
         Warnings W1401 to W1407, each `at` the JSON pointer into the tree, outer before inner.
     """
-    words = vocabulary()
+    words = load_vocabulary()
     waiting: list[tuple[str, Mapping[str, Any], Component | None]] = [("", tree, None)]
     while waiting:
         at, node, parent = waiting.pop()
         component = words.components.get(str(node.get("type")))
-        for finding in _check(node, component, parent, words):
+        for finding in _check_node(node, component, parent, words):
             yield replace(finding, at=at + finding.at)
         children = node.get("children")
         steps = {"/children": children}
@@ -63,7 +63,7 @@ def check_tree(tree: Mapping[str, Any]) -> Iterator[Finding]:
         ]
 
 
-def _check(
+def _check_node(
     node: Mapping[str, Any],
     component: Component | None,
     parent: Component | None,
@@ -72,11 +72,11 @@ def _check(
     if component is None:
         name = node.get("type")
         if not isinstance(name, str):
-            yield _finding("W1407", "a component lacks its 'type'", "write it")
+            yield _build_finding("W1407", "a component lacks its 'type'", "write it")
             return
         near = _nearest(name, tuple(words.components))
         advice = f"did you mean '{near}'?" if near else "clients may ignore it"
-        yield _finding("W1401", f"'{name[:40]}' is no component", advice)
+        yield _build_finding("W1401", f"'{name[:40]}' is no component", advice)
         return
     if parent is not None and parent.holds is not None and component.type not in parent.holds:
         if not parent.holds:
@@ -85,20 +85,20 @@ def _check(
             advice = f"put it into a '{next(iter(parent.holds))}' there"
         else:
             advice = "use a 'Col', a 'Row' or a 'Box'"
-        yield _finding("W1406", f"'{component.type}' cannot stand in '{parent.type}'", advice)
+        yield _build_finding("W1406", f"'{component.type}' cannot stand in '{parent.type}'", advice)
     if component.schema is not None:
         own = {name: value for name, value in node.items() if name != "children"}
-        yield from _properties(component.type).faults(own, f"'{component.type}'")
+        yield from _get_checker(component.type).find_faults(own, f"'{component.type}'")
 
 
 @cache
-def _properties(component: str) -> _Properties:
-    words = vocabulary()
-    return _Properties(words.components[component].schema or {}, words)
+def _get_checker(component: str) -> _PropertyChecker:
+    words = load_vocabulary()
+    return _PropertyChecker(words.components[component].schema or {}, words)
 
 
-class _Properties:
-    """Says what of a component's properties its class does not admit."""
+class _PropertyChecker:
+    """Checks the properties of one type of component."""
 
     def __init__(self, schema: Mapping[str, Any], words: Vocabulary) -> None:
         self._schema = schema
@@ -106,90 +106,92 @@ class _Properties:
         self._known: dict[int, list[Mapping[str, Any]]] = {}
         self._faults: dict[bytes, tuple[Finding, ...]] = {}
 
-    def faults(self, value: Mapping[str, Any], owner: str) -> tuple[Finding, ...]:
-        """Everything in `value`, a component without its children."""
-        # Most of what a widget draws is the same whatever its arguments are.
+    def find_faults(self, value: Mapping[str, Any], owner: str) -> tuple[Finding, ...]:
+        """Return the findings about `value`, a component without its children."""
+        # Most components of a widget are the same whatever its arguments are.
         written = orjson.dumps(value)
         found = self._faults.get(written)
         if found is None:
-            [root] = self._branches(self._schema)
-            found = tuple(self._object(value, root, owner, ""))
+            [root] = self._resolve(self._schema)
+            found = tuple(self._check_object(value, root, owner, ""))
             if len(self._faults) >= _MOST_KNOWN:
                 self._faults.clear()
             self._faults[written] = found
         return found
 
-    def _branches(self, schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-        """The alternatives that a part of the schema leaves, references followed."""
+    def _resolve(self, schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        """Return the alternatives in a part of the schema, references followed."""
         found = self._known.get(id(schema))
         if found is None:
             inner = schema.get("anyOf") or schema.get("oneOf") or ()
             if "$ref" in schema:
                 inner = [self._schema["$defs"][schema["$ref"].removeprefix("#/$defs/")]]
-            found = [branch for one in inner for branch in self._branches(one)] or [schema]
+            found = [branch for one in inner for branch in self._resolve(one)] or [schema]
             self._known[id(schema)] = found
         return found
 
-    def _object(
+    def _check_object(
         self, value: Mapping[str, Any], schema: Mapping[str, Any], owner: str, at: str
     ) -> Iterator[Finding]:
         properties: Mapping[str, Any] = schema.get("properties", {})
         others = schema.get("additionalProperties")
         lacking = sorted(set(schema.get("required", ())) - value.keys())
         for name in lacking:
-            yield _finding("W1407", f"{owner} lacks '{name}'", "write it", at)
+            yield _build_finding("W1407", f"{owner} lacks '{name}'", "write it", at)
         for name, inner in value.items():
             inside = at + pointer(name)
             if name in properties:
-                yield from self._value(inner, properties[name], f"'{name}' of {owner}", inside)
+                yield from self._check_value(
+                    inner, properties[name], f"'{name}' of {owner}", inside
+                )
             elif isinstance(others, Mapping):
-                yield from self._value(inner, others, owner, inside)
+                yield from self._check_value(inner, others, owner, inside)
             else:
                 near = _nearest(name, tuple(lacking or properties))
-                if len(lacking) == 1 and self._may_be(inner, properties[lacking[0]]):
+                if len(lacking) == 1 and self._may_have(inner, properties[lacking[0]]):
                     near = lacking[0]
                 advice = f"did you mean '{near}'?" if near else "clients may ignore it"
-                yield _finding("W1402", f"{owner} has no property '{name}'", advice, inside)
+                yield _build_finding("W1402", f"{owner} has no property '{name}'", advice, inside)
 
-    def _value(
+    def _check_value(
         self, value: Any, schema: Mapping[str, Any], owner: str, at: str
     ) -> Iterator[Finding]:
-        if not self._may_be(value, schema):
-            yield self._wrong(value, self._branches(schema), owner, at)
+        if not self._may_have(value, schema):
+            yield self._build_value_finding(value, self._resolve(schema), owner, at)
         elif isinstance(value, dict):
-            objects = [one for one in self._branches(schema) if one.get("type") == "object"]
+            objects = [one for one in self._resolve(schema) if one.get("type") == "object"]
             if objects:
-                yield from self._object(value, self._meant(value, objects), owner, at)
+                yield from self._check_object(value, self._choose_object(value, objects), owner, at)
         elif isinstance(value, str) and value.startswith(PREFIX):
-            yield from self._unknown_icon(value, schema, owner, at)
+            yield from self._check_icon(value, schema, owner, at)
         elif isinstance(value, list):
-            items = [one["items"] for one in self._branches(schema) if "items" in one]
+            items = [one["items"] for one in self._resolve(schema) if "items" in one]
             for index, inner in enumerate(value if items else ()):
-                yield from self._value(inner, items[0], owner, f"{at}/{index}")
+                yield from self._check_value(inner, items[0], owner, f"{at}/{index}")
 
-    def _unknown_icon(
+    def _check_icon(
         self, value: str, schema: Mapping[str, Any], owner: str, at: str
     ) -> Iterator[Finding]:
-        """That Lucide has no such icon, where an icon is what stands here."""
-        if any("pattern" in one for one in self._branches(schema)):
+        """Yield a finding if an icon is expected and Lucide does not have it."""
+        if any("pattern" in one for one in self._resolve(schema)):
             name = value.removeprefix(PREFIX)
             if not is_icon(name):
-                near = _nearest(name, names())
-                yield _no_icon(value, near and PREFIX + near, owner, at)
+                near = _nearest(name, list_icon_names())
+                yield _build_icon_finding(value, near and PREFIX + near, owner, at)
 
-    def _may_be(self, value: Any, schema: Mapping[str, Any]) -> bool:
-        """Whether a value as such may stand here; what is within it is not looked at."""
+    def _may_have(self, value: Any, schema: Mapping[str, Any]) -> bool:
+        """Return whether a value may be here, without regard to the values inside it."""
         if value is None:
             return True
         name = JSON_TYPES[type(value)]
         return any(
-            one.get("type", name) == name and _admits(one, value) for one in self._branches(schema)
+            one.get("type", name) == name and _admits(one, value) for one in self._resolve(schema)
         )
 
-    def _meant(
+    def _choose_object(
         self, value: Mapping[str, Any], objects: list[Mapping[str, Any]]
     ) -> Mapping[str, Any]:
-        """Of several kinds of object the one whose `type` it bears, or whose fields it has."""
+        """Choose the kind of object that has the value's `type`, or shares most properties."""
 
         def likeness(one: Mapping[str, Any]) -> tuple[bool, int]:
             properties = one.get("properties", {})
@@ -199,7 +201,9 @@ class _Properties:
 
         return max(objects, key=likeness)
 
-    def _wrong(self, value: Any, branches: list[Mapping[str, Any]], owner: str, at: str) -> Finding:
+    def _build_value_finding(
+        self, value: Any, branches: list[Mapping[str, Any]], owner: str, at: str
+    ) -> Finding:
         singles = ([one["const"]] if "const" in one else one.get("enum", ()) for one in branches)
         choices = tuple(choice for values in singles for choice in values)
         if not isinstance(value, str) or not choices:
@@ -207,21 +211,21 @@ class _Properties:
             use = "use " + join_alternatives(
                 [phrase for name, phrase in _EXPECTED.items() if name in found]
             )
-            return _finding("W1405", f"{owner} cannot be {kind(value)}", use, at)
+            return _build_finding("W1405", f"{owner} cannot be {kind(value)}", use, at)
         near = _nearest(value, tuple(one for one in choices if isinstance(one, str)))
         if choices == self._words.icons:
             if near is None and is_icon(value):
                 near = PREFIX + value
-            return _no_icon(value, near, owner, at)
+            return _build_icon_finding(value, near, owner, at)
         if len(choices) <= _MOST_CHOICES or near is None:
             advice = "use " + join_alternatives([f"'{one}'" for one in choices[:_MOST_CHOICES]])
         else:
             advice = f"did you mean '{near}'?"
-        return _finding("W1403", f"{owner} cannot be '{value[:40]}'", advice, at)
+        return _build_finding("W1403", f"{owner} cannot be '{value[:40]}'", advice, at)
 
 
 def _admits(schema: Mapping[str, Any], value: object) -> bool:
-    """Whether a value of the schema's type is one of those that it names, if it names any."""
+    """Return whether a value of the schema's type is one that it lists, if it lists any."""
     if "enum" in schema:
         return value in schema["enum"]
     if "const" in schema:
@@ -229,14 +233,16 @@ def _admits(schema: Mapping[str, Any], value: object) -> bool:
     return "pattern" not in schema or LinearPattern(schema["pattern"]).matches(str(value))
 
 
-def _no_icon(value: str, near: str | None, owner: str, at: str) -> Finding:
+def _build_icon_finding(value: str, near: str | None, owner: str, at: str) -> Finding:
     advice = f"did you mean '{near}'?" if near else "use an icon of ChatKit, or 'lucide:…'"
-    return _finding("W1404", f"{owner} cannot be '{value[:40]}', which is no icon", advice, at)
+    return _build_finding(
+        "W1404", f"{owner} cannot be '{value[:40]}', which is no icon", advice, at
+    )
 
 
 _WORDS = frozenset({"enum", "const", "pattern"})
-"""Keywords by which a text is one of a few."""
+"""Keywords that limit a text to a few values."""
 
 
-def _finding(code: str, problem: str, advice: str, at: str = "") -> Finding:
+def _build_finding(code: str, problem: str, advice: str, at: str = "") -> Finding:
     return Finding(code=code, at=at, problem=problem, advice=advice)

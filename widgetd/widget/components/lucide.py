@@ -1,12 +1,12 @@
-"""The shapes of icons: Lucide's, which ChatKit's names do not cover, and those that these name.
+"""Look up the shapes of icons: Lucide's, and those of ChatKit's own names.
 
-The first icon that a widget names is its tool's, too, as an image that stands by itself. It is
-sent with every list, so it is small or not there.
+The first icon that a widget names also becomes its tool's icon, as an image that needs nothing
+else. Every list of tools carries it, so it is small or absent.
 
-They stand in files that are looked into, never loaded: what a widget uses is a handful of two
-thousand. Whoever sends a tree along sends Lucide's shapes beside it; the view has the others.
+The shapes are in files that are searched and never loaded, because a widget uses a handful of two
+thousand. A tree is sent with the shapes of its Lucide icons; the view has ChatKit's.
 
-Source: npm's lucide-static, for which `make icons` writes the file; @openai/apps-sdk-ui, of which
+Source: npm's lucide-static, for which `make icons` writes the file; @openai/apps-sdk-ui, for which
 `make view` does.
 """
 
@@ -26,13 +26,13 @@ from widgetd.limits import AT_WORK
 from widgetd.text_search import compile_pattern
 
 PREFIX = "lucide:"
-"""Before the name of an icon in a tree."""
+"""The prefix of a Lucide icon's name in a tree."""
 
 Shape = tuple[str, Mapping[str, str]]
 """An SVG element on a 24 by 24 grid, as `("path", {"d": "M16 14v6"})`."""
 
 _MOST = 64
-"""Of one tree; a page of icons is no widget."""
+"""Icons of one tree."""
 
 _NAMED = compile_pattern(rb'"lucide:([a-z0-9-]{1,64})"')
 
@@ -47,10 +47,10 @@ _ICON = compile_pattern(
 )
 
 
-def icons_in(tree: Mapping[str, Any] | bytes) -> dict[str, tuple[Shape, ...]]:
-    """The shapes of the icons that `tree` names: `{"lucide:cloud-rain": (("path", {...}), ...)}`.
+def find_icons(tree: Mapping[str, Any] | bytes) -> dict[str, tuple[Shape, ...]]:
+    """Return the icons in `tree`: `{"lucide:cloud-rain": (("path", {...}), ...)}`.
 
-    A name that Lucide does not have is left out.
+    Unknown names are left out.
 
     Args:
         tree: The widget root, or its JSON.
@@ -59,62 +59,64 @@ def icons_in(tree: Mapping[str, Any] | bytes) -> dict[str, tuple[Shape, ...]]:
     if PREFIX.encode() not in text:
         return {}
     named = list(dict.fromkeys(_NAMED.findall(text)))[:_MOST]
-    found = {PREFIX + name.decode(): _shapes(name) for name in named}
+    found = {PREFIX + name.decode(): _look_up_shapes(name) for name in named}
     return {name: shapes for name, shapes in found.items() if shapes}
 
 
-def shapes_of(name: str) -> tuple[Shape, ...]:
-    """The shapes of an icon as a tree names it, `calendar` or `lucide:car`; none of an unknown."""
+def find_shapes(name: str) -> tuple[Shape, ...]:
+    """Return the shapes of an icon by its name in a tree, `calendar` or `lucide:car`."""
     if name.startswith(PREFIX):
-        return _shapes(name.removeprefix(PREFIX).encode())
-    return _shapes(name.encode(), "icons.txt")
+        return _look_up_shapes(name.removeprefix(PREFIX).encode())
+    return _look_up_shapes(name.encode(), "icons.txt")
 
 
 def is_icon(name: str) -> bool:
-    """Whether Lucide has an icon of that name, as `cloud-rain`."""
-    return bool(_shapes(name.encode()))
+    """Return whether Lucide has an icon of that name, as `cloud-rain`."""
+    return bool(_look_up_shapes(name.encode()))
 
 
 @cache
-def names() -> tuple[str, ...]:
-    """Every icon's name, those of former releases too."""
-    return tuple(line.partition(b"\t")[0].decode() for line in _table("lucide.txt")[:].splitlines())
+def list_icon_names() -> tuple[str, ...]:
+    """Return every icon's name, including those of former releases."""
+    return tuple(
+        line.partition(b"\t")[0].decode() for line in _open_table("lucide.txt")[:].splitlines()
+    )
 
 
 @lru_cache(maxsize=AT_WORK)
-def tool_icon(source: str) -> str:
-    """The data URI of the first icon named in a template, or in JSX, that is small enough.
+def make_tool_icon(source: str) -> str:
+    """Make the data URI of the first icon in a template or JSX that is small enough.
 
     Returns:
-        `data:image/svg+xml;base64,…`; empty where there is none.
+        `data:image/svg+xml;base64,…`; empty if there is none.
     """
-    images = map(_image, dict.fromkeys(_ICON.findall(source)))
+    images = map(_draw_image, dict.fromkeys(_ICON.findall(source)))
     return next((image for image in images if image and len(image) <= LONGEST_ICON), "")
 
 
-def _image(name: str) -> str:
-    shapes = shapes_of(name)
+def _draw_image(name: str) -> str:
+    shapes = find_shapes(name)
     if not shapes:
         return ""
-    # A grey that is seen on light and on dark: an image knows nothing of the page around it.
+    # A grey that is visible on light and dark, because an image cannot know the page around it.
     drawn = 'fill="#888"'
     if name.startswith(PREFIX):
         drawn = 'fill="none" stroke="#888" stroke-width="2" stroke-linecap="round"'
-    inside = "".join(map(_element, shapes))
+    inside = "".join(map(_draw_element, shapes))
     svg = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" {drawn}>{inside}</svg>'
     return IMAGE + b64encode(svg.encode()).decode()
 
 
-def _element(shape: Shape) -> str:
+def _draw_element(shape: Shape) -> str:
     tag, attributes = shape
-    said = "".join(f' {name}="{escape(value)}"' for name, value in attributes.items())
-    return f"<{tag}{said}/>"
+    written = "".join(f' {name}="{escape(value)}"' for name, value in attributes.items())
+    return f"<{tag}{written}/>"
 
 
 @lru_cache(maxsize=256)
-def _shapes(name: bytes, file: str = "lucide.txt") -> tuple[Shape, ...]:
-    """The shapes of the icon of that name; none where there is no such icon."""
-    table = _table(file)
+def _look_up_shapes(name: bytes, file: str = "lucide.txt") -> tuple[Shape, ...]:
+    """Find an icon's shapes by binary search; none if there is no such icon."""
+    table = _open_table(file)
     low, high = 0, len(table)
     while low < high:
         middle = (low + high) // 2
@@ -122,7 +124,7 @@ def _shapes(name: bytes, file: str = "lucide.txt") -> tuple[Shape, ...]:
         found, _, drawn = table[start:end].partition(b"\t")
         if found == name:
             if drawn.startswith(b"="):
-                return _shapes(drawn[1:], file)
+                return _look_up_shapes(drawn[1:], file)
             shapes = orjson.loads(drawn)
             return tuple(("path", {"d": one}) if isinstance(one, str) else one for one in shapes)
         if found < name:
@@ -133,10 +135,10 @@ def _shapes(name: bytes, file: str = "lucide.txt") -> tuple[Shape, ...]:
 
 
 @cache
-def _table(file: str) -> mmap.mmap:
-    """A line for each icon in the order of their names: name, tab, shapes, or `=` and another name.
+def _open_table(file: str) -> mmap.mmap:
+    """Map a file with a line per icon, sorted by name: name, tab, shapes, or `=` and another name.
 
-    A path is its `d` alone.
+    A path is only its `d`.
     """
     with as_file(files("widgetd.view") / file) as path, path.open("rb") as opened:
         return mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)

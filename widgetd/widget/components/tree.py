@@ -1,9 +1,8 @@
-"""A template's output becomes the tree that clients show.
+"""Turn a template's output into the tree that clients show.
 
-Components lose their null properties and their empty children, as they do in
-ChatKit's own models; among children, what React does not show is dropped and
-lists within lists are joined. Whatever is no component (options, chart data,
-action payloads) stays as it is.
+Components lose their null properties and empty children, as in ChatKit's own models; among
+children, values that React does not show are dropped and nested lists are flattened. Anything that
+is no component (options, chart data, action payloads) stays as it is.
 """
 
 from __future__ import annotations
@@ -17,38 +16,38 @@ import orjson
 from widgetd.errors import WidgetError
 from widgetd.schema.json_text import build_syntax_error
 from widgetd.schema.json_values import error_at, kind
-from widgetd.widget.components.vocabulary import chatkit_widgets
+from widgetd.widget.components.vocabulary import load_chatkit_widgets
 
 if TYPE_CHECKING:
     from chatkit.widgets import DynamicWidgetRoot
 
 ROOTS = ("Card", "ListView", "Basic")
-"""What a widget may be as a whole."""
+"""Types of a widget's root."""
 
 _OBJECTS = {dict}
-"""Of which types the children of nearly every component are."""
+"""The types of nearly every component's children."""
 
 _MOST_LEVELS = 254
-"""What orjson writes, and pydantic within one level: a deeper tree could not be sent."""
+"""Levels that orjson can write, as pydantic can but for one: a deeper tree could not be sent."""
 
 
 def tree(output: str | bytes) -> dict[str, Any]:
-    """The widget root that `output` is: `{"type": "Card", "children": [...]}`.
+    """Parse the widget root in `output`: `{"type": "Card", "children": [...]}`.
 
     Raises:
         WidgetError: It is not JSON (W1305), or no widget root (W1306); line and column are those
             of the output.
     """
-    return tree_and_json(output)[0]
+    return parse_tree(output)[0]
 
 
-def tree_and_json(output: str | bytes) -> tuple[dict[str, Any], bytes]:
-    """The same, and as JSON."""
+def parse_tree(output: str | bytes) -> tuple[dict[str, Any], bytes]:
+    """Parse the widget root in `output`; return it and its JSON."""
     try:
         root = orjson.loads(output)
     except orjson.JSONDecodeError as error:
         text = output if isinstance(output, str) else output.decode(errors="replace")
-        raise _not_json(text, error) from None
+        raise _build_parse_error(text, error) from None
     if not isinstance(root, dict) or root.get("type") not in ROOTS:
         got = kind(root)
         if isinstance(root, dict):
@@ -60,21 +59,21 @@ def tree_and_json(output: str | bytes) -> tuple[dict[str, Any], bytes]:
     try:
         return root, orjson.dumps(root)
     except orjson.JSONEncodeError:
-        raise _too_deep() from None
+        raise _build_depth_error() from None
 
 
 def to_chatkit(tree: dict[str, Any]) -> DynamicWidgetRoot:
-    """The same tree as the model that `chatkit.server` streams.
+    """Convert a tree to the model that `chatkit.server` streams.
 
     Raises:
         pydantic.ValidationError: A child is no component.
     """
-    root: DynamicWidgetRoot = chatkit_widgets().DynamicWidgetRoot.model_validate(tree)
+    root: DynamicWidgetRoot = load_chatkit_widgets().DynamicWidgetRoot.model_validate(tree)
     return root
 
 
-def components(tree: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Each component of a tree, in no order."""
+def iterate_components(tree: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield each component of a tree, in no particular order."""
     waiting: list[Any] = [tree]
     while waiting:
         part = waiting.pop()
@@ -86,9 +85,9 @@ def components(tree: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _normalise(root: dict[str, Any]) -> None:
-    """Drop what components need not say, in place: the tree is ours, fresh from the parser."""
+    """Drop superfluous values in place: the tree is ours, fresh from the parser."""
     components = [root]
-    for component in components:  # which grows meanwhile
+    for component in components:  # grows during the loop
         if None in component.values():
             for name in [name for name, value in component.items() if value is None]:
                 del component[name]
@@ -99,36 +98,36 @@ def _normalise(root: dict[str, Any]) -> None:
             if set(map(type, children)) == _OBJECTS:
                 components += children
                 continue
-            children = component["children"] = _shown(children)
+            children = component["children"] = _flatten_children(children)
             if not children:
                 del component["children"]
             components.extend(child for child in children if type(child) is dict)
 
 
-def _shown(children: list[Any]) -> list[Any]:
-    """What React would show of `children`: no null, no boolean, and lists joined."""
+def _flatten_children(children: list[Any]) -> list[Any]:
+    """Flatten lists in `children`, and drop null and booleans, as React does."""
     shown: list[Any] = []
     for child in children:
         if isinstance(child, list):
-            shown.extend(_shown(child))
+            shown.extend(_flatten_children(child))
         elif child is not None and not isinstance(child, bool):
             shown.append(child)
     return shown
 
 
-def _not_json(text: str, error: orjson.JSONDecodeError) -> WidgetError:
+def _build_parse_error(text: str, error: orjson.JSONDecodeError) -> WidgetError:
     try:
         json.loads(text, parse_int=float)  # as int, Python reads no more than 4,300 digits
     except json.JSONDecodeError as syntax:
         return build_syntax_error("W1305", text, syntax)
     except RecursionError:
-        return _too_deep()
+        return _build_depth_error()
     if error.msg.startswith("depth"):
-        return _too_deep()
-    # What Python alone reads as well: NaN, Infinity, half a character.
+        return _build_depth_error()
+    # Python's parser also accepts NaN, Infinity and lone surrogates.
     return error_at("W1305", "", f"the output is not JSON ({error.msg})", "write what JSON allows")
 
 
-def _too_deep() -> WidgetError:
+def _build_depth_error() -> WidgetError:
     problem = f"the output nests more than {_MOST_LEVELS} levels deep"
     return error_at("W1305", "", problem, "nest fewer components")

@@ -1,7 +1,7 @@
-"""Which components there are, what each may say and what it may hold.
+"""List ChatKit's components, their properties and their possible children.
 
-Read from the installed `chatkit.widgets`, so that it cannot go stale. What a
-component may say is a JSON Schema, which pydantic makes of ChatKit's own class.
+Read from the installed `chatkit.widgets`, so that it cannot become outdated. A component's
+properties are a JSON Schema, which pydantic derives from ChatKit's own class.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ DRAWN_INSIDE = ("ListView",)
 
 
 @cache
-def chatkit_widgets() -> ModuleType:
-    """The module `chatkit.widgets`, whose one door this is, opened on first use.
+def load_chatkit_widgets() -> ModuleType:
+    """Import the module `chatkit.widgets` on first use; no other module imports it.
 
-    Importing it takes 100 ms, which a server that only renders should not pay at its start; and
-    it subclasses its own deprecated classes, of which it then warns whoever imports it.
+    The import takes 100 ms, which a server that only renders should not pay at its start. The
+    module also subclasses its own deprecated classes, which would warn every importer.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -40,9 +40,10 @@ def chatkit_widgets() -> ModuleType:
 
 
 class _PropertySchema(GenerateJsonSchema):
-    """The JSON Schema of a component's class, as a person would write it.
+    """A generator of the JSON Schema of a component's class, as a person would write it.
 
-    Null says nothing, and is left out. Studio's own types know only `number`, and no formats.
+    Null carries no information, and is left out. Studio's own types have only `number`, and no
+    formats.
     """
 
     def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
@@ -79,8 +80,8 @@ class Component:
     """One type of component.
 
     Attributes:
-        holds: The types that may be its children; None where any may.
-        model: The class that describes it; None where nobody here knows its properties.
+        holds: The types of its possible children; None for any.
+        model: The class that describes it; None if its properties are unknown.
     """
 
     type: str
@@ -89,23 +90,23 @@ class Component:
 
     @cached_property
     def schema(self) -> Mapping[str, Any] | None:
-        """The JSON Schema of its properties, its children aside; None where nobody knows it."""
+        """The JSON Schema of its properties without its children; None if they are unknown."""
         if self.model is None:
             return None
         children = "children" in self.model.model_fields
-        described = _without_children(self.model) if children else self.model
+        described = _describe_properties(self.model) if children else self.model
         return TypeAdapter(described).json_schema(schema_generator=_PropertySchema)
 
 
-def _without_children(model: Model) -> Any:
-    """The same properties but for the children, which would bring every other class along."""
+def _describe_properties(model: Model) -> Any:
+    """Return the same properties without the children, which would include every other class."""
     hints = get_type_hints(model, include_extras=True)
     properties = {
         name: hints[name] if field.is_required() else NotRequired[hints[name]]
         for name, field in model.model_fields.items()
         if name != "children"
     }
-    described = TypedDict(model.__name__, properties)  # type: ignore[misc]  # known when it is run
+    described = TypedDict(model.__name__, properties)  # type: ignore[misc]  # known at run time
     described.__doc__ = model.__doc__
     return described
 
@@ -116,7 +117,7 @@ class Vocabulary:
 
     Attributes:
         components: By type.
-        icons: The names that may stand alone; `vendor:` and `lucide:` open further sets.
+        icons: The names without a prefix; `vendor:` and `lucide:` open further sets.
     """
 
     components: Mapping[str, Component]
@@ -124,14 +125,16 @@ class Vocabulary:
 
 
 @cache
-def vocabulary() -> Vocabulary:
-    """The vocabulary of the installed `chatkit.widgets`."""
-    chatkit = chatkit_widgets()
+def load_vocabulary() -> Vocabulary:
+    """Read the vocabulary of the installed `chatkit.widgets`."""
+    chatkit = load_chatkit_widgets()
     inner = get_args(get_args(chatkit.StrictWidgetComponent)[0])
     roots = get_args(get_args(chatkit.StrictWidgetRoot)[0])
-    common = frozenset(_type(model) for model in inner) | {*TYPESCRIPT_ONLY, *DRAWN_INSIDE}
+    common = frozenset(_get_type(model) for model in inner) | {*TYPESCRIPT_ONLY, *DRAWN_INSIDE}
     components = {
-        _type(model): Component(type=_type(model), holds=_holds(model, common), model=model)
+        _get_type(model): Component(
+            type=_get_type(model), holds=_find_children(model, common), model=model
+        )
         for model in (*inner, *roots)
     }
     for name in TYPESCRIPT_ONLY:
@@ -140,12 +143,12 @@ def vocabulary() -> Vocabulary:
     return Vocabulary(components=components, icons=tuple(icons["anyOf"][0]["enum"]))
 
 
-def _type(model: Any) -> str:
+def _get_type(model: Any) -> str:
     return str(model.model_fields["type"].default)
 
 
-def _holds(model: Any, common: frozenset[str]) -> frozenset[str] | None:
-    """Which types the annotation of `children` names.
+def _find_children(model: Any, common: frozenset[str]) -> frozenset[str] | None:
+    """Return the types that the annotation of `children` names.
 
     The union of all components names `common`; a list of one class names that class.
     """
@@ -156,5 +159,5 @@ def _holds(model: Any, common: frozenset[str]) -> frozenset[str] | None:
     hint = get_type_hints(model)["children"]
     items = get_args(hint)[0] if get_origin(hint) is list else hint
     if isinstance(items, type) and issubclass(items, BaseModel):
-        return frozenset({_type(items)})
+        return frozenset({_get_type(items)})
     return common

@@ -12,7 +12,7 @@ from widgetd.catalog.catalog import discover_widgets
 from widgetd.files.folder import bundled_folder
 from widgetd.schema.validator import compile_schema
 from widgetd.widget.action_checks import find_unmet
-from widgetd.widget.actions import has_actions, tree_actions, widget_actions
+from widgetd.widget.actions import find_tree_actions, find_widget_actions, has_actions
 from widgetd.widget.widget import Widget
 
 WIDGETS = discover_widgets(bundled_folder())
@@ -25,9 +25,9 @@ def trees(widget: Widget) -> Iterator[Mapping[str, Any]]:
 
 @pytest.mark.parametrize("widget", WIDGETS, ids=[widget.tool for widget in WIDGETS])
 def test_the_smallest_payload_of_each_offered_action_is_accepted(widget: Widget) -> None:
-    known = {action.type: compile_schema(action.schema) for action in widget_actions(widget)}
+    known = {action.type: compile_schema(action.schema) for action in find_widget_actions(widget)}
     for tree in trees(widget):
-        for name, offered in tree_actions(tree).items():
+        for name, offered in find_tree_actions(tree).items():
             payload = compile_schema({"type": "object", **offered.schema}).smallest
 
             assert payload is not None
@@ -36,14 +36,16 @@ def test_the_smallest_payload_of_each_offered_action_is_accepted(widget: Widget)
 
 @pytest.mark.parametrize("widget", WIDGETS, ids=[widget.tool for widget in WIDGETS])
 def test_every_action_has_a_description(widget: Widget) -> None:
-    assert all(action.description for action in widget_actions(widget))
+    assert all(action.description for action in find_widget_actions(widget))
 
 
 @pytest.mark.parametrize("widget", WIDGETS, ids=[widget.tool for widget in WIDGETS])
 def test_whether_a_tree_offers_anything_is_told_without_saying_what(widget: Widget) -> None:
     for tree in trees(widget):
         assert (
-            has_actions(tree) is has_actions(tree, orjson.dumps(tree)) is bool(tree_actions(tree))
+            has_actions(tree)
+            is has_actions(tree, orjson.dumps(tree))
+            is bool(find_tree_actions(tree))
         )
 
 
@@ -62,7 +64,7 @@ def test_a_choice_form_holds_its_fewest_and_its_most(
     [form] = [widget for widget in WIDGETS if widget.tool == "choice_form"]
     choices = [{"id": name, "label": name} for name in ("tea", "cake", "jam")]
     given = {"question": "What?", "multiple": True, "min": 1, "max": 2, "choices": choices}
-    offered = tree_actions(form.call(given).tree)["choice.submit"]
+    offered = find_tree_actions(form.call(given).tree)["choice.submit"]
     fixed = offered.triggers[0].payload
 
     payload = offered.accept(

@@ -9,7 +9,7 @@ import pytest
 
 from widgetd.errors import CallError
 from widgetd.schema.validator import compile_schema
-from widgetd.widget.actions import has_actions, tree_actions
+from widgetd.widget.actions import find_tree_actions, has_actions
 
 
 def button(name: str = "go", payload: Any = None, **more: Any) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def test_a_tree_offers_what_its_components_do_wherever_they_keep_it() -> None:
         cancel={"label": "No", "action": {"type": "no"}},
     )
 
-    offered = tree_actions(tree)
+    offered = find_tree_actions(tree)
 
     assert list(offered) == ["yes", "no", "item", "send", "change", "more"]
     assert [one.handler for one in offered.values()][2:4] == ["client", "server"]
@@ -57,14 +57,14 @@ def test_a_tree_offers_what_its_components_do_wherever_they_keep_it() -> None:
     ],
 )
 def test_what_cannot_be_done_is_not_offered(tree: dict[str, Any]) -> None:
-    assert tree_actions(tree) == {}
+    assert find_tree_actions(tree) == {}
     assert not has_actions(tree)
     assert not has_actions(tree, orjson.dumps(tree))
 
 
 @pytest.mark.parametrize("payload", [None, {}, {"a": 1}, "text", ["a"]])
 def test_a_payload_that_is_no_object_counts_as_one(payload: Any) -> None:
-    offered = tree_actions(card(button(payload=payload)))["go"]
+    offered = find_tree_actions(card(button(payload=payload)))["go"]
     expected = payload if isinstance(payload, dict) else {} if payload is None else None
 
     assert offered.accept(payload) == ({"value": payload} if expected is None else expected)
@@ -73,8 +73,8 @@ def test_a_payload_that_is_no_object_counts_as_one(payload: Any) -> None:
 
 def test_an_action_in_a_form_carries_the_forms_fields_and_one_outside_carries_none() -> None:
     field = {"type": "Textarea", "name": "note"}
-    inside = tree_actions(form(field, button()))
-    outside = tree_actions(card(field, button()))
+    inside = find_tree_actions(form(field, button()))
+    outside = find_tree_actions(card(field, button()))
 
     note = {"type": "string"}
     assert inside["go"].schema == inside["send"].schema == closed(note=note)
@@ -84,7 +84,7 @@ def test_an_action_in_a_form_carries_the_forms_fields_and_one_outside_carries_no
 def test_a_change_outside_a_form_carries_the_field_that_changed() -> None:
     box = {"type": "Checkbox", "name": "a.b", "onChangeAction": {"type": "tick"}}
 
-    assert tree_actions(card(box, {"type": "Input", "name": "c"}))["tick"].schema == closed(
+    assert find_tree_actions(card(box, {"type": "Input", "name": "c"}))["tick"].schema == closed(
         a=closed(b={"type": "boolean"})
     )
 
@@ -92,7 +92,7 @@ def test_a_change_outside_a_form_carries_the_field_that_changed() -> None:
 def test_what_the_author_sends_wins_over_a_field_of_that_name() -> None:
     tree = form({"type": "Input", "name": "id.of"}, button(payload={"id": 7}))
 
-    assert tree_actions(tree)["go"].schema == {
+    assert find_tree_actions(tree)["go"].schema == {
         **closed(id={"const": 7}),
         "required": ["id"],
     }
@@ -143,7 +143,7 @@ def test_what_the_author_sends_wins_over_a_field_of_that_name() -> None:
 def test_a_field_is_held_to_its_rules_when_the_form_is_submitted(
     component: dict[str, Any], submitted: dict[str, Any], carried: dict[str, Any]
 ) -> None:
-    offered = tree_actions(form({"name": "x", **component}, button()))
+    offered = find_tree_actions(form({"name": "x", **component}, button()))
 
     assert offered["send"].schema["properties"]["x"] == submitted
     assert offered["go"].schema["properties"]["x"] == carried
@@ -152,7 +152,7 @@ def test_a_field_is_held_to_its_rules_when_the_form_is_submitted(
 def test_a_text_that_can_be_edited_is_a_field() -> None:
     text = {"type": "Text", "value": "Draft", "editable": {"name": "title", "required": True}}
 
-    assert tree_actions(form(text))["send"].schema == {
+    assert find_tree_actions(form(text))["send"].schema == {
         **closed(title={"type": "string", "minLength": 1}),
         "required": ["title"],
     }
@@ -168,7 +168,7 @@ def test_a_text_that_can_be_edited_is_a_field() -> None:
     ],
 )
 def test_a_field_that_sends_nothing_is_none(component: dict[str, Any]) -> None:
-    assert tree_actions(form(component))["send"].schema == closed()
+    assert find_tree_actions(form(component))["send"].schema == closed()
 
 
 def test_fields_of_one_name_send_what_either_would() -> None:
@@ -178,13 +178,13 @@ def test_fields_of_one_name_send_what_either_would() -> None:
     mixed = [{"type": "Input", "name": "x"}, {"type": "Checkbox", "name": "x"}]
     above = [{"type": "Input", "name": "x"}, {"type": "Input", "name": "x.y"}]
 
-    assert tree_actions(form(*radios))["send"].schema == closed(x={"enum": ["a", "b"]})
-    assert tree_actions(form(*mixed))["send"].schema == closed(x={})
-    assert tree_actions(form(*above))["send"].schema == closed(x={})
+    assert find_tree_actions(form(*radios))["send"].schema == closed(x={"enum": ["a", "b"]})
+    assert find_tree_actions(form(*mixed))["send"].schema == closed(x={})
+    assert find_tree_actions(form(*above))["send"].schema == closed(x={})
 
 
 def test_a_payload_schema_admits_every_place_of_the_action_and_no_other_payload() -> None:
-    offered = tree_actions(card(button(payload={"id": 1}), button(payload={"id": 2})))["go"]
+    offered = find_tree_actions(card(button(payload={"id": 1}), button(payload={"id": 2})))["go"]
     schema = compile_schema({"type": "object", **offered.schema})
 
     assert [schema.admits({"id": number}) for number in (1, 2, 3)] == [True, True, False]
@@ -195,7 +195,7 @@ def test_a_payload_schema_admits_every_place_of_the_action_and_no_other_payload(
 
 
 def test_a_required_field_is_missed_by_its_own_name() -> None:
-    offered = tree_actions(form({"type": "Input", "name": "a.b.c", "required": True}))["send"]
+    offered = find_tree_actions(form({"type": "Input", "name": "a.b.c", "required": True}))["send"]
 
     with pytest.raises(CallError) as caught:
         offered.accept({})
@@ -211,4 +211,4 @@ def test_a_payload_of_a_hundred_levels_is_recognised() -> None:
     for _ in range(100):
         deep = {"deeper": deep}
 
-    assert tree_actions(card(button(payload=deep)))["go"].accept(deep) == deep
+    assert find_tree_actions(card(button(payload=deep)))["go"].accept(deep) == deep

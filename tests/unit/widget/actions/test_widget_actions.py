@@ -6,15 +6,15 @@ import pytest
 
 from tests.making import widget
 from tests.system.mcp.acting import order
-from widgetd.widget.actions import widget_actions
-from widgetd.widget.actions.widget_actions import TemplateAction, template_actions
+from widgetd.widget.actions import find_widget_actions
+from widgetd.widget.actions.widget_actions import TemplateAction, find_template_actions
 
 TEXT = {"type": "string"}
 
 
 def test_keys_fields_and_their_types_are_read_off_the_samples() -> None:
     sidecar = '[actions."order.send"]\ndescription = "The user orders."'
-    known = {action.type: action for action in widget_actions(order(sidecar))}
+    known = {action.type: action for action in find_widget_actions(order(sidecar))}
 
     assert list(known) == ["order.send", "order.stop", "line.drop"]
     assert known["order.send"].to_dict() == {
@@ -53,7 +53,7 @@ def test_an_action_that_no_sample_reaches_is_read_from_the_text() -> None:
         '"onClickAction":{"type":"hide","payload":{"who":{{ who | tojson }}}}}]{% endif %}}'
     )
 
-    [known] = widget_actions(widget(template=template))
+    [known] = find_widget_actions(widget(template=template))
 
     assert known.to_dict() == {
         "type": "hide",
@@ -72,7 +72,7 @@ def test_fields_whose_names_are_arguments_are_not_known() -> None:
     )
     card = f'{{"type":"Card","children":[{template}]}}'
 
-    [known] = widget_actions(widget(template=card))
+    [known] = find_widget_actions(widget(template=card))
 
     assert [field.name for field in known.fields] == ["note"]
     assert "additionalProperties" not in known.schema
@@ -85,7 +85,7 @@ def test_a_key_that_is_not_always_there_is_not_required() -> None:
         '{"type":"Button","onClickAction":{"type":"a","payload":{"x":null,"y":[]}}}]}'
     )
 
-    [known] = widget_actions(widget(template=template))
+    [known] = find_widget_actions(widget(template=template))
 
     assert known.keys == {"x": ("null", "number"), "y": ("array",)}
     assert known.schema["required"] == ["x"]
@@ -111,4 +111,4 @@ def test_a_key_that_is_not_always_there_is_not_required() -> None:
 def test_what_is_certain_is_read_from_a_templates_text(
     text: str, found: TemplateAction | None
 ) -> None:
-    assert list(template_actions(text)) == ([] if found is None else [found])
+    assert list(find_template_actions(text)) == ([] if found is None else [found])

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from widgetd.schema.validator import compile_schema
-from widgetd.widget.components import check_tree, vocabulary
+from widgetd.widget.components import check_tree, load_vocabulary
 from widgetd.widget.components.vocabulary import TYPESCRIPT_ONLY
 
 
@@ -184,7 +184,7 @@ def test_findings_come_in_the_order_of_the_tree() -> None:
 
 
 def test_the_vocabulary_is_that_of_the_installed_chatkit() -> None:
-    words = vocabulary()
+    words = load_vocabulary()
 
     assert {"Card", "ListView", "Basic", "Chart", "Transition", "Table.Cell"} <= set(
         words.components
@@ -196,7 +196,7 @@ def test_the_vocabulary_is_that_of_the_installed_chatkit() -> None:
 
 
 def test_every_component_of_chatkit_says_what_its_properties_may_be_as_json_schema() -> None:
-    for name, component in vocabulary().components.items():
+    for name, component in load_vocabulary().components.items():
         if name in TYPESCRIPT_ONLY:
             assert component.schema is None
             continue
@@ -227,7 +227,7 @@ def test_every_component_of_chatkit_says_what_its_properties_may_be_as_json_sche
 def test_a_components_schema_admits_what_a_check_has_nothing_to_say_of(
     properties: dict[str, Any], *, fits: bool
 ) -> None:
-    schema = vocabulary().components[properties["type"]].schema
+    schema = load_vocabulary().components[properties["type"]].schema
 
     assert schema is not None
     assert compile_schema(schema).admits(properties) is fits

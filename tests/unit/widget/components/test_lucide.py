@@ -5,7 +5,7 @@ import subprocess
 import sys
 from importlib.resources import files
 
-from widgetd.widget.components.lucide import icons_in, is_icon, names
+from widgetd.widget.components.lucide import find_icons, is_icon, list_icon_names
 
 DRAWN = {"path", "circle", "rect", "line", "polyline", "polygon", "ellipse"}
 """What the view takes of a shape that was sent along; all else it leaves out."""
@@ -16,28 +16,28 @@ def test_the_icons_that_a_tree_names_come_with_their_shapes() -> None:
     button = {"type": "Button", "iconEnd": "lucide:home", "iconStart": "plus"}
     tree = {"type": "Card", "status": {"icon": "lucide:cloud-rain"}, "children": [icon, button]}
 
-    found = icons_in(tree)
+    found = find_icons(tree)
 
     assert list(found) == ["lucide:cloud-rain", "lucide:home"]
     assert found["lucide:cloud-rain"][1] == ("path", {"d": "M16 14v6"})
-    assert found["lucide:home"] == icons_in({"name": "lucide:house"})["lucide:house"]
+    assert found["lucide:home"] == find_icons({"name": "lucide:house"})["lucide:house"]
 
 
 def test_a_name_that_lucide_does_not_have_is_left_out() -> None:
-    assert icons_in({"type": "Card", "status": "lucide:nobody-knows"}) == {}
+    assert find_icons({"type": "Card", "status": "lucide:nobody-knows"}) == {}
     assert not is_icon("../view")
     assert not is_icon("")
 
 
 def test_no_tree_has_more_icons_sent_along_than_a_widget_uses() -> None:
-    every = [{"type": "Icon", "name": f"lucide:{name}"} for name in names()]
+    every = [{"type": "Icon", "name": f"lucide:{name}"} for name in list_icon_names()]
 
-    assert len(icons_in({"type": "Card", "children": every})) == 64
+    assert len(find_icons({"type": "Card", "children": every})) == 64
 
 
 def test_every_icon_is_found_and_made_of_shapes_that_the_view_draws() -> None:
-    for name in names():
-        shapes = icons_in({"name": f"lucide:{name}"})[f"lucide:{name}"]
+    for name in list_icon_names():
+        shapes = find_icons({"name": f"lucide:{name}"})[f"lucide:{name}"]
 
         assert shapes
         assert {tag for tag, _ in shapes} <= DRAWN
@@ -47,15 +47,15 @@ def test_every_icon_is_found_and_made_of_shapes_that_the_view_draws() -> None:
 def test_the_names_are_in_order_and_their_licence_is_with_them() -> None:
     licence = files("widgetd.view") / "lucide-LICENSE.txt"
 
-    assert list(names()) == sorted(set(names()))
+    assert list(list_icon_names()) == sorted(set(list_icon_names()))
     assert re.match(r"ISC License\n\nCopyright", licence.read_text())
 
 
 def test_what_nobody_names_is_not_read() -> None:
     program = (
         "import widgetd.render.result, widgetd.widget.components.lucide as lucide;"
-        "lucide.icons_in({'type': 'Card', 'children': []});"
-        "print(lucide._table.cache_info().currsize)"
+        "lucide.find_icons({'type': 'Card', 'children': []});"
+        "print(lucide._open_table.cache_info().currsize)"
     )
     ran = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
 

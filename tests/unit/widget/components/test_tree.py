@@ -12,7 +12,7 @@ import pytest
 from tests.corpus import corpus_files, needs_corpus
 from widgetd.errors import WidgetError
 from widgetd.widget.components import to_chatkit, tree
-from widgetd.widget.components.vocabulary import chatkit_widgets
+from widgetd.widget.components.vocabulary import load_chatkit_widgets
 from widgetd.widget.document import decode_studio
 
 BUNDLED = sorted((Path(__file__).parents[4] / "widgets").glob("*.widget"))
@@ -128,7 +128,7 @@ def test_a_tree_becomes_the_model_that_chatkit_streams() -> None:
 
     model = to_chatkit(root)
 
-    assert type(model) is chatkit_widgets().DynamicWidgetRoot
+    assert type(model) is load_chatkit_widgets().DynamicWidgetRoot
     assert _bare(model.model_dump(mode="json")) == root
 
 
@@ -145,7 +145,7 @@ def _oracle(file: dict[str, Any]) -> tuple[str, Any] | None:
     """What plain Jinja writes for a file's own sample, and what ChatKit builds of it, if it can."""
     studio = decode_studio(file.get("encodedWidget") or "")
     try:
-        template = chatkit_widgets().WidgetTemplate(file)
+        template = load_chatkit_widgets().WidgetTemplate(file)
         sample = dict(studio.default_state) if studio else {}
         return template.template.render(**sample), template.build(sample)
     except Exception:  # noqa: BLE001 whatever ChatKit cannot build is no oracle
