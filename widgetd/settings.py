@@ -1,7 +1,7 @@
-"""Settings: read once, checked once, passed down as plain values.
+"""Settings: read once, validated once, passed down as plain values.
 
-One precedence: flags, environment (`WIDGETD_*`), `widgetd.toml`, defaults. Each
-value remembers where it came from. Nothing here opens a port or a folder.
+Precedence: flags, environment (`WIDGETD_*`), `widgetd.toml`, defaults. The origin of each value is
+recorded. Nothing here opens a port or a folder.
 """
 
 from __future__ import annotations
@@ -35,200 +35,223 @@ FILE = "widgetd.toml"
 PREFIX = "WIDGETD_"
 
 
-def _words(value: object) -> object:
-    """A list of words, from a list or from a text with commas."""
+def _split_words(value: object) -> object:
+    """Return a list of words from a list, or from a text with commas."""
     if isinstance(value, str):
         return tuple(part for part in (part.strip() for part in value.split(",")) if part)
     return value
 
 
-Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
+Words = Annotated[tuple[str, ...], BeforeValidator(_split_words)]
 
 Toolset = Literal["author", "operate", "pictures", "sessions", "upstreams"]
-Toolsets = Annotated[tuple[Toolset, ...], BeforeValidator(_words)]
+Toolsets = Annotated[tuple[Toolset, ...], BeforeValidator(_split_words)]
 
 
 class Settings(BaseModel):
-    """Every setting, with the value that holds.
+    """All settings.
 
-    The names are those of the flags, of `WIDGETD_` in the environment, and of
-    the keys in `widgetd.toml`.
+    Their names are those of the flags, of the variables with the prefix `WIDGETD_`, and of the keys
+    in `widgetd.toml`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     dir: Path | None = Field(
-        default=None, description="the folder of widgets; ./widgets, else the bundled"
+        default=None, description="folder of widgets; default ./widgets, else the bundled ones"
     )
     transport: Literal["http", "stdio"] = Field(default="http", description="how clients connect")
-    host: str = Field(default="127.0.0.1", description="the address to listen on")
-    port: int = Field(default=8787, ge=0, le=65535, description="the port; 0 takes any free one")
-    cors_origin: Words = Field(default=(), description="browser origins that may call from a page")
+    host: str = Field(default="127.0.0.1", description="address to listen on")
+    port: int = Field(default=8787, ge=0, le=65535, description="port; 0 for any free one")
+    cors_origin: Words = Field(default=(), description="browser origins whose pages may call")
     image_origin: Words = Field(
-        default=(), description="origins that images may come from in every widget"
+        default=(), description="origins from which every widget may load images"
     )
     sample_images: bool = Field(
-        default=False, description="load images in the gallery from where samples have them"
+        default=False, description="load the images of samples in the gallery"
     )
     allowed_host: Words = Field(default=(), description="Host headers to accept besides loopback")
     public_url: str = Field(
-        default="", description="where clients reach it, as https://widgets.example.com"
+        default="", description="address that clients use, as https://widgets.example.com"
     )
     profile: Literal["auto", "chatkit", "split"] = Field(
-        default="auto", description="who sees the tree"
+        default="auto",
+        description="who sees the tree: the model (chatkit) or only the view (split)",
     )
     profiles: Mapping[str, Literal["auto", "chatkit", "split"]] = Field(
-        default_factory=dict, description="the profile by client name; in widgetd.toml only"
+        default_factory=dict, description="profile by client name; only in widgetd.toml"
     )
-    text: Literal["summary", "json"] = Field(default="summary", description="what content says")
+    text: Literal["summary", "json"] = Field(
+        default="summary", description="text content of results: a summary, or JSON"
+    )
     expose: Literal["tools", "search", "auto"] = Field(
-        default="auto", description="which tools are listed"
+        default="auto", description="tools to list; auto depends on list_tokens"
     )
     app_tools: Literal["auto", "always"] = Field(
         default="auto", description="list the tools of pages to hosts that draw, or to all clients"
     )
     list_tokens: int = Field(
-        default=16_000, ge=0, description="auto lists every widget while that costs no more"
+        default=16_000, ge=0, description="maximum tokens for which auto lists every widget"
     )
     hide_formats: bool = Field(
-        default=False, description="leave formats out of listed schemas, and enforce them"
+        default=False, description="omit formats from listed schemas, but enforce them"
     )
     inline_max_bytes: int = Field(
-        default=256 * 1024, ge=0, description="a larger tree is linked to, not sent along"
+        default=256 * 1024,
+        ge=0,
+        description="maximum size of a tree in a result; a larger one is linked",
     )
     store: SecretUrl | None = Field(
-        default=None, description="the URL of a Redis or Valkey server that replicas share"
+        default=None, description="URL of a Redis or Valkey server that replicas share"
     )
     token_file: Path | None = Field(
-        default=None, description="lines of NAME TOKEN SCOPES; SIGHUP rereads it"
+        default=None, description="file with lines of NAME TOKEN SCOPES; SIGHUP rereads it"
     )
     token: Literal["auto"] | None = Field(
-        default=None, description="auto: without other tokens, make one at start and print it"
+        default=None,
+        description="auto: generate and print a token at start if there is no other access",
     )
-    jwt_jwks: str = Field(default="", description="the URL of the keys that JWTs are signed with")
-    jwt_issuer: str = Field(default="", description="the iss that JWTs must have")
-    jwt_audience: str = Field(default="", description="the aud that JWTs must have")
-    jwt_algorithm: str = Field(default="RS256", description="how JWTs are signed")
+    jwt_jwks: str = Field(default="", description="URL of the keys that sign JWTs")
+    jwt_issuer: str = Field(default="", description="required iss of JWTs")
+    jwt_audience: str = Field(default="", description="required aud of JWTs")
+    jwt_algorithm: str = Field(default="RS256", description="signature algorithm of JWTs")
     insecure: bool = Field(
-        default=False, description="let anybody in, on an address that other machines reach"
+        default=False,
+        description="accept callers without a token on an address that other machines reach",
     )
     rate: float | None = Field(
         default=None,
         gt=0,
         allow_inf_nan=False,
-        description="calls per second that each client may make, in the long run",
+        description="sustained calls per second for each client",
     )
     burst: float = Field(
         default=100,
         ge=1,
         allow_inf_nan=False,
-        description="calls that it may make at once after a rest",
+        description="calls that a client may make in a burst",
     )
     at_once: int | None = Field(
-        default=None, ge=1, description="calls of each client that may run at the same time"
+        default=None, ge=1, description="maximum concurrent calls for each client"
     )
     connections: int | None = Field(
-        default=None, ge=1, description="open connections; else as many as descriptors allow"
+        default=None,
+        ge=1,
+        description="maximum open connections; default: as many as descriptors allow",
     )
-    sessions: int = Field(default=2000, ge=1, description="sessions of older clients, in all")
+    sessions: int = Field(
+        default=2000, ge=1, description="maximum sessions of older clients, in total"
+    )
     sessions_each: int = Field(
-        default=500, ge=1, description="sessions of older clients that each token may have"
+        default=500, ge=1, description="maximum sessions of older clients for each token"
     )
     header_s: float = Field(
-        default=10, gt=0, le=3600, description="seconds until a request's header must be there"
+        default=10, gt=0, le=3600, description="seconds until a request's header must be complete"
     )
     body_s: float = Field(
-        default=60, gt=0, le=3600, description="seconds from there until its body must be"
+        default=60, gt=0, le=3600, description="seconds from then until its body must be complete"
     )
     audit: Path | None = Field(
-        default=None, description="a file that gets one line of JSON for each call"
+        default=None, description="file that receives a line of JSON for each call"
     )
     audit_max_bytes: int = Field(
-        default=16_777_216, ge=4096, description="a larger audit file makes room; four are kept"
+        default=16_777_216,
+        ge=4096,
+        description="size at which the audit file is rotated; four are kept",
     )
     metrics_port: int | None = Field(
-        default=None, ge=0, le=65535, description="a port for /metrics alone; else on the main one"
+        default=None,
+        ge=0,
+        le=65535,
+        description="separate port for /metrics; default: the main port",
     )
     webhook: SecretUrl | None = Field(
-        default=None, description="the address that users' actions are told to"
+        default=None, description="address that receives users' actions"
     )
     webhook_secret: Secret | None = Field(
-        default=None, description="signs what is sent there; in the environment or widgetd.toml"
+        default=None,
+        description="key that signs webhook requests; only in the environment or widgetd.toml",
     )
     webhook_private: bool = Field(
-        default=False, description="the webhook may be on this machine or network, and plain http"
+        default=False, description="allow a webhook on this machine or network, and over plain http"
     )
     state_dir: Path | None = Field(
-        default=None, description="a folder for what makes the next start quicker; disposable"
+        default=None,
+        description="folder for state that survives a restart, as proofs and conversations",
     )
     toolset: Toolsets = Field(
-        default=(), description="further built-in tools: author, operate, pictures, ..."
+        default=(), description="additional built-in tools: author, operate, pictures, ..."
     )
     keyword_tools: Words = Field(
-        default=(), description="keywords that are tools of their own: all, or names, or -names"
+        default=(), description="keywords to offer as tools: all, or names, or -names"
     )
     session_most: int = Field(
-        default=8, ge=1, description="sessions in the browser at the same time"
+        default=8, ge=1, description="maximum concurrent sessions in the browser"
     )
     session_idle_s: float = Field(
-        default=300, gt=0, le=3600, description="seconds until one that nobody uses ends"
+        default=300, gt=0, le=3600, description="seconds until an unused session ends"
     )
     browser_at_once: int = Field(
-        default=2, ge=1, le=16, description="pictures that are drawn at the same time"
+        default=2, ge=1, le=16, description="maximum pictures rendered concurrently"
     )
     upstreams: Path | None = Field(
-        default=None, description="a file of other servers, which fill widgets"
+        default=None, description="file that declares other servers, which fill widgets"
     )
-    page_size: int = Field(default=0, ge=0, description="tools on one page of a list; 0 for all")
+    page_size: int = Field(default=0, ge=0, description="tools on each page of a list; 0 for all")
     poll: float | None = Field(
         default=None,
         gt=0,
         allow_inf_nan=False,
-        description="seconds between surveys, without file events",
+        description="seconds between scans, instead of file events",
     )
     strict: bool = Field(
-        default=False, description="undeclared names are faults, and no argument is mended"
+        default=False, description="treat undeclared names as faults, and coerce no arguments"
     )
-    gallery: bool = Field(default=False, description="show the widgets to people, at /")
+    gallery: bool = Field(default=False, description="show the widgets in a gallery, at /")
     chat: bool = Field(
-        default=False, description="talk to an agent that uses the widgets, at /chat"
+        default=False, description="offer a chat whose agent uses the widgets, at /chat"
     )
     chat_model: str = Field(
-        default="scripted", description="the chat's model, by its endpoint's name; scripted: none"
+        default="scripted",
+        description="the chat's model, as its endpoint names it; scripted: a built-in script",
     )
     chat_url: SecretUrl = Field(
         default=SecretUrl(OPENAI_URL),
-        description="the OpenAI-compatible endpoint that has it, ending in /v1",
+        description="OpenAI-compatible endpoint of that model, ending in /v1",
     )
     chat_key: Secret | None = Field(
-        default=None, description="the key for it; in the environment or widgetd.toml"
+        default=None, description="key for that endpoint; only in the environment or widgetd.toml"
     )
     chat_instructions: Path | None = Field(
-        default=None, description="a file with what the chat's model is told before everything"
+        default=None, description="file with instructions for the chat's model"
     )
     allow_upload: bool = Field(
-        default=False, description="let the gallery put files into the folder"
+        default=False, description="let the gallery write files into the folder"
     )
-    include: Words = Field(default=(), description="only widgets with one of these tags or names")
-    exclude: Words = Field(default=(), description="no widgets with one of these tags or names")
+    include: Words = Field(
+        default=(), description="serve only widgets with one of these tags or names"
+    )
+    exclude: Words = Field(
+        default=(), description="serve no widgets with one of these tags or names"
+    )
     access_log: bool = Field(
-        default=False, description="log each request over HTTP; else at level debug alone"
+        default=False, description="log each HTTP request; default: only at level debug"
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
-        default="info", description="the least important event that is logged"
+        default="info", description="minimum level of logged events"
     )
 
-    _made: str = PrivateAttr(default_factory=lambda: secrets.token_urlsafe(24))
+    _generated_token: str = PrivateAttr(default_factory=lambda: secrets.token_urlsafe(24))
 
     @property
-    def made_token(self) -> str:
-        """The token that was made because nothing else lets anybody in; empty if none was."""
+    def generated_token(self) -> str:
+        """Return the token generated at start; empty if others grant access."""
         needed = self.token_file is None and not self.jwt_jwks
-        return self._made if self.token is not None and needed else ""
+        return self._generated_token if self.token is not None and needed else ""
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """The Host headers to accept besides loopback."""
+        """Return the Host headers to accept besides loopback."""
         public = (urlsplit(self.public_url).netloc,) if self.public_url else ()
         return (*self.allowed_host, *public)
 
@@ -261,7 +284,7 @@ class Settings(BaseModel):
             return Path(value).expanduser() if isinstance(value, str) else value
         except RuntimeError:
             raise PydanticCustomError(
-                "home", "nobody has that home; write the whole path"
+                "home", "there is no such home folder; write the whole path"
             ) from None
 
 
@@ -273,14 +296,14 @@ SECRETS = frozenset(
 """Settings whose values are never shown; a token may be written where `auto` belongs."""
 
 
-def descriptions() -> Mapping[str, str]:
-    """What each setting is for, by its name."""
+def describe_settings() -> Mapping[str, str]:
+    """Return the description of each setting by name."""
     return {name: field.description or "" for name, field in Settings.model_fields.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled:
-    """Settings, and where each came from: `flag`, `WIDGETD_PORT`, `widgetd.toml` or `default`."""
+    """Settings, with the origin of each: `flag`, `WIDGETD_PORT`, `widgetd.toml` or `default`."""
 
     settings: Settings
     origins: Mapping[str, str]
@@ -289,19 +312,21 @@ class Settled:
 def settle(
     flags: Mapping[str, Any], environ: Mapping[str, str], file: Path | None = None
 ) -> Settled:
-    """Find the value of every setting.
+    """Determine the value of every setting.
 
-    A flag that is None counts as unsaid. Without a file, it is `widgetd.toml` in the working
-    directory, if that is there.
+    Args:
+        flags: Values by name; None counts as not given.
+        environ: The environment.
+        file: The settings file; by default `widgetd.toml` in the working directory, if it exists.
 
     Raises:
         ConfigError: A setting is unknown (W0001) or its value cannot be used (W0002).
     """
-    layers = [_file_layer(file)]
+    layers = [_read_file(file)]
     for variable, value in environ.items():
         if variable.startswith(PREFIX):
             name = variable.removeprefix(PREFIX).lower()
-            _demand_known(name, variable)
+            _require_known(name, variable)
             layers.append((variable, {name: value}))
     layers.append(("flag", {name: value for name, value in flags.items() if value is not None}))
     values: dict[str, Any] = {}
@@ -326,7 +351,7 @@ def settle(
         raise ConfigError("W0002", problem, advice) from None
 
 
-def _file_layer(file: Path | None) -> tuple[str, dict[str, Any]]:
+def _read_file(file: Path | None) -> tuple[str, dict[str, Any]]:
     path = Path(FILE) if file is None else file
     if file is None and not path.is_file():
         return FILE, {}
@@ -334,16 +359,16 @@ def _file_layer(file: Path | None) -> tuple[str, dict[str, Any]]:
         layer = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(
-            "W0006", f"{path} cannot be read ({error})", "mend it", exit_code=3
+            "W0006", f"{path} cannot be read ({error})", "make it readable", exit_code=3
         ) from None
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError("W0002", f"{path} is not TOML ({error})", "mend that line") from None
+        raise ConfigError("W0002", f"{path} is not TOML ({error})", "correct that line") from None
     for name in layer:
-        _demand_known(name, f"{path}: '{name}'")
+        _require_known(name, f"{path}: '{name}'")
     return path.name, layer
 
 
-def _demand_known(name: str, shown: str) -> None:
+def _require_known(name: str, shown: str) -> None:
     if name in Settings.model_fields:
         return
     match = nearest(name, tuple(Settings.model_fields))
@@ -372,10 +397,10 @@ def require_files_outside(settings: Settings, folder: Path) -> None:
 
 
 def folder_of(settings: Settings) -> Path:
-    """The folder that `settings` means: the one named, else ./widgets, else the bundled ones.
+    """Return the folder of widgets: the one named, else ./widgets, else the bundled ones.
 
     Raises:
-        ConfigError: The folder that was named is not there (W0003), or is none (W0004).
+        ConfigError: The named folder does not exist (W0003), or is not a folder (W0004).
     """
     if settings.dir is None:
         here = Path("widgets")

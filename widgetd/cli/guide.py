@@ -56,9 +56,9 @@ def reference(query: str, *, dir: Dir = None, limit: Many = 10, json: bool = Fal
         json: Print a JSON array.
     """
     from widgetd.guide.reference import Reference
-    from widgetd.settings import descriptions
+    from widgetd.settings import describe_settings
 
-    items, total = Reference(descriptions()).find(load_snapshot(dir), query, (), limit)
+    items, total = Reference(describe_settings()).find(load_snapshot(dir), query, (), limit)
     if json:
         print_json(items)
         return 0

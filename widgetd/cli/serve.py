@@ -126,7 +126,7 @@ def _print_welcome(folder: Path, settings: Settings, url: str, widgets: int) -> 
     if settings.chat:
         print(f"Talk to an agent:  {url.removesuffix('/mcp')}/chat")
     # With JWTs, a host logs in by itself.
-    token = settings.made_token or ("TOKEN" if settings.token_file else "")
+    token = settings.generated_token or ("TOKEN" if settings.token_file else "")
     shown = snippet("claude-code", url, "" if settings.jwt_jwks else token)
     print(f"Connect a client:  {shown}", flush=True)
 

@@ -65,9 +65,9 @@ def access_policy(settings: Settings) -> AccessPolicy:
     elif jwks or named or audience:
         problem = "--jwt-jwks, --jwt-issuer and --jwt-audience belong together"
         raise ConfigError("W0002", problem, "set all three, or none")
-    if settings.token_file is not None or issuer is not None or settings.made_token:
+    if settings.token_file is not None or issuer is not None or settings.generated_token:
         _warn_if_exposed(settings.token_file)
-        access = Access(file=settings.token_file, made=settings.made_token, issuer=issuer)
+        access = Access(file=settings.token_file, made=settings.generated_token, issuer=issuer)
         return AccessPolicy(access=access, anonymous=UNAUTHENTICATED)
     if is_loopback(settings.host):
         return AccessPolicy(access=None, anonymous=LOCAL)

@@ -45,7 +45,7 @@ from widgetd.observe.log_ring import LogRing
 from widgetd.observe.status import STALLED_S, Health
 from widgetd.render.result import Policy
 from widgetd.render.view import view_html
-from widgetd.settings import Settings, descriptions
+from widgetd.settings import Settings, describe_settings
 from widgetd.store.contract import Bounds, Store
 from widgetd.store.delivery.forward import Forwarder
 from widgetd.store.delivery.webhook import webhook
@@ -256,7 +256,7 @@ def build_author_services(
             precheck=runtime.loading.parser,
             strict=runtime.settings.strict,
         ),
-        reference=Reference(descriptions()),
+        reference=Reference(describe_settings()),
         examples=PerAudience(lambda: Examples(runtime.loading.journal)),
         text_of=text_of,
         uploads=uploads,

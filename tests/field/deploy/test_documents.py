@@ -225,7 +225,7 @@ def test_the_chat_of_compose_needs_no_model_and_lets_in_whoever_has_its_token() 
     settings = settle({}, {**variables_of_the_image(), **chosen}).settings
 
     assert (settings.chat, settings.chat_model, settings.chat_key) == (True, "scripted", None)
-    assert settings.made_token
+    assert settings.generated_token
 
 
 def variables() -> dict[str, str | None]:

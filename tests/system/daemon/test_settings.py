@@ -70,7 +70,7 @@ def test_profiles_by_client_name_stand_in_the_file(tmp_path: Path) -> None:
             {},
             {"WIDGETD_AUDIT": "~nil/x"},
             "",
-            "WIDGETD_AUDIT cannot be '~nil/x'; nobody has that home; write the whole path",
+            "WIDGETD_AUDIT cannot be '~nil/x'; there is no such home folder; write the whole path",
         ),
         ({"rate": 0}, {}, "", "--rate cannot be 0; it should be greater than 0"),
         (

@@ -14,7 +14,7 @@ from widgetd.daemon.loading import admit, build_catalog
 from widgetd.files.folder import bundled_folder
 from widgetd.guide.reference import Reference
 from widgetd.search.search_index import SearchIndex
-from widgetd.settings import Settings, descriptions
+from widgetd.settings import Settings, describe_settings
 
 QUESTIONS: list[tuple[str, str, list[str]]] = json.loads(
     Path(__file__).with_name("reference_questions.json").read_text()
@@ -41,7 +41,7 @@ def missed(*, plainly: bool = False) -> list[str]:
     if plainly:
         with mock.patch.object(SearchIndex, "_meanings", _itself):
             return missed()
-    reference = Reference(descriptions())
+    reference = Reference(describe_settings())
     return [
         question
         for question, kind, names in QUESTIONS

@@ -10,13 +10,13 @@ from tests.making import snapshot_of, widget
 from tests.system.guide.questions import QUESTIONS, missed, served
 from widgetd.files.folder import bundled_folder
 from widgetd.guide.reference import SYNONYMS, Reference
-from widgetd.settings import descriptions
+from widgetd.settings import describe_settings
 from widgetd.widget.components import load_vocabulary
 from widgetd.widget.widget import Widget
 
 
 def found(query: str, *kinds: str, limit: int = 10) -> list[dict[str, Any]]:
-    return Reference(descriptions()).find(served(), query, kinds, limit)[0]
+    return Reference(describe_settings()).find(served(), query, kinds, limit)[0]
 
 
 def test_sixty_questions_find_what_was_meant_and_more_than_plain_words_do() -> None:
@@ -51,7 +51,7 @@ def test_an_example_says_in_which_file_and_line_it_stands() -> None:
 
 def test_a_save_is_followed_when_somebody_asks_and_reads_only_what_changed() -> None:
     read: list[str] = []
-    reference = Reference(descriptions())
+    reference = Reference(describe_settings())
     first, second = widget("First"), widget("Second")
     reference.find(snapshot_of(first), "first", ["example"], 5)
     index = reference._examples.of(None)
@@ -71,7 +71,7 @@ def test_a_save_is_followed_when_somebody_asks_and_reads_only_what_changed() -> 
 
 def test_every_component_is_found_by_what_people_call_it() -> None:
     assert set(SYNONYMS) <= set(load_vocabulary().components)
-    reference = Reference(descriptions())
+    reference = Reference(describe_settings())
     for name, words in SYNONYMS.items():
         items, _ = reference.find(snapshot_of(), words, ["component"], 3)
         assert name in {item["name"] for item in items}, words
