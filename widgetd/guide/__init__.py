@@ -1,1 +1,1 @@
-"""What authors of widgets learn from: pages, components, a searchable reference, drafts."""
+"""Help for authors of widgets: pages, components, a searchable reference, drafts."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuideLimits:
-    """What one answer may hold.
+    """Limits of one answer.
 
     Attributes:
         names: Pages or widgets of one request.

@@ -1,4 +1,4 @@
-"""FastMCP's client of an upstream, and the server that stands for an OpenAPI document.
+"""FastMCP's client of an upstream, and the server for an OpenAPI document.
 
 Such a server runs in this process, so that all kinds of upstreams are called in one way.
 """

@@ -13,7 +13,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpstreamLimits:
-    """What upstreams may send, what is kept of it, and how long to wait.
+    """Limits on what upstreams send and what is kept of it, and timeouts.
 
     Attributes:
         file_bytes: Size of the upstreams file and of an OpenAPI document, as GitHub's or Stripe's.

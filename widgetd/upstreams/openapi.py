@@ -75,7 +75,7 @@ def _reduce_operation(operation: dict[str, Any], document: Mapping[str, Any]) ->
 def _reduce_response(response: Any, document: Mapping[str, Any]) -> dict[str, Any]:
     """Return a response that says only whether its body is an object.
 
-    FastMCP wraps whatever else a body may be as `{"result": ...}`, which feeds rely on.
+    FastMCP wraps every other body as `{"result": ...}`, which feeds rely on.
     """
     response = _resolve(response, document)
     content = response.get("content")

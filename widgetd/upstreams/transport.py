@@ -202,7 +202,7 @@ def http_client(
 
 
 def failure_reason(error: BaseException) -> str:
-    """Return the reason that an exception, or one that led to it, stands for; empty if none."""
+    """Return the reason in an exception, or in one that led to it; empty if none."""
     for one in _chain(error):
         for kinds, reason in _REASONS:
             if isinstance(one, kinds):
@@ -243,6 +243,6 @@ async def probe(http: httpx2.AsyncClient, url: str) -> None:
 
 
 async def close_client(http: httpx2.AsyncClient) -> None:
-    """Close a client, whatever state it is in."""
+    """Close a client in any state."""
     with suppress(httpx2.HTTPError, OSError, RuntimeError):
         await http.aclose()

@@ -89,7 +89,7 @@ class Upstreams:
             await self._follow_file()
 
     def check_file(self) -> None:
-        """Request that the file is read now, whatever its date."""
+        """Request that the file is read now, even if its date is unchanged."""
         self._stamps = {}
         self._check_requested.set()
 

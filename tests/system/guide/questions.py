@@ -1,4 +1,4 @@
-"""Sixty questions of people who write widgets, and which of them the reference answers."""
+"""Sixty questions of authors, with the entries that answer them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever writes widgets finds what they look for, however they call it."""
+"""Authors find entries of the reference by any common name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def found(query: str, *kinds: str, limit: int = 10) -> list[dict[str, Any]]:
     return Reference(describe_settings()).find(served(), query, kinds, limit)[0]
 
 
-def test_sixty_questions_find_what_was_meant_and_more_than_plain_words_do() -> None:
+def test_sixty_questions_find_more_than_plain_words_do() -> None:
     kinds = [kind for _, kind, _ in QUESTIONS]
     ours, plain = missed(), missed(plainly=True)
 
@@ -28,19 +28,19 @@ def test_sixty_questions_find_what_was_meant_and_more_than_plain_words_do() -> N
     assert len(plain) > len(ours)
 
 
-def test_a_kind_that_is_named_comes_first_and_a_kind_that_is_asked_for_alone() -> None:
+def test_named_kind_comes_first_and_requested_kind_alone() -> None:
     assert found("an example of a chart")[0]["kind"] == "example"
     assert {item["kind"] for item in found("chart", "component")} == {"component"}
 
 
-def test_a_property_that_many_components_share_is_found_once_unless_one_of_them_is_named() -> None:
+def test_shared_property_is_found_once_unless_a_component_is_named() -> None:
     shared = [item["name"] for item in found("background", "component", limit=50)]
 
     assert sum(name.endswith(".background") for name in shared) == 1
     assert found("background of a box", "component")[0]["name"] in {"Box", "Box.background"}
 
 
-def test_an_example_says_in_which_file_and_line_it_stands() -> None:
+def test_example_has_its_file_and_line() -> None:
     [item] = found("Chart example", "example", limit=1)
     file, _, line = item["at"].partition("#/template line ")
     template = json.loads((bundled_folder() / file).read_text())["template"]
@@ -49,7 +49,7 @@ def test_an_example_says_in_which_file_and_line_it_stands() -> None:
     assert '"Chart"' in template.splitlines()[int(line) - 1]
 
 
-def test_a_save_is_followed_when_somebody_asks_and_reads_only_what_changed() -> None:
+def test_search_after_a_save_reads_only_what_changed() -> None:
     read: list[str] = []
     reference = Reference(describe_settings())
     first, second = widget("First"), widget("Second")
@@ -69,7 +69,7 @@ def test_a_save_is_followed_when_somebody_asks_and_reads_only_what_changed() -> 
     assert read == ["second"]
 
 
-def test_every_component_is_found_by_what_people_call_it() -> None:
+def test_every_component_is_found_by_its_synonyms() -> None:
     assert set(SYNONYMS) <= set(load_vocabulary().components)
     reference = Reference(describe_settings())
     for name, words in SYNONYMS.items():

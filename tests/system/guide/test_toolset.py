@@ -1,4 +1,4 @@
-"""The toolset `author`, as an agent uses it over HTTP: ask, try, mend, save, call."""
+"""The toolset `author`, as an agent uses it over HTTP: search, try, correct, save, call."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def text(result: CallToolResult) -> str:
     return block.text
 
 
-async def test_an_agent_writes_a_widget_from_nothing_and_calls_it(tmp_path: Path) -> None:
+async def test_agent_writes_a_new_widget_and_calls_it(tmp_path: Path) -> None:
     broken = {**PARCEL, "template": PARCEL["template"].replace('"Text"', '"Txt"')}
     async with serving(tmp_path, **SETTINGS) as url, connected(url, "legacy") as connection:
         client = connection.client
@@ -112,7 +112,7 @@ def mended(widget: dict[str, Any], findings: list[dict[str, Any]]) -> dict[str, 
     return {**widget, "template": template}
 
 
-async def test_what_the_findings_advise_makes_a_bad_draft_a_widget_that_passes_every_check(
+async def test_following_the_advice_turns_a_bad_draft_into_a_valid_widget(
     tmp_path: Path,
 ) -> None:
     wrong = PARCEL["template"].replace('"Text"', '"Txt"').replace("status |", "statsu |")
@@ -151,7 +151,7 @@ async def test_what_the_findings_advise_makes_a_bad_draft_a_widget_that_passes_e
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-async def test_every_list_is_taken_as_an_array_as_json_text_and_as_a_comma_list(
+async def test_lists_are_accepted_as_array_json_text_and_comma_list(
     tmp_path: Path, tool: str, name: str, values: list[str], more: dict[str, Any]
 ) -> None:
     for each in ("A", "B"):
@@ -219,7 +219,7 @@ async def test_each_value_that_a_draft_writes_is_traced_to_its_expression(tmp_pa
     assert traced[0]["column"] == first
 
 
-async def test_what_is_served_is_read_saved_again_by_its_digest_and_never_over_another_change(
+async def test_save_needs_the_digest_of_the_served_widget(
     tmp_path: Path,
 ) -> None:
     async with serving(tmp_path, **SETTINGS) as url, connected(url, "legacy") as connection:
@@ -266,7 +266,7 @@ async def test_what_is_served_is_read_saved_again_by_its_digest_and_never_over_a
     assert json.loads((tmp_path / "Parcel.widget").read_text()) == other
 
 
-async def test_what_fills_a_widget_and_what_it_is_held_to_are_parts_of_it(tmp_path: Path) -> None:
+async def test_feed_and_tests_are_parts_of_a_widget(tmp_path: Path) -> None:
     (tmp_path / "Parcel.widget").write_text(json.dumps(PARCEL))
     (tmp_path / "Parcel.test.yaml").write_text("tests: []\n")
     feed = 'upstream = "post"\ntool = "get_parcel"\nask = ["status"]\n'
@@ -283,7 +283,7 @@ async def test_what_fills_a_widget_and_what_it_is_held_to_are_parts_of_it(tmp_pa
     assert item["parts"]["dependencies"]["tests"] == ["Parcel.test.yaml"]
 
 
-async def test_the_digest_of_a_save_lets_its_writer_save_again(tmp_path: Path) -> None:
+async def test_digest_of_a_save_permits_the_next_save(tmp_path: Path) -> None:
     saving: dict[str, Any] = {"file": "Parcel.widget", "widget": PARCEL}
     async with serving(tmp_path, **SETTINGS) as url, connected(url, "modern") as connection:
         client = connection.client
@@ -296,9 +296,7 @@ async def test_the_digest_of_a_save_lets_its_writer_save_again(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("agrees", [True, False, None])
-async def test_a_user_who_can_be_asked_is_asked_before_anything_is_saved(
-    tmp_path: Path, agrees: bool | None
-) -> None:
+async def test_user_is_asked_before_a_save(tmp_path: Path, agrees: bool | None) -> None:
     questions: list[str] = []
 
     async def answer(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:  # noqa: ARG001 - as the client calls it
@@ -324,7 +322,7 @@ async def test_a_user_who_can_be_asked_is_asked_before_anything_is_saved(
         assert text(saved).startswith("[W3006] this was not confirmed, so nothing was done")
 
 
-async def test_whoever_saves_is_told_the_page_and_warned_that_a_file_may_be_replaced(
+async def test_save_returns_the_page_and_is_annotated_as_destructive(
     tmp_path: Path,
 ) -> None:
     served = {**SETTINGS, "gallery": True}
@@ -341,7 +339,7 @@ async def test_whoever_saves_is_told_the_page_and_warned_that_a_file_may_be_repl
 @pytest.mark.parametrize(
     "file", ["../x.widget", "a/b.widget", ".x.widget", "x" * 200 + ".widget", "a\0b.widget", "x"]
 )
-async def test_a_name_that_is_none_of_a_widget_changes_nothing(tmp_path: Path, file: str) -> None:
+async def test_save_under_another_kind_of_name_changes_nothing(tmp_path: Path, file: str) -> None:
     async with serving(tmp_path, **SETTINGS) as url, connected(url, "legacy") as connection:
         said = await refused(connection.client, "save_widget", file=file, widget=PARCEL)
 
@@ -349,7 +347,7 @@ async def test_a_name_that_is_none_of_a_widget_changes_nothing(tmp_path: Path, f
     assert nothing_in(tmp_path)
 
 
-async def test_a_link_of_that_name_leads_nobody_out_of_the_folder(tmp_path: Path) -> None:
+async def test_save_follows_no_link_out_of_the_folder(tmp_path: Path) -> None:
     widgets, outside = tmp_path / "widgets", tmp_path / "outside"
     widgets.mkdir()
     outside.write_text("mine")
@@ -372,7 +370,7 @@ def sealed() -> Iterator[Path]:
         folder.chmod(0o755)
 
 
-async def test_a_folder_that_may_only_be_read_stays_as_it_is(sealed: Path) -> None:
+async def test_save_into_a_read_only_folder_changes_nothing(sealed: Path) -> None:
     async with serving(sealed, **SETTINGS) as url, connected(url, "legacy") as connection:
         said = await refused(connection.client, "save_widget", file="Parcel.widget", widget=PARCEL)
 
@@ -380,7 +378,7 @@ async def test_a_folder_that_may_only_be_read_stays_as_it_is(sealed: Path) -> No
     assert nothing_in(sealed)
 
 
-async def test_of_two_who_save_a_new_file_one_is_refused(tmp_path: Path) -> None:
+async def test_of_two_saves_of_a_new_file_one_is_refused(tmp_path: Path) -> None:
     outcomes: list[bool] = []
     async with serving(tmp_path, **SETTINGS) as url, connected(url, "legacy") as connection:
 
@@ -411,7 +409,7 @@ async def test_without_uploads_nothing_is_saved_and_without_the_toolset_nothing_
     assert said.startswith("[W3004] nothing may be saved here")
 
 
-async def test_whoever_may_write_widgets_is_asked_for_by_scope(tmp_path: Path) -> None:
+async def test_tools_need_the_scopes_author_and_write(tmp_path: Path) -> None:
     widgets, tokens = tmp_path / "widgets", tmp_path / "tokens"
     widgets.mkdir()
     tokens.write_text(f"ada {'ada-' * 5} widgets:read author\nben {'ben-' * 5} widgets:read\n")
@@ -429,7 +427,7 @@ async def test_whoever_may_write_widgets_is_asked_for_by_scope(tmp_path: Path) -
     )
 
 
-async def test_lists_are_taken_however_a_caller_writes_them_and_too_many_are_refused(
+async def test_lists_are_accepted_in_each_form_and_too_long_ones_refused(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
@@ -452,7 +450,7 @@ async def test_lists_are_taken_however_a_caller_writes_them_and_too_many_are_ref
     assert part.endswith("did you mean 'template'? (correct this and call again)")
 
 
-async def test_whatever_does_not_fit_an_answer_is_named_and_comes_by_asking_again(
+async def test_parts_that_do_not_fit_are_named_for_another_request(
     tmp_path: Path,
 ) -> None:
     for name in ("A", "B"):
@@ -468,7 +466,7 @@ async def test_whatever_does_not_fit_an_answer_is_named_and_comes_by_asking_agai
     assert len(rest["items"][0]["parts"]["source"]["description"]) == 40_000
 
 
-async def test_the_pages_of_the_guide_are_resources_of_those_who_have_the_scope(
+async def test_guide_pages_are_resources_that_need_the_scope(
     tmp_path: Path,
 ) -> None:
     uri = "widgetd://guide/schema"

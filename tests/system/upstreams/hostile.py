@@ -16,7 +16,7 @@ from tests.system.upstreams.servers import Reply
 Tools = Callable[[], list[Any]]
 
 HIDDEN = "\u202e\u200b\U000e0041"
-"""A right-to-left override, a zero-width space and a tag: read by models, seen by nobody."""
+"""A right-to-left override, a zero-width space and a tag: read by models, invisible to people."""
 
 BACKTRACKING = {"properties": {"v": {"pattern": "^(a+)+$"}}}
 ATTACK = {"v": "a" * 34 + "!"}

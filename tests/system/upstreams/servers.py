@@ -1,4 +1,4 @@
-"""Small servers that fill widgets, and small servers that fail in each way there is."""
+"""Small servers that fill widgets, or that fail in one way each."""
 
 from __future__ import annotations
 

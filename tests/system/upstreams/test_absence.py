@@ -1,4 +1,4 @@
-"""Who declares no upstreams pays for none, and who has sick ones loses no plain call."""
+"""A daemon without upstreams pays nothing for them; failing ones cost no plain call."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ anyio.run(main)
 """
 
 
-async def test_a_daemon_without_a_file_loads_nothing_of_upstreams(tmp_path: Path) -> None:
+async def test_daemon_without_a_file_imports_no_upstream_code(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
     command = [sys.executable, "-c", PROGRAM, str(tmp_path)]
     with anyio.fail_after(90):

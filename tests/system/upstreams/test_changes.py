@@ -1,4 +1,4 @@
-"""An upstream that gets other tools is known to have them, without anybody's asking."""
+"""A change of an upstream's tools is noticed without a request."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.system.upstreams.servers import (
 from tests.system.upstreams.test_feeds import DRAWN, write
 
 
-async def test_a_modern_server_is_listened_to(tmp_path: Path) -> None:
+async def test_modern_server_announces_new_tools(tmp_path: Path) -> None:
     folder = tmp_path / "widgets"
     folder.mkdir()
     (folder / "A.widget").write_text(widget_file("A"))
@@ -35,7 +35,7 @@ async def test_a_modern_server_is_listened_to(tmp_path: Path) -> None:
             await until(lambda: set(upstreams["it"].tools) == {"a", "b"})
 
 
-async def test_a_legacy_server_is_heard(tmp_path: Path) -> None:
+async def test_legacy_server_announces_new_tools(tmp_path: Path) -> None:
     mcp = FastMCP("grows")
 
     @mcp.tool(annotations=READ_ONLY)
@@ -53,7 +53,7 @@ async def test_a_legacy_server_is_heard(tmp_path: Path) -> None:
             await until(lambda: set(upstreams["it"].tools) == {"grow", "grown"})
 
 
-async def test_somebody_elses_server_has_widgets_that_fill_themselves(tmp_path: Path) -> None:
+async def test_registered_server_fills_widgets(tmp_path: Path) -> None:
     from fastmcp import Client
 
     async with mcp_served(Flights().mcp) as url:

@@ -1,4 +1,4 @@
-"""Each kind of upstream is connected to, looked after, and called."""
+"""Each kind of upstream is connected, kept connected, and called."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.system.upstreams.servers import (
 from widgetd.errors import CallError
 
 
-async def test_an_mcp_server_over_http_answers_with_its_structure(tmp_path: Path) -> None:
+async def test_mcp_server_over_http_returns_its_structure(tmp_path: Path) -> None:
     flights = Flights()
     async with (
         mcp_served(flights.mcp) as url,
@@ -45,7 +45,7 @@ async def test_an_mcp_server_over_http_answers_with_its_structure(tmp_path: Path
         assert list(upstreams["flights"].tools) == ["get_flight"]
 
 
-async def test_a_child_answers_and_is_gone_with_us(tmp_path: Path) -> None:
+async def test_child_answers_and_ends_with_the_daemon(tmp_path: Path) -> None:
     marked = STDIO + "\n# a mark of this test\n"
     async with upstreams_of(
         tmp_path / "u.toml", toml("local", connect_s=90.0, call_s=90.0, **child(marked))
@@ -58,7 +58,7 @@ async def test_a_child_answers_and_is_gone_with_us(tmp_path: Path) -> None:
     assert not find_processes(marked)
 
 
-async def test_a_child_that_is_killed_is_begun_anew_and_none_is_left(tmp_path: Path) -> None:
+async def test_killed_child_is_restarted_and_none_is_left(tmp_path: Path) -> None:
     marked = STDIO + "\n# another mark of this test\n"
     async with upstreams_of(
         tmp_path / "u.toml",
@@ -77,7 +77,7 @@ async def test_a_child_that_is_killed_is_begun_anew_and_none_is_left(tmp_path: P
     assert not find_processes(marked)
 
 
-async def test_a_service_with_a_document_answers(tmp_path: Path) -> None:
+async def test_service_with_an_openapi_document_answers(tmp_path: Path) -> None:
     (tmp_path / "shop.json").write_bytes(orjson.dumps(SHOP))
     async with raw(json_reply({"name": "Mug"})) as port:
         said = toml("shop", openapi="shop.json", base=f"http://127.0.0.1:{port}/v2")
@@ -97,7 +97,7 @@ async def test_document_of_eight_megabytes_is_served(tmp_path: Path) -> None:
         assert upstreams["large"].dropped == {}
 
 
-async def test_arguments_are_held_to_the_operation_before_anything_is_sent(tmp_path: Path) -> None:
+async def test_arguments_are_validated_before_a_request_is_sent(tmp_path: Path) -> None:
     (tmp_path / "shop.json").write_bytes(orjson.dumps(SHOP))
     said = toml("shop", openapi="shop.json", base="http://127.0.0.1:9")
     async with upstreams_of(tmp_path / "u.toml", said) as upstreams:
@@ -111,7 +111,7 @@ async def test_arguments_are_held_to_the_operation_before_anything_is_sent(tmp_p
     )
 
 
-async def test_an_endpoint_that_nobody_described_answers(tmp_path: Path) -> None:
+async def test_endpoint_without_a_document_answers(tmp_path: Path) -> None:
     async with raw(json_reply([1, 2])) as port:
         said = f'[rates]\nbase = "http://127.0.0.1:{port}"\n'
         said += '[rates.endpoints.latest]\nget = "/latest/{base}"\nquery = ["symbols"]\n'
@@ -121,7 +121,7 @@ async def test_an_endpoint_that_nobody_described_answers(tmp_path: Path) -> None
             assert orjson.loads(answer.content) == {"result": [1, 2]}
 
 
-async def test_only_what_reads_may_be_called_unless_the_file_names_more(tmp_path: Path) -> None:
+async def test_only_read_only_tools_are_callable_unless_the_file_names_more(tmp_path: Path) -> None:
     flights = Flights()
     async with mcp_served(flights.mcp) as url:
         said = toml("a", url=url) + toml("b", url=url, tools=["*_flight"])
@@ -137,7 +137,7 @@ async def test_only_what_reads_may_be_called_unless_the_file_names_more(tmp_path
     )
 
 
-async def test_an_upstream_that_nobody_declared_is_named(tmp_path: Path) -> None:
+async def test_undeclared_upstream_is_an_error_with_the_nearest_name(tmp_path: Path) -> None:
     async with upstreams_of(tmp_path / "u.toml", toml("flights", url="http://x.invalid")) as them:
         with pytest.raises(CallError) as raised:
             await them["flight"].call("get", {})
@@ -146,7 +146,7 @@ async def test_an_upstream_that_nobody_declared_is_named(tmp_path: Path) -> None
     assert str(raised.value) == "there is no upstream 'flight'; did you mean 'flights'?"
 
 
-async def test_a_tool_that_fails_says_nothing_of_why(tmp_path: Path) -> None:
+async def test_failing_tool_reveals_nothing_of_its_error(tmp_path: Path) -> None:
     flights = Flights()
     flights.failing = True
     told = []
@@ -164,7 +164,7 @@ async def test_a_tool_that_fails_says_nothing_of_why(tmp_path: Path) -> None:
         assert len(flights.calls) == 5
 
 
-async def test_an_upstream_that_comes_back_is_served_without_a_call(tmp_path: Path) -> None:
+async def test_upstream_that_comes_back_is_reconnected_without_a_call(tmp_path: Path) -> None:
     flights, path = Flights(), tmp_path / "u.toml"
     async with mcp_served(flights.mcp) as url:
         port = int(url.split(":")[2].split("/")[0])
@@ -177,7 +177,7 @@ async def test_an_upstream_that_comes_back_is_served_without_a_call(tmp_path: Pa
             await until(lambda: upstream.state == "failed")
 
 
-async def test_an_open_breaker_lets_one_call_through_for_each_pause(tmp_path: Path) -> None:
+async def test_open_breaker_admits_one_call_per_pause(tmp_path: Path) -> None:
     asked = 0
     refuse = answering(500, b"a body that nobody is told")
 

@@ -1,4 +1,4 @@
-"""Whatever an upstream does wrong is named in one word, and takes nobody down with it."""
+"""Every fault of an upstream has a reason of one word, and affects no other call."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ FAULTS: dict[str, tuple[Made, str]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-async def test_each_fault_is_named_in_a_word(fault: str, tmp_path: Path) -> None:
+async def test_each_fault_has_a_reason_of_one_word(fault: str, tmp_path: Path) -> None:
     made, expected = FAULTS[fault]
     tool, arguments = ("get_product", {"id": 1})
     if fault == "exits later":
@@ -126,7 +126,7 @@ async def test_each_fault_is_named_in_a_word(fault: str, tmp_path: Path) -> None
         assert error.retry_after_s is not None
 
 
-async def test_an_answer_that_is_no_json_is_no_value(tmp_path: Path) -> None:
+async def test_answer_that_is_not_json_has_no_value(tmp_path: Path) -> None:
     async with (
         service(answering(200, b"<html>", "text/html"))(tmp_path) as said,
         upstreams_of(tmp_path / "u.toml", said) as upstreams,
@@ -140,7 +140,7 @@ async def test_an_answer_that_is_no_json_is_no_value(tmp_path: Path) -> None:
     assert raised.value.code == "W5006"
 
 
-async def test_a_tool_that_hangs_is_given_up_after_the_time_it_has(tmp_path: Path) -> None:
+async def test_hanging_tool_times_out(tmp_path: Path) -> None:
     async with (
         service(silent, call_s=0.5)(tmp_path) as said,
         upstreams_of(tmp_path / "u.toml", said) as upstreams,
@@ -155,7 +155,7 @@ async def test_a_tool_that_hangs_is_given_up_after_the_time_it_has(tmp_path: Pat
 CLIENTS = 16
 
 
-async def test_no_fault_takes_a_plain_widget_with_it_nor_keeps_a_filled_one_waiting(
+async def test_faults_affect_no_plain_widget_and_delay_no_filled_one(
     tmp_path: Path,
 ) -> None:
     faults = {name: fault for name, fault in FAULTS.items() if not name.startswith("service")}

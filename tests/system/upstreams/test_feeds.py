@@ -1,4 +1,4 @@
-"""A widget that fills itself: asked for a number, drawn with what another server answers."""
+"""Feeds: a widget is called with a number and filled with another server's answer."""
 
 from __future__ import annotations
 
@@ -101,9 +101,7 @@ def meta_of(result: CallToolResult, key: str) -> Any:
 
 @pytest.mark.parametrize("kind", ["http", "stdio", "openapi"])
 @pytest.mark.parametrize("era", ["legacy", "modern"])
-async def test_each_kind_fills_a_widget_from_what_is_asked(
-    kind: str, era: Any, tmp_path: Path
-) -> None:
+async def test_each_kind_of_upstream_fills_a_widget(kind: str, era: Any, tmp_path: Path) -> None:
     flights = Flights()
     document = {
         "openapi": "3.1.0",
@@ -152,7 +150,7 @@ async def test_each_kind_fills_a_widget_from_what_is_asked(
     assert mark.keys() == {"upstream", "tool", "at", "ageS", "stale", "ms"}
 
 
-async def test_a_kept_answer_is_not_asked_for_again_whoever_asks_how(tmp_path: Path) -> None:
+async def test_kept_answer_serves_every_way_of_calling(tmp_path: Path) -> None:
     flights = Flights()
     async with mcp_served(flights.mcp) as url:
         write(tmp_path, FEED.replace("ask =", "keep_s = 3600\nask ="))
@@ -177,7 +175,7 @@ async def test_a_kept_answer_is_not_asked_for_again_whoever_asks_how(tmp_path: P
     assert 'widgetd_upstream_answers_total{from="kept",upstream="flights"} 3.0' in numbers
 
 
-async def test_nobody_is_asked_any_longer_for_whoever_hangs_up(tmp_path: Path) -> None:
+async def test_request_ends_when_its_caller_disconnects(tmp_path: Path) -> None:
     flights = Flights()
     flights.hold = anyio.Event()
     async with mcp_served(flights.mcp) as url, filled_by(tmp_path, toml("flights", url=url)) as to:
@@ -194,7 +192,7 @@ async def test_nobody_is_asked_any_longer_for_whoever_hangs_up(tmp_path: Path) -
                 assert b"200 OK" in await stays.receive()
 
 
-async def test_a_failing_upstream_takes_no_plain_widget_with_it(tmp_path: Path) -> None:
+async def test_failing_upstream_affects_no_plain_widget(tmp_path: Path) -> None:
     async with raw(answering(500, b"s3cr3t")) as port:
         said = toml("flights", url=f"http://127.0.0.1:{port}/mcp", required=True)
         async with filled_by(tmp_path, said) as url, connected(url, "modern") as client:
@@ -214,7 +212,7 @@ async def test_a_failing_upstream_takes_no_plain_widget_with_it(tmp_path: Path) 
     assert ready.json()["upstreams"] == {"ready": 0, "failed": 1}
 
 
-async def test_what_is_asked_is_held_to_its_schema_with_its_own_example(tmp_path: Path) -> None:
+async def test_asked_arguments_are_validated_with_an_example_of_their_own(tmp_path: Path) -> None:
     said = toml("flights", url="http://127.0.0.1:9/mcp")
     async with filled_by(tmp_path, said) as url, connected(url, "modern") as client:
         result = await client.client.call_tool("flight", {})
@@ -223,7 +221,7 @@ async def test_what_is_asked_is_held_to_its_schema_with_its_own_example(tmp_path
     assert "airline" not in str(result.content)
 
 
-async def test_without_a_file_a_filled_widget_says_what_is_missing(tmp_path: Path) -> None:
+async def test_filled_widget_without_a_file_names_the_missing_setting(tmp_path: Path) -> None:
     async with serving(write(tmp_path)) as url, connected(url, "modern") as client:
         result = await client.client.call_tool("flight", {"number": "UA123"})
 
@@ -264,7 +262,7 @@ async def asking(folder: Path, sidecar: str = FEED) -> AsyncIterator[Asked]:
         yield Asked(flights, feeds, fill, move)
 
 
-async def test_a_hundred_who_ask_at_once_are_one_call(tmp_path: Path) -> None:
+async def test_hundred_simultaneous_requests_are_one_call(tmp_path: Path) -> None:
     async with asking(tmp_path) as asked:
         found = []
 
@@ -280,7 +278,7 @@ async def test_a_hundred_who_ask_at_once_are_one_call(tmp_path: Path) -> None:
         assert len({orjson.dumps(one.checked.arguments) for one in found}) == 1
 
 
-async def test_whoever_waited_asks_again_where_the_first_gave_up(tmp_path: Path) -> None:
+async def test_waiting_request_calls_again_after_the_first_is_cancelled(tmp_path: Path) -> None:
     async with asking(tmp_path) as asked:
         asked.flights.hold = anyio.Event()
         first = anyio.CancelScope()
@@ -305,7 +303,7 @@ async def test_whoever_waited_asks_again_where_the_first_gave_up(tmp_path: Path)
         assert found[0].checked.arguments["airline"] == "United"
 
 
-async def test_an_answer_is_kept_for_its_window_and_shown_stale_while_its_upstream_fails(
+async def test_answer_is_kept_for_its_window_and_stale_during_failures(
     tmp_path: Path,
 ) -> None:
     async with asking(tmp_path) as asked:
@@ -332,7 +330,7 @@ async def test_an_answer_is_kept_for_its_window_and_shown_stale_while_its_upstre
         assert asked.feeds.counts["flights"] == {"call": 2, "kept": 1, "stale": 1}
 
 
-async def test_an_answer_that_does_not_fit_is_told_by_its_place_and_never_shown(
+async def test_answer_that_does_not_fit_names_the_path_and_no_value(
     tmp_path: Path,
 ) -> None:
     wrong = FEED.replace("carrier.name", "segments")
@@ -348,7 +346,7 @@ async def test_an_answer_that_does_not_fit_is_told_by_its_place_and_never_shown(
     assert "SFO" not in str(raised.value)
 
 
-async def test_a_feed_may_be_content_with_what_was_given(tmp_path: Path) -> None:
+async def test_feed_may_fall_back_to_the_given_arguments(tmp_path: Path) -> None:
     sidecar = FEED.replace('ask = ["number"]', 'ask = ["number"]\non_failure = "arguments"')
     schema_fits = sidecar.replace("get_flight", "no_such_tool")
     async with asking(tmp_path, schema_fits) as asked:
@@ -358,7 +356,7 @@ async def test_a_feed_may_be_content_with_what_was_given(tmp_path: Path) -> None
     assert raised.value.code == "W2002"  # the author's schema demands more than was given
 
 
-async def test_what_is_held_stays_within_its_bound(
+async def test_held_answers_stay_within_their_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limits = replace(LIMITS, held_bytes=4_000)

@@ -1,4 +1,4 @@
-"""The upstreams file is followed: what changed is begun anew, and a fault stops nothing."""
+"""The upstreams file is followed: changed upstreams are restarted, and a fault stops none."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.system.upstreams.servers import (
 from tests.system.upstreams.test_feeds import write
 
 
-async def test_only_what_is_declared_otherwise_is_begun_anew(tmp_path: Path) -> None:
+async def test_only_changed_declarations_are_restarted(tmp_path: Path) -> None:
     path = tmp_path / "u.toml"
     async with mcp_served(Flights().mcp) as one, mcp_served(Flights().mcp) as two:
         both = toml("a", url=one) + toml("b", url=two)
@@ -73,7 +73,7 @@ async def test_only_what_is_declared_otherwise_is_begun_anew(tmp_path: Path) -> 
             assert b"United" in answer.content
 
 
-async def test_a_save_is_seen_and_a_running_call_ends_on_its_connection(tmp_path: Path) -> None:
+async def test_save_is_applied_and_a_running_call_ends_on_its_connection(tmp_path: Path) -> None:
     path, flights = tmp_path / "u.toml", Flights()
     async with (
         mcp_served(flights.mcp) as url,
@@ -96,7 +96,7 @@ async def test_a_save_is_seen_and_a_running_call_ends_on_its_connection(tmp_path
         assert b"United" in found[0].content
 
 
-async def test_a_file_that_cannot_be_used_says_its_line(tmp_path: Path) -> None:
+async def test_unusable_file_is_logged_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "u.toml"
     async with upstreams_of(path, toml("a", url="http://127.0.0.1:9/mcp")) as upstreams:
         path.write_text('[a]\nurl = "http://127.0.0.1:9/mcp"\nheader = 1\n')
@@ -110,7 +110,7 @@ async def test_a_file_that_cannot_be_used_says_its_line(tmp_path: Path) -> None:
     ]
 
 
-async def test_saves_of_widgets_ask_no_upstream_anything(tmp_path: Path) -> None:
+async def test_saving_widgets_sends_no_upstream_request(tmp_path: Path) -> None:
     app, asked = Flights().mcp.http_app(), []
 
     async def counted(scope: Any, receive: Any, send: Any) -> None:

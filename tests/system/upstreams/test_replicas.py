@@ -1,4 +1,4 @@
-"""Replicas that share a store ask an upstream once for all of them."""
+"""Replicas that share a store call an upstream once for all of them."""
 
 from __future__ import annotations
 
@@ -53,9 +53,7 @@ def feeds_of(
     )
 
 
-async def test_what_one_replica_was_answered_the_other_need_not_ask(
-    server: Server, tmp_path: Path
-) -> None:
+async def test_replica_reuses_the_answer_of_another(server: Server, tmp_path: Path) -> None:
     flights, made = Flights(), flight()
     assert made.feed is not None
     async with two(flights, tmp_path) as (one, other), replicas(server) as both:
@@ -72,9 +70,7 @@ async def test_what_one_replica_was_answered_the_other_need_not_ask(
             assert flights.calls == ["UA1", "UA1"]
 
 
-async def test_replicas_that_are_asked_in_the_same_instant_ask_once_each(
-    server: Server, tmp_path: Path
-) -> None:
+async def test_simultaneous_replicas_call_once_each(server: Server, tmp_path: Path) -> None:
     flights, made = Flights(), flight()
     feed = made.feed
     assert feed is not None
@@ -98,9 +94,7 @@ async def test_replicas_that_are_asked_in_the_same_instant_ask_once_each(
     assert found == [found[0]] * 16
 
 
-async def test_replicas_that_lose_their_store_go_on_alone_and_find_back(
-    server: Server, tmp_path: Path
-) -> None:
+async def test_replicas_survive_the_loss_of_their_store(server: Server, tmp_path: Path) -> None:
     flights, made = Flights(), flight()
     feed = made.feed
     assert feed is not None

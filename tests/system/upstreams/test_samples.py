@@ -1,4 +1,4 @@
-"""The feeds that the bundled sidecars show do what they say, with the samples beside them."""
+"""The feeds in bundled sidecars work with the sample upstreams file."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def feed_of(name: str) -> Feed:
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_a_widget_that_fills_itself_costs_a_model_a_third_of_the_tokens_at_most(name: str) -> None:
+def test_filled_widget_costs_at_most_a_third_of_the_tokens(name: str) -> None:
     filled = bundled(name, uncommented(name))
     plain = bundled(name, (WIDGETS / f"{name}.widget.toml").read_text())
 

@@ -1,4 +1,4 @@
-"""A secret of the upstreams file stands there and on the wire, and nowhere else."""
+"""A secret of the upstreams file appears there and in requests, and nowhere else."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def lines_of_processes() -> list[bytes]:
     return found
 
 
-async def test_no_secret_is_told_to_anybody(
+async def test_no_output_contains_a_secret(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     caplog.set_level(logging.DEBUG, logger="widgetd")
@@ -89,9 +89,7 @@ async def test_no_secret_is_told_to_anybody(
     assert [secret for secret in SECRETS if secret in everything] == []
 
 
-async def test_what_libraries_log_of_an_upstream_holds_no_secret(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_libraries_log_no_secret(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING)
     path = tmp_path / "u.toml"
     async with (

@@ -1,4 +1,4 @@
-"""Whoever writes feeds sees how upstreams are, and what they answer, page by page."""
+"""The toolset `upstreams` shows states and answers, page by page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ async def answer(client: Any, asked: str, **arguments: Any) -> Any:
     return result.structured_content
 
 
-async def test_an_answer_is_read_whole_in_pages_and_by_an_expression(tmp_path: Path) -> None:
+async def test_answer_is_read_whole_in_pages_and_by_an_expression(tmp_path: Path) -> None:
     feed = '[feed]\nupstream = "rates"\ntool = "all"\nask = ["number"]\n'
     feed += '[feed.map]\nairline = "a"\nlegs = "b"\n'
     widgets, declared = write(tmp_path, feed), tmp_path / "u.toml"
@@ -65,7 +65,7 @@ async def test_an_answer_is_read_whole_in_pages_and_by_an_expression(tmp_path: P
     assert item["calls"] == 4
 
 
-async def test_without_a_file_there_are_none(tmp_path: Path) -> None:
+async def test_without_a_file_the_tools_report_no_upstreams(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
     async with (
         serving(tmp_path, toolset=("upstreams",)) as url,
@@ -79,7 +79,7 @@ async def test_without_a_file_there_are_none(tmp_path: Path) -> None:
     assert {"get_upstreams", "call_upstream"} <= listed
 
 
-async def test_nobody_is_told_of_them_who_did_not_ask(tmp_path: Path) -> None:
+async def test_tools_are_not_listed_without_the_toolset(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
     async with serving(tmp_path) as url, connected(url, "modern") as client:
         assert not {"get_upstreams", "call_upstream"} & await client.tools()

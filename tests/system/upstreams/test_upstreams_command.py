@@ -1,4 +1,4 @@
-"""`widgetd upstreams` says how each is, and what would help."""
+"""`widgetd upstreams` prints the state of each and a hint."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ AT_ONCE = {
 
 
 @pytest.mark.parametrize("fault", [name for name in FAULTS if name not in AT_ONCE])
-async def test_each_fault_is_a_line_with_its_cause_and_a_hint(
+async def test_command_prints_reason_and_hint_of_each_fault(
     fault: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     made, expected = FAULTS[fault]
@@ -49,7 +49,7 @@ async def test_each_fault_is_a_line_with_its_cause_and_a_hint(
     assert line == f"it  {kind:9}  failed    {reason}: {hint(declaration, reason)}"
 
 
-def test_upstreams_that_fail_are_a_line_each_and_exit_with_one(
+def test_command_exits_with_one_if_an_upstream_fails(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "u.toml"
@@ -69,7 +69,7 @@ def test_upstreams_that_fail_are_a_line_each_and_exit_with_one(
     assert main(["upstreams", "--file", str(file), "--test", "none"]) == 1
 
 
-async def test_a_widget_is_rendered_as_its_upstream_fills_it(
+async def test_render_command_fills_the_widget(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     file, folder, flights = tmp_path / "u.toml", write(tmp_path), Flights()
@@ -94,7 +94,7 @@ async def test_a_widget_is_rendered_as_its_upstream_fills_it(
     assert "the upstream 'flights' is not available (refused)" in away
 
 
-async def test_a_tool_can_be_called_by_hand(
+async def test_call_command_prints_the_answer(
     tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     (tmp_path / "shop.json").write_bytes(orjson.dumps(SHOP))

@@ -1,4 +1,4 @@
-"""What is said of components is what the installed ChatKit says of them."""
+"""Components are described as the installed ChatKit describes them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def one(name: str, *widgets: Any) -> dict[str, Any]:
     return item
 
 
-def test_every_property_of_every_component_is_told() -> None:
+def test_every_property_of_every_component_is_described() -> None:
     for component in load_vocabulary().components.values():
         if component.model is None:
             continue
@@ -41,14 +41,14 @@ def test_every_property_of_every_component_is_told() -> None:
         assert told == set(component.model.model_fields) - {"type", "key", "id", "children"}
 
 
-def test_the_closed_choices_of_a_property_are_told() -> None:
+def test_enumerated_values_of_a_property_are_listed() -> None:
     item = one("Button.variant")
 
     assert item["name"] == "Button.variant"
     assert item["values"] == ["solid", "soft", "outline", "ghost"]
 
 
-def test_what_is_drawn_where_a_property_is_left_out_is_told() -> None:
+def test_default_that_the_view_draws_is_described() -> None:
     assert one("Button.style")["default"] == "primary"
     assert one("Row.align")["default"] == "center"
     assert "default" not in one("Text.value")
@@ -75,7 +75,7 @@ print(json.dumps(item))
 """
 
 
-def test_a_component_that_a_newer_chatkit_has_is_told_without_an_edit() -> None:
+def test_component_of_a_newer_chatkit_is_described() -> None:
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", NEWER],
         capture_output=True,
@@ -90,19 +90,19 @@ def test_a_component_that_a_newer_chatkit_has_is_told_without_an_edit() -> None:
     assert (level["name"], level["values"], level["required"]) == ("level", ["low", "high"], True)
 
 
-def test_what_an_object_holds_is_told() -> None:
+def test_fields_of_an_object_are_described() -> None:
     assert one("Button.onClickAction")["fields"]["handler"] == 'one of "client", "server"'
     assert "dataKey" in one("Chart.series")["fields"]
 
 
-def test_a_component_is_shown_as_a_served_widget_uses_it() -> None:
+def test_example_comes_from_a_served_widget() -> None:
     item = one("Button", widget("Go On", template=BUTTON))
 
     assert item["usedBy"] == ["go_on"]
     assert item["example"]["label"] == "Go"
 
 
-def test_users_follow_what_is_served_and_only_what_changed_is_read_and_drawn_again() -> None:
+def test_users_follow_the_snapshot_and_only_changes_are_read() -> None:
     first, second = (widget(name, template=BUTTON) for name in ("A", "B"))
     drawn: list[str] = []
 
@@ -123,7 +123,7 @@ def test_users_follow_what_is_served_and_only_what_changed_is_read_and_drawn_aga
     assert drawn == [first.key, first.key, second.key]
 
 
-def test_all_components_are_told_in_a_line_each_where_none_is_named() -> None:
+def test_without_names_all_components_are_described_briefly() -> None:
     items = list(describe_components([], Examples()))
 
     assert {item["name"] for item in items} == {*load_vocabulary().components, "icons"}
@@ -134,9 +134,7 @@ def test_all_components_are_told_in_a_line_each_where_none_is_named() -> None:
     ("name", "near"),
     [("Buton", "Button"), ("Button.varient", "Button.variant"), ("Qwxyz", None)],
 )
-def test_what_is_unknown_is_told_with_the_nearest_and_spoils_nothing_else(
-    name: str, near: str | None
-) -> None:
+def test_unknown_name_has_suggestions_and_affects_no_other(name: str, near: str | None) -> None:
     first, second = describe_components([name, "Text"], Examples())
 
     assert (first["status"], first["code"]) == ("not_found", "W3002")
@@ -144,7 +142,7 @@ def test_what_is_unknown_is_told_with_the_nearest_and_spoils_nothing_else(
     assert second["status"] == "ok"
 
 
-def test_the_icons_that_an_example_shows_are_told_by_name() -> None:
+def test_icons_of_the_example_are_found_by_name() -> None:
     row = '{"type":"Row","children":[{"type":"Icon","name":"calendar"}]}'
     button = '{"type":"Button","label":"calendar","iconStart":"lucide:rocket"}'
     made = widget(template=f'{{"type":"Card","children":[{row},{button}]}}')

@@ -1,4 +1,4 @@
-"""No draft costs more than a file may, whatever it says."""
+"""No draft costs more than a file may."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from tests.unit.guide.draft_attacks import drafts
 
 
-def test_every_attack_and_every_bad_widget_is_answered_within_the_bounds_of_a_draft() -> None:
+def test_every_attack_and_bad_widget_stays_within_the_limits_of_a_draft() -> None:
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-m", "tests.unit.guide.draft_attacks"],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""A draft is judged as a file of the same content would be, and nothing of it stays."""
+"""A draft is checked as a file of the same content, and nothing of it is stored."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def readable() -> list[Path]:
 
 
 @pytest.mark.parametrize("path", readable(), ids=lambda path: path.stem)
-def test_a_draft_is_told_what_a_file_of_its_content_is(path: Path) -> None:
+def test_draft_has_the_findings_of_a_file_with_its_content(path: Path) -> None:
     content = orjson.loads(path.read_bytes())
     beside = path.with_name(f"{path.name}.toml")
     sidecar = beside.read_bytes() if beside.exists() else b""
@@ -62,7 +62,7 @@ def test_a_draft_is_told_what_a_file_of_its_content_is(path: Path) -> None:
     assert sorted((one.code, one.problem) for one in told) == sorted(expected)
 
 
-def test_a_good_draft_is_drawn_with_its_arguments_and_priced() -> None:
+def test_good_draft_is_rendered_with_token_counts() -> None:
     said = Drafts(admit).preview(GOOD, "", {"status": "Here"}, snapshot_of())
 
     assert said["tool"] == "parcel"
@@ -71,14 +71,14 @@ def test_a_good_draft_is_drawn_with_its_arguments_and_priced() -> None:
     assert "error" not in said
 
 
-def test_arguments_that_do_not_fit_are_told_beside_the_findings() -> None:
+def test_invalid_arguments_are_an_error_beside_the_findings() -> None:
     refused = Drafts(admit).preview(GOOD, "", {"status": []}, snapshot_of())
 
     assert refused["error"].startswith("[W2002]")
     assert refused["tool"] == "parcel"
 
 
-def test_a_slip_in_the_template_is_told_with_its_line_and_column_in_the_template() -> None:
+def test_fault_in_the_template_has_line_and_column() -> None:
     broken = {**GOOD, "template": '{"type": "Card",\n  "children": [{{ status | nosuch }}]}'}
 
     [row] = Drafts(admit).check(broken, "").rows()
@@ -87,14 +87,14 @@ def test_a_slip_in_the_template_is_told_with_its_line_and_column_in_the_template
     assert row["file"] == "widget"
 
 
-def test_a_slip_in_the_sidecar_is_told_as_one() -> None:
+def test_fault_in_the_sidecar_names_the_sidecar() -> None:
     [row] = Drafts(admit).check(GOOD, 'description = "A."\nzzz = 1').rows()
 
     assert (row["file"], row["code"], row["line"]) == ("sidecar", "W1112", 2)
 
 
 @pytest.mark.parametrize("widget", [{"a": 2**70}, {"a": "x" * 300_000}])
-def test_what_no_file_could_be_is_a_finding(widget: dict[str, Any]) -> None:
+def test_content_that_no_file_can_have_is_a_finding(widget: dict[str, Any]) -> None:
     [row] = Drafts(admit).check(widget, "").rows()
 
     assert row["level"] == "fault"

@@ -1,4 +1,4 @@
-"""The guide says nothing that does not hold: its blocks load and draw, its names exist."""
+"""Everything in the guide is true: its code blocks load and render, its names exist."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ def tried(widget: dict[str, Any], sidecar: str = "") -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(("kind", "text", "beside"), list(blocks()))
-def test_every_block_of_the_guide_holds(kind: str, text: str, beside: str, tmp_path: Path) -> None:
+def test_every_code_block_of_the_guide_is_valid(
+    kind: str, text: str, beside: str, tmp_path: Path
+) -> None:
     match kind:
         case "widget":
             assert tried(json.loads(text), beside) == []
@@ -95,7 +97,7 @@ from widgetd.widget.components import vocabulary
 known = vocabulary()
 object.__setattr__(known.components["Text"], "model", text)
 
-from tests.unit.guide.test_guide import blocks, test_every_block_of_the_guide_holds as holds
+from tests.unit.guide.test_guide import blocks, test_every_code_block_of_the_guide_is_valid as holds
 
 failed = 0
 for block in blocks():
@@ -109,7 +111,7 @@ print(failed)
 
 
 @pytest.mark.parametrize(("left_out", "fails"), [("value", True), ("nothing", False)])
-def test_a_property_that_chatkit_has_no_more_fails_the_guide(left_out: str, fails: bool) -> None:
+def test_removed_property_of_chatkit_fails_the_guide(left_out: str, fails: bool) -> None:
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", WITHOUT.replace("LEFT OUT", left_out)],
         capture_output=True,
@@ -121,7 +123,7 @@ def test_a_property_that_chatkit_has_no_more_fails_the_guide(left_out: str, fail
     assert (int(done.stdout) > 0) == fails
 
 
-def test_whatever_a_page_names_exists() -> None:
+def test_names_on_the_pages_exist() -> None:
     text = "\n".join(each.text for each in pages().values())
     prose = _BLOCK.sub("", text)
     commands = set(re.findall(r"`widgetd ([a-z-]+)", prose))
@@ -152,7 +154,7 @@ def test_the_pages_are_short_and_say_when_to_read_them() -> None:
         assert 10 < len(each.use_when) < 120
 
 
-def test_a_page_that_is_not_there_names_the_nearest() -> None:
+def test_missing_page_names_the_nearest() -> None:
     with pytest.raises(CallError) as raised:
         page("tempalte")
 

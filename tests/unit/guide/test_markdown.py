@@ -1,4 +1,4 @@
-"""The guide's own Markdown is read whole, so that its pages look as they are written."""
+"""The guide's Markdown is parsed completely."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def words(block: Block) -> str:
     return " ".join("".join(span.text for span in line) for line in block.lines) + block.text
 
 
-def test_headings_paragraphs_lists_and_fences_are_told_apart() -> None:
+def test_headings_paragraphs_lists_and_fences_are_separate_blocks() -> None:
     text = (
         "# Title\n\nOne\ntwo.\n\n- a\n  more\n- b\n\n1. c\n2. d\n```toml\n# x\n\n- y\n```\n## End"
     )
@@ -30,7 +30,7 @@ def test_headings_paragraphs_lists_and_fences_are_told_apart() -> None:
     ]
 
 
-def test_code_emphasis_and_links_are_runs_of_their_own() -> None:
+def test_code_emphasis_and_links_are_separate_spans() -> None:
     assert spans("a `b*c*` *d* **e** [f](/g)") == (
         Span(kind="text", text="a "),
         Span(kind="code", text="b*c*"),
@@ -44,7 +44,7 @@ def test_code_emphasis_and_links_are_runs_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("page", pages().values(), ids=pages())
-def test_no_word_of_a_page_is_lost_and_no_mark_of_markdown_is_left(page: Page) -> None:
+def test_no_word_of_a_page_is_lost_and_no_markup_remains(page: Page) -> None:
     read = list(blocks(page.text))
     shown = " ".join(words(block) for block in read)
     fenced = re.sub(r"^```\w*$", "", page.text, flags=re.MULTILINE)

@@ -73,7 +73,7 @@ def sized(kind: str, size: int) -> bytes:
 
 @pytest.mark.parametrize("size", [1, 16, 16384, 16385, 8 * 1024 * 1024])
 @pytest.mark.parametrize("kind", ["json", "objects", "one text", "text", "binary"])
-def test_the_smallest_and_the_largest_lose_nothing(kind: str, size: int) -> None:
+def test_smallest_and_largest_answers_lose_nothing(kind: str, size: int) -> None:
     form = {"objects": "json", "one text": "json"}.get(kind, kind)
     answer = UpstreamAnswer(kind=form, content=sized(kind, size))  # type: ignore[arg-type]
     if form == "json":
@@ -87,7 +87,7 @@ def test_the_smallest_and_the_largest_lose_nothing(kind: str, size: int) -> None
         assert all(page.rstrip().endswith((b",", b"]")) for page in found)
 
 
-def test_an_answer_is_gone_after_its_time_and_never_another_callers() -> None:
+def test_paged_answer_expires_and_belongs_to_its_caller() -> None:
     now = 0.0
     answers = PagedAnswers(lambda: now)
     name = answers.add(PagedAnswer.build(UpstreamAnswer(kind="text", content=b"x")), "ada")

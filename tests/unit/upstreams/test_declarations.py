@@ -1,4 +1,4 @@
-"""Whatever shape a file of upstreams has, the same declarations come of it."""
+"""Every shape of an upstreams file gives the same declarations."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_each_shape_of_json_declares_what_ours_does(shape: str, tmp_path: Path) -> None:
+def test_each_shape_of_json_gives_the_declarations_of_toml(shape: str, tmp_path: Path) -> None:
     ours = declared(
         tmp_path, '[flights]\nurl = "https://flights.example/mcp"\nheaders = {X-Key = "1"}\n'
     )
@@ -41,7 +41,7 @@ def test_each_shape_of_json_declares_what_ours_does(shape: str, tmp_path: Path) 
     assert theirs["flights"].digest == ours["flights"].digest
 
 
-def test_what_other_hosts_say_is_read_in_our_words(tmp_path: Path) -> None:
+def test_keys_of_other_hosts_are_translated(tmp_path: Path) -> None:
     text = orjson.dumps(
         {
             "mcpServers": {
@@ -59,7 +59,7 @@ def test_what_other_hosts_say_is_read_in_our_words(tmp_path: Path) -> None:
     assert found["b"].secrets["headers"] == {"Authorization": "Bearer t0ken"}
 
 
-def test_a_comment_or_another_order_declares_the_same(tmp_path: Path) -> None:
+def test_comments_and_order_change_no_declaration(tmp_path: Path) -> None:
     first = declared(tmp_path, '[a]\nurl = "http://a.example"\ncall_s = 3.0\n[b]\ncommand = "b"\n')
 
     second = declared(
@@ -128,7 +128,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_a_file_that_cannot_be_used_is_told_with_its_line(case: str, tmp_path: Path) -> None:
+def test_fault_of_the_file_names_its_line(case: str, tmp_path: Path) -> None:
     text, message = BAD[case]
 
     with pytest.raises(ConfigError) as raised:
@@ -148,7 +148,7 @@ def test_a_missing_secret_is_named(tmp_path: Path) -> None:
     )
 
 
-def test_json_that_is_none_is_told_with_its_line_and_nothing_of_it(tmp_path: Path) -> None:
+def test_invalid_json_names_its_line_and_quotes_nothing(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as raised:
         declared(tmp_path, '{"mcpServers": {\n "a": {"auth": "s3cr3t" oops}}}', "u.json")
 
