@@ -30,6 +30,7 @@ from widgetd.schema.document import SchemaDocument, read_document
 from widgetd.schema.phrase import describe
 from widgetd.text_search import compile_pattern
 from widgetd.widget.components import load_vocabulary
+from widgetd.widget.components.traits import ICON_PROPERTIES
 from widgetd.widget.components.vocabulary import Component
 from widgetd.widget.widget import Widget
 
@@ -37,7 +38,6 @@ ICONS = "icons"
 
 _TYPE = compile_pattern(r'"type"\s*:\s*"([A-Z][A-Za-z.]*)"')
 _ELEMENT = compile_pattern(r"<([A-Z][A-Za-z.]*)")
-_ICON_KEYS = frozenset({"name", "icon", "iconStart", "iconEnd"})
 _HIDDEN = frozenset({"type", "key", "id"})
 """Properties that every component has."""
 
@@ -213,7 +213,7 @@ def find_icons(widget: Widget, journal: CrashJournal) -> list[str]:
         value
         for node in _nodes(widget, journal)
         for key, value in node.items()
-        if key in _ICON_KEYS and isinstance(value, str)
+        if key in ICON_PROPERTIES and isinstance(value, str)
     }
     return sorted(one for one in names if one in known or one.startswith(("lucide:", "vendor:")))
 

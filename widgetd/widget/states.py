@@ -27,16 +27,11 @@ from widgetd.schema.sampling.words import LONG
 from widgetd.schema.validator import Schema, compile_schema
 from widgetd.text_search import compile_pattern, did_you_mean
 from widgetd.widget.components import tree
+from widgetd.widget.components.traits import get_traits
 from widgetd.widget.components.tree import iterate_components
 from widgetd.widget.widget import Render, Widget
 
 SAMPLE = "sample"
-
-_LAYOUT = frozenset(
-    {"Basic", "Box", "Card", "Col", "Divider", "Form", "ListView", "ListViewItem", "Row", "Spacer"}
-    | {"Table", "Table.Cell", "Table.Row", "Transition"}
-)
-"""Components that show nothing by themselves."""
 
 _MADE: tuple[Generated, ...] = ("one", "many")
 
@@ -216,7 +211,7 @@ def _is_blank(widget: Widget, seen: ShownState) -> bool:
         return True
     return not any(
         part.keys() & {"status", "confirm", "cancel"}
-        or (part.get("type") not in _LAYOUT and part.get("value") != "")
+        or not (get_traits(part).layout or part.get("value") == "")
         for part in parts
     )
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from widgetd.errors import WidgetError
 from widgetd.schema.validator import compile_schema
+from widgetd.widget.components.traits import get_traits
 
 Kind = Literal["string", "number", "boolean", "any"]
 JsonSchema = dict[str, Any]
@@ -98,8 +99,8 @@ def _field(component: Mapping[str, Any]) -> FormField | None:
     name = component.get("name")
     name = name if isinstance(name, str) else ""
     required = component.get("required") is True
-    match component.get("type"):
-        case "Input":
+    match get_traits(component).field:
+        case "input":
             kind = str(component.get("inputType"))
             rules: dict[str, Any] = {"format": _FORMATS[kind]} if kind in _FORMATS else {}
             return FormField(
@@ -109,26 +110,26 @@ def _field(component: Mapping[str, Any]) -> FormField | None:
                 secret=kind == "password",
                 rules=rules | _build_pattern_rules(component),
             )
-        case "Textarea":
+        case "text":
             return FormField(
                 name=name, kind="string", required=required, rules=_build_pattern_rules(component)
             )
-        case "Text":
+        case "editable":
             editable = component.get("editable")
             if isinstance(editable, Mapping):
                 return _field({**editable, "type": "Textarea"})
-        case "Checkbox":
+        case "checkbox":
             return FormField(name=name, kind="boolean", required=required)
-        case "RadioGroup":
+        case "radio":
             choices = tuple(_list_values(component))
             return FormField(name=name, kind="string", required=required, choices=choices)
-        case "Select":
+        case "select":
             # It sends its default value, even if that is none of its options.
             first = component.get("defaultValue")
             own = (first,) if isinstance(first, str) else ()
             choices = tuple(dict.fromkeys((*_list_values(component), *own, "")))
             return FormField(name=name, kind="string", choices=choices)
-        case "DatePicker":
+        case "date":
             # Clients enforce `min` and `max`; JSON Schema has no keyword for a range of days.
             return FormField(name=name, kind="string", rules={"pattern": DAY})
     return None

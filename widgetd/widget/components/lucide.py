@@ -24,6 +24,7 @@ import orjson
 
 from widgetd.limits import AT_WORK
 from widgetd.text_search import compile_pattern
+from widgetd.widget.components.traits import ICON_PROPERTIES
 
 PREFIX = "lucide:"
 """The prefix of a Lucide icon's name in a tree."""
@@ -43,7 +44,8 @@ IMAGE = "data:image/svg+xml;base64,"
 
 # In a template, as "name": "calendar", or in JSX, as iconStart="calendar" or icon={"calendar"}.
 _ICON = compile_pattern(
-    r"""\b(?:name|icon|iconStart|iconEnd)["']?\s*+[:=]\s*+(?:\{\s*+)?["']([a-z0-9:-]{1,64})["']"""
+    rf"""\b(?:{"|".join(ICON_PROPERTIES)})["']?\s*+[:=]\s*+"""
+    r"""(?:\{\s*+)?["']([a-z0-9:-]{1,64})["']"""
 )
 
 
