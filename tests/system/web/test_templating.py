@@ -26,9 +26,7 @@ def test_what_a_file_says_is_escaped_and_what_a_template_says_is_not() -> None:
 
 
 def test_line_breaks_of_a_template_are_no_white_space_on_the_page() -> None:
-    assert html("problems.html", {"problems": ()}) == (
-        '<p class="quiet">Nothing to say against this widget.</p>'
-    )
+    assert html("problems.html", {"problems": ()}) == ('<p class="quiet">No problems found.</p>')
 
 
 def test_a_name_that_a_view_forgot_is_an_error() -> None:

@@ -135,7 +135,7 @@ TEXT = """{
 }"""
 
 
-def located(text: str, at: str) -> tuple[int, int] | None:
+def locate(text: str, at: str) -> tuple[int, int] | None:
     offset = find_key_offsets(text).get(at)
     return None if offset is None else line_and_column(text, offset)
 
@@ -156,15 +156,15 @@ def located(text: str, at: str) -> tuple[int, int] | None:
 def test_a_pointer_leads_to_the_line_and_column_of_its_key(
     at: str, place: tuple[int, int] | None
 ) -> None:
-    assert located(TEXT, at) == place
+    assert locate(TEXT, at) == place
 
 
 def test_of_a_key_that_stands_twice_the_last_is_found() -> None:
-    assert located('{"a": 1, "a": 2}', "/a") == (1, 10)
+    assert locate('{"a": 1, "a": 2}', "/a") == (1, 10)
 
 
 def test_an_escaped_key_is_found_under_the_name_it_stands_for() -> None:
-    assert located('{"\\u00e9": 1}', "/é") == (1, 2)
+    assert locate('{"\\u00e9": 1}', "/é") == (1, 2)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What whoever has found a widget takes along: a call of it, ready to run, in a few languages."""
+"""Code of a call of a widget, ready to run, in a few languages."""
 
 from __future__ import annotations
 
@@ -103,15 +103,15 @@ SNIPPETS: Mapping[str, str] = {
     "LangGraph": _LANGGRAPH,
     "ChatKit server": _CHATKIT,
 }
-"""By what they are for; the words in capitals stand for what a call has of its own."""
+"""Snippets by title; the words in capitals are replaced in each call."""
 
 PROTOCOL = "2026-07-28"
 
 
 def calls(url: str, tool: str, arguments: Mapping[str, Any]) -> dict[str, str]:
-    """The code of a call, for each of `SNIPPETS`; MCP is served at `url`."""
+    """Return the code of a call of `tool` at `url`, for each of `SNIPPETS`."""
     pretty = orjson.dumps(arguments, default=dict, option=orjson.OPT_INDENT_2).decode()
-    # No quoting of a shell or of Python can be ended from within: JSON writes both otherwise.
+    # As an escape it ends no string of a shell or of Python.
     safe = pretty.replace("'", "\\u0027")
     meta = {
         "io.modelcontextprotocol/protocolVersion": PROTOCOL,
@@ -119,10 +119,10 @@ def calls(url: str, tool: str, arguments: Mapping[str, Any]) -> dict[str, str]:
         "io.modelcontextprotocol/clientCapabilities": {},
     }
     params = {"name": tool, "arguments": arguments, "_meta": meta}
-    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    request = orjson.dumps(asked, default=dict).decode()
-    told = {"URL": url, "TOOL": tool, "JSON": safe, "REQUEST": request, "PROTOCOL": PROTOCOL}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    request = orjson.dumps(message, default=dict).decode()
+    words = {"URL": url, "TOOL": tool, "JSON": safe, "REQUEST": request, "PROTOCOL": PROTOCOL}
     return {
-        title: _WORD.sub(lambda match: told[match[0]], snippet)
+        title: _WORD.sub(lambda match: words[match[0]], snippet)
         for title, snippet in SNIPPETS.items()
     }

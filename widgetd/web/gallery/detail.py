@@ -1,4 +1,4 @@
-"""The page of one widget: what a model sees of it, what that costs, and what is known of it."""
+"""The page of one widget: its result, tokens, findings, source and changes."""
 
 from __future__ import annotations
 
@@ -32,20 +32,21 @@ TABS = ("arguments", "model", "problems", "actions", "use", "source", "changes")
 
 
 async def preview(
-    gallery: Gallery, widget: Widget, seen: ShownState, caller: Caller
+    gallery: Gallery, widget: Widget, given: ShownState, caller: Caller
 ) -> dict[str, Any]:
     """Call `widget` for `caller`, who may act in it.
 
     Returns:
-        What the page's script draws from. `result` is `{"content", "structuredContent", "_meta"}`,
-        or None beside an `error` (`{"code", "message", "path", "slips"}`); `mended` are sentences
-        on its arguments; `tokens` is what a model pays for the result, by profile; by `renderId`
-        can be waited for what is done in it, where anything can; `note` is for people.
+        The value that the page's script draws: `result` is
+        `{"content", "structuredContent", "_meta"}`, or None beside an `error`
+        (`{"code", "message", "path", "slips"}`); `mended` are sentences about its arguments;
+        `tokens` are the result's, by profile; `renderId` is empty unless the render has actions;
+        `note` is for people.
     """
     server = gallery.server
     shown: dict[str, Any] = {
         "schema": widget.schema.advertised,
-        "arguments": seen.arguments,
+        "arguments": given.arguments,
         "result": None,
         "error": None,
         "summary": "",
@@ -57,13 +58,13 @@ async def preview(
         "generation": caller.snapshot.generation,
     }
     try:
-        render = render_of(server, widget, seen)
+        render = render_of(server, widget, given)
     except CallError as error:
-        # The page is JSON itself, and cannot repeat what none can say.
-        sayable = is_json(seen.arguments, Limits().json_depth)
-        return {**shown, "arguments": seen.arguments if sayable else {}, "error": error_json(error)}
+        # The page is JSON, which cannot repeat every argument.
+        arguments = given.arguments if is_json(given.arguments, Limits().json_depth) else {}
+        return {**shown, "arguments": arguments, "error": error_json(error)}
     results = {profile: result_of(render, profile) for profile in ("chatkit", "split")}
-    kept = gallery.built is None and await store_if_interactive(server, render, caller)
+    is_stored = gallery.built is None and await store_if_interactive(server, render, caller)
     return {
         **shown,
         "result": results["split"],
@@ -71,13 +72,13 @@ async def preview(
         "ms": render.duration_ms,
         "mended": render.coerced,
         "tokens": {profile: tokens_of(result) for profile, result in results.items()},
-        "renderId": render.id if kept else "",
-        "note": seen.note,
+        "renderId": render.id if is_stored else "",
+        "note": given.note,
     }
 
 
 async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Response:
-    """One widget for people; where there is none of that name, the one most likely meant."""
+    """Show a widget to people; where there is none of that name, suggest the nearest."""
     caller, query, tool = caller_of(request), request.query_params, request.path_params["tool"]
     snapshot = caller.snapshot
     layout = gallery.layout(request)
@@ -85,9 +86,9 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
         missing = {**layout, "tool": tool, "match": nearest(tool, tuple(snapshot.widgets))}
         return HTMLResponse(html("missing.html", missing), 404, PAGE_HEADERS)
     widget = snapshot.widgets[tool]
-    offered = gallery.states(widget)
-    state = _state(offered, query)
-    seen = await preview(gallery, widget, gallery.shown(widget, state.key), caller)
+    states = gallery.states(widget)
+    state = _state(states, query)
+    shown = await preview(gallery, widget, gallery.show(widget, state.key), caller)
     earlier, changes = gallery.history.before(widget), None
     if earlier is not None:
         journal = gallery.server.rendering.journal
@@ -95,7 +96,7 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
             changes = diff_versions(earlier, widget)
     tools, tab = tuple(snapshot.widgets), query.get("tab")
     at, sidecar = tools.index(tool), editable(gallery, widget, caller)
-    written = calls(gallery.url, tool, seen["arguments"])
+    snippets = calls(gallery.url, tool, shown["arguments"])
     return {
         **layout,
         "widget": widget,
@@ -103,18 +104,18 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
         "before": tools[max(at - 1, 0)],
         "after": tools[min(at + 1, len(tools) - 1)],
         "state": state,
-        "states": offered,
+        "states": states,
         "fault": gallery.problems.fault(snapshot, widget.definition.path),
         "tabs": TABS if sidecar is None else (*TABS, "sidecar"),
         "tab": tab if tab in TABS or (tab == "sidecar" and sidecar) else TABS[0],
         "sidecar": sidecar,
-        "preview": seen,
+        "preview": shown,
         "tool_tokens": tokens_of_tool(widget),
         "changes": changes,
-        "calls": written,
+        "calls": snippets,
         "shown": {
-            **seen,
-            "calls": written,
+            **shown,
+            "calls": snippets,
             "images": gallery.images(widget),
             "digest": widget.key,
             "sidecar": sidecar,
@@ -129,18 +130,18 @@ async def widget_json(
     caller: Caller,
     arguments: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The same for programs, but for the warnings, which take longer to find.
+    """Return a widget's page for programs, without the warnings, which take longer to find.
 
-    The address's query names the state, unless there are `arguments` instead.
+    The query names the state, unless there are `arguments` instead.
     """
     definition = widget.definition
-    given, offered = ShownState(arguments=arguments or {}), gallery.states(widget)
+    given, states = ShownState(arguments=arguments or {}), gallery.states(widget)
     if arguments is None:
-        given = gallery.shown(widget, _state(offered, query).key)
-    seen = await preview(gallery, widget, given, caller)
+        given = gallery.show(widget, _state(states, query).key)
+    shown = await preview(gallery, widget, given, caller)
     return {
-        **seen,
-        "calls": calls(gallery.url, widget.tool, seen["arguments"]),
+        **shown,
+        "calls": calls(gallery.url, widget.tool, shown["arguments"]),
         "images": gallery.images(widget),
         "name": widget.tool,
         "title": definition.title,
@@ -151,13 +152,13 @@ async def widget_json(
         "sidecar": editable(gallery, widget, caller),
         "tool": orjson.loads(gallery.server.listings.entry(widget)),
         "toolTokens": tokens_of_tool(widget),
-        "states": [{"key": one.key, "label": one.label} for one in offered],
+        "states": [{"key": one.key, "label": one.label} for one in states],
         "fault": problem_json(gallery.problems.fault(caller.snapshot, definition.path)),
         "view": definition.studio.view if definition.studio else None,
         "problems": f"/w/{widget.tool}/problems.json",
     }
 
 
-def _state(offered: Iterable[State], query: QueryParams) -> State:
-    states = {state.key: state for state in offered}
-    return states.get(query.get("state", ""), states[SAMPLE])
+def _state(states: Iterable[State], query: QueryParams) -> State:
+    by_key = {state.key: state for state in states}
+    return by_key.get(query.get("state", ""), by_key[SAMPLE])

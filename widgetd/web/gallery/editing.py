@@ -1,6 +1,6 @@
-"""What a page puts into the folder: files that are dropped, and a sidecar that is edited there.
+"""Uploads of pages: files dropped onto them, and sidecars edited there.
 
-Everything goes through the one door that `save_widget` takes, too.
+All go through `catalog.uploads`, as those of `save_widget` do.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ _NO_OBJECT = {"error": "the body is no JSON object, or too long"}
 
 
 async def upload(gallery: Gallery, request: Request) -> Response:
-    """A widget that was dropped onto a page."""
-    demand_own_page(request, "may put files here")
+    """Save a widget that was dropped onto a page."""
+    require_own_origin(request, "may put files here")
     if gallery.uploads is None:
         return Response(status_code=404)
     sent = await json_object(request)
     try:
-        given = {name: b64decode(text, validate=True) for name, text in sent.items()}
+        files = {name: b64decode(text, validate=True) for name, text in sent.items()}
     except (Undecodable, ValueError, TypeError):
-        given = {}
-    if not given:
+        files = {}
+    if not files:
         raise RefusedError(400, _NO_OBJECT)
     replace = request.query_params.get("replace") == "1"
     caller = caller_of(request)
-    tool = await _taken(gallery, gallery.uploads, given, caller, replace=replace)
+    tool = await _save(gallery, gallery.uploads, files, caller, replace=replace)
     return json_response({"tool": tool, "page": f"/w/{tool}"}, 201)
 
 
@@ -55,63 +55,67 @@ def editable(gallery: Gallery, widget: Widget, caller: Caller) -> dict[str, Valu
     if not is_widget_name(widget.definition.path) or gallery.uploads is None or WRITE not in scopes:
         return None
     sidecar = widget.definition.sidecar
-    said = {key: getattr(sidecar, key) for key in EDITABLE}
-    return {key: "" if value is None else value for key, value in said.items()}
+    values = {key: getattr(sidecar, key) for key in EDITABLE}
+    return {key: "" if value is None else value for key, value in values.items()}
 
 
 async def try_sidecar(gallery: Gallery, request: Request) -> dict[str, Any]:
-    """What a model would read with an edited sidecar: `{"description", "tokens", "summary"}`.
+    """Show what a model would read with an edited sidecar, without saving it.
 
-    `{"problem"}` says why widget or call would be refused, or what is doubtful in the sidecar.
+    Returns:
+        `{"description", "tokens", "summary", "problem"}`: why widget or call would be refused, or
+        the first finding about the sidecar; without a key where it does not apply.
     """
-    widget, uploads, sent = await _asked(gallery, request)
+    widget, uploads, sent = await _editable_widget(gallery, request)
     path, server = widget.definition.path, gallery.server
 
-    def tried() -> dict[str, Any]:
+    def validate() -> dict[str, Any]:
         try:
-            made = uploads.validate(path, _edited(uploads, path, sent))
+            made = uploads.validate(path, _edit(uploads, path, sent))
         except RefusedUploadError as error:
             return {"problem": f"{error.finding.problem}; {error.finding.advice}"}
-        said = {"description": made.description, "tokens": tokens_of_tool(made)}
+        shown = {"description": made.description, "tokens": tokens_of_tool(made)}
         with server.rendering.journal.rendering(made.key):
-            doubts = [
+            findings = [
                 f"{one.problem}; {one.advice}" for one in check_widget(made) if one.path != path
             ]
             try:
                 render = server.rendering.make(made, sent.get("arguments") or {}, "")
             except CallError as error:
-                return {**said, "problem": error.message}
-        return {**said, "summary": render.text, **({"problem": doubts[0]} if doubts else {})}
+                return {**shown, "problem": error.message}
+        return {**shown, "summary": render.text, **({"problem": findings[0]} if findings else {})}
 
-    return await to_thread.run_sync(tried)
+    return await to_thread.run_sync(validate)
 
 
 async def save_sidecar(gallery: Gallery, request: Request) -> Response:
-    """Put an edited sidecar beside its widget, unless either is another than the page knows."""
-    widget, uploads, sent = await _asked(gallery, request)
+    """Save an edited sidecar, unless widget or sidecar changed since the page was loaded."""
+    widget, uploads, sent = await _editable_widget(gallery, request)
     path, known = widget.definition.path, sent.get("digest")
     if not isinstance(known, str) or not known:
         raise RefusedError(400, _NO_OBJECT)
     try:
-        files = await to_thread.run_sync(_edited, uploads, path, sent)
+        files = await to_thread.run_sync(_edit, uploads, path, sent)
     except RefusedUploadError as error:
         raise _refusal(error) from None
-    tool = await _taken(gallery, uploads, files, caller_of(request), replaces=known)
+    tool = await _save(gallery, uploads, files, caller_of(request), replaces=known)
     made = gallery.server.registry.current.widgets.get(tool)
     digest = "" if made is None else made.key
     return json_response({"tool": tool, "page": f"/w/{tool}", "digest": digest})
 
 
-async def _asked(gallery: Gallery, request: Request) -> tuple[Widget, Uploads, dict[str, Any]]:
-    demand_own_page(request, "may put files here")
+async def _editable_widget(
+    gallery: Gallery, request: Request
+) -> tuple[Widget, Uploads, dict[str, Any]]:
+    require_own_origin(request, "may put files here")
     widget = gallery.widget(request)
     if gallery.uploads is None or editable(gallery, widget, caller_of(request)) is None:
         raise RefusedError(404, {"error": "this sidecar cannot be edited here"})
     return widget, gallery.uploads, await json_object(request)
 
 
-def _edited(uploads: Uploads, path: str, sent: Mapping[str, Any]) -> dict[str, bytes]:
-    """The sidecar's file with what was sent for the keys that can be edited."""
+def _edit(uploads: Uploads, path: str, sent: Mapping[str, Any]) -> dict[str, bytes]:
+    """Return the sidecar's file with the values that were sent for editable keys."""
     values = {key: sent[key] for key in EDITABLE if _is_value(sent.get(key))}
     try:
         text = set_values(uploads.read_text(path + SUFFIX), values)
@@ -126,7 +130,7 @@ def _is_value(value: object) -> bool:
     )
 
 
-async def _taken(
+async def _save(
     gallery: Gallery,
     uploads: Uploads,
     files: Mapping[str, bytes],
@@ -164,23 +168,23 @@ def _refusal(error: RefusedUploadError) -> RefusedError:
     return RefusedError(status_of(error.reason), body)
 
 
-def demand_own_page(request: Request, what: str) -> None:
-    """Refuse whatever no page of this very origin asks; other loopback ports may look."""
+def require_own_origin(request: Request, what: str) -> None:
+    """Refuse requests that no page of this origin sends; pages of other loopback ports may read."""
     host = request.headers.get("host", "")
     if request.headers.get("origin") not in (f"http://{host}", f"https://{host}"):
         raise RefusedError(403, {"error": f"only this gallery's own pages {what}"})
 
 
 async def json_object(request: Request) -> dict[str, Any]:
-    """The JSON object in the body; refused where it is none, or too long."""
-    content, given = await body_of(request, LIMITS.upload_bytes), None
+    """Parse the body as a JSON object; refuse any other, and one that is too long."""
+    content, value = await body_of(request, LIMITS.upload_bytes), None
     with suppress(NotJsonError):
-        given = None if content is None else parse_json(content)
-    if not isinstance(given, dict):
+        value = None if content is None else parse_json(content)
+    if not isinstance(value, dict):
         raise RefusedError(400, _NO_OBJECT)
-    return given
+    return value
 
 
-async def posted(request: Request) -> dict[str, Any] | None:
-    """The JSON object that is posted; None where the page is merely fetched."""
+async def read_arguments(request: Request) -> dict[str, Any] | None:
+    """Return the JSON object of a POST; None for a GET."""
     return await json_object(request) if request.method == "POST" else None

@@ -1,4 +1,4 @@
-"""The parts of the gallery, made once and read by every page."""
+"""The gallery: the value that its pages render."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gallery:
-    """What the pages show, and what they may do.
+    """The services and settings of the gallery's pages.
 
     Attributes:
-        uploads: Takes files into the folder; None where none may be put there.
-        url: Where MCP clients connect.
-        image_origins: Origins that images may come from in every widget.
-        sample_images: Whether they may come from where a sample has them, too.
+        uploads: Saves files in the folder; None where uploads are not allowed.
+        url: The address of the MCP endpoint.
+        image_origins: Origins that images of every widget may come from.
+        sample_images: Allow the origins of images in samples, too.
         stop: Ends the streams.
-        built: Where the pages will stand that are built beforehand; None where a daemon answers.
+        built: The path of a site that is written to files; None in a daemon.
     """
 
     server: Server
@@ -56,18 +56,18 @@ class Gallery:
     tiles: Tiles = field(default_factory=Tiles)
     built: str | None = None
 
-    def shown(self, widget: Widget, key: str) -> ShownState:
-        """What is to be seen of `widget` in a state; which that is, is found out by drawing."""
+    def show(self, widget: Widget, key: str) -> ShownState:
+        """Return the arguments of `widget` in the state `key`; finding them takes renders."""
         with self.server.rendering.journal.rendering(widget.key):
             return states.show_state(widget, key)
 
     def states(self, widget: Widget) -> tuple[State, ...]:
-        """The states of `widget`, in the order in which people choose from them."""
+        """Return the states of `widget`, in the order of the page's menu."""
         with self.server.rendering.journal.rendering(widget.key):
             return states.list_states(widget)
 
     def images(self, widget: Widget) -> list[str]:
-        """The origins that images of `widget` may come from here."""
+        """Return the origins that images of `widget` may come from."""
         allowed = {*widget.definition.image_origins, *self.image_origins}
         if self.sample_images:
             with suppress(CallError), self.server.rendering.journal.rendering(widget.key):
@@ -76,7 +76,7 @@ class Gallery:
         return sorted(allowed)
 
     def layout(self, request: Request) -> dict[str, Any]:
-        """What fills in what every page has around it."""
+        """Return the context that the layout of every page takes."""
         theme = request.query_params.get("theme", "")
         return {
             "query": request.query_params,
@@ -86,7 +86,7 @@ class Gallery:
         }
 
     def widget(self, request: Request) -> Widget:
-        """The widget that the address names; refused where there is none."""
+        """Return the widget that the address names; refuse a request where there is none."""
         widgets, tool = caller_of(request).snapshot.widgets, request.path_params["tool"]
         if tool not in widgets:
             raise RefusedError(404, {"error": f"there is no widget '{tool}'"})
@@ -94,5 +94,5 @@ class Gallery:
 
 
 def mark_of(snapshot: Snapshot) -> str:
-    """Another one for each snapshot that looks otherwise: what is served, and what is broken."""
+    """Return an identifier of the visible state: widgets and faults."""
     return f"{snapshot.generation}.{snapshot.files}"

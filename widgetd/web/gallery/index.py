@@ -1,4 +1,4 @@
-"""The index: every widget that is asked for as a picture, and every broken file with its fault."""
+"""The index: a tile for each matching widget, and each broken file with its fault."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from widgetd.widget.widget import Widget
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """Which widgets an address asks for.
+    """Filters in an address.
 
     Attributes:
-        words: What they are about; empty for all.
-        tag: A tag that they have; empty for any.
-        verdict: The worst that is said against them; None for anything.
+        words: Words to search; empty for all widgets.
+        tag: A tag of the widget; empty for any.
+        verdict: The widget's worst finding; None for any.
     """
 
     words: str = ""
@@ -33,22 +33,22 @@ class Filters:
 
     @classmethod
     def of(cls, query: QueryParams) -> Filters:
-        """What the query of an address asks for; what it does not know, it does not ask for."""
-        asked = query.get("problems", "")
+        """Parse the query of an address; unknown values are ignored."""
+        problems = query.get("problems", "")
         return cls(
             words=query.get("q", "").strip(),
             tag=query.get("tag", ""),
-            verdict=next((verdict for verdict in VERDICTS if verdict == asked), None),
+            verdict=next((verdict for verdict in VERDICTS if verdict == problems), None),
         )
 
     @property
     def any(self) -> bool:
-        """Whether not every widget is asked for."""
+        """True if a filter is set."""
         return self != Filters()
 
 
 async def index_page(gallery: Gallery, request: Request) -> dict[str, Any]:
-    """The index for people."""
+    """Show the index to people."""
     caller, filters = caller_of(request), Filters.of(request.query_params)
     snapshot = caller.snapshot
     widgets, refused = await _find(gallery, snapshot, filters)
@@ -66,7 +66,7 @@ async def index_page(gallery: Gallery, request: Request) -> dict[str, Any]:
 
 
 async def index_json(gallery: Gallery, request: Request) -> dict[str, Any]:
-    """The same for programs: `{"generation", "widgets": [{"name", ...}], "refused": [{...}]}`."""
+    """Return the index for programs: `{"generation", "widgets": [{...}], "refused": [{...}]}`."""
     snapshot = caller_of(request).snapshot
     widgets, refused = await _find(gallery, snapshot, Filters.of(request.query_params))
     return {
@@ -91,10 +91,10 @@ async def index_json(gallery: Gallery, request: Request) -> dict[str, Any]:
 async def _find(
     gallery: Gallery, snapshot: Snapshot, filters: Filters
 ) -> tuple[Sequence[Widget], Sequence[Problem]]:
-    """The widgets that are asked for, and why files are not served at all.
+    """Return the matching widgets, and the faults of files that are not served.
 
-    The widgets are in the order of their names, not the best first: whoever looks for a picture
-    finds it where it was before. To know of a warning takes a render in every state.
+    Widgets keep the order of their names, not that of the search: people find a tile where it was
+    before. The filter for warnings takes a render of every state.
     """
     hits, _ = gallery.search.find(snapshot, filters.words, len(snapshot.widgets))
     named = {hit.widget.tool for hit in hits}

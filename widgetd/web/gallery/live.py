@@ -1,7 +1,7 @@
-"""Tell every open browser what a swap changed, and which render, as Server-Sent Events.
+"""Server-Sent Events for open pages: changes of swaps, and replaced renders.
 
-An event says what to fetch again, never what is in it: a browser that missed
-some fetches the same things once.
+An event names what to fetch again and carries no content, so a page that missed events fetches
+the same things once.
 """
 
 from __future__ import annotations
@@ -27,10 +27,14 @@ async def events(
     renders: Renders,
     owner: str,
 ) -> AsyncIterator[bytes]:
-    """The events of one browser, until `stop` is set or it goes away.
+    """Yield the events of one page, until `stop` is set or the client disconnects.
 
-    Its user sees `view` of what is served, and hears of the renders of `owner` alone: an id is
-    not for others to see.
+    Args:
+        registry: Holds the snapshot being served.
+        view: Returns the part of a snapshot that the user may see.
+        stop: Ends the stream.
+        renders: Reports replaced renders.
+        owner: The user's principal; ids of other owners' renders are not sent.
     """
     known, replaced = registry.current, Replaced()
     yield _event("hello", {"mark": mark_of(known)})
@@ -61,9 +65,10 @@ async def events(
 async def _next(
     registry: Registry, known: Snapshot, stop: anyio.Event, replaced: Replaced
 ) -> tuple[Snapshot, str]:
-    """The snapshot that takes the place of `known`, or `known`, and the render that was replaced.
+    """Wait for a swap, a replaced render or the heartbeat.
 
-    Neither is another when nothing happened for long.
+    Returns:
+        The new snapshot, or `known`; and the id of the replaced render, or an empty one.
     """
     newer, render_id = known, ""
     with anyio.move_on_after(LIMITS.heartbeat_s):
@@ -86,7 +91,7 @@ async def _next(
 
 
 def _other_faults(before: Snapshot, after: Snapshot) -> list[str]:
-    """The tools whose file is at fault now, or no longer, or for another reason."""
+    """Return the tools whose file gained, lost or changed a fault."""
     was, now = before.faults, after.faults
     paths = {path for path in was.keys() | now.keys() if was.get(path) != now.get(path)}
     if not paths:

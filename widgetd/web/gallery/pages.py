@@ -1,4 +1,4 @@
-"""The gallery's pages in one table: what each shows, and who may do what there."""
+"""The gallery's pages in one table, with their scopes and costs."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from widgetd.render.view import frame_headers, view_html
 from widgetd.web.app import routes
 from widgetd.web.gallery.detail import widget_json, widget_page
 from widgetd.web.gallery.editing import (
-    demand_own_page,
     json_object,
-    posted,
+    read_arguments,
+    require_own_origin,
     save_sidecar,
     try_sidecar,
     upload,
@@ -39,37 +39,37 @@ from widgetd.web.templating import html
 
 
 async def widget_as_json(gallery: Gallery, request: Request) -> dict[str, Any]:
-    """The same as `widget_page` for programs, or with the arguments that are posted."""
+    """Return a widget's page for programs, with the arguments of a POST."""
     shown = gallery.widget(request)
     query, caller = request.query_params, caller_of(request)
-    return await widget_json(gallery, shown, query, caller, await posted(request))
+    return await widget_json(gallery, shown, query, caller, await read_arguments(request))
 
 
 async def state_as_json(gallery: Gallery, request: Request) -> dict[str, Any]:
-    """The same of one state."""
+    """Return a widget's page for programs, in one state."""
     query = QueryParams({"state": request.path_params["state"]})
     return await widget_json(gallery, gallery.widget(request), query, caller_of(request))
 
 
 async def problems(gallery: Gallery, request: Request) -> dict[str, Any]:
-    """The warnings of one widget, as a piece of a page."""
+    """Show the warnings of a widget, as a part of its page."""
     return {"problems": await gallery.problems.warnings(gallery.widget(request))}
 
 
 async def problems_as_json(gallery: Gallery, request: Request) -> list[Any]:
-    """The same for programs."""
+    """Return the warnings of a widget for programs."""
     return [problem_json(one) for one in await gallery.problems.warnings(gallery.widget(request))]
 
 
 async def action(gallery: Gallery, request: Request) -> dict[str, Any]:
-    """What was done in a widget goes the way of every action."""
+    """Take an action that was done in a widget, as `widget_action` does."""
     gallery.widget(request)
-    demand_own_page(request, "may act in a widget")
+    require_own_origin(request, "may act in a widget")
     return await take_action(gallery.server, await json_object(request), caller_of(request))
 
 
 async def guide_page(gallery: Gallery, request: Request) -> dict[str, Any] | Response:
-    """A page of the guide beside the list of all; the first where the address names none."""
+    """Show a page of the guide beside the list of all; the first by default."""
     known = pages()
     name = request.path_params.get("name", next(iter(known)))
     shown = {**gallery.layout(request), "pages": tuple(known.values())}
@@ -88,17 +88,17 @@ async def tile(gallery: Gallery, request: Request) -> Response:
 
 
 async def frame(gallery: Gallery, request: Request) -> Response:
-    """The view that MCP hosts get, allowed to load the images that the widget may load in one."""
+    """Answer with the view that MCP hosts get, and the origins of the widget's images."""
     return view_response(request, gallery.images(gallery.widget(request)))
 
 
 def view_response(request: Request, images: Iterable[str]) -> Response:
-    """The view in a frame, which may load images from these origins."""
+    """Answer with the view for a frame that may load images from these origins."""
     return cacheable(request, view_html().encode(), "text/html", frame_headers(images))
 
 
 async def live(gallery: Gallery, request: Request) -> Response:
-    """Which widgets changed, as Server-Sent Events."""
+    """Stream changes as Server-Sent Events."""
     server = gallery.server
     principal = caller_of(request).principal
     stream = events(
@@ -108,13 +108,13 @@ async def live(gallery: Gallery, request: Request) -> Response:
         server.store.renders,
         principal.name,
     )
-    # nginx would hold the events back until it has a page of them.
+    # nginx would buffer the events.
     headers = {**PAGE_HEADERS, "x-accel-buffering": "no"}
     return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
 
 
-async def kept(gallery: Gallery, request: Request) -> dict[str, Any]:
-    """What shows a render in its newest version."""
+async def stored_render(gallery: Gallery, request: Request) -> dict[str, Any]:
+    """Return the result of a stored render in its newest version."""
     try:
         render_id, caller = request.path_params["id"], caller_of(request)
         render = await gallery.server.rendering.load(render_id, caller)
@@ -124,7 +124,7 @@ async def kept(gallery: Gallery, request: Request) -> dict[str, Any]:
 
 
 async def static(_gallery: Gallery, request: Request) -> Response:
-    """A file of the gallery's own."""
+    """Answer with a static file of the gallery."""
     return static_file(request, "widgetd.web.gallery", PAGE_HEADERS)
 
 
@@ -151,7 +151,7 @@ PAGES = (
     _Free(path="/gallery/tile/{tool}", view=tile),
     _Free(path="/gallery/frame/{tool}", view=frame),
     _Free(path="/gallery/live", view=live),
-    _Free(path="/gallery/render/{id}", view=kept),
+    _Free(path="/gallery/render/{id}", view=stored_render),
     _Free(path="/gallery/static/{name}", view=static),
 )
 
@@ -165,5 +165,5 @@ EDITING = (
 
 
 def gallery_routes(gallery: Gallery, guard: Guard) -> list[PageRoute]:
-    """The gallery's routes; files are taken only where they may be put into the folder."""
+    """Return the gallery's routes, those of uploads only where uploads are allowed."""
     return routes((*PAGES, *EDITING) if gallery.uploads else PAGES, gallery, guard)

@@ -1,4 +1,4 @@
-"""Pictures of a widget, and what axe has against it, for whoever looks at its page."""
+"""Pictures and accessibility checks of a widget, for its page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from widgetd.browser.pictures import DEFAULT_WIDTH_PX, MAX_WIDTH_PX, MIN_WIDTH_PX
 from widgetd.errors import CallError
-from widgetd.web.gallery.editing import posted
+from widgetd.web.gallery.editing import read_arguments
 from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.page import PAGE_HEADERS, refusal
 from widgetd.widget.states import SAMPLE, ShownState
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 async def picture(gallery: Gallery, request: Request) -> Response:
-    """The widget and nothing else as a PNG, in a state, or with the arguments that are posted."""
+    """Answer with a PNG of the widget, in a state or with the arguments of a POST."""
     try:
-        camera, shot = await _asked(gallery, request)
+        camera, shot = await _read_request(gallery, request)
         taken = await camera.take(shot)
     except CallError as error:
         raise refusal(error) from None
@@ -30,26 +30,26 @@ async def picture(gallery: Gallery, request: Request) -> Response:
 
 
 async def accessibility(gallery: Gallery, request: Request) -> list[dict[str, Any]]:
-    """What axe has against the widget, drawn likewise, an element at a time."""
+    """Return the violations that axe finds in the widget, one element each."""
     try:
-        camera, shot = await _asked(gallery, request)
+        camera, shot = await _read_request(gallery, request)
         return await camera.find_violations(shot)
     except CallError as error:
         raise refusal(error) from None
 
 
-async def _asked(gallery: Gallery, request: Request) -> tuple[Camera, Screenshot]:
-    """What takes pictures, and of what."""
-    # Most galleries are asked for no picture.
+async def _read_request(gallery: Gallery, request: Request) -> tuple[Camera, Screenshot]:
+    """Return the camera, and the picture that the request describes."""
+    # Most galleries never draw a picture, and start sooner without the import.
     from widgetd.browser.picture import Screenshot  # noqa: PLC0415
 
-    arguments = await posted(request)
+    arguments = await read_arguments(request)
     if gallery.camera is None:
         raise CallError("W3201", "there is no browser here to draw in")
     widget, query = gallery.widget(request), request.query_params
     key = query.get("state", SAMPLE)
     state = next((one for one in gallery.states(widget) if one.key == key), None)
-    seen = gallery.shown(widget, key) if arguments is None else ShownState(arguments=arguments)
+    seen = gallery.show(widget, key) if arguments is None else ShownState(arguments=arguments)
     width = query.get("width", "")
     journal = gallery.server.rendering.journal
     with journal.rendering(widget.key, "" if arguments is None else journal.digest(arguments)):

@@ -1,7 +1,7 @@
-"""What can be said against a widget: the fault of its file now, and its warnings.
+"""Findings about widgets: the fault of a file, and the warnings of a widget.
 
-Warnings cost a render in every state, so they are found in a worker thread and
-kept for as long as the widget is.
+Warnings take a render of every state, so a worker thread finds them once for each version of a
+widget.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from widgetd.limits import Limits
 from widgetd.widget.widget import Widget
 
 Verdict = Literal["fault", "warning", "none"]
-"""The worst that can be said against a widget."""
+"""A widget's worst finding."""
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """A finding with the line that it is about.
+    """A finding with its line.
 
     Attributes:
-        line: The line in the file; None where the file cannot be read.
+        line: Its number in the file; None where the file cannot be read.
         excerpt: The line, cut to what fits.
-        caret: How many characters of the excerpt stand before the place.
+        caret: Characters of the excerpt before the place.
     """
 
     finding: Finding
@@ -49,10 +49,7 @@ class Problem:
 
 
 class Problems:
-    """Finds problems, and remembers each widget's warnings.
-
-    A broken file is read again for its excerpt.
-    """
+    """Faults and warnings of widgets; warnings are cached, broken files are read again."""
 
     def __init__(
         self, folder: Path, journal: CrashJournal, image_origins: tuple[str, ...] = ()
@@ -64,7 +61,7 @@ class Problems:
         self._known: WeakKeyDictionary[Widget, tuple[Problem, ...]] = WeakKeyDictionary()
 
     def fault(self, snapshot: Snapshot, path: str) -> Problem | None:
-        """Why the file at `path` is not served as it stands; None if it is."""
+        """Return the fault of the file at `path`; None if it is served as it is."""
         finding = snapshot.faults.get(path)
         if finding is None:
             return None
@@ -72,10 +69,10 @@ class Problems:
         with suppress(OSError, WidgetError), open_folder(self._folder) as folder:
             held = read(folder, finding.path, limit_bytes=Limits().file_bytes, quiet_ms=0)
             locations = _locations(finding.path, held.content)
-        return located(finding, locations)
+        return locate(finding, locations)
 
     async def warnings(self, widget: Widget) -> tuple[Problem, ...]:
-        """What can be said about `widget`, as it is served."""
+        """Return the warnings about `widget`."""
         known = self._known.get(widget)
         if known is None:
             find = partial(self._warnings, widget)
@@ -84,7 +81,7 @@ class Problems:
         return known
 
     async def verdict(self, snapshot: Snapshot, widget: Widget) -> Verdict:
-        """The worst that can be said against `widget`; a fault is that of its file as it is now."""
+        """Return the worst finding about `widget`, the fault of its file included."""
         if widget.definition.path in snapshot.faults:
             return "fault"
         return "warning" if await self.warnings(widget) else "none"
@@ -93,7 +90,7 @@ class Problems:
         with self._journal.rendering(widget.key):
             found = check_widget(widget, image_origins=self._image_origins)
         locations = _locations(widget.definition.path, widget.definition.content)
-        return tuple(located(one, locations) for one in found)
+        return tuple(locate(one, locations) for one in found)
 
 
 def problem_json(problem: Problem | None) -> dict[str, Any] | None:
@@ -114,8 +111,8 @@ def problem_json(problem: Problem | None) -> dict[str, Any] | None:
     }
 
 
-def located(finding: Finding, locations: Locations) -> Problem:
-    """`finding` with the line that it is about."""
+def locate(finding: Finding, locations: Locations) -> Problem:
+    """Return `finding` with its line."""
     location = locations.locate(finding)
     if location is None:
         return Problem(finding=finding, line=finding.line, column=finding.column)

@@ -56,7 +56,7 @@ def render_of(server: Server, widget: Widget, seen: ShownState) -> StoredRender:
 
 
 def result_of(render: StoredRender, profile: Literal["chatkit", "split"]) -> dict[str, Any]:
-    """What a caller of that profile is sent of `render`, however large it is."""
+    """Return the result of `render` for callers of `profile`, whole at any size."""
     policy = Policy(inline_max_bytes=len(render.tree))
     return tool_result(render, profile, policy=policy).values()
 

@@ -1,7 +1,7 @@
-"""The gallery as files, for any server of files: each page, and each state of each widget drawn.
+"""The gallery as static files: each page, and each state of each widget.
 
-What a daemon would answer lies where it would answer it, so pages and scripts are the same ones;
-`data-built` tells them that nobody is there who could draw more.
+A file lies where a daemon would answer with it, so pages and scripts are the same; `data-built`
+tells scripts that no daemon can render more.
 """
 
 from __future__ import annotations
@@ -26,23 +26,25 @@ from widgetd.web.gallery.pages import PAGES
 from widgetd.web.static_files import static_files
 
 MARK = ".widgetd-site"
-"""A file in the folder of a site, which says that whatever is there may be written anew."""
+"""A file that marks a folder as a site, which may be overwritten."""
 
 _FOLDERS = ("w", "guide", "gallery")
 _LINK = compile_pattern(r'(?<= )(href|src|action)="/')
 _POLICY = "content-security-policy"
 _NOT_IN_A_PAGE = ("frame-ancestors ", "sandbox ")
-"""What a policy may say in a header alone."""
+"""Directives that are valid only in a header, not in `<meta>`."""
 
 
 def build(gallery: Gallery, folder: Path, base: str) -> int:
-    """Write the site of `gallery` into `folder`, and answer how many files it has.
+    """Write the site of `gallery` and return its number of files.
 
-    The folder is made, or holds a site already, which is written anew. The site will stand at
-    the path `base`, as `/widgets/`.
+    Args:
+        gallery: The gallery.
+        folder: Created, or a site that is overwritten.
+        base: The path at which it will be served, such as `/widgets/`.
 
     Raises:
-        ConfigError: Something else is in the folder (W0002).
+        ConfigError: The folder holds something else (W0002).
     """
     if folder.exists() and any(folder.iterdir()) and not (folder / MARK).exists():
         advice = "name a new one, or one that this command wrote"
@@ -50,7 +52,7 @@ def build(gallery: Gallery, folder: Path, base: str) -> int:
     for each in _FOLDERS:
         shutil.rmtree(folder / each, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
-    # First, so that what was written in part may be written anew.
+    # First, so that a site written in part may be overwritten.
     (folder / MARK).touch()
     return anyio.run(_write, replace(gallery, built=base), folder)
 
@@ -66,11 +68,11 @@ async def _write(gallery: Gallery, folder: Path) -> int:
 
 
 async def _files(gallery: Gallery) -> AsyncIterator[tuple[str, bytes]]:
-    """Each file, by its path in the site."""
+    """Yield path and content of each file."""
     caller = Caller(snapshot=gallery.server.registry.current)
     answers = {route.path: route.endpoint for route in routes(PAGES, gallery)}
 
-    async def asked(path: str, **parameters: str) -> Response:
+    async def request_page(path: str, **parameters: str) -> Response:
         scope = {"type": "http", "method": "GET", "path": path.format(**parameters)}
         empty = {"query_string": b"", "headers": [], "state": {"caller": caller}}
         request = Request({**scope, **empty, "path_params": parameters})
@@ -79,11 +81,11 @@ async def _files(gallery: Gallery) -> AsyncIterator[tuple[str, bytes]]:
 
     async def page(path: str, **parameters: str) -> tuple[str, bytes]:
         place = f"{path.format(**parameters)}/index.html".lstrip("/")
-        return place, _alone(await asked(path, **parameters), gallery.built or "/")
+        return place, _make_static(await request_page(path, **parameters), gallery.built or "/")
 
     async def data(path: str, **parameters: str) -> tuple[str, bytes]:
         place = path.format(**{name: quote(value) for name, value in parameters.items()})
-        return place.lstrip("/"), bytes((await asked(path, **parameters)).body)
+        return place.lstrip("/"), bytes((await request_page(path, **parameters)).body)
 
     yield await page("/")
     yield await data("/index.json")
@@ -101,14 +103,14 @@ async def _files(gallery: Gallery) -> AsyncIterator[tuple[str, bytes]]:
         yield f"gallery/static/{name}", content
 
 
-def _alone(response: Response, base: str) -> bytes:
-    """A page that needs no headers and stands at `base`."""
+def _make_static(response: Response, base: str) -> bytes:
+    """Return a page for `base`, with its policy in the document instead of a header."""
     html = bytes(response.body).decode()
-    said = "; ".join(
+    directives = "; ".join(
         part
         for part in response.headers[_POLICY].split("; ")
         if not part.startswith(_NOT_IN_A_PAGE)
     )
-    policy = f'<meta http-equiv="{_POLICY}" content="{said}">'
+    policy = f'<meta http-equiv="{_POLICY}" content="{directives}">'
     html = html.replace("<head>", f"<head>{policy}", 1)
     return _LINK.sub(rf'\1="{base}', html).encode()

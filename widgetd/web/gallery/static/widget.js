@@ -84,7 +84,7 @@ function openFrames() {
 /** Takes an action the way that every host does; whoever waits for one in this render hears of it. */
 async function act(taken) {
   if (isBuilt) {
-    const problem = "Nobody hears of it: there is no daemon behind this page.";
+    const problem = "It reaches no one: no daemon serves this page.";
     log({ kind: "action", ...taken, problem });
     return { isError: true, content: [{ type: "text", text: problem }] };
   }
@@ -132,7 +132,7 @@ function take(now) {
   if (document.activeElement !== raw) raw.value = JSON.stringify(now.arguments, null, 2);
 }
 
-function showRefusal(error, title = "These arguments do not make a picture; the last good one is shown") {
+function showRefusal(error, title = "These arguments cannot be rendered; the last good render is shown") {
   refusal.hidden = !error;
   if (!error) return;
   const heading = document.createElement("h3");
@@ -146,7 +146,7 @@ function tellFields() {
   const { tokens, result, calls } = shown;
   const told = {
     note: shown.note,
-    summary: shown.summary || "Nothing: the call fails.",
+    summary: shown.summary || "None: the call fails.",
     timing: shown.result ? `Rendered in ${shown.ms.toFixed(1)} ms.` : "",
     "tokens-split": tokens?.split ?? "none",
     "tokens-chatkit": tokens?.chatkit ?? "none",
