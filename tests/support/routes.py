@@ -81,12 +81,12 @@ async def every_page(
         "jwt_issuer": "http://issuer.test",
         "jwt_audience": "widgetd",
     }
-    with anyio.fail_after(6 * PATIENCE_S):
+    with anyio.fail_after(12 * PATIENCE_S):
         async with serving(folder, token_file=file, **pages, **settings) as url:
             site = url.removesuffix("/mcp")
             headers = {"origin": site, "accept": "application/json, text/event-stream"}
             async with httpx2.AsyncClient(
-                base_url=site, headers=headers, timeout=PATIENCE_S
+                base_url=site, headers=headers, timeout=6 * PATIENCE_S
             ) as client:
                 yield client
 
