@@ -24,7 +24,7 @@ from widgetd.limits import Limits
 from widgetd.template import Template, compile_template
 from widgetd.template.jsx import compile_view
 from widgetd.template.parser import parse
-from widgetd.template.template import built
+from widgetd.template.template import build_program
 from widgetd.widget.components import tree
 
 # Long enough for the clock, short enough for both arms to meet the same machine.
@@ -118,7 +118,7 @@ def _views(path: Path) -> tuple[Case, Case] | None:
 
 
 def _compiled(template: str, limits: Limits) -> Template:
-    built.cache_clear()
+    build_program.cache_clear()
     parse.cache_clear()  # else only the first of many compilations reads the text
     return compile_template(template, limits=limits)
 

@@ -1,8 +1,8 @@
-"""Turn a template's text into closures that render arguments, inside a budget.
+"""Templates: text becomes a program, and closures run it within a budget.
 
-Jinja's parser reads the text, and that is all of Jinja there is: nothing is
-compiled, nothing of Python is in reach, and whatever a template makes pays from
-one budget. It refuses to know what a widget is; it knows JSON.
+Jinja's parser reads the text, and nothing else of Jinja is used: nothing is compiled, no
+object of Python is in reach, and whatever a template makes is charged to one budget. This
+room knows JSON, but no widgets.
 """
 
 from __future__ import annotations

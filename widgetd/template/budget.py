@@ -1,8 +1,8 @@
-"""Count what a render spends, and say how a render can fail.
+"""The budget of one render, and its failures.
 
 Work is counted, never time, so the same call ends the same way on every
 machine. Whatever would take memory or time in proportion to its operands pays
-before it does so. It refuses to know what is being rendered.
+before it does so.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ UNFIT = (TypeError, ValueError, ArithmeticError, LookupError)
 
 
 class Failure(Exception):  # noqa: N818 - a CallError in the making, never seen outside the template
-    """A render cannot go on; becomes a `CallError` once it knows its place.
+    """A render that cannot go on; becomes a `CallError` once its place is known.
 
     Attributes:
         problem: What is wrong, as a clause without a full stop.
@@ -47,14 +47,14 @@ class Failure(Exception):  # noqa: N818 - a CallError in the making, never seen 
         self.place: int | None = None
 
     def at(self, place: int) -> Failure:
-        """This failure, set at `place` unless it already knows a nearer one."""
+        """Return this failure with `place`, unless it already has a nearer one."""
         if self.place is None:
             self.place = place
         return self
 
 
 class Budget:
-    """What one render may still spend.
+    """The budget of one render.
 
     Attributes:
         steps: Loop turns, calls and elements of lists.
@@ -63,11 +63,11 @@ class Budget:
         heaviest: What a value may weigh at most: what all steps could pay for.
         weights: What each list and object of the arguments was found to weigh, by its
             identity; the value stands beside it, so that no other can come to have that.
-        loose: Whether something changed that another value holds, so that no weight
+        sizes_stale: Whether something changed that another value holds, so that no weight
             kept with a value can be believed any more.
     """
 
-    __slots__ = ("chars", "depth", "heaviest", "limits", "loose", "steps", "weights")
+    __slots__ = ("chars", "depth", "heaviest", "limits", "sizes_stale", "steps", "weights")
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -76,45 +76,45 @@ class Budget:
         self.depth = 0
         self.heaviest = limits.steps * CHARACTERS_PER_STEP
         self.weights: dict[int, tuple[object, int, int]] = {}
-        self.loose = False
+        self.sizes_stale = False
 
     def step(self, count: int = 1) -> None:
-        """Pay for `count` loop turns, calls or elements."""
+        """Charge for `count` loop turns, calls or elements."""
         self.steps -= count
         if self.steps < 0:
             raise self.out_of_steps()
 
     def text(self, length: int) -> None:
-        """Pay for a text of `length` characters that is about to be made."""
+        """Charge for a text of `length` characters, before it is made."""
         self.chars -= length
         if self.chars < 0:
             raise self.out_of_text()
 
     def scan(self, length: int) -> None:
-        """Pay for running through `length` characters without keeping any."""
+        """Charge for reading `length` characters."""
         self.step(1 + length // CHARACTERS_PER_STEP)
 
     def search(self, length: int, part: int) -> None:
-        """Pay for looking through `length` characters for a text of `part` characters."""
+        """Charge for a search through `length` characters for a text of `part` characters."""
         work = length * min(part, _LONG_PART) if length < _SHORT_TEXT else 0
         self.step(1 + length // CHARACTERS_PER_STEP + work // 2**14)
 
     def enter(self, height: int) -> None:
-        """Go into a macro or a recursive loop whose body is `height` nodes high."""
+        """Enter a macro or a recursive loop whose body is `height` nodes high."""
         self.step()
         self.depth += height
         if self.depth > MAX_DEPTH:
             raise Failure("macros call each other too deeply", code="W2005")
 
     def leave(self, height: int) -> None:
-        """Come back from what `enter` went into."""
+        """Leave the body that `enter` entered."""
         self.depth -= height
 
     def out_of_steps(self) -> Failure:
-        """The failure of a render that took too many steps."""
+        """Return the failure of a render that takes too many steps."""
         return Failure(f"rendering takes more than {self.limits.steps:,} steps", code="W2005")
 
     def out_of_text(self) -> Failure:
-        """The failure of a render that made too much text."""
+        """Return the failure of a render that makes too much text."""
         size = f"{self.limits.output_bytes:,}"
         return Failure(f"rendering makes more than {size} characters of text", code="W2005")

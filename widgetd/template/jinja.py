@@ -15,7 +15,7 @@ from widgetd.template import vocabulary
 from widgetd.template.dialect.exporter import INDEX_NAMES
 from widgetd.template.dialect.json_context import JsonContext
 from widgetd.template.ir import UNDEFINED, Body, Expr, Op, Program, literal
-from widgetd.template.parser import Fault, Parsed, assigned, every, nodes, start
+from widgetd.template.parser import Fault, Parsed, assigned_names, every, nodes, start
 from widgetd.template.scope import Layout, Scope
 from widgetd.template.vocabulary import LOOP_MEMBERS
 
@@ -34,7 +34,7 @@ def build_template(parsed: Parsed, context: JsonContext, *, traced: bool = False
     layout = Layout()
     scope = Scope(layout)
     body = parsed.tree.body
-    for name in sorted(assigned(body)):
+    for name in sorted(assigned_names(body)):
         scope.bind(name)
     root = _Builder(context, traced=traced).body(body, scope)
     return _program(layout, root, may_need_commas=context.may_need_commas)
@@ -179,7 +179,7 @@ class _Builder:
         return self.within(body, Scope(around.layout, around))
 
     def within(self, body: list[nodes.Node], scope: Scope) -> Body:
-        shadows = scope.shadowed(sorted(assigned(body)))
+        shadows = scope.shadowed(sorted(assigned_names(body)))
         run = self.body(body, scope)
         return (Op("copy", shadows), *run) if shadows else run
 

@@ -1,4 +1,4 @@
-"""Cut a template's text into the tokens that Jinja's own lexer would cut it into, sooner.
+"""A faster lexer: it cuts usual templates into the tokens that Jinja's lexer would.
 
 Jinja's lexer tries eight patterns at each token, and that was most of the time a
 template took to load. This one knows what templates are usually made of, by one
@@ -59,7 +59,7 @@ _CLOSING: Final = frozenset(_CLOSERS.values())
 
 
 def tokens(text: str) -> list[Token] | None:
-    """The tokens of a template; None where Jinja's lexer has to be asked."""
+    """Return the tokens of a template; None if Jinja's lexer has to be asked."""
     if _UNUSUAL.search(text):
         return None
     reader = _Reader(text.removesuffix("\n"))
@@ -67,14 +67,14 @@ def tokens(text: str) -> list[Token] | None:
 
 
 def tokens_of_tag(text: str, start: int) -> list[Token]:
-    """The tokens of the `{{ … }}` whose inside begins at `start`, as far as they are usual."""
+    """Return the tokens of the `{{ … }}` whose inside begins at `start`."""
     reader = _Reader(text, start)
     reader.tag(*_ENDS["{{"])
     return reader.found
 
 
 class _Reader:
-    """Goes through a text once.
+    """A single pass through a text.
 
     Attributes:
         found: The tokens so far.
@@ -86,7 +86,7 @@ class _Reader:
         self._at = start
 
     def read(self) -> bool:
-        """Whether all of the text is as usual."""
+        """Return whether the whole text is usual."""
         while tag := _TAG.search(self._text, self._at):
             opening = tag.group()
             self._data(tag.start(), strip=opening[2:] == "-")
@@ -110,7 +110,7 @@ class _Reader:
             self.found.append(_token(Token, (self._at, "data", kept)))
 
     def tag(self, pattern: Pattern[str], end: str) -> bool:
-        """Whether the tag that goes on here, and that `pattern` ends, is as usual."""
+        """Return whether the tag that continues here is usual, up to the end in `pattern`."""
         text, found, at = self._text, self.found, self._at
         brackets: list[str] = []
         while match := (_WITHIN_BRACKETS if brackets else pattern).match(text, at):
@@ -126,7 +126,7 @@ class _Reader:
             elif kind == NAME:
                 found.append(_token(Token, (start, "name", said)))
             elif kind == TEXT:
-                value = _unescaped(said[1:-1])
+                value = _unescape(said[1:-1])
                 if value is None:
                     return False
                 found.append(_token(Token, (start, "string", value)))
@@ -142,7 +142,7 @@ class _Reader:
 _ESCAPE = compile_pattern(r"""\\(?:(?P<beyond>[4-7][0-7]{2})|(?P<known>[\\\n'"abfnrtvxuUN0-7]))?""")
 
 
-def _unescaped(said: str) -> str | None:
+def _unescape(said: str) -> str | None:
     if "\\" not in said:
         return said
     try:
@@ -153,19 +153,21 @@ def _unescaped(said: str) -> str | None:
 
 
 def _known_escape(escape: Match[str]) -> str:
-    """The escape as Python reads it; what it only warns of is written as what it means."""
+    """Return an escape as Python reads it, without those that it only warns of."""
     if escape["beyond"]:
         return f"\\u{int(escape['beyond'], 8):04x}"
     return escape[0] if escape["known"] else "\\\\"
 
 
 def tokens_by_jinja(lexer: Lexer, text: str, state: str | None) -> Iterator[Token]:
-    """The tokens that Jinja's own lexer cuts `text` into; a mistake has its offset, too."""
-    return lexer.wrap(_placed(lexer.tokeniter(text, None, None, state), text))
+    """Yield the tokens of Jinja's own lexer, with offsets for lines."""
+    return lexer.wrap(_with_offsets(lexer.tokeniter(text, None, None, state), text))
 
 
-def _placed(pieces: Iterator[tuple[int, str, str]], text: str) -> Iterator[tuple[int, str, str]]:
-    text, end = normalised(text), 0
+def _with_offsets(
+    pieces: Iterator[tuple[int, str, str]], text: str
+) -> Iterator[tuple[int, str, str]]:
+    text, end = normalise(text), 0
     try:
         for _, kind, piece in pieces:
             start = text.index(piece, end)  # only white space is ever left out
@@ -176,21 +178,21 @@ def _placed(pieces: Iterator[tuple[int, str, str]], text: str) -> Iterator[tuple
         raise
 
 
-def normalised(text: str) -> str:
-    """`text` with the line ends that Jinja counts by, in which offsets are meant."""
+def normalise(text: str) -> str:
+    """Return `text` with the line ends that Jinja counts by."""
     return newline_re.sub("\n", text)
 
 
 class Lines:
-    """Where the lines of a template's text begin."""
+    """The lines of a template's text."""
 
     def __init__(self, text: str) -> None:
-        text = normalised(text)
+        text = normalise(text)
         self._starts = [0, *(at for at, sign in enumerate(text, 1) if sign == "\n")]
         self._size = len(text)
 
     def location(self, offset: int) -> tuple[int, int]:
-        """The line and the column of an offset, from 1."""
+        """Return the line and column of an offset, from 1."""
         offset = min(offset, self._size)
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1] + 1

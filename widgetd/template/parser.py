@@ -1,7 +1,7 @@
-"""The door to jinja2: its lexer and parser turn a template's text into a tree of nodes.
+"""The entry point to jinja2: its lexer and parser turn text into a tree of nodes.
 
 Nothing is compiled, optimised or folded here, so a template cannot do anything
-by being loaded. It refuses to know what the nodes mean.
+by being loaded.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Tree = TypeVar("Tree", bound=nodes.Node)
 __all__ = [
     "Fault",
     "Parsed",
-    "assigned",
+    "assigned_names",
     "children",
     "every",
     "height",
@@ -39,7 +39,7 @@ __all__ = [
     "parse",
     "parse_expression",
     "start",
-    "targets",
+    "target_names",
 ]
 
 # Jinja's parser takes 13 frames of Python's stack for a bracket and 4 for a block.
@@ -57,7 +57,7 @@ _UNREMARKABLE: Final = frozenset(
 
 
 class Fault(Exception):  # noqa: N818 - a WidgetError in the making, never seen outside
-    """A template cannot be used; becomes a `WidgetError` where its text is at hand.
+    """A template that cannot be used; becomes a `WidgetError` once its text is at hand.
 
     Its place is the offset in the text, or None where it is about the whole.
     """
@@ -68,7 +68,7 @@ class Fault(Exception):  # noqa: N818 - a WidgetError in the making, never seen 
         self._finding = Finding(code=code, problem=problem, advice=advice)
 
     def of(self, text: str) -> WidgetError:
-        """The error about the template `text`, with its line and column."""
+        """Return the error about the template `text`, with its line and column."""
         if self._place is None:
             return WidgetError(self._finding)
         line, column = Lines(text).location(self._place)
@@ -82,7 +82,7 @@ def _too_deep(place: int | None) -> Fault:
 
 
 class _Environment(Environment):
-    """Bounds what reaches the parser, and reads the exporter's operators as it meant them."""
+    """An environment that bounds the parser's input and reads the exporter's operators."""
 
     def _tokenize(
         self, source: str, name: str | None, filename: str | None = None, state: str | None = None
@@ -90,10 +90,10 @@ class _Environment(Environment):
         found: Iterable[Token] | None = None if state else tokens(source)
         if found is None:
             found = tokens_by_jinja(self.lexer, source, state)
-        return TokenStream(_guarded(found), name, filename)
+        return TokenStream(_bound_tokens(found), name, filename)
 
 
-def _guarded(stream: Iterable[Token]) -> Iterator[Token]:
+def _bound_tokens(stream: Iterable[Token]) -> Iterator[Token]:
     brackets = blocks = 0
     previous = ""
     for count, token in enumerate(stream):
@@ -123,7 +123,7 @@ _ENVIRONMENT: Final = _Environment()
 
 
 def strict_operators(text: str) -> list[int]:
-    """Where `===` and `!==` stand in the tags of a template, which was parsed before."""
+    """Return the offsets of `===` and `!==` in the tags of a parsed template."""
     if "==" not in text:
         return []
     found = tokens(text) or list(tokens_by_jinja(_ENVIRONMENT.lexer, text, None))
@@ -135,7 +135,7 @@ def strict_operators(text: str) -> list[int]:
 
 
 class Parsed(NamedTuple):
-    """The tree of a template, and every node of it, upper ones first.
+    """The tree of a template, and all its nodes, outer ones first.
 
     `converted` are the offsets of the filters whose values the JSX made a text of.
     """
@@ -147,7 +147,7 @@ class Parsed(NamedTuple):
 
 @lru_cache(maxsize=4)
 def parse(text: str, limits: Limits, *, exported: bool = False) -> Parsed:
-    """The tree of a template's text, kept while it is compiled, explained and looked through.
+    """Parse a template; the tree is cached while it is compiled, explained and examined.
 
     Args:
         text: The template.
@@ -159,18 +159,18 @@ def parse(text: str, limits: Limits, *, exported: bool = False) -> Parsed:
     """
     _check_size(text, limits)
     if exported:
-        text = exporter.unwrapped(text)
+        text = exporter.unwrap_data(text)
     # `parser.parse()` would go through the tree once more, to tell each node its environment.
-    tree = _parsed(text, None, lambda parser: nodes.Template(parser.subparse(), lineno=0))
-    converted = exporter.converted(text) if exported else frozenset()
-    return Parsed(tree, _checked(tree, limits), converted)
+    tree = _run_parser(text, None, lambda parser: nodes.Template(parser.subparse(), lineno=0))
+    converted = exporter.find_converted(text) if exported else frozenset()
+    return Parsed(tree, _bounded_nodes(tree, limits), converted)
 
 
 def parse_expression(text: str, limits: Limits) -> nodes.Expr:
-    """The tree of one expression."""
+    """Parse one expression."""
     _check_size(text, limits)
-    tree = _parsed(text, "variable", _expression)
-    _checked(tree, limits)
+    tree = _run_parser(text, "variable", _expression)
+    _bounded_nodes(tree, limits)
     return tree
 
 
@@ -184,7 +184,7 @@ def _expression(parser: Parser) -> nodes.Expr:
 _OFFSET: Final = compile_pattern(r"' at \d+$")
 
 
-def _parsed(text: str, state: str | None, run: Callable[[Parser], Tree]) -> Tree:
+def _run_parser(text: str, state: str | None, run: Callable[[Parser], Tree]) -> Tree:
     try:
         return run(Parser(_ENVIRONMENT, text, state=state))
     except TemplateSyntaxError as error:
@@ -207,8 +207,8 @@ def _check_size(text: str, limits: Limits) -> None:
         )
 
 
-def _checked(tree: nodes.Node, limits: Limits) -> list[nodes.Node]:
-    """Every node of `tree`, upper ones first, where they are not too many, nor too deep."""
+def _bounded_nodes(tree: nodes.Node, limits: Limits) -> list[nodes.Node]:
+    """Return every node of `tree`, outer ones first, if they are not too many or too deep."""
     level: list[nodes.Node] = [tree]
     found: list[nodes.Node] = []
     depth = 0
@@ -233,7 +233,7 @@ _LEAVES: Final = frozenset({nodes.Name, nodes.Const, nodes.TemplateData})
 
 
 def children(node: nodes.Node) -> list[nodes.Node]:
-    """The nodes right below `node`, in the order of the text."""
+    """Return the nodes directly below `node`, in the order of the text."""
     if type(node) in _LEAVES:
         return []
     found: list[nodes.Node] = []
@@ -247,7 +247,7 @@ def children(node: nodes.Node) -> list[nodes.Node]:
 
 
 def every(node: nodes.Node) -> list[nodes.Node]:
-    """`node` and every node below it, upper ones first."""
+    """Return `node` and every node below it, outer ones first."""
     found = [node]
     for each in found:  # which grows
         found += children(each)
@@ -255,7 +255,7 @@ def every(node: nodes.Node) -> list[nodes.Node]:
 
 
 def height(node: nodes.Node) -> int:
-    """How many nodes lie on the longest way from `node` to its leaves."""
+    """Return the number of nodes on the longest path from `node` to a leaf."""
     level, count = [node], 0
     while level:
         count += 1
@@ -264,28 +264,28 @@ def height(node: nodes.Node) -> int:
 
 
 def start(node: nodes.Node) -> int:
-    """The offset of the first token of `node`, which may itself stand behind an operand."""
+    """Return the offset of the first token of `node`."""
     # Jinja gives some nodes that it makes itself no place; no expression begins a template.
     return min(filter(None, (each.lineno for each in every(node))), default=0)
 
 
-def assigned(body: list[nodes.Node]) -> set[str]:
+def assigned_names(body: list[nodes.Node]) -> set[str]:
     """Return the names that statements of a block bind in that block itself."""
     found: set[str] = set()
     for node in body:
         if isinstance(node, nodes.Assign | nodes.AssignBlock):
-            found.update(targets(node.target))
+            found.update(target_names(node.target))
         elif isinstance(node, nodes.Macro):
             found.add(node.name)
         elif isinstance(node, nodes.If):
-            found |= assigned([*node.body, *node.elif_, *node.else_])
+            found |= assigned_names([*node.body, *node.elif_, *node.else_])
     return found
 
 
-def targets(node: nodes.Node) -> list[str]:
+def target_names(node: nodes.Node) -> list[str]:
     """Return the names that an assignment to `node` binds."""
     if isinstance(node, nodes.Name):
         return [node.name]
     if isinstance(node, nodes.Tuple):
-        return [name for item in node.items for name in targets(item)]
+        return [name for item in node.items for name in target_names(item)]
     return []

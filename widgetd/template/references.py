@@ -1,4 +1,4 @@
-"""Which of its arguments a template reads, where, and whether it minds their absence.
+"""The arguments that a template reads, where, and whether it provides for their absence.
 
 A path is dotted, with `[]` for the elements of a list: `groups[].events[].id`.
 It is followed through `for`, `set` and the filters that keep a list's elements,
@@ -15,7 +15,7 @@ from jinja2.visitor import NodeVisitor
 
 from widgetd.template.dialect.exporter import INDEX_NAMES, NOTHING_NAMES
 from widgetd.template.lexer import Lines
-from widgetd.template.parser import assigned, children, nodes, start, targets
+from widgetd.template.parser import assigned_names, children, nodes, start, target_names
 from widgetd.template.vocabulary import FUNCTIONS
 
 Names = Mapping[str, str | None]
@@ -24,7 +24,7 @@ Names = Mapping[str, str | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
-    """One context where a template reads an argument.
+    """One place at which a template reads an argument.
 
     Attributes:
         path: What is read, as `legs[].from.city`.
@@ -47,7 +47,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """Where the reader stands.
+    """The context of a read.
 
     Attributes:
         names: What each bound name stands for: a path, or None where that is not certain.
@@ -65,34 +65,34 @@ class _Context:
         return replace(self, names={**self.names, **names})
 
     def knowing(self, known: Iterable[str]) -> _Context:
-        """Here, with the paths `known` certainly there."""
+        """Return this context with the paths `known`."""
         return replace(self, known=self.known.union(known))
 
     def where(self, test: nodes.Node, *, is_true: bool) -> _Context:
-        """Here, where `test` came out so."""
+        """Return this context with the outcome of `test`."""
         return self.knowing(_certain(test, self.names, when=is_true))
 
     def testing(self, tested: bool = True) -> _Context:
-        """Here, where a value only decides something."""
+        """Return this context for a value that only decides something."""
         return replace(self, tested=tested)
 
 
 def reads(tree: nodes.Node, lines: Lines) -> tuple[Read, ...]:
-    """Every read of an argument in `tree`, in the order of the text, whose `lines` are given."""
+    """Return every read of an argument in `tree`, in the order of the text."""
     reader = _Reader(lines)
     reader.visit(tree, _Context())
     return tuple(reader.found)
 
 
 def names(found: Iterable[Read]) -> frozenset[str]:
-    """The arguments that reads begin at; what an unbound index falls back on is none."""
+    """Return the arguments at which reads begin, without unbound indexes."""
     return frozenset(
         read.path.partition(".")[0].partition("[")[0] for read in found if not read.index
     )
 
 
 class _Reader(NodeVisitor):
-    """Walks a template once and collects its reads.
+    """A single walk through a template that collects its reads.
 
     A statement's visit returns what it binds for the statements behind it, if anything.
     """
@@ -102,7 +102,7 @@ class _Reader(NodeVisitor):
         self.found: list[Read] = []
 
     def body(self, body: Iterable[nodes.Node], context: _Context) -> Names:
-        """Visit statements in their order; the names bound behind the last one."""
+        """Visit statements in order, and return the names bound after the last one."""
         for node in body:
             context = context.binding(self.visit(node, context) or {})
         return context.names
@@ -119,7 +119,7 @@ class _Reader(NodeVisitor):
     def visit_Name(
         self, node: nodes.Name | nodes.Getattr | nodes.Getitem, context: _Context
     ) -> None:
-        """Of a name, and what is read from one, the longest path counts, once."""
+        """Read the longest path, once."""
         read = path(node, context.names)
         if read is not None:
             self.read(node, read, context)
@@ -149,7 +149,7 @@ class _Reader(NodeVisitor):
         )
 
     def visit_Filter(self, node: nodes.Filter, context: _Context) -> None:
-        """`default` provides for absence."""
+        """Visit a filter; `default` provides for absence."""
         read = path(node, context.names)
         provides = node.name in {"default", "d"}
         if node.name == "map" and read is not None:
@@ -160,7 +160,7 @@ class _Reader(NodeVisitor):
             self.visit(each, context.testing(False))
 
     def visit_Test(self, node: nodes.Test, context: _Context) -> None:
-        """Being asked about, a value may be absent."""
+        """Visit a test; its subject may be absent."""
         self.visit(node.node, context.testing())
         for each in node.args:
             self.visit(each, context.testing(False))
@@ -172,12 +172,12 @@ class _Reader(NodeVisitor):
             self.visit(node.expr2, context.where(node.test, is_true=False))
 
     def visit_And(self, node: nodes.And, context: _Context) -> None:
-        """In `a and b`, `b` is only read where `a` is true."""
+        """Visit `a and b`; `b` is only read if `a` is true."""
         self.visit(node.left, context.testing())
         self.visit(node.right, context.where(node.left, is_true=True))
 
     def visit_Or(self, node: nodes.Or, context: _Context) -> None:
-        """In `a or b`, `b` provides for the absence of `a`."""
+        """Visit `a or b`; `b` provides for the absence of `a`."""
         self.visit(node.left, context.testing())
         self.visit(node.right, context.where(node.left, is_true=False))
 
@@ -185,7 +185,7 @@ class _Reader(NodeVisitor):
         self.visit(node.node, context.testing())
 
     def visit_Call(self, node: nodes.Call, context: _Context) -> None:
-        """Of a method, what it belongs to is read; of a function, what it is given."""
+        """Visit a call: the subject of a method, the arguments of a function."""
         if isinstance(node.node, nodes.Getattr):
             self.visit(node.node.node, context.testing(False))
         elif not (isinstance(node.node, nodes.Name) and node.node.name in FUNCTIONS):
@@ -194,7 +194,7 @@ class _Reader(NodeVisitor):
             self.visit(each, context.testing(False))
 
     def visit_If(self, node: nodes.If, context: _Context) -> Names:
-        """Behind an `if`, a name stands for what all branches agree on."""
+        """Visit branches; after them a name stands for what all agree on."""
         ends = []
         for each in (node, *node.elif_):
             self.visit(each.test, context.testing())
@@ -204,15 +204,15 @@ class _Reader(NodeVisitor):
         return {
             name: ends[0].get(name) if len({end.get(name) for end in ends}) == 1 else None
             for end in ends
-            for name in end.keys() - context.names.keys() | assigned([node])
+            for name in end.keys() - context.names.keys() | assigned_names([node])
         }
 
     def visit_For(self, node: nodes.For, context: _Context) -> None:
-        """A loop's target stands for the elements of what it runs through."""
+        """Visit a loop; its target stands for the elements."""
         self.visit(node.iter, context)
         read = path(node.iter, context.names)
         single = isinstance(node.target, nodes.Name) and read is not None
-        names = dict.fromkeys(targets(node.target), f"{read}[]" if single else None)
+        names = dict.fromkeys(target_names(node.target), f"{read}[]" if single else None)
         turn = replace(context.binding({"loop": None, **names}), in_loop=True)
         if single:
             turn = turn.knowing({str(read), f"{read}[]"})
@@ -223,29 +223,29 @@ class _Reader(NodeVisitor):
         self.body(node.else_, context)
 
     def visit_Assign(self, node: nodes.Assign, context: _Context) -> Names:
-        """A name that is `set` stands for the path it is given."""
+        """Visit an assignment; the name stands for the path of its value."""
         self.visit(node.node, context)
-        names: dict[str, str | None] = dict.fromkeys(targets(node.target))
+        names: dict[str, str | None] = dict.fromkeys(target_names(node.target))
         if isinstance(node.target, nodes.Name):
             names[node.target.name] = path(node.node, context.names)
         return names
 
     def visit_AssignBlock(self, node: nodes.AssignBlock, context: _Context) -> Names:
-        """The name of a set-block stands for a text of its own."""
+        """Visit a set-block; its name stands for a text of its own."""
         self.body(node.body, context)
-        return dict.fromkeys(targets(node.target))
+        return dict.fromkeys(target_names(node.target))
 
     def visit_With(self, node: nodes.With, context: _Context) -> None:
         names: dict[str, str | None] = {}
         for target, value in zip(node.targets, node.values, strict=True):
             self.visit(value, context)
-            names.update(dict.fromkeys(targets(target)))
+            names.update(dict.fromkeys(target_names(target)))
             if isinstance(target, nodes.Name):
                 names[target.name] = path(value, context.names)
         self.body(node.body, context.binding(names))
 
     def visit_Macro(self, node: nodes.Macro, context: _Context) -> Names:
-        """What a macro's parameters stand for is up to its callers."""
+        """Visit a macro; what its parameters stand for depends on the calls."""
         for each in node.defaults:
             self.visit(each, context)
         names = [each.name for each in node.args]
@@ -273,7 +273,7 @@ _LITERALS: Final = nodes.Const | nodes.List | nodes.Dict
 
 
 def path(node: nodes.Node | None, names: Names) -> str | None:
-    """The path that `node` stands for: `items[].name`; None where that is not certain."""
+    """Return the path of `node`, as `items[].name`; None if that is not certain."""
     if isinstance(node, nodes.Name):
         return names.get(node.name, node.name)
     if isinstance(node, nodes.Or):  # `a or []` stands for `a`
@@ -285,7 +285,7 @@ def path(node: nodes.Node | None, names: Names) -> str | None:
     around = path(node.node, names)
     if around is None:
         return None
-    return _filtered(node, around) if isinstance(node, nodes.Filter) else _member(node, around)
+    return _filter_path(node, around) if isinstance(node, nodes.Filter) else _member(node, around)
 
 
 def _member(node: nodes.Getattr | nodes.Getitem, around: str) -> str | None:
@@ -299,7 +299,7 @@ def _member(node: nodes.Getattr | nodes.Getitem, around: str) -> str | None:
     return f"{around}[]" if isinstance(key, int) else None
 
 
-def _filtered(node: nodes.Filter, around: str) -> str | None:
+def _filter_path(node: nodes.Filter, around: str) -> str | None:
     if node.name in _SAME_ELEMENTS:
         return around
     if node.name in _ONE_ELEMENT:
@@ -317,7 +317,7 @@ _NOT_PRESENT: Final = frozenset({"undefined", "none", "false"})
 
 
 def _certain(test: nodes.Node, names: Names, *, when: bool) -> frozenset[str]:
-    """The paths that are there where `test` came out as `when`."""
+    """Return the paths that exist if `test` is `when`."""
     if isinstance(test, nodes.Not):
         return _certain(test.node, names, when=not when)
     if isinstance(test, nodes.And | nodes.Or):
@@ -333,7 +333,7 @@ def _certain(test: nodes.Node, names: Names, *, when: bool) -> frozenset[str]:
 
 
 def _compares_to_something(test: nodes.Compare, *, when: bool) -> bool:
-    """`x == "a"` being true means that `x` is there, and `x != none` likewise."""
+    """Return whether a comparison proves its operand: `x == "a"`, `x != none`."""
     operand = test.ops[0]
     if len(test.ops) != 1 or not isinstance(operand.expr, nodes.Const):
         return False
@@ -343,7 +343,7 @@ def _compares_to_something(test: nodes.Compare, *, when: bool) -> bool:
 
 
 def _around(node: nodes.Node, names: Names) -> frozenset[str]:
-    """The path of `node` and of everything around it."""
+    """Return the path of `node` and of everything around it."""
     found = path(node, names)
     if found is None:
         return frozenset()

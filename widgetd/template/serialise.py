@@ -1,4 +1,4 @@
-"""Turn values into text: as Python prints them, as JSON, and as the inside of a JSON string."""
+"""Values as text: as Python prints them, as JSON, and inside a JSON string."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import orjson
 
 from widgetd.template.budget import Failure
 from widgetd.template.dialect.commas import is_json
-from widgetd.template.values import ABSENT, RuntimeObject, Value, kind, measured, weight
+from widgetd.template.values import ABSENT, RuntimeObject, Value, kind, measure, weight
 from widgetd.text_search import compile_pattern
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ quote = encode_basestring
 
 
 def text(budget: Budget, value: Value) -> str:
-    """`value` as it reads in running text; what is long pays for itself."""
+    """Return `value` as running text; long ones are charged here."""
     if type(value) is str:
         return value
     if value is ABSENT:
@@ -58,7 +58,7 @@ def text(budget: Budget, value: Value) -> str:
 
 
 def javascript_text(budget: Budget, value: Value) -> str:
-    """`value` as JavaScript's `String(value)`, but nothing of what is absent; as `text` it pays."""
+    """Return `String(value)` of JavaScript, but empty for absent."""
     if type(value) is str:
         return value
     if value is ABSENT:
@@ -83,7 +83,7 @@ def javascript_text(budget: Budget, value: Value) -> str:
 
 
 def javascript_number(value: float) -> str:
-    """A float as JavaScript prints it: `3`, `0.1`, `1e-7`, `1e+21`, `NaN`.
+    """Return a float as JavaScript prints it: `3`, `0.1`, `1e-7`, `1e+21`, `NaN`.
 
     Source: ECMA-262, Number::toString.
     """
@@ -97,8 +97,8 @@ def javascript_number(value: float) -> str:
     return f"{digits}e{int(exponent):+d}"
 
 
-def fixed(budget: Budget, value: float, digits: int) -> str:
-    """A number with so many digits behind the point, as JavaScript's `toFixed` prints it."""
+def to_fixed(budget: Budget, value: float, digits: int) -> str:
+    """Return a number with `digits` decimals, as JavaScript's `toFixed` does."""
     if not abs(value) < _MAX_PLAIN:
         return javascript_number(value)
     budget.text(digits)
@@ -114,7 +114,7 @@ _MIN_PLAIN, _MAX_PLAIN = 1e-6, 1e21
 
 
 def _afford(budget: Budget, value: Value) -> None:
-    """Pay for reading all that `value` reaches, if its text can be paid for at all."""
+    """Charge for reading all that `value` reaches."""
     heavy = weight(budget, value)
     budget.scan(heavy)
     if heavy > budget.chars + _SLACK:
@@ -122,21 +122,21 @@ def _afford(budget: Budget, value: Value) -> None:
 
 
 def integer(value: int) -> str:
-    """The digits of an integer, unless it has so many that printing them would take long."""
+    """Return the digits of an integer, unless printing them would take long."""
     if value.bit_length() > MAX_BITS:
         raise Failure("a number is too large to show")
     return str(value)
 
 
 def number(value: float) -> str:
-    """A float as JavaScript would print it: without a fraction where it has none."""
+    """Return a float as JavaScript would print it: without a fraction if it is integral."""
     if value.is_integer() and abs(value) < MAX_EXACT:
         return str(int(value))
     return str(value)
 
 
 def _show(budget: Budget, value: Value, parts: list[str]) -> None:
-    """Add the text of `value` to `parts`, each part paid for, as Python shows it inside another."""
+    """Append the text of `value` inside another to `parts`, each part charged."""
     budget.step()
     if isinstance(value, dict | list):
         _show_all(budget, value, parts, "{}" if isinstance(value, dict) else "[]")
@@ -165,7 +165,7 @@ def _show_all(budget: Budget, value: Value, parts: list[str], brackets: str) -> 
 
 
 def tojson(budget: Budget, value: Value) -> str:
-    """`value` as JSON, without spaces; the caller pays for the text.
+    """Return `value` as JSON without spaces; the caller charges for the text.
 
     An argument is a tree and costs what it prints; what the template made may
     hold one list a million times, so it pays for that before it is printed.
@@ -190,8 +190,8 @@ def tojson(budget: Budget, value: Value) -> str:
 
 
 def _slowly(budget: Budget, value: Value, *, indent: int | str | None) -> Iterable[str]:
-    """The JSON of `value` in parts, by an encoder that hands each part through every level."""
-    heavy, height = measured(budget, value) if isinstance(value, list | dict | tuple) else (0, 0)
+    """Yield the JSON of `value` in parts, by the encoder of the standard library."""
+    heavy, height = measure(budget, value) if isinstance(value, list | dict | tuple) else (0, 0)
     budget.step(heavy // 8)
     budget.scan(heavy * height)
     if indent is not None:
@@ -214,8 +214,8 @@ def _stand_in(value: Value) -> list[Value] | None:
     return None
 
 
-def indented(budget: Budget, value: Value, indent: int | str) -> str:
-    """`value` as JSON over many lines, paid for line by line."""
+def to_indented_json(budget: Budget, value: Value, indent: int | str) -> str:
+    """Return `value` as indented JSON, charged line by line."""
     _afford(budget, value)
     parts = []
     for part in _slowly(budget, value, indent=indent):
@@ -225,31 +225,31 @@ def indented(budget: Budget, value: Value, indent: int | str) -> str:
 
 
 def inside(budget: Budget, value: Value) -> str:
-    """`value` as running text, escaped for the inside of a JSON string."""
+    """Return `value` as running text, escaped for the inside of a JSON string."""
     return quote(text(budget, value))[1:-1]
 
 
 def json_inside(budget: Budget, value: Value) -> str:
-    """`value` as JSON, for the inside of a JSON string: a text loses its own quotes."""
+    """Return `value` as JSON, escaped for the inside of a JSON string; a text without quotes."""
     return quote(value if isinstance(value, str) else tojson(budget, value))[1:-1]
 
 
-def half_escaped(budget: Budget, value: Value) -> str:
-    """`value` as running text that already has some of JSON's escapes, given the others."""
+def complete_escapes(budget: Budget, value: Value) -> str:
+    """Return a running text that has some of JSON's escapes, with the others added."""
     shown = text(budget, value)
     budget.text(len(shown))
     return _UNESCAPED.sub(lambda m: m[0] if len(m[0]) > 1 else quote(m[0])[1:-1], shown)
 
 
 def bare(budget: Budget, value: Value) -> str:
-    """`value` where JSON wants one: as it prints if that is JSON, else as JSON."""
+    """Return `value` where JSON needs one: as it is if it is JSON, else as JSON."""
     if isinstance(value, str) and is_json(value):
         return value
     return tojson(budget, value)
 
 
 def plain(budget: Budget, value: Value) -> Value:
-    """`value` as JSON's own kinds of value, for use outside the template."""
+    """Return `value` as JSON's own types, for use outside of the template."""
     shown = tojson(budget, value)
     budget.text(len(shown))
     return value if type(value) is str else json.loads(shown)

@@ -1,4 +1,4 @@
-"""Compile templates and expressions, and run them from arguments to text or value."""
+"""Templates and expressions: compiled once, evaluated with arguments."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Slots = tuple[tuple[str, int], ...]
 
 
 def compile_template(text: str, *, limits: Limits, to_the_letter: bool = False) -> Template:
-    """The template of a widget, ready to be rendered.
+    """Compile the template of a widget.
 
     Args:
         text: The template.
@@ -61,7 +61,7 @@ def compile_template(text: str, *, limits: Limits, to_the_letter: bool = False) 
 
 
 def compile_text(text: str, *, limits: Limits) -> Template:
-    """A template whose text is for people: `{{ x }}` is written as it prints."""
+    """Compile a template whose text is for people: `{{ x }}` is written as it prints."""
     return Template(text, limits, writes_json=False)
 
 
@@ -82,8 +82,8 @@ class Template:
         self._may_need_commas = program.may_need_commas
 
     def program(self) -> Program:
-        """Return the program that the template is."""
-        return built(self._text, self._limits, self._writes_json, self._is_export)
+        """Build the program of the expression."""
+        return build_program(self._text, self._limits, self._writes_json, self._is_export)
 
     def _parsed(self) -> Parsed:
         return parse(self._text, self._limits, exported=self._is_export)
@@ -91,16 +91,16 @@ class Template:
     def _context(self, parsed: Parsed) -> JsonContext:
         return json_context(parsed) if self._writes_json else JsonContext()
 
-    # Serving a widget asks for none of these, so each is found when somebody does.
+    # Serving a widget needs none of these, so each is computed on first use.
 
     @cached_property
     def reads(self) -> tuple[Read, ...]:
-        """Where it reads which of its arguments."""
+        """Return the reads of its arguments."""
         return reads(self._parsed().tree, Lines(self._text))
 
     @cached_property
     def warnings(self) -> tuple[Finding, ...]:
-        """What can be said about it before anyone calls it."""
+        """Return the findings that need no arguments."""
         parsed, lines = self._parsed(), Lines(self._text)
         said = [
             *_commas(self._context(parsed), lines),
@@ -111,7 +111,7 @@ class Template:
 
     @cached_property
     def unusual(self) -> tuple[tuple[Unusual, int], ...]:
-        """What other readers of templates cannot read or read otherwise, each with its line."""
+        """Return constructs that other readers of templates misread, each with its line."""
         parsed, lines = self._parsed(), Lines(self._text)
         strict = (lines.location(place)[0] for place in strict_operators(self._text))
         found = _unusual(parsed, self._context(parsed))
@@ -122,11 +122,11 @@ class Template:
 
     @property
     def names(self) -> frozenset[str]:
-        """The names it expects of its arguments."""
+        """Return the names of its arguments."""
         return names(self.reads)
 
     def render(self, arguments: Mapping[str, Value]) -> str:
-        """The text that the template makes of `arguments`, its commas set right.
+        """Return the text for `arguments`, with commas repaired.
 
         Raises:
             CallError: `W2004` where the template fails on them, `W2005` where it spends too much.
@@ -134,10 +134,10 @@ class Template:
         return self.rendering(arguments).text
 
     def rendering(self, arguments: Mapping[str, Value]) -> Rendering:
-        """The text, whether its commas had to be set right, and what it took."""
+        """Return the text, whether commas were repaired, and what it cost."""
         out: list[str] = []
         frame = frame_of(self._slots, self._size, arguments, self._limits)
-        guarded(self._text, lambda: self._body(frame, out))
+        with_call_errors(self._text, lambda: self._body(frame, out))
         text, budget = "".join(out), frame[BUDGET]
         steps = budget.limits.steps - budget.steps
         if self._may_need_commas and not is_json(text):
@@ -147,7 +147,7 @@ class Template:
         return Rendering(text, mended=False, steps=steps)
 
     def place(self, arguments: Mapping[str, Value], offset: int) -> tuple[int, int]:
-        """What wrote the character at `offset` of the output for `arguments`, not set right.
+        """Return the place that wrote the character at `offset` of the output, before repairs.
 
         Returns:
             The line and column in the template, from 1: of the character itself where it
@@ -166,7 +166,7 @@ class Template:
         return Lines(self._text).location(place)
 
     def trace(self, arguments: Mapping[str, Value]) -> tuple[Traced, ...]:
-        """Every value that was written, in order; those before the failure where it fails.
+        """Return every value that was written, in order; up to the failure if it fails.
 
         The template is compiled anew for it, so that no other render pays.
         """
@@ -181,17 +181,17 @@ class Template:
         )
 
     def _write_pieces(self, arguments: Mapping[str, Value], out: list[str]) -> None:
-        """Write what is made of `arguments`, in pieces that know where they come from."""
+        """Write the output for `arguments` in pieces that know their places."""
         parsed = self._parsed()
         program = build_template(parsed, self._context(parsed), traced=True)
         body = compile_body(program, traced=True)
         frame = frame_of(self._slots, self._size, arguments, self._limits)
-        guarded(self._text, lambda: body(frame, out))
+        with_call_errors(self._text, lambda: body(frame, out))
 
 
 @lru_cache(maxsize=4)
-def built(text: str, limits: Limits, writes_json: bool, is_export: bool) -> Program:
-    """Build the program of a template, kept while it is compiled and written into its page.
+def build_program(text: str, limits: Limits, writes_json: bool, is_export: bool) -> Program:
+    """Build the program of a template, cached while it is compiled and written into its page.
 
     Raises:
         Fault: As `parse` and `build_template` do.
@@ -203,7 +203,7 @@ def built(text: str, limits: Limits, writes_json: bool, is_export: bool) -> Prog
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """One value that a template wrote: by which expression, and where that stands, from 1."""
+    """One value that a template wrote, its expression, and the place of that, from 1."""
 
     line: int
     column: int
@@ -213,7 +213,7 @@ class Traced:
 
 @dataclass(frozen=True, slots=True)
 class Rendering:
-    """What one render made.
+    """The result of one render.
 
     Attributes:
         text: The output.
@@ -227,7 +227,7 @@ class Rendering:
 
 
 class Expression:
-    """One expression, ready to be evaluated.
+    """A compiled expression.
 
     Attributes:
         reads: Where it reads which of its arguments.
@@ -254,7 +254,7 @@ class Expression:
         return build_expression(parse_expression(self._text, self._limits))
 
     def evaluate(self, arguments: Mapping[str, Value], budget: Budget | None = None) -> Value:
-        """The JSON value of the expression; null where it is absent.
+        """Return the JSON value of the expression; null if it is absent.
 
         Args:
             arguments: What it reads.
@@ -262,11 +262,11 @@ class Expression:
         """
         frame = frame_of(self._slots, self._size, arguments, self._limits)
         frame[BUDGET] = budget or frame[BUDGET]
-        return guarded(self._text, lambda: plain(frame[BUDGET], self._value(frame)))
+        return with_call_errors(self._text, lambda: plain(frame[BUDGET], self._value(frame)))
 
 
 def _expression_at(text: str, place: int) -> str:
-    """What stands in `text` from `place` to the end of its `{{ … }}`."""
+    """Return the text from `place` to the end of its `{{ … }}`."""
     depth, quoted = 0, ""
     for at in range(place, len(text)):
         char = text[at]
@@ -284,7 +284,7 @@ def _expression_at(text: str, place: int) -> str:
 
 
 def frame_of(slots: Slots, size: int, arguments: Mapping[str, Value], limits: Limits) -> Frame:
-    """A frame in which each argument has its place, with a budget of its own."""
+    """Return a frame with the arguments in their slots, and a budget of its own."""
     frame: Frame = [ABSENT] * size
     frame[BUDGET] = Budget(limits)
     for name, slot in slots:
@@ -292,8 +292,8 @@ def frame_of(slots: Slots, size: int, arguments: Mapping[str, Value], limits: Li
     return frame
 
 
-def guarded(text: str, run: Callable[[], _Result]) -> _Result:
-    """What `run` comes to; where it fails, with the line of `text`.
+def with_call_errors(text: str, run: Callable[[], _Result]) -> _Result:
+    """Return the result of `run`, with failures as errors at lines of `text`.
 
     Raises:
         CallError: It failed.
@@ -360,7 +360,7 @@ def _indexes(reads: tuple[Read, ...]) -> Iterator[Finding]:
 
 
 def _lost(body: list[nodes.Node], lines: Lines, *, alone: bool) -> Iterator[Finding]:
-    """Each `(none)` that stands where the JSX had something.
+    """Yield a finding for each `(none)` where the JSX had something.
 
     One that is all a branch holds is the `null` of `c ? x : null`.
     """

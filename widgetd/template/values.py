@@ -1,4 +1,4 @@
-"""The values a template works with: JSON's, the absent one, and what the template makes.
+"""Values of templates: JSON's, the absent one, and those that the template makes.
 
 An argument's lists and objects are plain `list` and `dict`: trees, never changed,
 and no larger than what was sent. What a template makes is `Made`, `MadeDict` or
@@ -32,7 +32,7 @@ LEAF: Final = 2
 
 
 class Absent:
-    """The value of what is not there: an optional argument left out, or anything inside it."""
+    """The value of an optional argument that is missing, and of anything inside it."""
 
     __slots__ = ()
 
@@ -61,57 +61,57 @@ class Absent:
 ABSENT: Final = Absent()
 
 
-class Weighed:
-    """What the template made of other values.
+class Sized:
+    """A list or object that the template made.
 
     Attributes:
-        weight: What it weighs, or 0 as long as nobody asked: then it is a part of a
+        weight: What it weighs, or 0 until it is asked for: then it is a part of a
             literal that was weighed, or holds elements that were picked from one value.
         height: How deep it nests, once it is weighed.
-        alone: Whether no other value holds it, whose weight would change with its own.
+        is_root: Whether no other value holds it, whose weight would change with its own.
     """
 
     weight = 0
     height = 0
-    alone = False
+    is_root = False
 
 
-class Made(list[Value], Weighed):
-    """A list the template made."""
+class TemplateList(list[Value], Sized):
+    """A list that the template made."""
 
 
-class MadeDict(dict[Value, Value], Weighed):
-    """An object the template made."""
+class TemplateDict(dict[Value, Value], Sized):
+    """An object that the template made."""
 
 
-class MadeTuple(tuple[Value, ...], Weighed):  # noqa: SLOT001 - Python allows a tuple none
-    """A tuple the template made."""
+class TemplateTuple(tuple[Value, ...], Sized):  # noqa: SLOT001 - Python allows a tuple none
+    """A tuple that the template made."""
 
 
-class Group(MadeTuple):
+class Group(TemplateTuple):
     """One group of `groupby`: its key and its list, by position or as `.grouper` and `.list`."""
 
 
-_MADE: Final = frozenset({Made, MadeDict, MadeTuple, Group})
+_MADE: Final = frozenset({TemplateList, TemplateDict, TemplateTuple, Group})
 HOLDERS: Final = _MADE | {list, dict, tuple}
 
 
 class RuntimeObject:
-    """What a template holds that is no JSON: a macro, a loop, a joiner, a cycler, a namespace."""
+    """A value that is no JSON: a macro, a loop, a joiner, a cycler, a namespace."""
 
     __slots__ = ()
 
     def call(self, budget: Budget, args: list[Value], kwargs: dict[str, Value]) -> Value:  # noqa: ARG002 - most cannot
-        """The value of calling this with evaluated arguments."""
+        """Return the result of a call with evaluated arguments."""
         raise Failure("this cannot be called")
 
     def member(self, name: Value) -> Value:  # noqa: ARG002 - most have none
-        """The value of the attribute `name`."""
+        """Return the attribute `name`."""
         return ABSENT
 
 
 class Namespace(RuntimeObject):
-    """What `namespace()` makes: named values that `set ns.name = …` may change anywhere."""
+    """The value of `namespace()`: named values that `set ns.name = …` changes anywhere."""
 
     __slots__ = ("values",)
 
@@ -119,17 +119,17 @@ class Namespace(RuntimeObject):
         self.values = values
 
     def member(self, name: Value) -> Value:
-        """The value set under `name`."""
+        """Return the value set under `name`."""
         return self.values.get(name, ABSENT)
 
 
 def is_nothing(value: Value) -> bool:
-    """Whether `value` is null or absent."""
+    """Return whether `value` is null or absent."""
     return value is None or value is ABSENT
 
 
 def kind(value: Value) -> str:
-    """What `value` is, in the words of JSON, with its article."""
+    """Return the type of `value` in the words of JSON, with its article."""
     if is_nothing(value):
         return "nothing"
     if isinstance(value, bool):
@@ -144,12 +144,12 @@ def kind(value: Value) -> str:
 
 
 def is_number(value: Value) -> bool:
-    """Whether `value` can be computed with; true and false can, as in Python."""
+    """Return whether `value` can be computed with; booleans can, as in Python."""
     return isinstance(value, int | float)
 
 
-def checked(value: Value) -> Value:
-    """`value`, if it is small enough a number to compute with at once, or no number."""
+def require_computable(value: Value) -> Value:
+    """Return `value` unless it is a number too large to compute with."""
     if type(value) is int and not -MAX_INTEGER < value < MAX_INTEGER:
         raise Failure("a number is too large to compute with")
     if type(value) is float and value - value != 0:  # infinite, or not a number
@@ -158,7 +158,7 @@ def checked(value: Value) -> Value:
 
 
 def whole(value: Value, name: str) -> int:
-    """`value` as an integer that may serve as a size; `name` says of what, if it is none."""
+    """Return `value` as an integer for a size; `name` is used in the failure."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if not isinstance(value, int):
@@ -167,7 +167,7 @@ def whole(value: Value, name: str) -> int:
 
 
 def member(value: Value, key: Value) -> Value:
-    """What `value` holds under `key`, or the absent value; never anything of Python's."""
+    """Return the value under `key`, absent if there is none; never an attribute of Python."""
     if isinstance(value, dict):
         return value.get(key, ABSENT) if isinstance(key, str | int | float | None) else ABSENT
     if isinstance(value, RuntimeObject):
@@ -186,22 +186,22 @@ def member(value: Value, key: Value) -> Value:
 
 
 def elements(budget: Budget, value: Value) -> list[Value] | tuple[Value, ...]:
-    """What a loop over `value` runs through, paid for; a list the caller must not change."""
+    """Return the elements that a loop goes through, charged; the caller must not change them."""
     if type(value) is list:
         budget.step(len(value))
         return value
     count(budget, value)
-    return listed(value)
+    return to_list(value)
 
 
 def count(budget: Budget, value: Value) -> None:
-    """Pay one step for each element of `value`, which something is about to run through."""
+    """Charge one step for each element of `value`."""
     if isinstance(value, list | tuple | dict | str):
         budget.step(len(value))
 
 
-def listed(value: Value) -> list[Value] | tuple[Value, ...]:
-    """The elements of `value`, which were paid for; a list the caller must not change."""
+def to_list(value: Value) -> list[Value] | tuple[Value, ...]:
+    """Return the elements of `value`, already charged; the caller must not change them."""
     if type(value) is list:
         return value
     if is_nothing(value):
@@ -212,7 +212,7 @@ def listed(value: Value) -> list[Value] | tuple[Value, ...]:
 
 
 def length(value: Value) -> int:
-    """How many elements, entries or characters `value` has."""
+    """Return the number of elements, entries or characters."""
     if value is None:
         return 0
     if isinstance(value, list | tuple | dict | str | Absent):
@@ -221,7 +221,7 @@ def length(value: Value) -> int:
 
 
 def weigh(budget: Budget, *values: Value) -> None:
-    """Pay for all that `values` reach, before something reads it."""
+    """Charge for all that `values` reach, before something reads it."""
     heavy = 0
     for value in values:
         heavy += len(value) if type(value) is str else weight(budget, value)
@@ -229,43 +229,43 @@ def weigh(budget: Budget, *values: Value) -> None:
 
 
 def weight(budget: Budget, value: Value) -> int:
-    """How many characters the text of `value` has at least, and a comma after it."""
+    """Return the minimal number of characters of the text of `value`, with a comma."""
     if type(value) is str:
         return len(value) + LEAF
     if isinstance(value, list | dict | tuple):
-        return measured(budget, value)[0]
+        return measure(budget, value)[0]
     # An argument's integer may have thousands of digits, each worth more than three bits.
     return LEAF + value.bit_length() // 4 if type(value) is int else LEAF
 
 
-def measured(
+def measure(
     budget: Budget, value: list[Value] | dict[Value, Value] | tuple[Value, ...]
 ) -> tuple[int, int]:
-    """The weight of a list or object, and how deep it nests; kept with it, or in the budget.
+    """Return the weight of a list or object and its nesting depth; cached with it.
 
     Raises:
         Failure: where it weighs more than all steps could pay for, or nests more
             deeply than any JSON reader would follow, so that no walk depends on
             how much of Python's stack is left.
     """
-    if isinstance(value, Weighed):
-        if budget.loose:
-            return _walked(budget, value)
+    if isinstance(value, Sized):
+        if budget.sizes_stale:
+            return _measure_all(budget, value)
         if not value.weight:
-            value.weight, value.height = _walked(budget, value)
+            value.weight, value.height = _measure_all(budget, value)
         return value.weight, value.height
     if type(value) is tuple:  # of ours, and gone before the render is over
-        return _walked(budget, value)
+        return _measure_all(budget, value)
     known = budget.weights.get(id(value))
     if known is None:
-        known = budget.weights[id(value)] = (value, *_walked(budget, value))
+        known = budget.weights[id(value)] = (value, *_measure_all(budget, value))
     return known[1:]
 
 
-def _walked(budget: Budget, root: Value) -> tuple[int, int]:
-    """The weight and height of `root`, each value below it looked at once, however often held."""
+def _measure_all(budget: Budget, root: Value) -> tuple[int, int]:
+    """Return the weight and height of `root`, visiting each value below it once."""
     reach = budget.steps * VALUES_PER_STEP
-    believed = frozenset() if budget.loose else _MADE
+    believed = frozenset() if budget.sizes_stale else _MADE
     known: dict[int, tuple[int, int]] = {}
     pending, seen = [root], 0
     while pending:
@@ -300,123 +300,123 @@ def _walked(budget: Budget, root: Value) -> tuple[int, int]:
     return known[id(root)]
 
 
-def picked(budget: Budget, values: Iterable[Value]) -> Made:
-    """A list of `values`, each paid for, which all are of one value, and each once."""
-    return _holding(budget, Made(values))
+def sublist(budget: Budget, values: Iterable[Value]) -> TemplateList:
+    """Return a list of `values` of one value, each charged and each there once."""
+    return _holding(budget, TemplateList(values))
 
 
-def made(budget: Budget, values: Iterable[Value]) -> Made:
-    """A list of any `values`, each paid for."""
-    return _holding(budget, Made(values), weighs=True)
+def new_list(budget: Budget, values: Iterable[Value]) -> TemplateList:
+    """Return a list of any `values`, each charged."""
+    return _holding(budget, TemplateList(values), weighs=True)
 
 
-def made_dict(budget: Budget, entries: Any) -> MadeDict:
-    """An object of `entries`, each paid for."""
-    return _holding(budget, MadeDict(entries), weighs=True)
+def new_dict(budget: Budget, entries: Any) -> TemplateDict:
+    """Return an object of `entries`, each charged."""
+    return _holding(budget, TemplateDict(entries), weighs=True)
 
 
-def made_tuple(budget: Budget, values: Iterable[Value]) -> MadeTuple:
-    """A tuple of `values`, each paid for."""
-    return _holding(budget, MadeTuple(values), weighs=True)
+def new_tuple(budget: Budget, values: Iterable[Value]) -> TemplateTuple:
+    """Return a tuple of `values`, each charged."""
+    return _holding(budget, TemplateTuple(values), weighs=True)
 
 
-def unweighed(values: Iterable[Value]) -> Made:
-    """A list of parts just made of one value's elements, each there once; weighed when asked."""
-    new = Made(values)
-    new.alone = True
+def unsized(values: Iterable[Value]) -> TemplateList:
+    """Return a list of parts of one value's elements, weighed only when asked."""
+    new = TemplateList(values)
+    new.is_root = True
     return new
 
 
-_Holder = TypeVar("_Holder", bound=Made | MadeDict | MadeTuple)
+_Holder = TypeVar("_Holder", bound=TemplateList | TemplateDict | TemplateTuple)
 
 
 def _holding(budget: Budget, holder: _Holder, *, weighs: bool = False) -> _Holder:
-    """`holder`, weighed at once if that is wanted, or it holds what the template made."""
-    values: Collection[Value] = holder.values() if isinstance(holder, MadeDict) else holder
+    """Return `holder`, weighed now if necessary."""
+    values: Collection[Value] = holder.values() if isinstance(holder, TemplateDict) else holder
     if not _MADE.isdisjoint(map(type, values)):
         for value in values:
             hold(value)
         weighs = True
     if weighs:
-        measured(budget, holder)
-    holder.alone = True
+        measure(budget, holder)
+    holder.is_root = True
     return holder
 
 
-def weighed(budget: Budget, holder: _Holder, heavy: int, height: int) -> _Holder:
-    """`holder`, just made, which is known to weigh `heavy` and to nest `height` deep."""
+def with_size(budget: Budget, holder: _Holder, heavy: int, height: int) -> _Holder:
+    """Return `holder` with its known weight and height."""
     if heavy > budget.heaviest:
         raise budget.out_of_steps()
     if height > MAX_NESTING:
         raise too_deep()
-    holder.weight, holder.height, holder.alone = heavy, height, True
+    holder.weight, holder.height, holder.is_root = heavy, height, True
     return holder
 
 
-def placed(budget: Budget, value: Value) -> tuple[int, int]:
-    """The weight and height of a list or object that is about to be held by another."""
+def measure_inside(budget: Budget, value: Value) -> tuple[int, int]:
+    """Return the weight and height of a list or object that another is about to hold."""
     hold(value)
-    return measured(budget, value)
+    return measure(budget, value)
 
 
 def hold(value: Value) -> None:
     """Note that another value holds this one."""
     if type(value) in _MADE:
-        value.alone = False
+        value.is_root = False
 
 
 def too_deep() -> Failure:
-    """The failure of making or reading what nests too deeply."""
+    """Return the failure of values that nest too deeply."""
     return Failure("lists and objects nest too deeply")
 
 
 def dict_key(budget: Budget, key: Value) -> Value:
-    """`key`, if an object may have it, paid for.
+    """Return `key` if an object may have it, charged.
 
     A large integer may not: a caller can find thousands that meet in one place of a table.
     """
     if isinstance(key, str):
         budget.scan(len(key))
     elif isinstance(key, int | float):
-        return checked(key)
+        return require_computable(key)
     elif key is not None:
         raise Failure(f"{kind(key)} cannot be the key of an object")
     return key
 
 
-def grow(budget: Budget, holder: Made | MadeDict, added: Collection[Value]) -> None:
-    """Make `holder` weigh what it does with `added`, which is about to go into it.
+def grow(budget: Budget, holder: TemplateList | TemplateDict, added: Collection[Value]) -> None:
+    """Add to the weight of `holder` what is about to be `added`.
 
     Raises:
         Failure: where it would come to hold itself, or to weigh too much.
     """
     for value in added:
         if type(value) in _MADE:
-            if value is holder or (not holder.alone and _reaches(budget, value, holder)):
+            if value is holder or (not holder.is_root and _reaches(budget, value, holder)):
                 raise Failure("a list or an object cannot hold itself")
-            value.alone = False
-    if not holder.alone:
-        budget.loose = True
-    if budget.loose:
+            value.is_root = False
+    if not holder.is_root:
+        budget.sizes_stale = True
+    if budget.sizes_stale:
         return
-    heavy, height = measured(budget, holder)
+    heavy, height = measure(budget, holder)
     for value in added:
         if type(value) in HOLDERS:
-            more, tall = measured(budget, value)
+            more, tall = measure(budget, value)
             heavy, height = heavy + more, max(height, tall + 1)
         else:
             heavy += weight(budget, value)
-    weighed(budget, holder, heavy, height)
+    with_size(budget, holder, heavy, height)
 
 
-def shrink(budget: Budget, holder: Made | MadeDict, removed: Value) -> None:
-    """Make `holder` weigh what it does without `removed`."""
-    if holder.weight and not budget.loose:
+def shrink(budget: Budget, holder: TemplateList | TemplateDict, removed: Value) -> None:
+    """Subtract from the weight of `holder` what was removed."""
+    if holder.weight and not budget.sizes_stale:
         holder.weight -= weight(budget, removed)
 
 
-def _reaches(budget: Budget, value: Value, sought: Made | MadeDict) -> bool:
-    """Whether `value` holds `sought`, however deep; each value it holds is looked at once."""
+def _reaches(budget: Budget, value: Value, sought: TemplateList | TemplateDict) -> bool:
+    """Return whether `value` holds `sought` at any depth, visiting each value once."""
     level, seen = [value], {id(value)}
     while level:
         inside: list[Value] = []
@@ -433,7 +433,7 @@ def _reaches(budget: Budget, value: Value, sought: Made | MadeDict) -> bool:
 
 
 def part(budget: Budget, value: Value, start: Value, stop: Value, step: Value) -> Value:
-    """The slice of a list or text, paid for before it is made."""
+    """Return the slice of a list or text, charged before it is made."""
     if is_nothing(value):
         return ABSENT
     if not isinstance(value, list | tuple | str):
@@ -446,7 +446,7 @@ def part(budget: Budget, value: Value, start: Value, stop: Value, step: Value) -
         budget.text(size)
         return value[cut]
     budget.step(size)
-    return picked(budget, value[cut])
+    return sublist(budget, value[cut])
 
 
 def _bound(value: Value) -> int | None:

@@ -24,7 +24,7 @@ from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.schema.json_values import pointer
 from widgetd.schema.sampling.sample import State, sample
 from widgetd.template import compile_template
-from widgetd.template.dialect.exporter import WRAPPED, converted
+from widgetd.template.dialect.exporter import WRAPPED, find_converted
 from widgetd.text_search import compile_pattern
 from widgetd.widget.components import tree
 
@@ -136,7 +136,7 @@ def choose(widget: Widget) -> Choice:
 
 def may_have_lost(text: str, template: Template) -> bool:
     """Whether a template looks as if its exporter had lost something; only then it may have."""
-    if WRAPPED.search(text) or converted(text):
+    if WRAPPED.search(text) or find_converted(text):
         return True
     return bool(_NONE.search(text)) and any(each.code == "W1307" for each in template.warnings)
 

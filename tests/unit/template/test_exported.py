@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from widgetd.errors import CallError
 from widgetd.limits import Limits
 from widgetd.template import Template, compile_template
-from widgetd.template.dialect.exporter import converted, unwrapped
+from widgetd.template.dialect.exporter import find_converted, unwrap_data
 
 ARGUMENTS = {
     "n": 3,
@@ -171,8 +171,8 @@ PIECES = st.sampled_from(["{{", "}}", "(", ")", " ", "x", ".a", "| tojson", "{",
 
 @given(st.lists(PIECES, max_size=40).map("".join))
 def test_no_text_is_too_strange_to_be_looked_at(text: str) -> None:
-    blanked = unwrapped(text)
+    blanked = unwrap_data(text)
 
     assert len(blanked) == len(text)
     assert all(after in {before, " "} for before, after in zip(text, blanked, strict=True))
-    assert all(text[at:].startswith("tojson") for at in converted(text))
+    assert all(text[at:].startswith("tojson") for at in find_converted(text))

@@ -40,7 +40,7 @@ from widgetd.template.builtins.operators import BINARY, COMPARISONS
 from widgetd.template.parser import every, parse
 from widgetd.template.scope import BUDGET
 from widgetd.template.template import Template, frame_of
-from widgetd.template.values import Made, MadeDict, MadeTuple, Namespace
+from widgetd.template.values import Namespace, TemplateDict, TemplateList, TemplateTuple
 
 PACKAGE = Path(widgetd.template.__file__).parent
 
@@ -155,7 +155,7 @@ def test_a_builtin_pays_for_each_of_its_arguments_before_it_begins(
     functions, called = TABLES[table]
     budget = Budget(PLENTY)
     given: list[Any] = [Expression(each, limits=PLENTY).evaluate({}) for each in called[name]]
-    subjects = {"list": Made(range(5_000)), "object": dict.fromkeys(range(5_000))}
+    subjects = {"list": TemplateList(range(5_000)), "object": dict.fromkeys(range(5_000))}
     given[place] = subjects.get(table, "x" * 260_000) if place == 0 else "x" * 260_000
     with contextlib.suppress(Failure, *UNFIT):
         functions[name](budget, *given)
@@ -227,7 +227,7 @@ def test_work_that_grows_with_two_things_is_paid_by_both(source: str, steps: int
 # Where text is made of what is a number, or of the template's own words, or is no value's.
 OTHER_TEXTS = {
     ("budget", "out_of_text"),
-    ("builtins.text", "_converted"),
+    ("builtins.text", "_fill_conversion"),
     ("builtins.text", "urlencode"),
     ("closures.expressions", ""),
     ("closures.expressions", "unfit"),
@@ -235,22 +235,22 @@ OTHER_TEXTS = {
     ("jinja", "arguments"),
     *(("jsx.build", name) for name in ("", "binary", "body", "call", "children", "expression")),
     *(("jsx.build", name) for name in ("function", "operator", "unary")),
-    *(("vocabulary", name) for name in ("_signature", "bind", "require")),
+    *(("vocabulary", name) for name in ("", "_signature", "bind", "require")),
     *(("jsx.syntax", name) for name in ("_bound", "_number", "entries_of", "only")),
     *(("jsx.parse", name) for name in ("_syntax_fault", "_size_fault", "parse", "text")),
-    *(("jsx.references", name) for name in ("call", "path", "_bound")),
+    *(("jsx.references", name) for name in ("call", "path", "_parameter_paths")),
     ("jsx.view", "root"),
     ("lexer", "_next_token"),
     ("lexer", "_known_escape"),
-    ("lexer", "_unescaped"),
+    ("lexer", "_unescape"),
     ("dialect.exporter", ""),
     ("parser", ""),
     ("parser", "_check_size"),
-    ("parser", "_parsed"),
-    ("references", "_filtered"),
+    ("parser", "_run_parser"),
+    ("references", "_filter_path"),
     ("references", "_member"),
     ("references", "visit_For"),
-    ("template", "guarded"),
+    ("template", "with_call_errors"),
     ("template", "_indexes"),
 }
 
@@ -261,7 +261,7 @@ TEXTS = {
         "integer",
         "number",
         "javascript_number",
-        "fixed",
+        "to_fixed",
         "_show",
         "tojson",
         "_slowly",
@@ -621,8 +621,12 @@ def test_a_random_template_makes_and_does_no_more_than_it_pays_for(source: str) 
     known: dict[int, int] = {}
     for value in reached(run.values()):
         heavy = truth(value, known)
-        assert heavy <= SMALL.steps * CHARACTERS_PER_STEP or run.budget.loose
-        if isinstance(value, Made | MadeDict | MadeTuple) and value.weight and not run.budget.loose:
+        assert heavy <= SMALL.steps * CHARACTERS_PER_STEP or run.budget.sizes_stale
+        if (
+            isinstance(value, TemplateList | TemplateDict | TemplateTuple)
+            and value.weight
+            and not run.budget.sizes_stale
+        ):
             assert value.weight >= heavy
     paid = SMALL.steps - run.budget.steps
     assert run.calls <= CALLS_PER_STEP * (paid + run.nodes)

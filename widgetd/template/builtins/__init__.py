@@ -25,10 +25,10 @@ from widgetd.template.values import (
     is_nothing,
     is_number,
     length,
-    listed,
-    made,
-    made_dict,
-    picked,
+    new_dict,
+    new_list,
+    sublist,
+    to_list,
     weigh,
 )
 from widgetd.template.vocabulary import VOCABULARY
@@ -78,11 +78,13 @@ def _map(budget: Budget, value: Value, *args: Value, **kwargs: Value) -> Value:
     if not args and "attribute" in kwargs:
         default = kwargs.get("default")
         read = lists.getter(budget, kwargs["attribute"], ABSENT if default is None else default)
-        return picked(budget, map(read, listed(value)))
+        return sublist(budget, map(read, to_list(value)))
     if not args:
         raise Failure("map needs the name of a filter, or attribute='…'")
     function = _named("filter", args[0], FILTERS)
-    return made(budget, [function(budget, each, *args[1:], **kwargs) for each in listed(value)])
+    return new_list(
+        budget, [function(budget, each, *args[1:], **kwargs) for each in to_list(value)]
+    )
 
 
 def _named(sort: str, name: Value, functions: Mapping[str, Function]) -> Function:
@@ -99,10 +101,10 @@ def _chooser(*, keep: bool, by_attribute: bool) -> Function:
         test = _named("test", given.pop(0), TESTS) if given else lambda _budget, held: bool(held)
         chosen = [
             each
-            for each in listed(value)
+            for each in to_list(value)
             if bool(test(budget, read(each), *given, **kwargs)) is keep
         ]
-        return picked(budget, chosen)
+        return sublist(budget, chosen)
 
     return choose
 
@@ -218,12 +220,12 @@ LIST_METHODS: Final[Mapping[str, Function]] = _priced(
 DICT_METHODS: Final[Mapping[str, Function]] = _priced(
     "object methods",
     {
-        "copy": made_dict,
+        "copy": new_dict,
         "get": lists.get,
         "items": lists.items,
         "keys": lists.copied,
         "update": lists.update,
-        "values": lambda budget, subject: picked(budget, subject.values()),
+        "values": lambda budget, subject: sublist(budget, subject.values()),
     },
 )
 

@@ -1,4 +1,4 @@
-"""The functions that every template has: `range`, `namespace`, `dict`, `cycler`, `joiner`."""
+"""Functions that every template has: `range`, `namespace`, `dict`, `cycler`, `joiner`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from widgetd.template.values import (
     Namespace,
     RuntimeObject,
     Value,
-    checked,
     is_nothing,
     kind,
-    made_dict,
-    picked,
+    new_dict,
+    require_computable,
+    sublist,
 )
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ Function = Callable[["Budget", list[Value], dict[str, Value]], Value]
 
 
 class Cycler(RuntimeObject):
-    """What `cycler(…)` makes: gives its values in turn, again and again."""
+    """The value of `cycler(…)`: yields its values in turn, again and again."""
 
     __slots__ = ("at", "values")
 
@@ -37,11 +37,11 @@ class Cycler(RuntimeObject):
         self.at = 0
 
     def member(self, name: Value) -> Value:
-        """`current`, the value whose turn it is."""
+        """Return the current value for `current`."""
         return self.values[self.at] if name == "current" else ABSENT
 
     def next(self) -> Value:
-        """The value whose turn it is; the turn goes on."""
+        """Return the current value and advance."""
         value = self.values[self.at]
         self.at = (self.at + 1) % len(self.values)
         return value
@@ -52,7 +52,7 @@ class Cycler(RuntimeObject):
 
 
 class Joiner(RuntimeObject):
-    """What `joiner(…)` makes: nothing when first called, the separator ever after."""
+    """The value of `joiner(…)`: empty when first called, the separator after that."""
 
     __slots__ = ("separator", "used")
 
@@ -61,7 +61,7 @@ class Joiner(RuntimeObject):
         self.used = False
 
     def call(self, budget: Budget, args: list[Value], kwargs: dict[str, Value]) -> Value:  # noqa: ARG002 - it takes none
-        """The separator, from the second call on."""
+        """Return the separator, from the second call on."""
         if self.used:
             return self.separator
         self.used = True
@@ -76,7 +76,7 @@ def _range(budget: Budget, args: list[Value], kwargs: dict[str, Value]) -> Value
         raise Failure("range cannot have steps of zero")
     turns = range(*numbers)
     budget.step(len(turns))
-    return picked(budget, turns)
+    return sublist(budget, turns)
 
 
 def _whole(value: Value) -> int:
@@ -86,7 +86,7 @@ def _whole(value: Value) -> int:
         value = int(value)
     if not isinstance(value, int):
         raise Failure(f"range takes whole numbers, not {kind(value)}")
-    return int(checked(value))
+    return int(require_computable(value))
 
 
 def _entries(budget: Budget, args: list[Value], kwargs: dict[str, Value]) -> dict[Value, Value]:
@@ -103,7 +103,7 @@ FUNCTIONS: Final[Mapping[str, Function]] = MappingProxyType(
     {
         "range": _range,
         "namespace": lambda budget, args, kwargs: Namespace(_entries(budget, args, kwargs)),
-        "dict": lambda budget, args, kwargs: made_dict(budget, _entries(budget, args, kwargs)),
+        "dict": lambda budget, args, kwargs: new_dict(budget, _entries(budget, args, kwargs)),
         "cycler": lambda _budget, args, _kwargs: Cycler(args),
         "joiner": lambda _budget, args, kwargs: Joiner(
             args[0] if args else kwargs.get("sep", ", ")

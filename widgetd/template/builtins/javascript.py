@@ -1,4 +1,4 @@
-"""What JavaScript means between values: truth, equality, `+`, numbers, and its methods.
+"""JavaScript's semantics: truth, equality, `+`, numbers, methods and functions.
 
 What is absent stays absent where JavaScript would fail on it or print `undefined`: it
 maps to nothing, is added as nothing, and reads as nothing in a text. As in templates,
@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Final
 
 from widgetd.template.budget import Failure
 from widgetd.template.builtins import text as texts
-from widgetd.template.serialise import MAX_EXACT, fixed, javascript_text
+from widgetd.template.serialise import MAX_EXACT, javascript_text, to_fixed
 from widgetd.template.values import (
     ABSENT,
     Value,
-    checked,
     is_nothing,
     kind,
-    listed,
-    made,
+    new_list,
     part,
+    require_computable,
+    to_list,
     weigh,
 )
 from widgetd.text_search import compile_pattern
@@ -42,18 +42,18 @@ _HOLDERS: Final = (list, dict, tuple)
 
 
 def truthy(value: Value) -> bool:
-    """Whether a condition holds; an empty list does, and what is no number does not."""
+    """Return whether a condition holds; an empty list is true, NaN is false."""
     if value:
         return type(value) is not float or not math.isnan(value)
     return isinstance(value, _HOLDERS)
 
 
 def number(budget: Budget, value: Value) -> float | int:
-    """`value` as a number; not a number where it is none."""
+    """Return `value` as a number, NaN if it is none."""
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, int | float):
-        return _settled(value)
+        return _to_number(value)
     if value is None:
         return 0
     if isinstance(value, _HOLDERS):
@@ -64,14 +64,14 @@ def number(budget: Budget, value: Value) -> float | int:
         if not shown:
             return 0
         if _DECIMAL.fullmatch(shown):
-            return _settled(float(shown))
+            return _to_number(float(shown))
     return math.nan
 
 
-def _settled(value: float) -> float | int:
-    """A number as JavaScript has it: whole ones without a fraction, large ones not exact."""
+def _to_number(value: float) -> float | int:
+    """Return a number as JavaScript has it: integers without a fraction, large ones inexact."""
     if isinstance(value, int):
-        return value if abs(value) <= MAX_EXACT else float(checked(value))
+        return value if abs(value) <= MAX_EXACT else float(require_computable(value))
     return int(value) if value.is_integer() and abs(value) <= MAX_EXACT else value
 
 
@@ -81,14 +81,14 @@ def _arithmetic(compute: Callable[[float, float], float]) -> Binary:
             return ABSENT
         one, other = number(budget, left), number(budget, right)
         try:
-            return _settled(compute(_settled(one), _settled(other)))
+            return _to_number(compute(_to_number(one), _to_number(other)))
         except (OverflowError, ValueError):
             return math.nan
 
     return apply
 
 
-def _divided(one: float, other: float) -> float:
+def _divide(one: float, other: float) -> float:
     if other:
         return one / other
     return math.nan if not one or math.isnan(one) else math.copysign(math.inf, one)
@@ -102,7 +102,7 @@ _sum: Final = _arithmetic(operator.add)
 
 
 def add(budget: Budget, left: Value, right: Value) -> Value:
-    """The sum of numbers; the join of texts, and of whatever is no number."""
+    """Return the sum of numbers, or the concatenation if either is a text, list or object."""
     if isinstance(left, (str, *_HOLDERS)) or isinstance(right, (str, *_HOLDERS)):
         shown = [javascript_text(budget, left), javascript_text(budget, right)]
         budget.text(sum(map(len, shown)))
@@ -111,7 +111,7 @@ def add(budget: Budget, left: Value, right: Value) -> Value:
 
 
 def same(budget: Budget, left: Value, right: Value) -> bool:
-    """Whether `left === right`; a list or an object is the same as itself only."""
+    """Return whether `left === right`; a list or an object is the same as itself only."""
     if isinstance(left, str) and isinstance(right, str):
         budget.scan(min(len(left), len(right)))
         return left == right
@@ -127,7 +127,7 @@ def _is_number(value: Value) -> bool:
 
 
 def equal(budget: Budget, left: Value, right: Value) -> bool:
-    """Whether `left == right`: null is what is absent, and a text may be a number."""
+    """Return whether `left == right`: null equals absent, and a text may equal a number."""
     if is_nothing(left) or is_nothing(right):
         return is_nothing(left) and is_nothing(right)
     if isinstance(left, _HOLDERS) and isinstance(right, _HOLDERS):
@@ -156,7 +156,7 @@ OPERATORS: Final[Mapping[str, Binary]] = MappingProxyType(
         "+": add,
         "-": _arithmetic(operator.sub),
         "*": _arithmetic(operator.mul),
-        "/": _arithmetic(_divided),
+        "/": _arithmetic(_divide),
         "%": _arithmetic(_rest),
         "===": same,
         "!==": lambda budget, left, right: not same(budget, left, right),
@@ -172,12 +172,12 @@ OPERATORS: Final[Mapping[str, Binary]] = MappingProxyType(
 
 
 def negative(budget: Budget, value: Value) -> Value:
-    """`-value`."""
-    return ABSENT if value is ABSENT else _settled(-number(budget, value))
+    """Return `-value`."""
+    return ABSENT if value is ABSENT else _to_number(-number(budget, value))
 
 
 def positive(budget: Budget, value: Value) -> Value:
-    """`+value`."""
+    """Return `+value`."""
     return ABSENT if value is ABSENT else number(budget, value)
 
 
@@ -188,7 +188,7 @@ def _join(budget: Budget, value: Value, separator: Value = ABSENT) -> Value:
     between = "," if separator is ABSENT else javascript_text(budget, separator)
     if isinstance(value, str):
         raise Failure("a text cannot be joined")
-    shown = ["" if is_nothing(each) else javascript_text(budget, each) for each in listed(value)]
+    shown = ["" if is_nothing(each) else javascript_text(budget, each) for each in to_list(value)]
     budget.text(sum(map(len, shown)) + len(between) * len(shown))
     return between.join(shown)
 
@@ -208,7 +208,7 @@ def _includes(budget: Budget, value: Value, sought: Value = ABSENT) -> bool:
         part_of = javascript_text(budget, sought)
         budget.search(len(value), len(part_of))
         return part_of in value
-    return any(same(budget, each, sought) for each in listed(value))
+    return any(same(budget, each, sought) for each in to_list(value))
 
 
 def _to_fixed(budget: Budget, value: Value, digits: Value = 0) -> Value:
@@ -217,7 +217,7 @@ def _to_fixed(budget: Budget, value: Value, digits: Value = 0) -> Value:
     count = _whole(budget, digits)
     if not 0 <= count <= MAX_DIGITS:
         raise Failure("toFixed takes from 0 to 100 digits")
-    return fixed(budget, number(budget, value), count)
+    return to_fixed(budget, number(budget, value), count)
 
 
 def _of_text(change: Callable[[Budget, Value], str]) -> Method:
@@ -245,8 +245,8 @@ METHODS: Final[Mapping[str, tuple[int, Method]]] = MappingProxyType(
 """What may be called on a value, and how many arguments it looks at."""
 
 
-def called(budget: Budget, name: str, subject: Value, args: list[Value]) -> Value:
-    """What calling a method comes to; its subject and every argument are paid for before."""
+def call_method(budget: Budget, name: str, subject: Value, args: list[Value]) -> Value:
+    """Call a method; its subject and every argument are charged before."""
     count, method = METHODS[name]
     weigh(budget, subject, *args)
     return method(budget, subject, *args[:count])
@@ -255,12 +255,12 @@ def called(budget: Budget, name: str, subject: Value, args: list[Value]) -> Valu
 Function = Callable[["Budget", list[Value]], Value]
 
 
-def _rounded(compute: Callable[..., float]) -> Function:
+def _rounding(compute: Callable[..., float]) -> Function:
     def apply(budget: Budget, args: list[Value]) -> Value:
         if not args or any(each is ABSENT for each in args):
             return ABSENT
-        given = [_settled(number(budget, each)) for each in args]
-        return _settled(compute(*given)) if all(map(math.isfinite, given)) else math.nan
+        given = [_to_number(number(budget, each)) for each in args]
+        return _to_number(compute(*given)) if all(map(math.isfinite, given)) else math.nan
 
     return apply
 
@@ -270,12 +270,12 @@ FUNCTIONS: Final[Mapping[str, Function]] = MappingProxyType(
         "String": lambda budget, args: javascript_text(budget, args[0]) if args else "",
         "Number": lambda budget, args: positive(budget, args[0]) if args else 0,
         "Boolean": lambda _budget, args: bool(args) and truthy(args[0]),
-        "Math.round": _rounded(lambda value: math.floor(value + 0.5)),
-        "Math.floor": _rounded(math.floor),
-        "Math.ceil": _rounded(math.ceil),
-        "Math.abs": _rounded(abs),
-        "Math.min": _rounded(lambda *values: min(values)),
-        "Math.max": _rounded(lambda *values: max(values)),
+        "Math.round": _rounding(lambda value: math.floor(value + 0.5)),
+        "Math.floor": _rounding(math.floor),
+        "Math.ceil": _rounding(math.ceil),
+        "Math.abs": _rounding(abs),
+        "Math.min": _rounding(lambda *values: min(values)),
+        "Math.max": _rounding(lambda *values: max(values)),
     }
 )
 """What may be called by its name; every argument is weighed before."""
@@ -291,10 +291,10 @@ def _passing(values: list[Value], turn: Turn) -> Iterator[Value]:
 
 LOOPS: Final[Mapping[str, Callable[[Budget, list[Value], Turn], Value]]] = MappingProxyType(
     {
-        "map": lambda budget, values, turn: made(
+        "map": lambda budget, values, turn: new_list(
             budget, [turn(each, at) for at, each in enumerate(values)]
         ),
-        "filter": lambda budget, values, turn: made(budget, list(_passing(values, turn))),
+        "filter": lambda budget, values, turn: new_list(budget, list(_passing(values, turn))),
         "find": lambda _budget, values, turn: next(_passing(values, turn), ABSENT),
         "some": lambda _budget, values, turn: any(True for _ in _passing(values, turn)),
         "every": lambda _budget, values, turn: all(

@@ -1,4 +1,4 @@
-"""What filters and methods do to lists and objects; those of texts are text's.
+"""Filters and methods of lists and objects.
 
 `attribute` means a key, or keys joined by dots; never anything of Python's. The
 elements are paid for by the table of filters, what is read in each of them here.
@@ -19,9 +19,9 @@ from widgetd.template.values import (
     ABSENT,
     MAX_INTEGER,
     Group,
-    Made,
-    MadeDict,
-    MadeTuple,
+    TemplateDict,
+    TemplateList,
+    TemplateTuple,
     Value,
     dict_key,
     elements,
@@ -29,12 +29,12 @@ from widgetd.template.values import (
     hold,
     is_nothing,
     kind,
-    listed,
-    made,
     member,
-    picked,
+    new_list,
     shrink,
-    unweighed,
+    sublist,
+    to_list,
+    unsized,
     weight,
     whole,
 )
@@ -46,7 +46,7 @@ Key = Callable[[Value], Any]
 
 
 def getter(budget: Budget, attribute: Value, default: Value = ABSENT) -> Key:
-    """The function from an element to what it holds under the dotted `attribute`."""
+    """Return the function that reads the dotted `attribute` of an element."""
     if is_nothing(attribute):
         return lambda value: default if value is ABSENT else value
     parts, cost = [attribute], 0
@@ -71,7 +71,7 @@ def getter(budget: Budget, attribute: Value, default: Value = ABSENT) -> Key:
 _PATH_PRICE: Final = 4
 
 
-def _folded(budget: Budget, key: Key, case_sensitive: Value) -> Key:
+def _fold_case(budget: Budget, key: Key, case_sensitive: Value) -> Key:
     if case_sensitive:
         return key
 
@@ -85,8 +85,8 @@ def _folded(budget: Budget, key: Key, case_sensitive: Value) -> Key:
     return fold
 
 
-def _ordered(budget: Budget, values: Any, key: Key, *, reverse: bool = False) -> list[Value]:
-    """Sorted, nothing last; paid for by what the comparisons read."""
+def _sort(budget: Budget, values: Any, key: Key, *, reverse: bool = False) -> list[Value]:
+    """Sort values, nothing last; charged by what the comparisons read."""
     keyed = [(_rank(key(value)), value) for value in values]
     read = sum([weight(budget, rank[-1]) for rank, _ in keyed]) + 2 * len(keyed)
     budget.scan(read * len(keyed).bit_length())
@@ -99,7 +99,7 @@ def _ordered(budget: Budget, values: Any, key: Key, *, reverse: bool = False) ->
 
 
 class _Keys(tuple[Value, ...]):
-    """What an element holds under several attributes."""
+    """The values of one element under several attributes."""
 
     __slots__ = ()
 
@@ -117,13 +117,13 @@ def sort(
     case_sensitive: Value = False,
     attribute: Value = None,
 ) -> Value:
-    """In rising order, or falling; by `attribute`, or several with commas between them."""
+    """Sort a list, by `attribute` or by several with commas between them."""
     names = attribute.split(",") if isinstance(attribute, str) else [attribute]
-    values = listed(value)
+    values = to_list(value)
     budget.step(len(names) + (len(names) - 1) * len(values))
-    keys = [_folded(budget, getter(budget, name), case_sensitive) for name in names]
+    keys = [_fold_case(budget, getter(budget, name), case_sensitive) for name in names]
     key = keys[0] if len(keys) == 1 else lambda each: _Keys(one(each) for one in keys)
-    return picked(budget, _ordered(budget, values, key, reverse=bool(reverse)))
+    return sublist(budget, _sort(budget, values, key, reverse=bool(reverse)))
 
 
 def dictsort(
@@ -133,40 +133,40 @@ def dictsort(
     by: Value = "key",
     reverse: Value = False,
 ) -> Value:
-    """The entries of an object as pairs, in the order of their keys or values."""
+    """Return the entries of an object as pairs, sorted by key or value."""
     if by not in {"key", "value"}:
         raise Failure("an object can only be sorted by 'key' or 'value'")
-    key = _folded(budget, getter(budget, int(by == "value")), case_sensitive)
-    return picked(budget, _ordered(budget, items(budget, value), key, reverse=bool(reverse)))
+    key = _fold_case(budget, getter(budget, int(by == "value")), case_sensitive)
+    return sublist(budget, _sort(budget, items(budget, value), key, reverse=bool(reverse)))
 
 
 def items(budget: Budget, value: Value) -> Value:
-    """The entries of an object as pairs."""
+    """Return the entries of an object as pairs."""
     if is_nothing(value):
-        return Made()
+        return TemplateList()
     if not isinstance(value, dict):
         raise Failure(f"{kind(value)} has no entries")
     budget.step(len(value))
-    return unweighed(map(MadeTuple, value.items()))
+    return unsized(map(TemplateTuple, value.items()))
 
 
 def unique(
     budget: Budget, value: Value, case_sensitive: Value = False, attribute: Value = None
 ) -> Value:
-    """Each element once, where it first came."""
-    key = _folded(budget, getter(budget, attribute), case_sensitive)
+    """Return each element once, at its first position."""
+    key = _fold_case(budget, getter(budget, attribute), case_sensitive)
     seen: set[Value] = set()
     kept = []
-    for each in listed(value):
+    for each in to_list(value):
         mark = _mark(budget, key(each))
         if mark not in seen:
             seen.add(mark)
             kept.append(each)
-    return picked(budget, kept)
+    return sublist(budget, kept)
 
 
 def _mark(budget: Budget, held: Value) -> Value:
-    """What tells `held` from others in a set.
+    """Return a hashable value that tells `held` from others.
 
     As text, what cannot be looked up in a set at all; and a large number, of
     which a caller can find thousands that meet in one place of it.
@@ -182,9 +182,9 @@ def _extreme(*, reverse: bool) -> Callable[..., Value]:
     def extreme(
         budget: Budget, value: Value, case_sensitive: Value = False, attribute: Value = None
     ) -> Value:
-        key = _folded(budget, getter(budget, attribute), case_sensitive)
-        known = [each for each in listed(value) if not is_nothing(key(each))]
-        ordered = _ordered(budget, known, key, reverse=reverse)
+        key = _fold_case(budget, getter(budget, attribute), case_sensitive)
+        known = [each for each in to_list(value) if not is_nothing(key(each))]
+        ordered = _sort(budget, known, key, reverse=reverse)
         return ordered[0] if ordered else ABSENT
 
     return extreme
@@ -195,7 +195,7 @@ largest: Final = _extreme(reverse=True)
 
 
 def join(budget: Budget, value: Value, d: Value = "", attribute: Value = None) -> str:
-    """The texts of a list, with `d` between them."""
+    """Join the texts of a list with `d`."""
     if is_nothing(attribute):
         return join_with(budget, text(budget, d), value)
     read = getter(budget, attribute)
@@ -215,28 +215,28 @@ last: Final = _end(-1)
 
 
 def copied(budget: Budget, value: Value) -> Value:
-    """A list of its own, of the elements, keys or characters."""
-    return picked(budget, listed(value))
+    """Return a new list of the elements, keys or characters."""
+    return sublist(budget, to_list(value))
 
 
 def reverse(budget: Budget, value: Value) -> Value:
-    """The other way round."""
+    """Reverse a list or a text."""
     if isinstance(value, str):
         budget.text(len(value))
         return value[::-1]
-    return picked(budget, elements(budget, value)[::-1])
+    return sublist(budget, elements(budget, value)[::-1])
 
 
 def default(
     _budget: Budget, value: Value, default_value: Value = "", boolean: Value = False
 ) -> Value:
-    """The value, or another where it is absent, or with `boolean` false."""
+    """Return the value, or `default_value` if it is absent; with `boolean`, if it is falsy."""
     return default_value if value is ABSENT or (boolean and not value) else value
 
 
 def slices(budget: Budget, value: Value, slices: Value, fill_with: Value = None) -> Value:
-    """In `slices` lists of nearly the same length."""
-    values, count = listed(value), whole(slices, "slices")
+    """Split a list into `slices` lists of nearly the same length."""
+    values, count = to_list(value), whole(slices, "slices")
     if count < 1:
         raise Failure("'slices' must be at least 1")
     budget.step(count)
@@ -246,14 +246,14 @@ def slices(budget: Budget, value: Value, slices: Value, fill_with: Value = None)
     for number in range(count):
         end = start + each + (number < extra)
         fill = [fill_with] if fill_with is not None and number >= extra else []
-        parts.append(Made([*values[start:end], *fill]))
+        parts.append(TemplateList([*values[start:end], *fill]))
         start = end
-    return unweighed(parts) if fill_with is None else made(budget, parts)
+    return unsized(parts) if fill_with is None else new_list(budget, parts)
 
 
 def batch(budget: Budget, value: Value, linecount: Value, fill_with: Value = None) -> Value:
-    """In lists of `linecount`, the last one filled up."""
-    values, count = listed(value), whole(linecount, "linecount")
+    """Split a list into lists of `linecount`, the last one filled up."""
+    values, count = to_list(value), whole(linecount, "linecount")
     if count < 1:
         raise Failure("'linecount' must be at least 1")
     if fill_with is not None:
@@ -261,8 +261,8 @@ def batch(budget: Budget, value: Value, linecount: Value, fill_with: Value = Non
         missing = -len(values) % count
         budget.step(missing)
         values = [*values, *[fill_with] * missing]
-    parts = [Made(values[start : start + count]) for start in range(0, len(values), count)]
-    return unweighed(parts) if fill_with is None else made(budget, parts)
+    parts = [TemplateList(values[start : start + count]) for start in range(0, len(values), count)]
+    return unsized(parts) if fill_with is None else new_list(budget, parts)
 
 
 def groupby(
@@ -272,56 +272,56 @@ def groupby(
     default: Value = None,
     case_sensitive: Value = False,
 ) -> Value:
-    """Pairs of a key and the elements that hold it under `attribute`, in the order of the keys."""
+    """Return pairs of a key and the elements that have it under `attribute`, ordered by key."""
     read = getter(budget, attribute, ABSENT if default is None else default)
-    key = _folded(budget, read, case_sensitive)
-    ordered = _ordered(budget, listed(value), key)
+    key = _fold_case(budget, read, case_sensitive)
+    ordered = _sort(budget, to_list(value), key)
     hold(default)
-    groups = [Made(run) for _, run in runs(ordered, lambda each: _rank(key(each)))]
-    return unweighed(Group((read(each[0]), each)) for each in groups)
+    groups = [TemplateList(run) for _, run in runs(ordered, lambda each: _rank(key(each)))]
+    return unsized(Group((read(each[0]), each)) for each in groups)
 
 
 def total(budget: Budget, value: Value, attribute: Value = None, start: Value = 0) -> Value:
-    """The sum of the elements, or of what they hold under `attribute`."""
+    """Return the sum of the elements, or of their values under `attribute`."""
     read = getter(budget, attribute)
     result = start
-    for each in listed(value):
+    for each in to_list(value):
         held = read(each)
         result = result if is_nothing(held) else add(budget, result, held)
     return result
 
 
-def _made(budget: Budget, subject: list[Value], method: str) -> Made:
-    if not isinstance(subject, Made):
+def _require_own(budget: Budget, subject: list[Value], method: str) -> TemplateList:
+    if not isinstance(subject, TemplateList):
         raise Failure(f"{method} works on a list the template made; copy this one with |list first")
     budget.step()
     return subject
 
 
 def append(budget: Budget, subject: list[Value], value: Value) -> None:
-    """Put `value` at the end of a list."""
-    changed = _made(budget, subject, "append")
+    """Append `value` to a list."""
+    changed = _require_own(budget, subject, "append")
     grow(budget, changed, [value])
     changed.append(value)
 
 
 def extend(budget: Budget, subject: list[Value], values: Value) -> None:
-    """Put all of `values` at the end of a list."""
-    changed, added = _made(budget, subject, "extend"), list(elements(budget, values))
+    """Append all `values` to a list."""
+    changed, added = _require_own(budget, subject, "extend"), list(elements(budget, values))
     grow(budget, changed, added)
     changed.extend(added)
 
 
 def insert(budget: Budget, subject: list[Value], at: Value, value: Value) -> None:
-    """Put `value` before what stands at `at`."""
-    changed, place = _made(budget, subject, "insert"), whole(at, "index")
+    """Insert `value` before the position `at`."""
+    changed, place = _require_own(budget, subject, "insert"), whole(at, "index")
     grow(budget, changed, [value])
     changed.insert(place, value)
 
 
 def pop(budget: Budget, subject: list[Value], at: Value = -1) -> Value:
-    """Take out what stands at `at`; absent where nothing does."""
-    changed, place = _made(budget, subject, "pop"), whole(at, "index")
+    """Remove and return the element at `at`; absent if there is none."""
+    changed, place = _require_own(budget, subject, "pop"), whole(at, "index")
     if not -len(changed) <= place < len(changed):
         return ABSENT
     removed = changed.pop(place)
@@ -330,12 +330,12 @@ def pop(budget: Budget, subject: list[Value], at: Value = -1) -> Value:
 
 
 def count(budget: Budget, subject: list[Value], value: Value) -> int:
-    """How often a list holds `value`."""
+    """Return how often a list contains `value`."""
     return sum([equal(budget, value, each) for each in subject])
 
 
 def index(budget: Budget, subject: list[Value], value: Value) -> int:
-    """Where a list first holds `value`."""
+    """Return the first position of `value`."""
     for at, each in enumerate(subject):
         if equal(budget, value, each):
             return at
@@ -343,15 +343,15 @@ def index(budget: Budget, subject: list[Value], value: Value) -> int:
 
 
 def get(budget: Budget, subject: dict[Value, Value], key: Value, default: Value = None) -> Value:
-    """What an object holds under `key`, or `default`."""
+    """Return the value under `key`, or `default`."""
     return subject.get(dict_key(budget, key), default)
 
 
 def update(
     budget: Budget, subject: dict[Value, Value], other: Value = None, **named: Value
 ) -> None:
-    """Put the entries of `other`, and `named` ones, into an object."""
-    if not isinstance(subject, MadeDict):
+    """Add the entries of `other` and `named` ones to an object."""
+    if not isinstance(subject, TemplateDict):
         raise Failure("update works on an object the template made")
     pairs = other.items() if isinstance(other, dict) else elements(budget, other)
     budget.step(1 + len(pairs) + len(named))

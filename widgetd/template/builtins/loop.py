@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from widgetd.template.budget import Failure
 from widgetd.template.builtins.operators import equal
-from widgetd.template.values import ABSENT, RuntimeObject, Value, made_tuple
+from widgetd.template.values import ABSENT, RuntimeObject, Value, new_tuple
 
 if TYPE_CHECKING:
     from widgetd.template.budget import Budget
@@ -85,7 +85,7 @@ def _cycle(_budget: Budget, loop: Loop, *values: Value) -> Value:
 
 
 def _changed(budget: Budget, loop: Loop, *values: Value) -> bool:
-    before, loop.changed = loop.changed, made_tuple(budget, values)
+    before, loop.changed = loop.changed, new_tuple(budget, values)
     return before is _NEVER or not equal(budget, before, loop.changed)
 
 

@@ -1,4 +1,4 @@
-"""What `+`, `<` and `in` mean between values, and what filters do to numbers, within bounds.
+"""Operators between values, and filters of numbers, within bounds.
 
 Operators mean what they do in Python, but that absent and null in arithmetic yield absent,
 and that text beside a number is joined, as the JSX it came from would. Numbers stay small
@@ -16,21 +16,21 @@ from typing import TYPE_CHECKING, Final
 from jinja2.filters import do_filesizeformat, do_round
 
 from widgetd.template.budget import Failure
-from widgetd.template.builtins.text import formatted
+from widgetd.template.builtins.text import fill_format
 from widgetd.template.serialise import text
 from widgetd.template.values import (
     ABSENT,
     MAX_INTEGER,
-    Made,
+    TemplateList,
     Value,
-    checked,
     is_nothing,
     is_number,
     kind,
-    measured,
+    measure,
+    require_computable,
     weigh,
-    weighed,
     whole,
+    with_size,
 )
 
 if TYPE_CHECKING:
@@ -40,16 +40,16 @@ Binary = Callable[["Budget", Value, Value], Value]
 
 
 def concat(budget: Budget, parts: list[Value]) -> str:
-    """The texts of `parts`, one after another."""
+    """Concatenate the texts of `parts`."""
     texts = [text(budget, part) for part in parts]
     budget.text(sum(map(len, texts)))
     return "".join(texts)
 
 
 def add(budget: Budget, left: Value, right: Value) -> Value:
-    """The sum of numbers, or the join of texts or lists."""
+    """Return the sum of numbers, or the concatenation of texts or lists."""
     if is_number(left) and is_number(right):
-        return checked(checked(left) + checked(right))
+        return require_computable(require_computable(left) + require_computable(right))
     if isinstance(left, str) or isinstance(right, str):
         parts = [part for part in (left, right) if not is_nothing(part)]
         for part in parts:
@@ -60,42 +60,42 @@ def add(budget: Budget, left: Value, right: Value) -> Value:
         return ABSENT
     if isinstance(left, list | tuple) and isinstance(right, list | tuple):
         budget.step(len(left) + len(right))
-        (heavy, height), (more, tall) = measured(budget, left), measured(budget, right)
-        return weighed(budget, Made([*left, *right]), heavy + more, max(height, tall))
+        (heavy, height), (more, tall) = measure(budget, left), measure(budget, right)
+        return with_size(budget, TemplateList([*left, *right]), heavy + more, max(height, tall))
     raise Failure(f"cannot add {kind(left)} and {kind(right)}")
 
 
 def multiply(budget: Budget, left: Value, right: Value) -> Value:
-    """The product of numbers, or a text or list repeated."""
+    """Return the product of numbers, or a text or list repeated."""
     if is_number(left) and is_number(right):
-        return checked(checked(left) * checked(right))
+        return require_computable(require_computable(left) * require_computable(right))
     if is_nothing(left) or is_nothing(right):
         return ABSENT
     if isinstance(right, str | list) and isinstance(left, int):
         left, right = right, left
     if isinstance(right, int):
-        count = max(0, checked(right)) * bool(left)  # Python counts what is empty, too
+        count = max(0, require_computable(right)) * bool(left)  # Python counts what is empty, too
         if isinstance(left, str):
             budget.text(len(left) * count)
             return left * count
         if isinstance(left, list):
             budget.step(len(left) * count)
-            heavy, height = measured(budget, left)
-            return weighed(budget, Made(left * count), max(1, heavy * count), height)
+            heavy, height = measure(budget, left)
+            return with_size(budget, TemplateList(left * count), max(1, heavy * count), height)
     raise Failure(f"cannot multiply {kind(left)} and {kind(right)}")
 
 
 def power(_budget: Budget, left: Value, right: Value) -> Value:
-    """`left` to the power of `right`."""
+    """Return `left` to the power of `right`."""
     if is_nothing(left) or is_nothing(right):
         return ABSENT
     if not (is_number(left) and is_number(right)):
         raise Failure(f"cannot raise {kind(left)} to the power of {kind(right)}")
-    checked(left), checked(right)
+    require_computable(left), require_computable(right)
     if isinstance(left, int) and isinstance(right, int) and right > 0:
         if left.bit_length() * right > 2 * MAX_INTEGER.bit_length():
             raise Failure("a number is too large to compute with")
-        return checked(left**right)
+        return require_computable(left**right)
     return _number(lambda a, b: float(a) ** b, left, right)
 
 
@@ -108,13 +108,13 @@ def _number(compute: Callable[[Value, Value], Value], left: Value, right: Value)
         raise Failure("a number is too large to compute with") from None
     if isinstance(result, complex):
         raise Failure("a negative number has no such root")
-    return checked(result)
+    return require_computable(result)
 
 
 def _arithmetic(name: str, compute: Callable[[Value, Value], Value]) -> Binary:
     def apply(_budget: Budget, left: Value, right: Value) -> Value:
         if is_number(left) and is_number(right):
-            return _number(compute, checked(left), checked(right))
+            return _number(compute, require_computable(left), require_computable(right))
         if is_nothing(left) or is_nothing(right):
             return ABSENT
         raise Failure(f"cannot {name} {kind(left)} and {kind(right)}")
@@ -126,30 +126,30 @@ _modulo = _arithmetic("take the remainder of", operator.mod)
 
 
 def remainder(budget: Budget, left: Value, right: Value) -> Value:
-    """What is left of a division; of a text, its places filled as by `format`."""
+    """Return the remainder of a division; fill the places of a text as `format` does."""
     if isinstance(left, str):
         args = list(right) if isinstance(right, tuple) else [right]
         named = right if isinstance(right, dict) else {}
-        return formatted(budget, left, [] if named else args, named)
+        return fill_format(budget, left, [] if named else args, named)
     return _modulo(budget, left, right)
 
 
 def negative(value: Value) -> Value:
-    """The number of the opposite sign."""
+    """Return the number with the opposite sign."""
     if is_nothing(value):
         return ABSENT
     if not is_number(value):
         raise Failure(f"cannot negate {kind(value)}")
-    return -checked(value)
+    return -require_computable(value)
 
 
 def positive(value: Value) -> Value:
-    """The number itself."""
+    """Return the number itself."""
     return value if is_nothing(value) else -negative(value)
 
 
 def equal(budget: Budget, left: Value, right: Value) -> bool:
-    """Whether two values are the same; lists and objects pay for being compared."""
+    """Return whether two values are equal; lists and objects are charged for the comparison."""
     if isinstance(left, list | dict | tuple) and isinstance(right, list | dict | tuple):
         if len(left) != len(right):
             return False
@@ -178,7 +178,7 @@ def _ordering(compare: Callable[[Value, Value], bool]) -> Binary:
 
 
 def contains(budget: Budget, left: Value, right: Value) -> bool:
-    """Whether `left` is in the list, text or object `right`."""
+    """Return whether `left` is in the list, text or object `right`."""
     if is_nothing(right):
         return False
     if isinstance(right, str):
@@ -228,16 +228,16 @@ MAX_PRECISION: Final = 30
 
 
 def absolute(_budget: Budget, value: Value) -> Value:
-    """The number without its sign."""
+    """Return the number without its sign."""
     if is_nothing(value):
         return ABSENT
     if not is_number(value):
         raise Failure(f"{kind(value)} has no absolute value")
-    return abs(checked(value))
+    return abs(require_computable(value))
 
 
 def rounded(_budget: Budget, value: Value, precision: Value = 0, method: Value = "common") -> Value:
-    """The number with `precision` digits after the point; up, down, or to the nearer one."""
+    """Round a number to `precision` digits: up, down, or to the nearest."""
     if is_nothing(value):
         return ABSENT
     if not is_number(value):
@@ -247,15 +247,15 @@ def rounded(_budget: Budget, value: Value, precision: Value = 0, method: Value =
         raise Failure(f"cannot round to more than {MAX_PRECISION} digits")
     if method not in {"common", "ceil", "floor"}:
         raise Failure("a rounding method is 'common', 'ceil' or 'floor'")
-    return do_round(checked(value), digits, method)
+    return do_round(require_computable(value), digits, method)
 
 
 def integer(_budget: Budget, value: Value, default: Value = 0, base: Value = 10) -> Value:
-    """A whole number, or `default` where the value reads as none."""
+    """Return a whole number, or `default` if the value cannot be read as one."""
     try:
         if isinstance(value, str):
-            return int(checked(_read(value, whole(base, "base"))))
-        return int(checked(value))
+            return int(require_computable(_read(value, whole(base, "base"))))
+        return int(require_computable(value))
     except (TypeError, ValueError):
         return default
 
@@ -267,19 +267,19 @@ def _read(value: str, base: int) -> Value:
         number = float(value)
     if value.strip().lstrip("+-")[:1].isalpha():
         raise ValueError(value)  # float also reads "inf" and "nan"
-    return int(checked(number))
+    return int(require_computable(number))
 
 
 def floating(_budget: Budget, value: Value, default: Value = 0.0) -> Value:
-    """A number with a fraction, or `default` where the value reads as none."""
+    """Return a float, or `default` if the value cannot be read as one."""
     try:
-        return checked(float(value))
+        return require_computable(float(value))
     except (TypeError, ValueError, OverflowError):
         return default
 
 
 def filesizeformat(budget: Budget, value: Value, binary: Value = False) -> str:
-    """A number of bytes as people say it: 13 kB, 4.1 MB."""
+    """Format a number of bytes for people: 13 kB, 4.1 MB."""
     if is_nothing(value):
         return ""
     size = text(budget, value) if isinstance(value, str) else float(value)

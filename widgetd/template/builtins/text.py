@@ -1,4 +1,4 @@
-"""What filters and methods do to text: change it, search it, fill it, and fit it into a width.
+"""Filters and methods of text: change, search, fill and fit it.
 
 A value that is no text is taken as it would print. Every function takes the
 budget first and the text second, so that filters and methods share them. What
@@ -20,15 +20,15 @@ from urllib.parse import quote_plus as _quote_plus
 from jinja2.filters import do_indent
 
 from widgetd.template.budget import Failure
-from widgetd.template.serialise import indented, text, tojson
+from widgetd.template.serialise import text, to_indented_json, tojson
 from widgetd.template.values import (
     Value,
-    checked,
     elements,
     is_nothing,
     is_number,
     kind,
-    picked,
+    require_computable,
+    sublist,
     whole,
 )
 from widgetd.text_search import Match, compile_pattern
@@ -49,37 +49,37 @@ string = text
 """As it prints."""
 
 
-def paid(budget: Budget, value: Value, growth: int = 1) -> str:
-    """`value` as text, `growth` times its length paid for what will be made of it."""
+def charge_text(budget: Budget, value: Value, growth: int = 1) -> str:
+    """Return `value` as text, charging `growth` times its length for its result."""
     shown = text(budget, value)
     budget.text(growth * len(shown))
     return shown
 
 
-def _changed(change: Callable[[str], str]) -> Callable[[Budget, Value], str]:
-    return lambda budget, value: change(paid(budget, value, GROWTH))
+def _changing(change: Callable[[str], str]) -> Callable[[Budget, Value], str]:
+    return lambda budget, value: change(charge_text(budget, value, GROWTH))
 
 
 GROWTH: Final = 3
 """What changes each character on its own at most triples a text ("ß", "ﬃ")."""
 
-upper: Final = _changed(str.upper)
-lower: Final = _changed(str.lower)
-capitalize: Final = _changed(str.capitalize)
-str_title: Final = _changed(str.title)
+upper: Final = _changing(str.upper)
+lower: Final = _changing(str.lower)
+capitalize: Final = _changing(str.capitalize)
+str_title: Final = _changing(str.title)
 """The method `title`, which begins a word where the filter of that name does not."""
 
 
 def title(budget: Budget, value: Value) -> str:
-    """Each word with a capital letter, as the filter `title` does it."""
-    parts = _WORD_STARTS.split(paid(budget, value, GROWTH))
+    """Capitalise each word, as the filter `title` does."""
+    parts = _WORD_STARTS.split(charge_text(budget, value, GROWTH))
     budget.step(len(parts))
     return "".join(part[0].upper() + part[1:].lower() for part in parts if part)
 
 
-def _stripped(strip: Callable[[str, str | None], str]) -> Callable[..., str]:
+def _stripping(strip: Callable[[str, str | None], str]) -> Callable[..., str]:
     def apply(budget: Budget, value: Value, chars: Value = None) -> str:
-        shown, gone = paid(budget, value), None
+        shown, gone = charge_text(budget, value), None
         if not is_nothing(chars):
             gone = text(budget, chars)
             budget.scan(len(shown) * len(gone))  # Python looks each character up among all of them
@@ -88,13 +88,13 @@ def _stripped(strip: Callable[[str, str | None], str]) -> Callable[..., str]:
     return apply
 
 
-trim: Final = _stripped(str.strip)
-lstrip: Final = _stripped(str.lstrip)
-rstrip: Final = _stripped(str.rstrip)
+trim: Final = _stripping(str.strip)
+lstrip: Final = _stripping(str.lstrip)
+rstrip: Final = _stripping(str.rstrip)
 
 
 def replace(budget: Budget, value: Value, old: Value, new: Value, count: Value = None) -> str:
-    """Each `old` made `new`; at most `count` of them."""
+    """Replace `old` by `new`, at most `count` times."""
     shown, old, new = text(budget, value), text(budget, old), text(budget, new)
     budget.search(len(shown), len(old))
     found = shown.count(old)
@@ -105,15 +105,15 @@ def replace(budget: Budget, value: Value, old: Value, new: Value, count: Value =
 
 
 def wordcount(budget: Budget, value: Value) -> int:
-    """How many words there are."""
+    """Count words."""
     shown = text(budget, value)
     budget.scan(8 * len(shown))
     return sum(1 for _ in _WORDS.finditer(shown))
 
 
 def striptags(budget: Budget, value: Value) -> str:
-    """Without the tags and comments of HTML, its entities read, white space made single."""
-    shown = paid(budget, value, 2)
+    """Remove HTML tags and comments, decode entities, and collapse white space."""
+    shown = charge_text(budget, value, 2)
     budget.scan(8 * len(shown))
     parts, at = [], 0
     while (start := shown.find("<!--", at)) >= 0 and (end := shown.find("-->", start)) >= 0:
@@ -124,38 +124,38 @@ def striptags(budget: Budget, value: Value) -> str:
 
 
 def escape(budget: Budget, value: Value) -> str:
-    """With `&`, `<`, `>`, `'` and `"` written as HTML's entities."""
-    shown = paid(budget, value, 5)
+    """Escape `&`, `<`, `>`, `'` and `"` as HTML entities."""
+    shown = charge_text(budget, value, 5)
     for plain, entity in _ENTITIES:
         shown = shown.replace(plain, entity)
     return shown
 
 
 def urlencode(budget: Budget, value: Value) -> str:
-    """As a part of a URL; an object, or a list of pairs, as its query."""
+    """Encode a text for a URL; an object, or a list of pairs, as its query."""
     if isinstance(value, dict):
         pairs: Value = value.items()
     elif isinstance(value, list | tuple):
         pairs = value
     else:
-        return _quote(paid(budget, value, 9), safe="/")
+        return _quote(charge_text(budget, value, 9), safe="/")
     budget.step(len(pairs))
     return "&".join(
-        f"{_quote_plus(paid(budget, key, 9))}={_quote_plus(paid(budget, each, 9))}"
+        f"{_quote_plus(charge_text(budget, key, 9))}={_quote_plus(charge_text(budget, each, 9))}"
         for key, each in pairs
     )
 
 
 def join_with(budget: Budget, separator: str, values: Value) -> str:
-    """The texts of `values`, with `separator` between them."""
+    """Join the texts of `values` with `separator`."""
     parts = [text(budget, each) for each in elements(budget, values)]
     budget.text(sum(map(len, parts)) + len(separator) * len(parts))
     return separator.join(parts)
 
 
 def split(budget: Budget, value: Value, separator: Value = None, most: Value = -1) -> Value:
-    """The parts between white space, or between each `separator`."""
-    shown = paid(budget, value)
+    """Split at white space, or at each `separator`."""
+    shown = charge_text(budget, value)
     between = None if is_nothing(separator) else text(budget, separator)
     if between is None:
         parts = len(shown) // 2 + 1
@@ -163,19 +163,19 @@ def split(budget: Budget, value: Value, separator: Value = None, most: Value = -
         budget.search(len(shown), len(between))
         parts = shown.count(between) + 1
     budget.step(parts)
-    return picked(budget, shown.split(between, whole(most, "maxsplit")))
+    return sublist(budget, shown.split(between, whole(most, "maxsplit")))
 
 
 def splitlines(budget: Budget, value: Value) -> Value:
-    """The lines."""
-    shown = paid(budget, value)
+    """Split into lines."""
+    shown = charge_text(budget, value)
     budget.step(len(shown) // LINES_PER_STEP)
     lines = shown.splitlines()
     budget.step(len(lines))
-    return picked(budget, lines)
+    return sublist(budget, lines)
 
 
-def _sought(search: Callable[[str, str], int]) -> Callable[[Budget, Value, Value], int]:
+def _searching(search: Callable[[str, str], int]) -> Callable[[Budget, Value, Value], int]:
     def apply(budget: Budget, value: Value, part: Value) -> int:
         shown, sought = text(budget, value), text(budget, part)
         budget.search(len(shown), len(sought))
@@ -184,11 +184,11 @@ def _sought(search: Callable[[str, str], int]) -> Callable[[Budget, Value, Value
     return apply
 
 
-count: Final = _sought(str.count)
-find: Final = _sought(str.find)
+count: Final = _searching(str.count)
+find: Final = _searching(str.find)
 
 
-def _fitted(fit: Callable[[str, int], str]) -> Callable[[Budget, Value, Value], str]:
+def _fitting(fit: Callable[[str, int], str]) -> Callable[[Budget, Value, Value], str]:
     def apply(budget: Budget, value: Value, width: Value) -> str:
         shown, size = text(budget, value), whole(width, "width")
         budget.text(max(size, len(shown)))
@@ -197,21 +197,21 @@ def _fitted(fit: Callable[[str, int], str]) -> Callable[[Budget, Value, Value], 
     return apply
 
 
-ljust: Final = _fitted(str.ljust)
-rjust: Final = _fitted(str.rjust)
-zfill: Final = _fitted(str.zfill)
-_centered: Final = _fitted(str.center)
+ljust: Final = _fitting(str.ljust)
+rjust: Final = _fitting(str.rjust)
+zfill: Final = _fitting(str.zfill)
+_center: Final = _fitting(str.center)
 
 
 def center(budget: Budget, value: Value, width: Value = 80) -> str:
-    """In the middle of `width` characters."""
-    return _centered(budget, value, width)
+    """Center a text in `width` characters."""
+    return _center(budget, value, width)
 
 
 def indent(
     budget: Budget, value: Value, width: Value = 4, first: Value = False, blank: Value = False
 ) -> str:
-    """Each line but the first moved right by `width` spaces, or by the text `width`."""
+    """Indent each line but the first by `width` spaces, or by the text `width`."""
     shown = text(budget, value)
     size = len(width) if isinstance(width, str) else max(0, whole(width, "width"))
     lines = len(shown) + 1 if "\n" not in shown else shown.count("\n") + 2
@@ -229,8 +229,8 @@ def truncate(  # noqa: PLR0917 - the filter takes them by position
     end: Value = "...",
     leeway: Value = 5,
 ) -> str:
-    """At most `length` characters (and `leeway` more), cut at a word, with `end` in place."""
-    shown = paid(budget, value)
+    """Cut a text to `length` characters (and `leeway` more) at a word, and append `end`."""
+    shown = charge_text(budget, value)
     most, ending = whole(length, "length"), text(budget, end)
     slack = 5 if leeway is None else leeway
     if most < len(ending) or whole(slack, "leeway") < 0:
@@ -249,7 +249,7 @@ def wordwrap(  # noqa: PLR0917 - the filter takes them by position
     wrapstring: Value = None,
     break_on_hyphens: Value = True,
 ) -> str:
-    """In lines of at most `width` characters, with `wrapstring` between them."""
+    """Wrap a text to lines of at most `width` characters, joined by `wrapstring`."""
     shown = text(budget, value)
     between = "\n" if wrapstring is None else text(budget, wrapstring)
     budget.step(len(shown))
@@ -274,19 +274,19 @@ def wordwrap(  # noqa: PLR0917 - the filter takes them by position
 
 
 def tojson_filter(budget: Budget, value: Value, indent: Value = None) -> str:
-    """As JSON, in one line or indented."""
+    """Return a value as JSON, in one line or indented."""
     if not is_nothing(indent):
-        return indented(budget, value, indent)
+        return to_indented_json(budget, value, indent)
     shown = tojson(budget, value)
     budget.text(len(shown))
     return shown
 
 
 def format_filter(budget: Budget, value: Value, *args: Value, **kwargs: Value) -> str:
-    """With the places of a printf-style text filled: `"%s of %d"|format(a, b)`."""
+    """Fill the places of a printf-style text: `"%s of %d"|format(a, b)`."""
     if args and kwargs:
         raise Failure("a format takes values by position or by name, not both")
-    return formatted(budget, text(budget, value), list(args), kwargs)
+    return fill_format(budget, text(budget, value), list(args), kwargs)
 
 
 # Python's own `%` would pad to any width before anyone can count it, so each
@@ -299,13 +299,13 @@ _CONVERSION: Final = compile_pattern(
 )
 
 
-def formatted(budget: Budget, template: str, args: list[Value], named: dict[str, Value]) -> str:
-    """`template` with its conversions filled from `args` in turn, or by key from `named`."""
+def fill_format(budget: Budget, template: str, args: list[Value], named: dict[str, Value]) -> str:
+    """Fill the conversions of `template` from `args` in turn, or by key from `named`."""
     budget.scan(8 * len(template))
     parts: list[str] = []
     end, pending = 0, iter(args)
     for match in _CONVERSION.finditer(template):
-        parts += template[end : match.start()], _converted(budget, match, pending, named)
+        parts += template[end : match.start()], _fill_conversion(budget, match, pending, named)
         budget.text(len(parts[-2]) + len(parts[-1]) + 1)
         end = match.end()
     budget.text(len(template) - end)
@@ -314,7 +314,7 @@ def formatted(budget: Budget, template: str, args: list[Value], named: dict[str,
     return "".join([*parts, template[end:]])
 
 
-def _converted(
+def _fill_conversion(
     budget: Budget, match: Match[str], pending: Iterator[Value], named: dict[str, Value]
 ) -> str:
     conversion, key = match["kind"], match["key"]
@@ -334,7 +334,7 @@ def _converted(
         is_number_of_one = isinstance(value, int) and 0 <= value <= sys.maxunicode
         if not (is_number_of_one or (isinstance(value, str) and len(value) == 1)):
             raise Failure("a format writes one character, or the number of one, at '%c'")
-    elif not is_number(checked(value)):
+    elif not is_number(require_computable(value)):
         raise Failure(f"a format cannot write {kind(value)} as a number")
     elif conversion in "xXo" and not isinstance(value, int):
         raise Failure(f"a format writes only whole numbers at '%{conversion}'")

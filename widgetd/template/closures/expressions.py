@@ -30,8 +30,8 @@ from widgetd.template.values import (
     dict_key,
     is_nothing,
     kind,
-    made_dict,
     member,
+    new_dict,
     part,
 )
 
@@ -305,7 +305,7 @@ def _pairs(compiler: Compiler, op: Op) -> Evaluate:
         budget = frame[BUDGET]
         budget.step(len(pairs))
         entries = [(dict_key(budget, key(frame)), value(frame)) for key, value in pairs]
-        return made_dict(budget, entries)
+        return new_dict(budget, entries)
 
     return make
 

@@ -25,18 +25,18 @@ from widgetd.template.values import (
     ABSENT,
     HOLDERS,
     LEAF,
-    Made,
+    TemplateList,
     Value,
     dict_key,
     elements,
     is_nothing,
     kind,
-    made,
-    made_dict,
+    measure_inside,
     member,
-    placed,
+    new_dict,
+    new_list,
     weigh,
-    weighed,
+    with_size,
 )
 
 # --- operators and calls ---
@@ -121,7 +121,7 @@ def _method(compiler: Compiler, op: Op) -> Evaluate:
 
     def call(frame: Frame) -> Value:
         value = subject(frame)
-        return javascript.called(frame[BUDGET], name, value, [each(frame) for each in args])
+        return javascript.call_method(frame[BUDGET], name, value, [each(frame) for each in args])
 
     return with_place(op.place, call)
 
@@ -230,7 +230,7 @@ def _children(compiler: Compiler, kids: tuple[Expr, ...]) -> list[Part]:
 
 def _fragment(compiler: Compiler, op: Op) -> Evaluate:
     parts = _children(compiler, op.operands)
-    return with_place(op.place, lambda frame: weighed(frame[BUDGET], *_shown(parts, frame)))
+    return with_place(op.place, lambda frame: with_size(frame[BUDGET], *_shown(parts, frame)))
 
 
 def _extended(compiler: Compiler, op: Op) -> Evaluate:
@@ -249,7 +249,7 @@ def _extended(compiler: Compiler, op: Op) -> Evaluate:
             value = evaluate(frame)
             budget.step()
             out += elements(budget, value) if is_spread else [value]
-        return made(budget, out)
+        return new_list(budget, out)
 
     return with_place(op.place, extend)
 
@@ -275,15 +275,15 @@ def _merged(compiler: Compiler, op: Op) -> Evaluate:
                 budget.step(len(value))
                 out.update(value)
         if children:
-            out[CHILDREN] = weighed(budget, *_shown(children, frame))
-        return made_dict(budget, {k: v for k, v in out.items() if v is not ABSENT})
+            out[CHILDREN] = with_size(budget, *_shown(children, frame))
+        return new_dict(budget, {k: v for k, v in out.items() if v is not ABSENT})
 
     return with_place(op.place, merge)
 
 
-def _shown(parts: list[Part], frame: Frame) -> tuple[Made, int, int]:
+def _shown(parts: list[Part], frame: Frame) -> tuple[TemplateList, int, int]:
     """Build the list of children as React shows them: lists joined, nothing left out."""
-    budget, out, heavy, height = frame[BUDGET], Made(), 1, 1
+    budget, out, heavy, height = frame[BUDGET], TemplateList(), 1, 1
     for how, evaluate in parts:
         if how == BUILD:
             value, more, tall = evaluate(frame)
@@ -297,7 +297,7 @@ def _shown(parts: list[Part], frame: Frame) -> tuple[Made, int, int]:
                 budget.step(len(value))
                 waiting.extend(reversed(value))
             elif not (is_nothing(value) or isinstance(value, bool) or value == ""):
-                more, tall = placed(budget, value) if type(value) in HOLDERS else (LEAF, 0)
+                more, tall = measure_inside(budget, value) if type(value) in HOLDERS else (LEAF, 0)
                 if type(value) is str:
                     more += len(value)
                 out.append(value)
@@ -312,12 +312,12 @@ def _with_texts(compiler: Compiler, op: Op) -> Evaluate:
     def wrap(frame: Frame) -> Value:
         budget = frame[BUDGET]
         values: Any = [
-            made_dict(budget, {"type": "Text", "value": each})
+            new_dict(budget, {"type": "Text", "value": each})
             if isinstance(each, dict) and isinstance(each.get("type"), str)
             else each
             for each in evaluate(frame)
         ]
-        return made(budget, values)
+        return new_list(budget, values)
 
     return wrap
 

@@ -16,12 +16,12 @@ from widgetd.template.values import (
     ABSENT,
     HOLDERS,
     LEAF,
-    Made,
-    MadeDict,
-    MadeTuple,
+    TemplateDict,
+    TemplateList,
+    TemplateTuple,
     Value,
-    placed,
-    weighed,
+    measure_inside,
+    with_size,
 )
 
 Build = Callable[[Frame], tuple[Value, int, int]]
@@ -34,7 +34,10 @@ Part = tuple[int, Any]
 
 CHILDREN: Final = "children"
 
-_LISTS: Final[Mapping[str, type[Made | MadeTuple]]] = {"[,]": Made, "(,)": MadeTuple}
+_LISTS: Final[Mapping[str, type[TemplateList | TemplateTuple]]] = {
+    "[,]": TemplateList,
+    "(,)": TemplateTuple,
+}
 
 
 def is_built(op: Op) -> bool:
@@ -72,12 +75,12 @@ def literal(build: Build, cost: int) -> Evaluate:
         budget = frame[BUDGET]
         budget.step(cost)
         value, heavy, height = build(frame)
-        return weighed(budget, value, heavy, height)
+        return with_size(budget, value, heavy, height)
 
     return make
 
 
-def list_of(parts: Sequence[Part], of: type[Made | MadeTuple] = Made) -> Build:
+def list_of(parts: Sequence[Part], of: type[TemplateList | TemplateTuple] = TemplateList) -> Build:
     """Return what builds a list."""
     values = [
         (how == BUILD, constant(evaluate) if how == CONSTANT else evaluate)
@@ -96,7 +99,7 @@ def list_of(parts: Sequence[Part], of: type[Made | MadeTuple] = Made) -> Build:
                 inside.append(value)
                 continue
             elif type(value) in HOLDERS:
-                more, tall = placed(frame[BUDGET], value)
+                more, tall = measure_inside(frame[BUDGET], value)
             else:
                 inside.append(value)
                 continue
@@ -127,7 +130,7 @@ def object_of(
     least = 1 + 2 * LEAF * len(constants) + sum(map(len, texts))
 
     def build(frame: Frame) -> tuple[Value, int, int]:
-        heavy, height, new = least, 1, MadeDict(constants)
+        heavy, height, new = least, 1, TemplateDict(constants)
         for key, is_literal, evaluate in computed:
             value = evaluate(frame)
             if is_literal:
@@ -137,7 +140,7 @@ def object_of(
                 new[key] = value
                 continue
             elif type(value) in HOLDERS:
-                more, tall = placed(frame[BUDGET], value)
+                more, tall = measure_inside(frame[BUDGET], value)
             else:
                 if value is ABSENT and drop_undefined:
                     del new[key]

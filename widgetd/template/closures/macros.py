@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from widgetd.template.budget import NODES_PER_STEP, Failure
 from widgetd.template.ir import Op, height
-from widgetd.template.values import ABSENT, RuntimeObject, Value, made_dict, made_tuple
+from widgetd.template.values import ABSENT, RuntimeObject, Value, new_dict, new_tuple
 
 if TYPE_CHECKING:
     from widgetd.template.budget import Budget
@@ -56,11 +56,11 @@ class MacroDefinition:
                     frame[slot] = self.defaults[name](frame)
         count = len(self.slots)
         if self.varargs is not None:
-            frame[self.varargs] = made_tuple(budget, args[count:])
+            frame[self.varargs] = new_tuple(budget, args[count:])
         elif len(args) > count:
             raise Failure(f"the macro '{self.name}' takes at most {count} arguments")
         if self.kwargs is not None:
-            frame[self.kwargs] = made_dict(budget, kwargs)
+            frame[self.kwargs] = new_dict(budget, kwargs)
         elif kwargs:
             raise Failure(f"the macro '{self.name}' takes no argument '{next(iter(kwargs))}'")
 

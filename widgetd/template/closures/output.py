@@ -15,7 +15,7 @@ from widgetd.template.ir import Op
 from widgetd.template.scope import BUDGET, Evaluate, Execute, Frame
 from widgetd.template.serialise import (
     bare,
-    half_escaped,
+    complete_escapes,
     inside,
     json_inside,
     quote,
@@ -37,7 +37,7 @@ WRITERS: Final[Mapping[str, Write]] = MappingProxyType(
         "text": text,
         "value": text,
         "inside": inside,
-        "escaped": half_escaped,
+        "escaped": complete_escapes,
         "bare": bare,
     }
 )

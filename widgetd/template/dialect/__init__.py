@@ -1,1 +1,1 @@
-"""What Studio's exporter writes: its words, lost texts, wrappers, commas, and JSON context."""
+"""The dialect of Studio's exporter: words, lost texts, wrappers, commas, JSON context."""

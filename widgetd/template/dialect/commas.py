@@ -13,7 +13,7 @@ _PIECE: Final = compile_pattern(r'(?s)[\[\]{},:]|"(?:[^"\\]++|\\.)*+"|[^\s"\[\]{
 
 
 def mend(text: str) -> str | None:
-    """`text` as valid JSON, with commas set right between its values; None where that fails.
+    """Return `text` as valid JSON with commas repaired between values; None if that fails.
 
     A loop without a separator, or with one too many, is what it takes to get
     here. Nothing inside a string is touched.
@@ -46,7 +46,7 @@ _BEFORE_VALUE: Final = frozenset({"", "[", "{", ",", ":"})
 
 
 def is_json(text: str) -> bool:
-    """Whether `text` is one JSON value."""
+    """Return whether `text` is one JSON value."""
     try:
         orjson.loads(text)
     except orjson.JSONDecodeError:

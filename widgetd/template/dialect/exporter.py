@@ -1,4 +1,4 @@
-"""What Studio's exporter writes that Jinja does not mean, and the meaning it evidently has.
+"""The exporter's constructs that Jinja would misread, and the meaning they evidently have.
 
 Words and operators of JavaScript are read as such, commas between values are set right,
 and two losses are made good that show in the text of a template: the exporter gives a
@@ -20,7 +20,7 @@ from typing import Final
 from jinja2.lexer import Token
 
 from widgetd.limits import AT_WORK
-from widgetd.template.lexer import normalised, tokens_of_tag
+from widgetd.template.lexer import normalise, tokens_of_tag
 from widgetd.text_search import compile_pattern
 
 # --- words and operators ---
@@ -45,7 +45,7 @@ _ADVICE: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def advice(problem: str) -> str:
-    """What would be right where the parser found `problem`."""
+    """Return the advice for a problem of the parser."""
     right = (right for start, right in _ADVICE.items() if problem.startswith(start))
     return next(right, "write it as Jinja reads it")
 
@@ -72,9 +72,9 @@ _NO_PATH: Final = NOTHING_NAMES | {"none", "None", "true", "True", "false", "Fal
 
 
 @lru_cache(maxsize=AT_WORK)
-def converted(text: str) -> frozenset[int]:
-    """The values of a template that the JSX made a text of: the offset of the `tojson` of each."""
-    text, found, at = normalised(text), set(), 0
+def find_converted(text: str) -> frozenset[int]:
+    """Return the offsets of the `tojson` filters whose values the JSX had made texts of."""
+    text, found, at = normalise(text), set(), 0
     while begun := _DOUBLED.search(text, at):
         tag = tokens_of_tag(text, begun.end())
         at = tag[-1].lineno
@@ -84,7 +84,7 @@ def converted(text: str) -> frozenset[int]:
 
 
 def _is_literal(tag: Sequence[Token]) -> bool:
-    """Whether a tag writes a template literal that held a single value, and nothing else."""
+    """Return whether a tag writes a template literal with a single value and nothing else."""
     value = tag[:-3]
     if [token.value for token in tag[-3:-1]] != ["|", "tojson"] or tag[-1].type != "variable_end":
         return False
@@ -120,8 +120,8 @@ WRAPPED: Final = compile_pattern(r'\{\s*"type"\s*:\s*"Text"\s*,\s*"value"\s*:\s*
 _NO_SPACE: Final = compile_pattern(r"\S")
 
 
-def unwrapped(text: str) -> str:
-    """`text` with blanks for each `{"type": "Text", "value": …}` round what is data.
+def unwrap_data(text: str) -> str:
+    """Return `text` with blanks for each `{"type": "Text", "value": …}` around data.
 
     Data is an object in a property other than `children`.
     """
@@ -129,14 +129,14 @@ def unwrapped(text: str) -> str:
         return text
     parts: list[str] = []
     at = 0
-    for start, end in sorted(_blanks(text)):
+    for start, end in sorted(_wrapper_ranges(text)):
         parts += text[at:start], _NO_SPACE.sub(" ", text[start:end])
         at = end
     return "".join([*parts, text[at:]])
 
 
-def _blanks(text: str) -> Iterator[tuple[int, int]]:
-    """Where each wrapper begins and where it ends, each as a range of `text`."""
+def _wrapper_ranges(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of `text` at which each wrapper begins and ends."""
     # Of each bracket that is open: the key that it stands under, and its wrapper's beginning.
     around: list[tuple[str, tuple[int, int] | None]] = []
     string = key = ""

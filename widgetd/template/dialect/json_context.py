@@ -1,4 +1,4 @@
-"""Follow the JSON that a template writes, to know what surrounds each output.
+"""The JSON around each output of a template, found by a walk along every path.
 
 The template is run through once without arguments, along every way at once: a
 condition goes both ways, a loop takes no turn, one, and many. Only what holds
@@ -14,16 +14,16 @@ from typing import Any, Final, NamedTuple
 from jinja2.visitor import NodeVisitor
 
 from widgetd.template.dialect.patterns import (
-    captured,
-    decided,
+    captured_names,
+    decide,
     escapes_itself,
-    quoted,
+    find_stripping,
+    quoted_names,
     shows_argument,
     shows_json,
     starts_json,
-    stripping,
 )
-from widgetd.template.parser import Parsed, nodes, start, targets
+from widgetd.template.parser import Parsed, nodes, start, target_names
 from widgetd.text_search import compile_pattern
 
 ANY: Final = 0
@@ -39,7 +39,7 @@ LEAD: Final = 6
 
 
 class Point(NamedTuple):
-    """What may stand before a place, and whether it surely does, or only on some condition."""
+    """A possible state before a place; `sure` if it does not depend on a condition."""
 
     state: int
     sure: bool
@@ -49,14 +49,14 @@ States = frozenset[Point]
 
 
 class Turn(NamedTuple):
-    """Which turn of the innermost loop is being looked at."""
+    """The turn of the innermost loop that is walked."""
 
     first: bool
     last: bool
 
 
 class Comma(NamedTuple):
-    """A comma that is missing or one too many, by its offset in what was looked through."""
+    """A comma that is missing or one too many, by its offset in the text."""
 
     place: int
     missing: bool
@@ -64,7 +64,7 @@ class Comma(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JsonContext:
-    """What was found out about a template's outputs, by the identity of their nodes.
+    """Facts about a template's outputs, by the identity of their nodes.
 
     Attributes:
         in_strings: The expressions and blocks whose text stands inside a JSON string.
@@ -90,7 +90,7 @@ class JsonContext:
 
 
 def json_context(parsed: Parsed) -> JsonContext:
-    """What surrounds each output of a template that writes JSON."""
+    """Return what surrounds each output of a template that writes JSON."""
     walk = _Walk(parsed)
     walk.body(parsed.tree.body, frozenset({Point(ANY, sure=True)}), None)
     return walk.context()
@@ -100,15 +100,15 @@ _Bodied = nodes.AssignBlock | nodes.Macro | nodes.CallBlock | nodes.FilterBlock
 
 
 class _Walk(NodeVisitor):
-    """One run through a template, and what it has seen so far.
+    """One walk through a template.
 
     Each visit says what may stand behind a node, given what may stand before it.
     """
 
     def __init__(self, parsed: Parsed) -> None:
-        self.stripping, self.stripped = stripping(parsed.nodes)
-        self.captured = captured(parsed.nodes)
-        self.quoted = quoted(parsed.nodes)
+        self.stripping, self.stripped = find_stripping(parsed.nodes)
+        self.captured = captured_names(parsed.nodes)
+        self.quoted = quoted_names(parsed.nodes)
         self.converted = parsed.converted
         self.seen: dict[int, tuple[nodes.Node, set[int]]] = {}
         self.before: dict[int, set[int]] = {}
@@ -161,14 +161,14 @@ class _Walk(NodeVisitor):
         return self.shown(node, states, turn)
 
     def shown(self, node: nodes.Node | None, states: States, turn: Turn | None) -> States:
-        """What stands behind a value, seen through its conditions."""
+        """Return the states after a value, looking through its conditions."""
         if node is None:
             return states
         if isinstance(node, nodes.Const) and isinstance(node.value, str):
             return self.text(node.value, node, states)
         if isinstance(node, nodes.CondExpr):
             ways = {True: node.expr1, False: node.expr2}
-            taken = decided(node.test, turn)
+            taken = decide(node.test, turn)
             chosen = ways.values() if taken is None else [ways[taken]]
             return _either([self.shown(each, states, turn) for each in chosen])
         if shows_json(node):
@@ -183,7 +183,7 @@ class _Walk(NodeVisitor):
         self.before.setdefault(id(node), set()).update(point.state for point in states)
 
     def unknown(self, point: Point) -> Point:
-        """What stands behind a text of which nothing is known."""
+        """Return the state after a text that is not known."""
         if point.state == IN_STRING:
             return point
         if point.state == COLON:
@@ -192,7 +192,7 @@ class _Walk(NodeVisitor):
         return Point(ANY, point.sure)
 
     def text(self, text: str, node: nodes.Node, states: States) -> States:
-        """What stands behind the `text` of `node`; what is wrong with its commas is remembered."""
+        """Return the states after the `text` of `node`, and record mistakes in its commas."""
         behind = set()
         for state, sure in states:
             if (text, state) not in self.texts:
@@ -209,7 +209,7 @@ class _Walk(NodeVisitor):
         self.stands(node, states)
         behind = []
         for branch in (node, *node.elif_):
-            taken = decided(branch.test, turn)
+            taken = decide(branch.test, turn)
             if taken is not False:
                 behind.append(self.body(branch.body, states, turn))
             if taken:
@@ -217,7 +217,7 @@ class _Walk(NodeVisitor):
         return _either([*behind, self.body(node.else_, states, turn)])
 
     def visit_For(self, node: nodes.For, states: States, turn: Turn | None) -> States:
-        """What stands behind a loop of no turn, of one, and of any number."""
+        """Return the states after a loop of no turn, of one, and of any number."""
         none = self.body(node.else_, states, turn)
         one = self.body(node.body, states, Turn(first=True, last=True))
         middle = self.body(node.body, states, Turn(first=True, last=False))
@@ -232,7 +232,7 @@ class _Walk(NodeVisitor):
     def visit_AssignBlock(
         self, node: nodes.AssignBlock, states: States, turn: Turn | None
     ) -> States:
-        """What stands behind a set-block: nothing new, unless it is written on the spot."""
+        """Return the states after a set-block: unchanged, unless it is written at once."""
         if id(node) not in self.stripping:
             self.aside(node, states, turn)
             return states
@@ -246,9 +246,9 @@ class _Walk(NodeVisitor):
         )
 
     def aside(self, node: _Bodied, states: States, turn: Turn | None) -> States:
-        """Look at a body that is captured, not written here."""
+        """Walk a body that is captured instead of written."""
         is_quoted = isinstance(node, nodes.AssignBlock) and not self.quoted.isdisjoint(
-            targets(node.target)
+            target_names(node.target)
         )
         # What `tojson` makes a string of is no JSON itself.
         if starts_json(node.body) and not is_quoted:
@@ -261,7 +261,7 @@ class _Walk(NodeVisitor):
     def visit_CallBlock(
         self, node: nodes.CallBlock | nodes.FilterBlock, states: States, turn: Turn | None
     ) -> States:
-        """What stands behind a `call` or `filter` block, which writes what it captured."""
+        """Return the states after a `call` or `filter` block, which writes what it captured."""
         self.aside(node, states, None if isinstance(node, nodes.CallBlock) else turn)
         self.see(node, states)
         return frozenset(self.unknown(point) for point in states)
@@ -275,7 +275,7 @@ class _Walk(NodeVisitor):
 
 
 def _either(ways: list[States]) -> States:
-    """What stands behind ways of which one is taken; sure only where all agree."""
+    """Return the states after several paths; sure only if all agree."""
     if all(way == ways[0] for way in ways):
         return ways[0]
     return frozenset(Point(point.state, sure=False) for way in ways for point in way)
@@ -302,7 +302,7 @@ _REST_OF_STRING: Final = compile_pattern(r'(?s)\A(?:[^"\\]++|\\.)*+"')
 
 
 def _after(text: str, state: int) -> tuple[int, list[Comma]]:
-    """The state behind `text` where `state` is before it, and what is wrong with its commas."""
+    """Return the state after `text`, and the mistakes in its commas."""
     mistakes: list[Comma] = []
     start = 0
     if state == IN_STRING:
@@ -313,7 +313,7 @@ def _after(text: str, state: int) -> tuple[int, list[Comma]]:
     for match in _PIECE.finditer(text, start):
         kind = match.lastgroup
         if kind == "mark":
-            state = _marked(match[0], state, match.start(), mistakes)
+            state = _after_mark(match[0], state, match.start(), mistakes)
         else:
             if state == VALUE:
                 mistakes.append(Comma(match.start(), missing=True))
@@ -321,7 +321,7 @@ def _after(text: str, state: int) -> tuple[int, list[Comma]]:
     return state, mistakes[:MAX_MISTAKES]
 
 
-def _marked(mark: str, state: int, offset: int, mistakes: list[Comma]) -> int:
+def _after_mark(mark: str, state: int, offset: int, mistakes: list[Comma]) -> int:
     if mark == ":":
         return COLON
     if mark == ",":

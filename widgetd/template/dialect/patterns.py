@@ -1,4 +1,4 @@
-"""Recognise what templates do again and again: strip a comma, ask for the last turn, escape.
+"""Recognisers of idioms: stripping a comma, asking for the last turn, escaping.
 
 Each function looks at one piece of a tree and says what it evidently is.
 """
@@ -10,12 +10,12 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from widgetd.template.parser import every, nodes, targets
+from widgetd.template.parser import every, nodes, target_names
 
 
 @lru_cache(maxsize=64)
-def _stripped(name: str) -> nodes.CondExpr:
-    """`(_c[1:] if _c and _c[0] == ',' else _c)`, which follows the set-block of `_c`."""
+def _strip_tree(name: str) -> nodes.CondExpr:
+    """Return the tree of `(_c[1:] if _c and _c[0] == ',' else _c)`."""
 
     def read() -> nodes.Name:
         return nodes.Name(name, "load")
@@ -32,8 +32,8 @@ def _stripped(name: str) -> nodes.CondExpr:
 _READS_PER_STRIP: Final = 4
 
 
-def stripping(among: list[nodes.Node]) -> tuple[frozenset[int], frozenset[int]]:
-    """The set-blocks that the next output strips of a comma, and those outputs.
+def find_stripping(among: list[nodes.Node]) -> tuple[frozenset[int], frozenset[int]]:
+    """Return the set-blocks that the next output strips of a comma, and those outputs.
 
     A name that is read anywhere else keeps its set-blocks as they are.
     """
@@ -54,7 +54,7 @@ def stripping(among: list[nodes.Node]) -> tuple[frozenset[int], frozenset[int]]:
 
 
 def _pairs(among: list[nodes.Node]) -> Iterator[tuple[str, nodes.Node, nodes.Node]]:
-    """Each such set-block and value, with the name that the one binds and the other reads."""
+    """Yield each such set-block and value, with the name that connects them."""
     for parent in among:
         if "body" not in parent.fields:
             continue
@@ -62,12 +62,12 @@ def _pairs(among: list[nodes.Node]) -> Iterator[tuple[str, nodes.Node, nodes.Nod
             for block, output in pairwise(body):
                 if isinstance(block, nodes.AssignBlock) and block.filter is None:
                     value, target = _first_value(output), block.target
-                    if isinstance(target, nodes.Name) and value == _stripped(target.name):
+                    if isinstance(target, nodes.Name) and value == _strip_tree(target.name):
                         yield target.name, block, value
 
 
 def _first_value(node: nodes.Node) -> nodes.Node | None:
-    """What an output writes first, white space aside."""
+    """Return the first value of an output, white space aside."""
     if not isinstance(node, nodes.Output):
         return None
     for each in node.nodes:
@@ -76,35 +76,35 @@ def _first_value(node: nodes.Node) -> nodes.Node | None:
     return None
 
 
-def captured(among: list[nodes.Node]) -> frozenset[str]:
-    """The names that stand for text which the template put together."""
+def captured_names(among: list[nodes.Node]) -> frozenset[str]:
+    """Return the names of texts that the template put together."""
     blocks = [each for each in among if isinstance(each, nodes.AssignBlock)]
-    return frozenset(name for each in blocks for name in targets(each.target))
+    return frozenset(name for each in blocks for name in target_names(each.target))
 
 
-def quoted(among: list[nodes.Node]) -> frozenset[str]:
-    """The names that are piped through `tojson`."""
+def quoted_names(among: list[nodes.Node]) -> frozenset[str]:
+    """Return the names that are piped through `tojson`."""
     values = [
         each.node for each in among if isinstance(each, nodes.Filter) and each.name == "tojson"
     ]
     return frozenset(each.name for each in values if isinstance(each, nodes.Name))
 
 
-def decided(test: nodes.Node, turn: tuple[bool, bool] | None) -> bool | None:
-    """What `test` comes to in a loop's turn that is the `(first, last)` one; None if unknown."""
+def decide(test: nodes.Node, turn: tuple[bool, bool] | None) -> bool | None:
+    """Return the result of `test` in the `(first, last)` turn of a loop; None if unknown."""
     if turn is None:
         return None
     if isinstance(test, nodes.Not):
-        inner = decided(test.node, turn)
+        inner = decide(test.node, turn)
         return None if inner is None else not inner
     if isinstance(test, nodes.And | nodes.Or):
-        sides = {decided(test.left, turn), decided(test.right, turn)}
+        sides = {decide(test.left, turn), decide(test.right, turn)}
         settles = isinstance(test, nodes.Or)
         if settles in sides:
             return settles
         return None if None in sides else not settles
     if isinstance(test, nodes.Compare) and len(test.ops) == 1:
-        return _compared(_member(test.expr), test.ops[0], turn)
+        return _decide_comparison(_member(test.expr), test.ops[0], turn)
     member = _member(test)
     if member in {"index0", "revindex0"}:  # zero is false
         return not turn[member == "revindex0"]
@@ -115,7 +115,9 @@ _FIRST: Final = {("index0", 0), ("index", 1), ("revindex0", "last"), ("revindex"
 _LAST: Final = {("revindex0", 0), ("revindex", 1), ("index", "length")}
 
 
-def _compared(member: str | None, operand: nodes.Operand, turn: tuple[bool, bool]) -> bool | None:
+def _decide_comparison(
+    member: str | None, operand: nodes.Operand, turn: tuple[bool, bool]
+) -> bool | None:
     other = operand.expr.value if isinstance(operand.expr, nodes.Const) else _member(operand.expr)
     if (member, other) in _FIRST:
         at_end = turn[0]
@@ -129,21 +131,21 @@ def _compared(member: str | None, operand: nodes.Operand, turn: tuple[bool, bool
 
 
 def _member(node: nodes.Node) -> str | None:
-    """`last`, where `node` is `loop.last`."""
+    """Return `last` for `loop.last`."""
     if isinstance(node, nodes.Getattr) and node.node == nodes.Name("loop", "load"):
         return node.attr
     return None
 
 
 def shows_json(node: nodes.Node) -> bool:
-    """Whether `node` always writes one JSON value that is no text, or a quoted one."""
+    """Return whether `node` always writes one JSON value."""
     if isinstance(node, nodes.Filter):
         return node.name == "tojson"
     return isinstance(node, nodes.Const) and isinstance(node.value, int | float)
 
 
 def shows_argument(node: nodes.Node, captured: Collection[str]) -> bool:
-    """Whether `node` writes data, and nothing that a set-block, macro or call put together."""
+    """Return whether `node` writes data, not text put together by the template."""
     names = {
         each.name for each in (node, *node.find_all(nodes.Name)) if isinstance(each, nodes.Name)
     }
@@ -152,7 +154,7 @@ def shows_argument(node: nodes.Node, captured: Collection[str]) -> bool:
 
 
 def escapes_itself(node: nodes.Node) -> bool:
-    """Whether `node` writes JSON's escapes itself: by a backslash, or by `tojson` within."""
+    """Return whether `node` writes JSON's escapes itself, by a backslash or by `tojson`."""
     for each in every(node):
         if isinstance(each, nodes.Filter) and each.name == "tojson" and each is not node:
             return True
@@ -162,7 +164,7 @@ def escapes_itself(node: nodes.Node) -> bool:
 
 
 def starts_json(body: list[nodes.Node]) -> bool:
-    """Whether the text that `body` writes begins as JSON does, so that its strings can be known."""
+    """Return whether the text of `body` begins as JSON does, so that its strings are known."""
     for node in body:
         if isinstance(node, nodes.Output):
             for each in node.nodes:

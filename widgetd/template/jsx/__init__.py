@@ -1,4 +1,4 @@
-"""JSX as Studio's editor shows it, compiled: the second front end beside Jinja.
+"""JSX as Studio's editor shows it: the second front end beside Jinja.
 
 tree-sitter parses, an allow-list is evaluated, from the same budget as templates and with
 the same weights. Nothing of JavaScript is run, and what cannot be compiled is named with
@@ -21,7 +21,7 @@ _EXPORTER: Final = ExporterCompiler()
 
 
 def compile_view(text: str, *, limits: Limits) -> View:
-    """The view of a widget, ready to be rendered.
+    """Compile the view of a widget.
 
     Raises:
         WidgetError: `W1327`, with the line and column of `text`.
@@ -30,5 +30,5 @@ def compile_view(text: str, *, limits: Limits) -> View:
 
 
 def compile_twin(text: str, *, limits: Limits) -> View:
-    """The view as Studio's exporter would have transcribed it."""
+    """Compile the view as Studio's exporter would have transcribed it."""
     return View(text, limits, builder=_EXPORTER)

@@ -22,7 +22,7 @@ from widgetd.template.jsx.syntax import (
     is_fragment,
     only,
     parameters,
-    unescaped,
+    unescape,
 )
 from widgetd.template.scope import Scope
 from widgetd.template.vocabulary import VOCABULARY
@@ -139,7 +139,7 @@ class Builder:
         parts = [
             self.expression(only(each), scope)
             if each.kind == "template_substitution"
-            else unescaped(each)
+            else unescape(each)
             for each in node.children
         ]
         return Op(self.JOIN, tuple(parts), node.start)

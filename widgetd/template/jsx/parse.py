@@ -1,4 +1,4 @@
-"""The door to tree-sitter: the text of a JSX expression becomes a tree of nodes.
+"""The entry point to tree-sitter: JSX text becomes a tree of nodes.
 
 The size and depth of the tree are bounded while it is copied, so the code that walks it
 may recurse. The library is imported with the first text, because most processes never
@@ -13,7 +13,7 @@ from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
-from widgetd.template.lexer import normalised
+from widgetd.template.lexer import normalise
 from widgetd.template.parser import Fault
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def parse(text: str, limits: Limits) -> Node:
     Raises:
         Fault: `W1327`, if it is not JavaScript, or too large or too costly to parse.
     """
-    source = normalised(text).encode("utf-8", "surrogatepass")
+    source = normalise(text).encode("utf-8", "surrogatepass")
     if len(source) > limits.template_bytes:
         advice = f"at most {limits.template_bytes:,} are allowed"
         raise Fault(CODE, None, f"the JSX has {len(source):,} bytes", advice)

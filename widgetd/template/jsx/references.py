@@ -1,4 +1,4 @@
-"""Which of its arguments a view reads, and where: `rows[].name`, as a template's reads."""
+"""The arguments that a view reads, and where: `rows[].name`, as for templates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KEPT = {"filter": "", "slice": "", "find": "[]"}
 
 
 def reads(root: Node, lines: Lines) -> tuple[Read, ...]:
-    """Every read of an argument below `root`, in the order of the text, whose `lines` are given."""
+    """Return every read of an argument below `root`, in the order of the text."""
     reader = _Reader(lines)
     reader.visit(root, {})
     return tuple(sorted(reader.found, key=lambda read: (read.line, read.column)))
@@ -38,7 +38,7 @@ class _Reader:
             self.visit(each, bound)
 
     def path(self, node: Node, names: Names) -> tuple[str | None, list[tuple[Node, Names]]]:
-        """What `node` reads, and what is to be visited besides, with the names bound there."""
+        """Return the path that `node` reads, and the nodes to visit besides, with their names."""
         fields = node.fields
         match node.kind:
             case "identifier" | "shorthand_property_identifier":
@@ -58,10 +58,10 @@ class _Reader:
         return None, self.below(node, names)
 
     def below(self, node: Node, names: Names) -> list[tuple[Node, Names]]:
-        """What is to be visited below a node that reads nothing itself."""
+        """Return the nodes to visit below a node that reads nothing itself."""
         fields, children = node.fields, node.children
         if node.kind == "arrow_function":
-            return [(fields["body"], {**names, **_bound(node, None)})]
+            return [(fields["body"], {**names, **_parameter_paths(node, None)})]
         if node.kind == "statement_block":
             names = self.constants(node, names)
         elif node.kind in {"jsx_opening_element", "jsx_self_closing_element"}:
@@ -83,7 +83,7 @@ class _Reader:
         around, inside = self.path(subject, names)
         if name in LOOPS and given and given[0].kind == "arrow_function":
             element = None if around is None else f"{around}[]"
-            bound = {**names, **_bound(given[0], element)}
+            bound = {**names, **_parameter_paths(given[0], element)}
             inside = [*inside, (given[0].fields["body"], bound)]
         elif name in {*LOOPS, *METHODS}:
             inside = [*inside, *args]
@@ -92,7 +92,7 @@ class _Reader:
         return around + _KEPT.get(name, ""), inside
 
     def constants(self, node: Node, names: Names) -> Names:
-        """The names inside a function's body; what a constant stands for may be a path."""
+        """Return the names inside a function's body; a constant may stand for a path."""
         for each in (one for statement in node.children for one in statement.children):
             if each.kind == "variable_declarator":
                 path, _ = self.path(each.fields["value"], names)
@@ -100,8 +100,8 @@ class _Reader:
         return names
 
 
-def _bound(function: Node, element: str | None) -> dict[str, str | None]:
-    """What the parameters of a function stand for, the first of which is `element`."""
+def _parameter_paths(function: Node, element: str | None) -> dict[str, str | None]:
+    """Return the paths of a function's parameters, the first of which is `element`."""
     bound: dict[str, str | None] = {}
     for at, names in enumerate(parameters(function)):
         path = None if at else element

@@ -1,4 +1,4 @@
-"""What the nodes of JSX say: keys with their values, texts, numbers, parameters."""
+"""Readers of JSX nodes: keys with values, texts, numbers, parameters."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ _EXECUTES: Final = "dangerouslySetInnerHTML"
 
 
 def unwrap(node: Node) -> Node:
-    """What stands in the brackets, where `node` is that."""
+    """Return the node inside brackets."""
     while node.kind in WRAPPING:
         node = only(node)
     return node
 
 
 def only(node: Node) -> Node:
-    """The one node in brackets, or behind `return` and `...`."""
+    """Return the one node in brackets, or after `return` or `...`."""
     if len(node.children) != 1:
         raise node.fault(f"one value is wanted here: {node.shown}", "write it")
     return node.children[0]
 
 
 def is_fragment(node: Node) -> bool:
-    """Whether `node` is `<>…</>`."""
+    """Return whether `node` is `<>…</>`."""
     return node.kind == "jsx_element" and "name" not in node.fields["open_tag"].fields
 
 
@@ -45,7 +45,7 @@ Entry = tuple["str | Node | None", "Node | str | bool"]
 
 
 def entries_of(node: Node) -> Iterator[Entry]:
-    """What an object, or the tag that begins an element, says."""
+    """Yield the keys and values of an object, or of the tag that begins an element."""
     if node.kind == "object":
         for each in node.children:
             if each.kind == "spread_element":
@@ -55,7 +55,7 @@ def entries_of(node: Node) -> Iterator[Entry]:
             elif each.kind == "pair":
                 key = each.fields["key"]
                 is_computed = key.kind == "computed_property_name"
-                yield only(key) if is_computed else unescaped(key), each.fields["value"]
+                yield only(key) if is_computed else unescape(key), each.fields["value"]
             else:
                 raise each.fault(f"this is no key with a value: {each.shown}", ADVICE)
         return
@@ -81,8 +81,8 @@ _ESCAPES: Final = dict(zip("ntrbfv0", "\n\t\r\b\f\v\0", strict=True)) | {"\n": "
 _INDENTED: Final = compile_pattern(r"(?<!\s)[^\S\n]*+\n\s*+")
 
 
-def unescaped(node: Node) -> str:
-    """The text that a string, or a piece of a template literal, stands for."""
+def unescape(node: Node) -> str:
+    """Return the text of a string, or of a piece of a template literal."""
     if node.kind == "escape_sequence":
         code = node.text[1:]
         if code[0] in "ux":
@@ -92,18 +92,18 @@ def unescaped(node: Node) -> str:
     if node.kind == "html_character_reference":
         return html.unescape(node.text)
     if node.kind == "string":
-        return "".join(map(unescaped, node.children))
+        return "".join(map(unescape, node.children))
     return node.text
 
 
 def _string(node: Node) -> str:
-    """What a string says; in an attribute it may go over several lines, which are joined."""
-    said = unescaped(node)
+    """Return the text of a string; the lines of an attribute are joined."""
+    said = unescape(node)
     return _INDENTED.sub(" ", said) if "\n" in node.text else said
 
 
 def _number(node: Node) -> float | int:
-    """The number that a literal stands for."""
+    """Return the number of a literal."""
     digits = node.text.replace("_", "").lower()
     try:
         if digits.startswith(("0x", "0o", "0b")):
@@ -116,7 +116,7 @@ def _number(node: Node) -> float | int:
 
 
 def parameters(function: Node) -> list[list[tuple[str, str | None]]]:
-    """The names that each parameter binds, with the key of what each takes, if not all."""
+    """Return the names that each parameter binds, with the key that each reads, if any."""
     fields = function.fields
     given = fields["parameters"].children if "parameters" in fields else [fields["parameter"]]
     if len(given) > 2:

@@ -1,4 +1,4 @@
-"""The JSX of a widget, compiled: from arguments to the JSON of a tree, as a template does it."""
+"""Compiled JSX: from arguments to the JSON of a tree, as a template does it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from widgetd.template.parser import Fault
 from widgetd.template.references import Read, names
 from widgetd.template.scope import BUDGET, Layout, Scope
 from widgetd.template.serialise import plain, tojson
-from widgetd.template.template import Rendering, frame_of, guarded
+from widgetd.template.template import Rendering, frame_of, with_call_errors
 from widgetd.template.values import Value
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _BUILDER: Final = Builder()
 
 
 class View:
-    """Compiled JSX; it is asked for the same as a `Template`."""
+    """Compiled JSX, with the interface of `Template`."""
 
     warnings: tuple[Finding, ...] = ()
     """There is nothing to say of it before anyone calls it."""
@@ -39,7 +39,7 @@ class View:
         self._slots, self._size = program.arguments, program.size
 
     def program(self) -> Program:
-        """Build the program that the view is; it is not kept.
+        """Build the program of the view.
 
         Raises:
             WidgetError: `W1327`, with the line and column of the text.
@@ -54,18 +54,18 @@ class View:
 
     @property
     def reads(self) -> tuple[Read, ...]:
-        """Where it reads which of its arguments."""
+        """Return the reads of its arguments."""
         if self._reads is None:
             self._reads = reads(root(parse(self._text, self._limits)), Lines(self._text))
         return self._reads
 
     @property
     def names(self) -> frozenset[str]:
-        """The names it expects of its arguments."""
+        """Return the names of its arguments."""
         return names(self.reads)
 
     def render(self, arguments: Mapping[str, Value]) -> str:
-        """The JSON of the tree that `arguments` make.
+        """Return the JSON of the tree for `arguments`.
 
         Raises:
             CallError: `W2004` where it fails on them, `W2005` where it spends too much.
@@ -73,7 +73,7 @@ class View:
         return self.rendering(arguments).text
 
     def rendering(self, arguments: Mapping[str, Value]) -> Rendering:
-        """The same, and what it took."""
+        """Return the JSON, and what it cost."""
         frame = frame_of(self._slots, self._size, arguments, self._limits)
         budget = frame[BUDGET]
 
@@ -85,12 +85,12 @@ class View:
             budget.text(len(shown))
             return shown
 
-        text = guarded(self._text, run)
+        text = with_call_errors(self._text, run)
         return Rendering(text, mended=False, steps=budget.limits.steps - budget.steps)
 
 
 def constants(text: str, *, limits: Limits) -> dict[str, Value]:
-    """What `const schema = …` and `const sample = …` beside a view say, by name, as JSON.
+    """Return the JSON values of `const schema = …` and `const sample = …`, by name.
 
     Raises:
         WidgetError: `W1327`, with the line and column of `text`.
@@ -116,7 +116,7 @@ def constants(text: str, *, limits: Limits) -> dict[str, Value]:
         return {name: plain(budget, value(frame)) for name, value in values.items()}
 
     try:
-        return guarded(text, said)
+        return with_call_errors(text, said)
     except CallError as error:
         finding = Finding(code=CODE, problem=error.message, advice="write what JSON can hold")
         raise WidgetError(finding) from None
@@ -127,7 +127,7 @@ BESIDE: Final = frozenset({"schema", "sample"})
 
 
 def _constants(node: Node) -> list[Node]:
-    """What a statement declares, if that is nothing but such constants."""
+    """Return the declarations of a statement that declares only such constants."""
     if node.kind == "export_statement" and len(node.children) == 1:
         node = node.children[0]
     if node.kind != "lexical_declaration" or not node.text.startswith("const"):
@@ -138,7 +138,7 @@ def _constants(node: Node) -> list[Node]:
 
 
 def root(program: Node) -> Node:
-    """The one expression that a view is.
+    """Return the one expression that a view is.
 
     Raises:
         Fault: `W1327`, where it is something else.
