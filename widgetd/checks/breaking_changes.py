@@ -10,13 +10,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
+from widgetd.checks.limits import LIMITS
 from widgetd.errors import Finding
 from widgetd.schema.json_values import Json, is_number, pointer, resolve_pointer
 from widgetd.schema.keywords import list_types
 from widgetd.schema.phrase import join_alternatives, shorten_json
 from widgetd.widget.definition import Definition
-
-_DEEPEST = 8
 
 _BOUNDS: Mapping[str, int] = {
     **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"), 1),
@@ -59,7 +58,7 @@ def report_removal(definition: Definition) -> Finding:
 
 
 def _compare(
-    path: str, at: str, before: Json, after: Json, *, roots: _Roots, depth: int = _DEEPEST
+    path: str, at: str, before: Json, after: Json, *, roots: _Roots, depth: int = LIMITS.depth
 ) -> Iterator[Finding]:
     """Yield what the later schema no longer accepts, outer before inner."""
     was, is_now = _resolve(before, roots[0]), _resolve(after, roots[1])
@@ -152,7 +151,7 @@ def _describe_former(before: Mapping[str, Json], keyword: str) -> str:
 def _resolve(schema: Json, root: Mapping[str, Json]) -> Mapping[str, Json]:
     """Return a schema with references followed, and `anyOf: [X, null]` merged into X or null."""
     plain: dict[str, Json] = dict(schema) if isinstance(schema, Mapping) else {}
-    for _ in range(_DEEPEST):
+    for _ in range(LIMITS.depth):
         reference = plain.pop("$ref", None)
         local = isinstance(reference, str) and reference.startswith("#")
         target = resolve_pointer(root, reference[1:]) if local else None

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from widgetd.checks.limits import LIMITS
 from widgetd.schema.document import SchemaDocument
 from widgetd.schema.json_values import Json
 from widgetd.schema.keywords import Subschema, list_parts, split_elements
@@ -17,9 +18,6 @@ from widgetd.schema.phrase import join_alternatives
 from widgetd.text_search import compile_pattern, nearest
 
 _STEP = compile_pattern(r"\[\]|[^.\[\]]+")
-_DEEPEST = 8
-_MOST_NAMED = 8
-
 _TELLING = frozenset(
     {"type", "enum", "const", "properties", "patternProperties", "items", "prefixItems", "required"}
 )
@@ -65,7 +63,7 @@ class UndeclaredPath:
             return f"did you mean '{self.idle}', which is never used?"
         if not self.known:
             return "declare it"
-        return f"declare it, or use {join_alternatives(self.known[:_MOST_NAMED])}"
+        return f"declare it, or use {join_alternatives(self.known[: LIMITS.named_fields])}"
 
 
 class DeclaredPaths:
@@ -112,7 +110,7 @@ class DeclaredPaths:
     ) -> Iterator[tuple[str, Subschema]]:
         here = [one for one in self._with_applied(schemas) if id(one) not in above]
         above = above | {id(one) for one in here}
-        if depth == _DEEPEST:
+        if depth == LIMITS.depth:
             return
         for name, part in self._list_properties(here):
             inner = f"{path}.{name}" if path else name

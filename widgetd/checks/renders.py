@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from widgetd.checks.declared_paths import split_path
+from widgetd.checks.limits import LIMITS
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.limits import Limits
 from widgetd.schema.json_values import resolve_pointer
@@ -40,11 +41,6 @@ _REMEDIES = {
 
 _STRUCTURAL = frozenset({"W1401", "W1402", "W1406", "W1407"})
 """Codes that generated values cannot cause: these are reported for every tree."""
-
-_MOST_EXHAUSTED = 3
-
-_MOST_STEPS = 500_000
-"""Template steps for finding out which fields are shown; about a second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +78,7 @@ def render_samples(widget: Widget) -> Iterator[Outcome]:
         outcome = render_sample(widget, sample)
         yield outcome
         exhausted += outcome.exhausted
-        if exhausted == _MOST_EXHAUSTED:
+        if exhausted == LIMITS.exhausted_renders:
             return
 
 
@@ -271,7 +267,7 @@ class OutputProbe:
     """
 
     def __init__(self, widget: Widget, samples: Iterable[Sample]) -> None:
-        self.left = _MOST_STEPS
+        self.left = LIMITS.probe_steps
         self._widget = widget
         self._before = [
             (sample.arguments, self._output(sample.arguments))

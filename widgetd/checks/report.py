@@ -11,15 +11,13 @@ from dataclasses import dataclass
 
 import orjson
 
+from widgetd.checks.limits import LIMITS
 from widgetd.errors import CODES, Finding
 from widgetd.schema.json_text import find_key_offsets, line_and_column
 from widgetd.schema.json_values import resolve_pointer
 from widgetd.widget.document import ENCODED, VIEW, WidgetDocument
 from widgetd.widget.hidden_characters import escape_hidden
 from widgetd.widget.sidecar import SUFFIX, find_line
-
-WIDTH = 76
-"""Maximum characters of an excerpt; a template is one long line of JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,15 +37,15 @@ class Location:
     text_column: int
 
     def excerpt(self) -> tuple[int, str]:
-        """Return at most `WIDTH` characters of the text, and the finding's offset in them."""
+        """Return an excerpt of the text, and the finding's offset in it, from 0."""
         line = "".join(character if character.isprintable() else " " for character in self.text)
-        at = self.text_column - 1
-        if len(line) <= WIDTH:
+        at, width = self.text_column - 1, LIMITS.excerpt_characters
+        if len(line) <= width:
             return at, line
-        start = max(0, min(at - WIDTH // 2, len(line) - WIDTH))
-        cut = line[start : start + WIDTH]
+        start = max(0, min(at - width // 2, len(line) - width))
+        cut = line[start : start + width]
         shown = ("…" + cut[1:]) if start else cut
-        return at - start, (shown[:-1] + "…") if start + WIDTH < len(line) else shown
+        return at - start, (shown[:-1] + "…") if start + width < len(line) else shown
 
 
 class Locations:

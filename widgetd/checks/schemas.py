@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import islice
 
 from widgetd.checks.declared_paths import DeclaredPaths, UndeclaredPath
+from widgetd.checks.limits import LIMITS
 from widgetd.checks.renders import Outcome, OutputProbe, source_name
 from widgetd.errors import CallError, Finding
 from widgetd.schema.engine import has_format
@@ -28,14 +29,6 @@ from widgetd.widget.widget import Widget
 
 _COMBINATORS = ("anyOf", "oneOf", "allOf", "not", "if", "enum", "const")
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
-
-_MOST_NAMED = 8
-
-_MOST_ADVISED = 50
-"""Suggestions per check; comparing many names takes long."""
-
-_MOST_TRIED = 50
-"""Fields that are tested by rendering again, which takes long."""
 
 _NO_HOST = 'write "format": "uri-reference" to admit addresses without a host'
 
@@ -164,7 +157,7 @@ def _is_reference(value: object) -> bool:
 def check_schema_exists(widget: Widget) -> Iterator[Finding]:
     """Yield a warning if there is no schema, so arguments are inferred from reads (W1215)."""
     if widget.definition.schema is None:
-        names = ", ".join(sorted(widget.schema.advertised["properties"])[:_MOST_NAMED])
+        names = ", ".join(sorted(widget.schema.advertised["properties"])[: LIMITS.named_fields])
         of = f" from what the {source_name(widget.drawing_at)} reads: {names}" if names else ""
         what, write = "jsonSchema", "export the widget again, or write one"
         if widget.definition.is_jsx:
@@ -191,7 +184,7 @@ def check_template_reads(
             line=read.line,
             column=read.column,
             problem=f"the {name} reads '{missing.path}', which the schema does not declare",
-            advice=missing.advice if count < _MOST_ADVISED else "declare it",
+            advice=missing.advice if count < LIMITS.suggestions else "declare it",
         )
 
 
@@ -254,7 +247,7 @@ def _find_misread(widget: Widget, declared: DeclaredPaths) -> Iterator[tuple[Rea
         part for reader in readers for read in reader.reads for part in _list_prefixes(read.path)
     }
     found = _find_undeclared(widget.drawing.reads, declared)
-    for read, missing in islice(found, _MOST_ADVISED):
+    for read, missing in islice(found, LIMITS.suggestions):
         idle = [name for name in missing.known if missing.sibling(name) not in used]
         yield read, replace(missing, idle=idle[0] if len(idle) == 1 else None)
     yield from found
@@ -278,7 +271,7 @@ def check_unused_fields(
     """
     readers = (widget.drawing, *_sidecar_readers(widget).values())
     paths = {read.path for reader in readers for read in reader.reads}
-    misspelt = islice(_find_misread(widget, declared), _MOST_ADVISED)
+    misspelt = islice(_find_misread(widget, declared), LIMITS.suggestions)
     paths.update(missing.meant for _, missing in misspelt if missing.meant)
     read = frozenset(paths.union(widget.summary.fields))
     samples = [one.sample for one in outcomes]
@@ -313,6 +306,6 @@ def find_unread_fields(
             # Nothing is read within the innermost of them: it is used as a whole.
             if around[-1] not in deeper:
                 continue
-            if tried > _MOST_TRIED or shows(path):
+            if tried > LIMITS.probed_fields or shows(path):
                 continue
         yield path, at

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from widgetd.checks.limits import LIMITS
 from widgetd.errors import Finding
 from widgetd.schema.json_values import pointer
 from widgetd.schema.phrase import join_alternatives
@@ -16,11 +17,6 @@ from widgetd.widget.document import KNOWN, OPTIONAL, READ_BY_MODELS
 from widgetd.widget.feed import Feed
 from widgetd.widget.hidden_characters import find_hidden
 from widgetd.widget.sidecar import SUFFIX
-
-LONGEST_DESCRIPTION = 1024
-"""Characters of a tool's description that hosts are known to accept."""
-
-_MOST_NAMED = 6
 
 
 def check_key_spelling(file: Mapping[str, Any]) -> Iterator[Finding]:
@@ -94,7 +90,7 @@ def check_description(definition: Definition) -> Iterator[Finding]:
             problem="there is no description, so a model can only guess when to use the widget",
             advice=f"write one into '{definition.path}{SUFFIX}'",
         )
-    elif length > LONGEST_DESCRIPTION:
+    elif length > LIMITS.description_characters:
         in_sidecar = definition.sidecar.description is not None
         in_file = in_sidecar or "description" in definition.document.extra
         yield Finding(
@@ -102,7 +98,7 @@ def check_description(definition: Definition) -> Iterator[Finding]:
             path=definition.path + SUFFIX if in_sidecar else "",
             at="/description" if in_file else "/jsonSchema",
             problem=f"the description has {length:,} characters",
-            advice=f"keep it below {LONGEST_DESCRIPTION:,}; hosts cut it off",
+            advice=f"keep it below {LIMITS.description_characters:,}; hosts cut it off",
         )
 
 
@@ -116,7 +112,7 @@ def check_described_actions(
     for name in definition.sidecar.actions:
         if name in types:
             continue
-        named = [f"'{one}'" for one in types[:_MOST_NAMED]]
+        named = [f"'{one}'" for one in types[: LIMITS.named_actions]]
         none = "remove it; the widget has no actions"
         otherwise = f"describe {join_alternatives(named)}" if named else none
         yield Finding(

@@ -79,11 +79,11 @@ class _WatchObserver:
     def __init__(self, health: Health) -> None:
         self._health = health
 
-    def watching(self, mode: Mode) -> None:
+    def on_mode(self, mode: Mode) -> None:
         self._health.watch = mode
 
-    def failed(self, error: Exception) -> None:
+    def on_failure(self, error: Exception) -> None:
         _log.warning("watch.failed", error=str(error), kind=type(error).__name__)
 
-    def skipped(self, path: str, error: OSError) -> None:
+    def on_skipped_folder(self, path: str, error: OSError) -> None:
         _log.warning("watch.skipped", path=escape_path(path), error=error.strerror)

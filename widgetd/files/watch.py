@@ -35,16 +35,16 @@ _SHORTEST_S = 0.1
 _LONGEST_S = 5.0
 
 
-class Observer(Protocol):
+class WatchObserver(Protocol):
     """Callbacks for the state of watching, in the event loop; none may wait or raise."""
 
-    def watching(self, mode: Mode) -> None:
+    def on_mode(self, mode: Mode) -> None:
         """Report that hints now come from events and the timer, or from the timer only."""
 
-    def failed(self, error: Exception) -> None:
+    def on_failure(self, error: Exception) -> None:
         """Report once that `error` stopped the events; they will be requested again."""
 
-    def skipped(self, path: str, error: OSError) -> None:
+    def on_skipped_folder(self, path: str, error: OSError) -> None:
         """Report a folder that, with all below it, has no events although others have.
 
         Called once for each kind of error, with one folder that gave it.
@@ -84,7 +84,7 @@ async def watch(
     *,
     poll_s: float = POLL_S,
     follow: Follow | None = FOLLOW,
-    observer: Observer,
+    observer: WatchObserver,
     stop: anyio.Event,
 ) -> None:
     """Add to `hints` whenever something in `root` may have changed, until `stop` is set.
@@ -108,7 +108,7 @@ async def watch(
         if follow:
             tasks.start_soon(_stay_armed, partial(follow, root, hints), state)
         else:
-            observer.watching("poll")
+            observer.on_mode("poll")
         await stop.wait()
         tasks.cancel_scope.cancel()
 
@@ -135,13 +135,13 @@ async def _stay_armed(
     while True:
         armed_s = anyio.current_time()
         try:
-            await follow(state.armed, state.skipped)
-            state.disarmed()
+            await follow(state.arm, state.skip)
+            state.disarm()
         except (FileNotFoundError, NotADirectoryError):
-            state.disarmed()
+            state.disarm()
             await anyio.sleep(_ABSENT_S)
         except Exception as error:  # noqa: BLE001 - watching survives any failure of a follower
-            state.disarmed(error)
+            state.disarm(error)
             if anyio.current_time() - armed_s > _LONGEST_S:
                 backoff_s = _SHORTEST_S
             await anyio.sleep(backoff_s)
@@ -151,7 +151,7 @@ async def _stay_armed(
 class _State:
     """The state of watching. Each change is reported and hinted at, since the gap is unknown."""
 
-    def __init__(self, hints: Hints, observer: Observer) -> None:
+    def __init__(self, hints: Hints, observer: WatchObserver) -> None:
         self._hints = hints
         self._observer = observer
         self._mode: Mode | None = None
@@ -164,26 +164,26 @@ class _State:
         """Return whether events arrive for every folder."""
         return self._mode == "native" and not self._lacks_some
 
-    def armed(self) -> None:
+    def arm(self) -> None:
         self._reported = ""
         self._lacks_some = False
         self._enter("native")
         self._hints.add()
 
-    def disarmed(self, error: Exception | None = None) -> None:
+    def disarm(self, error: Exception | None = None) -> None:
         self._enter("poll")
         if error and str(error) != self._reported:
             self._reported = str(error)
-            self._observer.failed(error)
+            self._observer.on_failure(error)
         self._hints.add()
 
-    def skipped(self, path: str, error: OSError) -> None:
+    def skip(self, path: str, error: OSError) -> None:
         self._lacks_some = True
         if error.errno not in self._skipped:
             self._skipped.add(error.errno)
-            self._observer.skipped(path, error)
+            self._observer.on_skipped_folder(path, error)
 
     def _enter(self, mode: Mode) -> None:
         if mode != self._mode:
             self._mode = mode
-            self._observer.watching(mode)
+            self._observer.on_mode(mode)

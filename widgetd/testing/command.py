@@ -110,13 +110,13 @@ def affected_files(root: Path, saved: Iterable[str]) -> list[str]:
 
 
 class _Quiet:
-    """Ignores how the watching goes."""
+    """An observer that ignores the state of watching."""
 
-    def watching(self, mode: Mode) -> None:
-        """See `Observer`."""
+    def on_mode(self, mode: Mode) -> None:
+        """See `WatchObserver`."""
 
-    def failed(self, error: Exception) -> None:
-        """See `Observer`."""
+    def on_failure(self, error: Exception) -> None:
+        """See `WatchObserver`."""
 
-    def skipped(self, path: str, error: OSError) -> None:
-        """See `Observer`."""
+    def on_skipped_folder(self, path: str, error: OSError) -> None:
+        """See `WatchObserver`."""

@@ -62,14 +62,14 @@ class Mirror:
         """The content of each source, by path."""
         return {path: source.content.decode() for path, source in self.scan.sources.items()}
 
-    def watching(self, mode: Mode) -> None:
+    def on_mode(self, mode: Mode) -> None:
         self.modes.append(mode)
         self._stir()
 
-    def failed(self, error: Exception) -> None:
+    def on_failure(self, error: Exception) -> None:
         self.failures.append(error)
 
-    def skipped(self, path: str, error: OSError) -> None:
+    def on_skipped_folder(self, path: str, error: OSError) -> None:
         self.skips.append((path, error))
 
     async def follow(self) -> None:

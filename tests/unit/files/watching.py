@@ -26,15 +26,15 @@ class Watched:
         self.skips: list[tuple[str, OSError]] = []
         self._told = anyio.Event()
 
-    def watching(self, mode: Mode) -> None:
+    def on_mode(self, mode: Mode) -> None:
         self.modes.append(mode)
         told, self._told = self._told, anyio.Event()
         told.set()
 
-    def failed(self, error: Exception) -> None:
+    def on_failure(self, error: Exception) -> None:
         self.failures.append(error)
 
-    def skipped(self, path: str, error: OSError) -> None:
+    def on_skipped_folder(self, path: str, error: OSError) -> None:
         self.skips.append((path, error))
 
     async def went_through(self, *modes: Mode) -> None:
