@@ -181,7 +181,7 @@ async def update_repeatedly(*, updates: int) -> tuple[int, int, int]:
         async def follow() -> None:
             nonlocal seen
             while True:
-                found = await store.renders.newer(first.id, after=seen, timeout_s=60)
+                found = await store.renders.wait_for_newer(first.id, after=seen, timeout_s=60)
                 seen = found.version if isinstance(found, StoredRender) else seen
 
         tasks.start_soon(follow)

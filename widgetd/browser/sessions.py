@@ -39,7 +39,7 @@ from widgetd.errors import CallError
 from widgetd.mcp.notifications import INTERVAL_S
 from widgetd.mcp.server import Server
 from widgetd.observe.observer import Notice
-from widgetd.store.waiters import Replaced
+from widgetd.store.waiters import ReplacedRenders
 
 Answer = TypeVar("Answer")
 
@@ -399,8 +399,8 @@ class BrowserSessions:
 
     async def _watch_renders(self, tasks: TaskGroup) -> None:
         """Redraw each render that is replaced, in the sessions that show it."""
-        replaced = Replaced()
-        with self.server.store.renders.hearing(replaced):
+        replaced = ReplacedRenders()
+        with self.server.store.renders.listening(replaced):
             while True:
                 render_id = await replaced.next()
                 for session in self._open.values():

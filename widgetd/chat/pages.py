@@ -29,7 +29,7 @@ from widgetd.mcp.http_calls import (
 )
 from widgetd.mcp.server import Server
 from widgetd.store.contract import Decision, StoredRender
-from widgetd.store.limits import PLACE_HINT_S
+from widgetd.store.limits import LIMITS as STORE_LIMITS
 from widgetd.web.app import routes
 from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.gallery.pages import frame, live, view_response
@@ -108,7 +108,7 @@ class Chat:
         async with places as place:
             place.check()
             if self._turns[user.name] >= self.limits.turns_at_once:
-                Decision(code="W2202", retry_after_s=PLACE_HINT_S).check()
+                Decision(code="W2202", retry_after_s=STORE_LIMITS.slot_retry_s).check()
             self._turns[user.name] += 1
             try:
                 await self.charge(user, self.limits.turn_cost)

@@ -48,9 +48,9 @@ from widgetd.render.view import view_html
 from widgetd.settings import Settings, describe_settings
 from widgetd.store.contract import Bounds, Store
 from widgetd.store.delivery.forward import Forwarder
-from widgetd.store.delivery.webhook import webhook
+from widgetd.store.delivery.webhook import parse_webhook
 from widgetd.store.factory import open_store
-from widgetd.store.limits import LocalLimits
+from widgetd.store.rate_limits import LocalRateLimits
 from widgetd.upstreams.toolset import UpstreamServices
 from widgetd.web.metrics import Metrics
 
@@ -140,7 +140,7 @@ def build_forwarder(settings: Settings, store: Store) -> Forwarder | None:
     if settings.webhook is None:
         return None
     secret = settings.webhook_secret.get_secret_value() if settings.webhook_secret else ""
-    hook = webhook(
+    hook = parse_webhook(
         settings.webhook.get_secret_value(), secret, allow_private=settings.webhook_private
     )
     return Forwarder(store, hook)
@@ -218,7 +218,7 @@ def build_intake(runtime: Runtime) -> Uploads | None:
     if not runtime.settings.allow_upload:
         return None
     bounds = Bounds(rate_per_s=DAEMON_LIMITS.upload_rate_per_s, burst=DAEMON_LIMITS.upload_burst)
-    limits = LocalLimits(bounds=bounds, timer=time.monotonic)
+    limits = LocalRateLimits(bounds=bounds, timer=time.monotonic)
 
     async def check_rate(uploader: str) -> None:
         (await limits.take(uploader)).check()

@@ -23,7 +23,7 @@ from widgetd.mcp.handlers import CALLS, LISTS
 from widgetd.mcp.roots import LISTEN, Root
 from widgetd.mcp.server import Server
 from widgetd.observe.observer import observe_call
-from widgetd.store.limits import admission
+from widgetd.store.rate_limits import admission
 
 T = TypeVar("T")
 

@@ -24,7 +24,7 @@ from widgetd.observe.observer import Notice
 from widgetd.render.entry import view_uri
 from widgetd.render.result import render_uri
 from widgetd.store.contract import StoredRender
-from widgetd.store.waiters import Replaced
+from widgetd.store.waiters import ReplacedRenders
 
 INTERVAL_S = 0.1
 """Clients answer a notice by fetching a whole list; ten a second is all that they can use."""
@@ -59,13 +59,13 @@ async def notify_of_renders(server: Server) -> None:
 
     No pause is needed between two notices: updates of a render have a rate limit of their own.
     """
-    replaced, renders = Replaced(), server.store.renders
+    replaced, renders = ReplacedRenders(), server.store.renders
 
     def view_notice(render: StoredRender, audience: Audience) -> Notice:
         saw = audience.could_see(elevated=render.elevated, labels=set(render.labels))
         return Notice(updated=(render_uri(render.id),)) if saw else Notice()
 
-    with renders.hearing(replaced):
+    with renders.listening(replaced):
         async with anyio.create_task_group() as tasks:
             while True:
                 if render := await renders.get(await replaced.next()):

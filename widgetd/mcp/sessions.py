@@ -24,7 +24,7 @@ from widgetd.access.principal import Principal
 from widgetd.errors import CallError
 from widgetd.mcp import sdk
 from widgetd.mcp.clients import Clients
-from widgetd.store.contract import Limits
+from widgetd.store.contract import RateLimits
 
 _TOO_MANY = "as many sessions as may be are in use; end one, or try again later"
 
@@ -56,7 +56,7 @@ class Sessions:
         app: sdk.App,
         *,
         bounds: SessionBounds,
-        limits: Limits,
+        limits: RateLimits,
         anonymous: Principal,
         clients: Clients,
     ) -> None:

@@ -123,7 +123,9 @@ class Rendering:
             CallError: There is none of that id, it expired, or it is hidden (W2007).
         """
         await self.load(render_id, caller)
-        newer = await self._store.renders.newer(render_id, after=after, timeout_s=timeout_s)
+        newer = await self._store.renders.wait_for_newer(
+            render_id, after=after, timeout_s=timeout_s
+        )
         if isinstance(newer, StoredRender) and self._is_hidden(newer, caller):
             return "expired"
         return newer

@@ -1,1 +1,1 @@
-"""What outlives a call: renders, awaited actions, limits. In this process, or on a server."""
+"""Data that outlives a call: renders, actions, rate limits; in this process or on a server."""

@@ -1,4 +1,4 @@
-"""Queues of actions in this process, one for each render that had any."""
+"""Queues of actions in this process, one for each render with actions."""
 
 from __future__ import annotations
 
@@ -21,15 +21,13 @@ from widgetd.store.contract import (
     Renders,
     call_again,
 )
-from widgetd.store.waiters import Waiters, awaited
-
-KEYS_PER_ACTION = 16
-"""How many idempotency keys are remembered for each place in a queue."""
+from widgetd.store.limits import LIMITS
+from widgetd.store.waiters import Waiters, to_awaited
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queued:
-    """An action in a queue, with what it needs to be queued elsewhere."""
+    """An action in a queue, with what another queue needs to accept it."""
 
     render_id: str
     key: str
@@ -38,15 +36,15 @@ class Queued:
 
 @dataclass(slots=True, kw_only=True)
 class _Queue:
-    """One render's actions.
+    """The actions of one render.
 
     Attributes:
         last: The `seq` of the newest action, read or not.
-        until: When the queue is over, unless it is used before.
-        owner: Whose share of the room it takes.
-        delivered: The highest `seq` that a reader was given; none above can be acknowledged.
-        unread: Oldest first.
-        keys: The `seq` that each idempotency key got, oldest first.
+        until: Expiry of the queue, unless it is used before.
+        owner: The owner whose share it counts against.
+        delivered: The highest `seq` returned to a reader; later ones cannot be acknowledged.
+        unread: Unread actions, oldest first.
+        keys: The `seq` of each idempotency key, oldest first.
     """
 
     last: int
@@ -58,15 +56,15 @@ class _Queue:
 
 
 class LocalActions:
-    """`Actions` in this process; they count from the number after `origin`.
+    """`Actions` in this process.
 
     Args:
-        renders: Those that the actions are done in.
-        waiters: Are woken by each action.
-        bounds: How much is kept, and for how long.
+        renders: The renders of the actions.
+        waiters: The readers, which each action wakes.
+        bounds: Limits on queues and actions.
         clock: Dates actions.
         timer: Measures lifetimes.
-        origin: The number before the first action's.
+        origin: The number before that of the first action.
     """
 
     def __init__(
@@ -85,7 +83,7 @@ class LocalActions:
         self._clock = clock
         self._timer = timer
         self._origin = origin
-        # The one that was used longest ago first.
+        # Least recently used first.
         self._queues: OrderedDict[str, _Queue] = OrderedDict()
 
     async def append(
@@ -97,8 +95,8 @@ class LocalActions:
         idempotency_key: str,
         origin: Origin = UNKNOWN,
     ) -> Accepted:
-        """Queue an action and wake whoever waits for it."""
-        encoded_payload(payload, self._bounds)
+        """Queue an action and wake its readers."""
+        encode_payload(payload, self._bounds)
         key = key_digest(idempotency_key)
         queue = self._live(render_id) or self._open(render_id, origin.owner)
         if key not in queue.keys:
@@ -110,7 +108,7 @@ class LocalActions:
         return Accepted(seq=queue.keys[key])
 
     async def read(self, render_id: str, *, after: int = 0, timeout_s: float = 20.0) -> Awaited:
-        """Acknowledge what came up to `after`; answer what came later, or wait for it."""
+        """Acknowledge the actions up to `after`; return later ones, or wait for them."""
 
         async def look() -> Awaited | None:
             unread = self.unread(render_id, after)
@@ -121,10 +119,10 @@ class LocalActions:
             return None
 
         found = await self._waiters.wait(render_id, look, timeout_s=timeout_s)
-        return awaited(found, after)
+        return to_awaited(found, after)
 
     def unread(self, render_id: str, after: int) -> tuple[Action, ...]:
-        """Forget what was delivered up to `after`, and give the rest."""
+        """Drop the delivered actions up to `after`, and return the rest."""
         queue = self._live(render_id)
         if queue is None:
             return ()
@@ -135,12 +133,12 @@ class LocalActions:
             queue.delivered = queue.unread[-1].action.seq
         return tuple(queued.action for queued in queue.unread)
 
-    def waiting(self) -> int:
-        """How many actions of all renders nobody has read."""
+    def count_unread(self) -> int:
+        """Return the number of unread actions of all renders."""
         return sum(len(queue.unread) for queue in self._queues.values())
 
     def release(self) -> tuple[Queued, ...]:
-        """Give away what no reader was given, of every render, to be queued elsewhere."""
+        """Remove and return the undelivered actions of every render, to be queued elsewhere."""
         now = self._timer()
         released: list[Queued] = []
         for queue in self._queues.values():
@@ -151,18 +149,18 @@ class LocalActions:
         return tuple(released)
 
     def restore(self, released: Iterable[Queued]) -> None:
-        """Take back what was given away and found no place."""
+        """Queue released actions again that found no place elsewhere."""
         until = self._timer() + self._bounds.render_ttl_s
         for one in released:
             seq = one.action.seq
             opened = _Queue(last=seq, until=until, owner=one.action.origin.owner)
             queue = self._queues.setdefault(one.render_id, opened)
-            # Where it came again meanwhile, it is queued under another number.
+            # An action that was sent again meanwhile has another number.
             if queue.keys.setdefault(one.key, seq) == seq:
                 queue.unread = deque(sorted((*queue.unread, one), key=lambda q: q.action.seq))
 
     def drain(self) -> None:
-        """Answer whoever waits with `draining`."""
+        """Answer readers with `draining`."""
         self._waiters.drain()
 
     def _add(self, queue: _Queue, new: Queued) -> None:
@@ -177,11 +175,11 @@ class LocalActions:
         queue.last = new.action.seq
         queue.unread.append(new)
         queue.keys[new.key] = queue.last
-        if len(queue.keys) > KEYS_PER_ACTION * self._bounds.actions:
+        if len(queue.keys) > LIMITS.keys_per_action * self._bounds.actions:
             queue.keys.popitem(last=False)
 
     def _live(self, render_id: str) -> _Queue | None:
-        """The render's queue if there is one, and its time to live begins anew."""
+        """Return the render's queue and begin its time to live again; None if there is none."""
         queue, now = self._queues.get(render_id), self._timer()
         if queue is None or queue.until <= now:
             return None
@@ -198,10 +196,10 @@ class LocalActions:
         return queue
 
     def _make_room(self, owner: str) -> None:
-        """Of the queues that are over or hold nothing unread, drop the one unused for longest.
+        """Drop the least recently used queue that expired or has nothing unread.
 
-        Where there is none, whoever has least of the room still finds some: whoever has most of
-        it loses the queue that is unused for longest.
+        If there is none, an owner with less than the largest share takes the least recently used
+        queue of the largest owner.
         """
         now = self._timer()
         for render_id, queue in self._queues.items():
@@ -217,8 +215,8 @@ class LocalActions:
         del self._queues[oldest]
 
 
-def encoded_payload(payload: object, bounds: Bounds) -> bytes:
-    """The payload as JSON.
+def encode_payload(payload: object, bounds: Bounds) -> bytes:
+    """Return the payload as JSON.
 
     Raises:
         CallError: It is too large (W2403).
@@ -234,6 +232,6 @@ def encoded_payload(payload: object, bounds: Bounds) -> bytes:
 
 
 def queue_full(unread: int) -> CallError:
-    """There is no room for an action (W2402) until somebody reads."""
+    """Return the error for a full queue (W2402)."""
     hint = "try again when await_widget_action has read them"
     return call_again("W2402", f"{unread} actions of this render are unread", hint)

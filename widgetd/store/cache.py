@@ -1,8 +1,8 @@
-"""Renders and remembered answers in a cache: the newest that fit, each for a while.
+"""Renders and answers in a cache that keeps the newest that fit, each for a limited time.
 
-The cache is one in this process, or one that replicas share, which has one of these in front
-of it. Both keep bytes, and so know to the byte what they hold; and ten thousand renders are
-nothing that the collector of garbage would have to visit.
+The cache is in this process, or on a server with one of these in front of it. Both keep bytes,
+so they know their size exactly, and 10,000 renders give the garbage collector nothing to visit.
+cachetools has no cache with a share for each owner, so this one is our own.
 """
 
 from __future__ import annotations
@@ -19,50 +19,49 @@ from typing import Any, Literal, Protocol
 import orjson
 
 from widgetd.store.contract import Bounds, Clock, StoredRender, call_again, too_soon
+from widgetd.store.limits import LIMITS
 from widgetd.store.waiters import Listener, Waiters
-
-CLOCK_STEP_S = 60.0
-"""By which the clock was set, where a date lies so far ahead of it."""
 
 
 class Cache(Protocol):
-    """Values by key, bounded in number, in bytes and in time.
+    """Values by key, limited in number, bytes and time.
 
-    The oldest of whoever has most makes room first, so that nobody who has less than an equal
-    share loses any.
+    The oldest value of the largest owner is dropped first, so that an owner with less than an
+    equal share loses none.
     """
 
     async def put(self, key: str, value: bytes, *, owner: str) -> bytes:
-        """Keep `value` under `key` unless one stands there, and give the one that stands."""
+        """Store `value` unless the key has one; return the one that the key has."""
 
     async def get(self, key: str) -> bytes | None:
-        """What stands under `key`, if anything does; it may have been replaced elsewhere."""
+        """Return the value of `key`, or None; another replica may have replaced it."""
 
     async def newest(self, key: str) -> bytes | None:
-        """What stands under `key` in all replicas, if anything does."""
+        """Return the newest value of `key` in any replica, or None."""
 
     async def replace(self, key: str, value: bytes, *, standing: bytes, owner: str) -> bool:
-        """Keep `value` in the place of `standing`; False where something else stands there."""
+        """Replace `standing` by `value`; return False if the key has another value."""
 
 
 _Item = tuple[bytes, float, str]
-"""A value, until when it is kept, and whose it is. A plain tuple, which the collector of garbage
-forgets once it has seen that there is nothing in it to visit."""
+"""A value, its expiry and its owner. The garbage collector stops visiting a tuple of atoms."""
 
 
 @dataclass(slots=True)
 class _Share:
-    """What one owner has, oldest first, and its size together."""
+    """The keys of one owner, oldest first, and their size."""
 
     keys: dict[str, None] = field(default_factory=dict)
     size_bytes: int = 0
 
 
 class LocalCache:
-    """Values by key, oldest first.
+    """A cache in this process.
 
     Attributes:
-        most_bytes: Their size together; a larger value is not kept at all.
+        most: Number of values.
+        most_bytes: Size of all values; a larger value is not stored at all.
+        ttl_s: Time for which a value is kept.
     """
 
     def __init__(self, *, most: int, most_bytes: int, ttl_s: float, timer: Clock) -> None:
@@ -75,9 +74,13 @@ class LocalCache:
         self._bytes = 0
 
     async def put(self, key: str, value: bytes, *, owner: str, ttl_s: float | None = None) -> bytes:
-        """Keep `value` under `key` unless one stands there, and give the one that stands.
+        """Store `value` unless the key has one; return the one that the key has.
 
-        It takes of `owner`'s share of the room; one that has lived elsewhere before brings `ttl_s`.
+        Args:
+            key: The key.
+            value: The value.
+            owner: The owner whose share it counts against.
+            ttl_s: Remaining time of a copy of a value on a server; None for a new value.
         """
         standing = self._live(key)
         if standing is not None:
@@ -94,17 +97,17 @@ class LocalCache:
         return value
 
     async def get(self, key: str) -> bytes | None:
-        """What stands under `key`, if anything does."""
+        """Return the value of `key`, or None."""
         return self._live(key)
 
     async def newest(self, key: str) -> bytes | None:
-        """What stands under `key`, if anything does."""
+        """Return the value of `key`, or None."""
         return self._live(key)
 
     async def replace(
         self, key: str, value: bytes, *, standing: bytes, owner: str, ttl_s: float | None = None
     ) -> bool:
-        """Keep `value` in the place of `standing`; False where something else stands there."""
+        """Replace `standing` by `value`; return False if the key has another value."""
         if self._live(key) != standing:
             return False
         self._drop(key)
@@ -121,11 +124,11 @@ class LocalCache:
         return value
 
     def _make_room(self) -> None:
-        """Drop what is over at the old end, and then what there is no room for."""
+        """Drop expired values at the old end, then values for which there is no space."""
         now = self._timer()
         while self._items and self._items[oldest := next(iter(self._items))][1] <= now:
             self._drop(oldest)
-        # Of equals the last by name, as on a server, so that both drop the same.
+        # Among equals the last by name, as in the Lua script, so that both drop the same.
         shares = self._shares.items()
         while len(self._items) > self.most:
             _, largest = max(shares, key=lambda each: (len(each[1].keys), each[0]))
@@ -144,34 +147,34 @@ class LocalCache:
             del self._shares[owner]
 
 
-Tell = Callable[[str, int], Awaitable[None]]
-"""Tells every replica that a render has another version, by its id and number."""
+Publish = Callable[[str, int], Awaitable[None]]
+"""Notifies every replica of a new version, by the render's id and its number."""
 
 
 class CachedRenders:
-    """`Renders` in a cache; `tell` tells whoever waits of another version, in every replica."""
+    """`Renders` in a cache; `publish` notifies the readers in every replica of a new version."""
 
     def __init__(
         self,
         cache: Cache,
         waiters: Waiters | None = None,
         *,
-        tell: Tell | None = None,
+        publish: Publish | None = None,
         bounds: Bounds | None = None,
         clock: Clock = time.time,
     ) -> None:
         self._cache = cache
         self._waiters = waiters or Waiters()
-        self._tell = tell
+        self._publish = publish
         self._per_s = (bounds or Bounds()).versions_per_s
         self._clock = clock
 
     async def put(self, render: StoredRender) -> None:
-        """Keep `render` for its time to live."""
+        """Store `render` for its time to live."""
         await self._cache.put(render.id, render.json(), owner=render.owner)
 
     async def get(self, render_id: str) -> StoredRender | None:
-        """The newest version of the render of that id, if it is still kept."""
+        """Return the newest version of a render, or None if it expired."""
         kept = await self._cache.newest(render_id)
         return None if kept is None else StoredRender.read(kept)
 
@@ -182,7 +185,7 @@ class CachedRenders:
         *,
         after: int | None = None,
     ) -> StoredRender | None:
-        """Keep the next version, after whatever is the newest."""
+        """Store the version after the newest one."""
         while (kept := await self._cache.newest(render_id)) is not None:
             standing = StoredRender.read(kept)
             if after not in (None, standing.version):
@@ -204,17 +207,17 @@ class CachedRenders:
             if await self._cache.replace(
                 render_id, made.json(), standing=kept, owner=standing.owner
             ):
-                if self._tell is None:
-                    self._waiters.replaced(render_id)
+                if self._publish is None:
+                    self._waiters.notify_replaced(render_id)
                 else:
-                    await self._tell(render_id, version)
+                    await self._publish(render_id, version)
                 return made
         return None
 
-    async def newer(
+    async def wait_for_newer(
         self, render_id: str, *, after: int, timeout_s: float
     ) -> StoredRender | Literal["timeout", "draining", "expired"]:
-        """The newest version once it has a higher number than `after`."""
+        """Wait for a version with a higher number than `after`."""
 
         async def look() -> StoredRender | Literal["expired"] | None:
             newest = await self.get(render_id)
@@ -224,9 +227,9 @@ class CachedRenders:
 
         return await self._waiters.wait(render_id, look, timeout_s=timeout_s)
 
-    def hearing(self, listener: Listener) -> AbstractContextManager[None]:
-        """Within the block, `listener` hears of each render that is replaced."""
-        return self._waiters.hearing(listener)
+    def listening(self, listener: Listener) -> AbstractContextManager[None]:
+        """Call `listener` within the block with the id of each render that is replaced."""
+        return self._waiters.listening(listener)
 
     def _take_rate_token(self, standing: StoredRender) -> float:
         """Return the time up to which the rate is used by the next version; a second is a burst.
@@ -237,7 +240,7 @@ class CachedRenders:
         now = self._clock()
         # Further ahead than replicas' clocks differ, it was written before the clock was set back.
         used = standing.rate_tokens_until
-        used = max(used if used < now + CLOCK_STEP_S else 0.0, now - 1) + 1 / self._per_s
+        used = max(used if used < now + LIMITS.clock_step_s else 0.0, now - 1) + 1 / self._per_s
         if used > now:
             problem = f"a render has at most {self._per_s:g} new versions a second"
             raise too_soon("W2201", problem, used - now)
@@ -253,18 +256,18 @@ class CachedAnswers:
     async def remember(
         self, key: str, answer: Mapping[str, Any], *, owner: str = ""
     ) -> Mapping[str, Any]:
-        """Keep `answer` if it is the first under `key`, and give the one that stands."""
+        """Store `answer` unless the key has one; return the one that the key has."""
         kept = orjson.dumps(answer, default=dict)
         return read_answer(await self._cache.put(key_digest(key), kept, owner=owner))
 
     async def recall(self, key: str) -> Mapping[str, Any] | None:
-        """The answer that stands under `key`."""
+        """Return the answer of `key`, or None."""
         kept = await self._cache.get(key_digest(key))
         return None if kept is None else read_answer(kept)
 
 
 def read_answer(kept: bytes) -> Mapping[str, Any]:
-    """The answer that is kept so; raises `ValueError` where it is none."""
+    """Parse a stored answer; raise `ValueError` if it is none."""
     found = orjson.loads(kept)
     if not isinstance(found, dict):
         raise ValueError("expected an object")  # noqa: TRY004 - it is the value that is wrong
@@ -272,12 +275,12 @@ def read_answer(kept: bytes) -> Mapping[str, Any]:
 
 
 def key_digest(idempotency_key: str) -> str:
-    """Stands for a key of any length."""
+    """Return a digest of a key of any length."""
     return blake2b(idempotency_key.encode(), digest_size=16).hexdigest()
 
 
-def local_caches(bounds: Bounds, timer: Clock) -> tuple[LocalCache, LocalCache, LocalCache]:
-    """What this process keeps of renders, of answers, and of what upstreams answered."""
+def build_local_caches(bounds: Bounds, timer: Clock) -> tuple[LocalCache, LocalCache, LocalCache]:
+    """Return the caches of this process: renders, idempotent answers, answers of upstreams."""
     cache = partial(LocalCache, timer=timer)
     return (
         cache(most=bounds.renders, most_bytes=bounds.render_bytes, ttl_s=bounds.render_ttl_s),

@@ -1,7 +1,7 @@
-"""What a store keeps and answers, and what it promises, whichever backend keeps the promise.
+"""The contract of a store: what it keeps, and what every backend promises.
 
-Every method can be called from any number of tasks at once. None raises because
-a server is away: then this process keeps the promise alone, for itself.
+Every method may be called from any number of tasks at the same time. None raises because a
+server is away: then this process keeps the promises alone, for itself.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ second, or of a monotonic clock for lifetimes in this process."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """How much is kept, and for how long. Every collection has a bound.
+    """The limits of each collection, by number, size and time.
 
     Attributes:
-        renders: How many renders.
-        render_bytes: Their size together, as JSON.
-        render_ttl_s: How long a render can be shown and acted on; its actions likewise.
-        versions_per_s: How often a render may be replaced, in the long run; as many at once.
-        actions: How many unread actions of one render.
-        queues: How many renders may have actions, in one process.
-        payload_bytes: The size of one action's payload, as JSON.
-        answers: How many remembered answers.
-        answer_bytes: Their size together.
-        answer_ttl_s: How long an answer is remembered.
-        fed: How many answers of upstreams.
-        fed_bytes: Their size together.
-        fed_ttl_s: How long one is kept at most.
-        rate_per_s: Calls per second and principal, in the long run; None is no limit.
-        burst: Calls that a principal may make at once after a rest.
-        at_once: Calls of one principal that may run at the same time; None is no limit.
-        principals: How many principals' recent use is remembered, in one process.
+        renders: Number of renders.
+        render_bytes: Size of all renders, as JSON.
+        render_ttl_s: Time for which a render can be shown and acted on; also for its actions.
+        versions_per_s: Versions of a render per second in the long run; as many at once.
+        actions: Unread actions of one render.
+        queues: Renders with actions, in one process.
+        payload_bytes: Size of one action's payload, as JSON.
+        answers: Number of idempotent answers.
+        answer_bytes: Size of all of them.
+        answer_ttl_s: Time for which an idempotent answer is kept.
+        fed: Number of answers of upstreams.
+        fed_bytes: Size of all of them.
+        fed_ttl_s: Maximum time for which one is kept.
+        rate_per_s: Calls per second and principal in the long run; None for no limit.
+        burst: Calls that a rested principal may make at once.
+        at_once: Calls of one principal at the same time; None for no limit.
+        principals: Principals whose recent use is remembered, in one process.
     """
 
     renders: int = 10_000
@@ -278,17 +278,19 @@ class Origin:
 
 
 UNKNOWN = Origin()
-"""Of a render that nothing is known of."""
+"""The origin of an action whose render is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """Something that a user did in a widget.
+    """An action of a user in a widget.
 
     Attributes:
-        seq: Its place among the actions of its render; a later action has a higher one.
-        action: The action's type, as `flight.track`.
-        at: When it was accepted, in seconds since the epoch.
+        seq: Its number among the actions of its render; later actions have higher ones.
+        action: The action's type, such as `flight.track`.
+        payload: Its payload, JSON.
+        at: Time at which it was accepted, in seconds since the epoch.
+        origin: The facts about its render.
     """
 
     seq: int
@@ -300,7 +302,7 @@ class Action:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
-    """The answer to an action that was queued, now or under the same key before."""
+    """The response to an action that was queued, now or earlier under the same key."""
 
     seq: int
     status: Literal["accepted"] = "accepted"
@@ -308,13 +310,13 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Awaited:
-    """The answer to whoever waits for actions.
+    """The response to a reader of actions.
 
     Attributes:
-        status: `actions`: there are some; `timeout`: none came, ask again; `draining`: this
-            process ends, ask again; `expired`: none will come, the render is gone.
-        next: What to give as `after` the next time; giving it acknowledges `actions`.
-        actions: In the order in which they were accepted.
+        status: `actions`: there are some; `timeout`: there are none, ask again; `draining`: this
+            process ends, ask again; `expired`: there will be none, the render expired.
+        next: The `after` of the next request, which acknowledges `actions`.
+        actions: The actions, in the order in which they were accepted.
     """
 
     status: Literal["actions", "timeout", "draining", "expired"]
@@ -324,11 +326,11 @@ class Awaited:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """Whether a principal may go on, and if not, when to try again.
+    """The decision on a principal's request.
 
     Attributes:
-        code: Empty, or why not: W2201 (rate) or W2202 (too many at once).
-        retry_after_s: When trying again makes sense; 0 where the principal may go on.
+        code: Empty if it is allowed, else W2201 (rate) or W2202 (too many at once).
+        retry_after_s: Time after which to try again; 0 if it is allowed.
     """
 
     code: Literal["", "W2201", "W2202"] = ""
@@ -336,54 +338,50 @@ class Decision:
 
     @property
     def allowed(self) -> bool:
-        """Whether the principal may go on."""
+        """Return whether the request is allowed."""
         return not self.code
 
     @property
     def refusal(self) -> CallError | None:
-        """The error that says when to try again; None where the principal may go on."""
+        """Return the error with the time to try again; None if the request is allowed."""
         if not self.code:
             return None
         what = "too many calls" if self.code == "W2201" else "too many calls at the same time"
         return too_soon(self.code, what, self.retry_after_s)
 
     def check(self) -> None:
-        """Raise `refusal`, if there is one."""
+        """Raise `refusal` if the request is not allowed."""
         if self.refusal is not None:
             raise self.refusal
 
 
 def call_again(code: str, problem: str, hint: str, **more: Any) -> CallError:
-    """That the same call may succeed later, and how, as `hint` says."""
+    """Return an error for a call that may succeed later, unchanged, as `hint` says."""
     return CallError(code, f"{problem}; {hint}", recoverable=True, suggestions=(hint,), **more)
 
 
 def too_soon(code: str, problem: str, wait_s: float) -> CallError:
-    """That the same call may succeed in `wait_s`."""
+    """Return an error for a call that may succeed after `wait_s`, unchanged."""
     hint = f"try again in {wait_s:.3g} s"
     return call_again(code, problem, hint, retry_after_s=round(wait_s, 3))
 
 
 class Renders(Protocol):
-    """Renders by id, for a while.
+    """Renders by id.
 
-    Obligations: a render that was put is found until its time to live is over or newer
-    renders need its room; then the oldest of whoever has most of it goes first, so that nobody
-    loses any who has less than an equal share. Putting its id again has no effect. What is put in
-    one replica is found in all of them. A version never changes: `replace` puts another in
-    its place, with the next number, so that of two at once one comes after the other; none comes
-    after a newer one. While the server is away each replica replaces alone, and of what
-    they have then the highest number stays.
+    Promises: a stored render is found, in every replica, until its time to live is over or newer
+    renders need the space. Then the oldest of the largest owner is dropped first, so an owner
+    with less than an equal share loses none. Storing an id again has no effect. A version never
+    changes: `replace` stores the next number, so concurrent replacements are ordered and no
+    version follows a newer one. While the server is away each replica replaces alone; afterwards
+    the highest number wins.
     """
 
     async def put(self, render: StoredRender) -> None:
-        """Keep `render`, all that it is made of in one JSON text; its room is what that takes."""
+        """Store `render` as one JSON text, whose size counts."""
 
     async def get(self, render_id: str) -> StoredRender | None:
-        """The render in its newest version, or None if there is none of that id, or not any more.
-
-        It is the newest of all replicas.
-        """
+        """Return the newest version in any replica; None if there is no such render any more."""
 
     async def replace(
         self,
@@ -392,41 +390,40 @@ class Renders(Protocol):
         *,
         after: int | None = None,
     ) -> StoredRender | None:
-        """Keep another version of a render, for its time to live from now on.
+        """Store the next version of a render, and begin its time to live again.
 
         Args:
-            render_id: Of the render.
-            change: The newest version to the next. Its id, owner and number are not its business;
-                it may be asked again, where somebody else was first.
-            after: The version that must be the newest.
+            render_id: The render.
+            change: Makes the next version of the newest one; id, owner and number are set
+                afterwards. Called again if another replica was faster.
+            after: The version that must be the newest; None for any.
 
         Returns:
-            The version that is the newest now, or None if there is no such render any more.
+            The new version, or None if there is no such render any more.
 
         Raises:
             CallError: Another version than `after` is the newest (W2406), or there are too many
-                too soon (W2201).
+                versions a second (W2201).
         """
 
-    async def newer(
+    async def wait_for_newer(
         self, render_id: str, *, after: int, timeout_s: float
     ) -> StoredRender | Literal["timeout", "draining", "expired"]:
-        """The newest version once that has a higher number than `after`, or why there is none."""
+        """Wait for a version with a higher number than `after`; return it, or why there is none."""
 
-    def hearing(self, listener: Callable[[str], None]) -> AbstractContextManager[None]:
-        """Within the block, `listener` is told the id of each render that any replica replaces."""
+    def listening(self, listener: Callable[[str], None]) -> AbstractContextManager[None]:
+        """Call `listener` within the block with the id of each render that any replica replaces."""
 
 
 class Actions(Protocol):
-    """What users did in each render, until whoever waits for it has it.
+    """The actions of users by render, until a reader acknowledged them.
 
-    Obligations: the actions of a render are read in the order in which they were accepted,
-    each with a `seq` above the last. Reading removes nothing; giving the `next` of an answer
-    as a later `after` does, so a reader that lost an answer reads it again. An `after` that
-    was never given out acknowledges nothing that was not read. While the server is away,
-    each replica queues alone and counts from another origin; what nobody read until the
-    server is back moves there. A reader that follows `next` misses none, and may see one
-    twice where the server went away in the middle of an answer.
+    Promises: the actions of a render are read in the order in which they were accepted, each with
+    a higher `seq` than the last. Reading removes nothing; passing the `next` of a response as
+    `after` does, so a reader that lost a response reads it again. An `after` that was never
+    returned acknowledges nothing unread. While the server is away each replica queues alone and
+    counts from another origin; unread actions move to the server when it is back. A reader that
+    follows `next` misses none, and may see one twice if the server went away during a response.
     """
 
     async def append(
@@ -438,14 +435,14 @@ class Actions(Protocol):
         idempotency_key: str,
         origin: Origin = UNKNOWN,
     ) -> Accepted:
-        """Queue an action and wake whoever waits for it.
+        """Queue an action and wake its readers.
 
         Args:
             render_id: A render that the caller has just found in the store.
             action: The action's type.
-            payload: JSON.
-            idempotency_key: The same key for the same render queues once, and has one answer.
-            origin: Of the render.
+            payload: Its payload, JSON.
+            idempotency_key: The same key for the same render queues once, with one response.
+            origin: The facts about the render.
 
         Raises:
             CallError: Too many are unread (W2402, try again), the payload is too large (W2403),
@@ -453,87 +450,90 @@ class Actions(Protocol):
         """
 
     async def read(self, render_id: str, *, after: int = 0, timeout_s: float = 20.0) -> Awaited:
-        """Acknowledge what came up to `after`; answer what came later, or wait for it.
+        """Acknowledge the actions up to `after`; return later ones, or wait for them.
 
-        Unread actions are answered before anything else: also while draining, and also
-        when the render itself is gone. Waiting costs a task and an event.
+        Unread actions take precedence over everything else, also while draining and after the
+        render expired. A waiting reader costs a task and an event.
         """
 
     def drain(self) -> None:
-        """Answer whoever waits in this process, now and from now on, with `draining`.
+        """Answer readers in this process with `draining` from now on.
 
-        What is taken after this is kept on a server that replicas share, or not taken.
+        Actions are accepted from now on only if a shared server stores them.
         """
 
 
 class Idempotency(Protocol):
-    """Answers by key, so that a call made twice has one effect and one answer.
+    """Answers by key, so that a repeated call has one effect and one answer.
 
-    Obligations: the first answer under a key stands, in all replicas, until its time to live
-    is over or newer answers need its room, of which each owner has a share
-    as with renders. Keys are compared whole; that they name the
-    principal and the tool too is up to the caller.
+    Promises: the first answer under a key is kept in all replicas until its time to live is over
+    or newer answers need the space, which owners share as with renders. Callers put the principal
+    and the tool into the key.
     """
 
     async def remember(
         self, key: str, answer: Mapping[str, Any], *, owner: str = ""
     ) -> Mapping[str, Any]:
-        """Keep `answer` (JSON) under `key` if it is the first, and give the one that stands."""
+        """Store `answer`, JSON, unless the key has one; return the one that the key has."""
 
     async def recall(self, key: str) -> Mapping[str, Any] | None:
-        """The answer under `key`, or None if the call was never made, or long ago."""
+        """Return the answer of `key`; None if the call was not made, or long ago."""
 
 
 class Answers(Protocol):
-    """What upstreams answered, under keys that hold the window of time that it is good for.
+    """Answers of upstreams, by keys that include the window of time in which they are valid.
 
-    Obligations: what stands under a key never changes, in any replica; it is found until its
-    time to live is over or newer answers need its room.
+    Promises: the value of a key never changes, in any replica; it is found until its time to live
+    is over or newer answers need the space.
     """
 
     async def put(self, key: str, value: bytes, *, owner: str) -> bytes:
-        """Keep `value`, a JSON object, unless one stands there, and give the one that stands."""
+        """Store `value`, a JSON object, unless the key has one; return the one that the key has."""
 
     async def get(self, key: str) -> bytes | None:
-        """What stands under `key`, if anything does."""
+        """Return the value of `key`, or None."""
 
 
-class Limits(Protocol):
-    """How much each principal may ask for.
+class RateLimits(Protocol):
+    """Rate limits and slots by principal.
 
-    Obligations: a principal never gets more than its rate and burst over all replicas, and one
-    principal's use takes nothing from another's. Memory is bounded; forgetting a principal
-    is in its favour.
+    Promises: a principal never exceeds its rate and burst over all replicas, and its use takes
+    nothing from another's. Memory is bounded; a principal that is forgotten starts rested.
     """
 
     async def take(self, principal: str, *, cost: float = 1.0) -> Decision:
-        """Take `cost` calls from the principal's allowance, or none and say when to try again.
+        """Charge `cost` calls to the principal, or none and return when to try again.
 
-        A cost above the burst counts as the burst, or it could never be paid.
+        A cost above the burst counts as the burst; otherwise it could never be paid.
         """
 
     def slot(self, principal: str) -> AbstractAsyncContextManager[Decision]:
-        """Hold one of the principal's places for as long as the block runs.
+        """Hold one of the principal's slots while the block runs.
 
-        The block runs in any case; if the verdict is not `allowed`, it holds no place.
+        The block runs in any case; if the decision is not `allowed`, it holds no slot.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Store:
-    """What outlives a call, by what it is for.
+    """A store, by purpose.
 
     Attributes:
-        mode: Says where all this is: in this process by choice (`local`), on a server that
-            replicas share (`shared`), or in this process while the server is away (`degraded`).
-        skipped: Counts what stood on the server and could not be read.
-        unread: How many actions wait in this process for somebody to read them.
+        renders: Renders by id.
+        actions: The actions of users.
+        idempotency: Answers by idempotency key.
+        limits: Rate limits and slots.
+        answers: Answers of upstreams.
+        mode: Returns where data is: in this process (`local`), on a shared server (`shared`), or
+            in this process while the server is away (`degraded`).
+        skipped: Returns how many unreadable values were found on the server.
+        unread: Returns how many actions in this process are unread.
     """
 
     renders: Renders
     actions: Actions
     idempotency: Idempotency
-    limits: Limits
+    limits: RateLimits
     answers: Answers
     mode: Callable[[], Literal["local", "shared", "degraded"]]
     skipped: Callable[[], int] = lambda: 0

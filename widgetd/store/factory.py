@@ -1,4 +1,4 @@
-"""One store, in this process or on a server: the only place that knows there are two kinds."""
+"""Opens a store, in this process or on a server: the only place that knows both kinds."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from importlib.util import find_spec
 
 from widgetd.errors import ConfigError
 from widgetd.store.actions import LocalActions
-from widgetd.store.cache import CachedAnswers, CachedRenders, local_caches, read_answer
+from widgetd.store.cache import CachedAnswers, CachedRenders, build_local_caches, read_answer
 from widgetd.store.contract import Bounds, Clock, Store, StoredRender
-from widgetd.store.limits import LocalLimits
+from widgetd.store.rate_limits import LocalRateLimits
 from widgetd.store.waiters import Waiters
 
 FORMAT = "1"
-"""Part of every key, so that replicas of two releases that write differently do not meet."""
+"""Part of every key, so that releases with another format do not share keys."""
 
 
 def open_store(
@@ -25,7 +25,7 @@ def open_store(
     clock: Clock | None = None,
     prefix: str = "widgetd",
 ) -> AbstractAsyncContextManager[Store]:
-    """A store that lives as long as the block.
+    """Return a store that is open for the duration of the block.
 
     A server that does not answer is no error: the store works without it, logs
     `store.degraded` once, and `store.recovered` when it is there.
@@ -33,10 +33,10 @@ def open_store(
     Args:
         url: A Redis or Valkey server (`redis://`, `rediss://`, `valkey://`, `valkeys://`,
             `unix://`); None keeps everything in this process.
-        bounds: How much is kept, and for how long.
-        clock: Tells the time; by default dates are those of the wall clock, and lifetimes in this
-            process go by the monotonic one, so that setting the clock drops nothing.
-        prefix: Begins every key on the server; the same for replicas that belong together.
+        bounds: Limits of each collection.
+        clock: Returns the time. By default dates are of the wall clock, and lifetimes in this
+            process of the monotonic one, so that setting the clock drops nothing.
+        prefix: First part of every key on the server; the same for replicas of one deployment.
 
     Raises:
         ConfigError: The URL cannot be used, or redis-py is not installed (W0002).
@@ -58,15 +58,15 @@ async def _open_shared(
     url: str, bounds: Bounds, clock: Clock | None, prefix: str
 ) -> AsyncIterator[Store]:
     timer, clock = clock or time.monotonic, clock or time.time
-    # Late, because whoever needs no server need not have redis-py.
+    # Late, because redis-py is an optional dependency.
     from widgetd.store.shared.actions import LOCAL_ORIGIN, SharedActions  # noqa: PLC0415
     from widgetd.store.shared.cache import SharedCache  # noqa: PLC0415
-    from widgetd.store.shared.connection import Connection  # noqa: PLC0415
-    from widgetd.store.shared.limits import SharedLimits  # noqa: PLC0415
+    from widgetd.store.shared.connection import StoreConnection  # noqa: PLC0415
+    from widgetd.store.shared.rate_limits import SharedRateLimits  # noqa: PLC0415
 
     waiters = Waiters()
-    connection = Connection(url, prefix=f"{prefix}:{FORMAT}", waiters=waiters)
-    local_renders, local_answers, local_fed = local_caches(bounds, timer)
+    connection = StoreConnection(url, prefix=f"{prefix}:{FORMAT}", waiters=waiters)
+    local_renders, local_answers, local_fed = build_local_caches(bounds, timer)
     render_cache = SharedCache(
         connection,
         local_renders,
@@ -74,10 +74,10 @@ async def _open_shared(
         owner_of=lambda kept: StoredRender.read(kept).owner,
         version_of=lambda kept: StoredRender.read(kept).version,
     )
-    answer_cache = SharedCache(connection, local_answers, name="answers", owner_of=_nobody)
-    fed_cache = SharedCache(connection, local_fed, name="fed", owner_of=_nobody)
+    answer_cache = SharedCache(connection, local_answers, name="answers", owner_of=_check_answer)
+    fed_cache = SharedCache(connection, local_fed, name="fed", owner_of=_check_answer)
     renders = CachedRenders(
-        render_cache, waiters, tell=connection.tell_replaced, bounds=bounds, clock=clock
+        render_cache, waiters, publish=connection.publish_version, bounds=bounds, clock=clock
     )
     fallback = LocalActions(
         renders, waiters, bounds=bounds, clock=clock, timer=timer, origin=LOCAL_ORIGIN
@@ -85,22 +85,22 @@ async def _open_shared(
     actions = SharedActions(
         connection, fallback, renders=render_cache, waiters=waiters, bounds=bounds, clock=clock
     )
-    limits = LocalLimits(bounds=bounds, timer=timer)
-    async with connection.maintained(actions.hand_over):
+    limits = LocalRateLimits(bounds=bounds, timer=timer)
+    async with connection.maintain(actions.hand_over):
         yield Store(
             renders=renders,
             actions=actions,
             idempotency=CachedAnswers(answer_cache),
-            limits=SharedLimits(connection, limits, bounds=bounds, clock=clock),
+            limits=SharedRateLimits(connection, limits, bounds=bounds, clock=clock),
             answers=fed_cache,
             mode=lambda: "shared" if connection.up else "degraded",
             skipped=lambda: connection.skipped,
-            unread=fallback.waiting,
+            unread=fallback.count_unread,
         )
 
 
-def _nobody(kept: bytes) -> str:
-    """Who owns an answer; raises `ValueError` where it is none."""
+def _check_answer(kept: bytes) -> str:
+    """Return the owner of an answer, which is empty; raise `ValueError` if it is none."""
     read_answer(kept)
     return ""
 
@@ -109,16 +109,16 @@ def local_store(bounds: Bounds | None = None, clock: Clock | None = None) -> Sto
     """Build a store in this process, which needs no closing."""
     bounds, timer = bounds or Bounds(), clock or time.monotonic
     clock = clock or time.time
-    render_cache, answer_cache, fed_cache = local_caches(bounds, timer)
+    render_cache, answer_cache, fed_cache = build_local_caches(bounds, timer)
     waiters = Waiters()
     renders = CachedRenders(render_cache, waiters, bounds=bounds, clock=clock)
     actions = LocalActions(renders, waiters, bounds=bounds, clock=clock, timer=timer)
     return Store(
         renders=renders,
         actions=actions,
-        unread=actions.waiting,
+        unread=actions.count_unread,
         idempotency=CachedAnswers(answer_cache),
-        limits=LocalLimits(bounds=bounds, timer=timer),
+        limits=LocalRateLimits(bounds=bounds, timer=timer),
         answers=fed_cache,
         mode=lambda: "local",
     )

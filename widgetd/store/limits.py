@@ -1,84 +1,56 @@
-"""Limits in this process: a bucket of calls for each principal, and a count of places."""
+"""Limits and times of the store that no setting changes; those of an operator are in `Bounds`."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-
-from widgetd.store.contract import Bounds, Clock, Decision, Limits
-
-PLACE_HINT_S = 1.0
-"""When to try again for a place: nobody knows when one is left, and a call takes less than that."""
-
-TICK_S = 1e-6
-"""Below this, a clock tells no times apart: whoever comes back exactly when told
-to must not be sent away for the last bit of a float."""
-
-ALLOWED = Decision()
+from dataclasses import dataclass
 
 
-@asynccontextmanager
-async def admission(
-    limits: Limits, principal: str, *, cost: float, waits: bool = False
-) -> AsyncIterator[Decision]:
-    """Charge a request and hold one of its principal's slots while the block runs.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreLimits:
+    """Limits and times of the store.
 
-    Every entry point charges here: messages, pages, pictures, turns of the chat, uploads.
-
-    Args:
-        limits: Of the store.
-        principal: The name of the caller's principal.
-        cost: In calls; what costs nothing holds no slot either.
-        waits: Hold no slot, because the request waits: for a change, or for its own user's calls.
+    Attributes:
+        clock_step_s: A stored time further ahead than this was written before the clock was set
+            back; replicas' clocks differ by less.
+        keys_per_action: Idempotency keys remembered for each place in a queue of actions.
+        slot_retry_s: Time after which a refused caller should try again for a slot; a call takes
+            less, and when one ends is unknown.
+        clock_tick_s: Difference in time that a clock cannot resolve: a caller who returns exactly
+            when told to must not be refused for the last bit of a float.
+        slot_lease_s: Time after which a slot on the server is free again, because a replica that
+            was killed releases none.
+        bucket_s: Time after which an unused bucket is forgotten, however slowly it fills.
+        command_s: Time for a command before the server counts as away; far above any answer's
+            time, and above a stall of our own event loop.
+        first_pause_s: Pause before the second attempt to reach the server; doubled each time.
+        last_pause_s: Longest such pause.
+        block_s: Duration of one blocking read of notifications, so the delay after which a dead
+            connection is noticed.
+        commands: Commands on the wire at the same time; more would queue in the server.
+        deliveries: Actions that wait for the webhook.
+        delivery_backoff_s: Pauses after failed deliveries; a receiver that restarts is back within
+            minutes.
+        delivery_s: Time for one delivery, from resolving the address to the status.
+        requests: New deliveries at the same time, and as many repeated ones.
+        secret_chars: Minimum length of a webhook's secret.
     """
-    if not cost:
-        yield ALLOWED
-        return
-    async with nullcontext(ALLOWED) if waits else limits.slot(principal) as slot:
-        yield await limits.take(principal, cost=cost) if slot.allowed else slot
+
+    clock_step_s: float = 60.0
+    keys_per_action: int = 16
+    slot_retry_s: float = 1.0
+    clock_tick_s: float = 1e-6
+    slot_lease_s: int = 120
+    bucket_s: int = 86_400
+    command_s: float = 0.25
+    first_pause_s: float = 0.1
+    last_pause_s: float = 5.0
+    block_s: float = 1.0
+    commands: int = 16
+    deliveries: int = 1_000
+    delivery_backoff_s: tuple[float, ...] = (1.0, 5.0, 30.0, 120.0, 600.0)
+    delivery_s: float = 10.0
+    requests: int = 16
+    secret_chars: int = 24
 
 
-class LocalLimits:
-    """`Limits` in this process."""
-
-    def __init__(self, *, bounds: Bounds, timer: Clock) -> None:
-        self._bounds = bounds
-        self._timer = timer
-        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
-        self._places: dict[str, int] = {}
-
-    async def take(self, principal: str, *, cost: float = 1.0) -> Decision:
-        """Take `cost` calls from the principal's bucket, or none."""
-        rate, burst = self._bounds.rate_per_s, self._bounds.burst
-        if rate is None:
-            return ALLOWED
-        now, price = self._timer(), min(cost, burst)
-        calls, since = self._buckets.pop(principal, (burst, now))
-        calls = min(burst, calls + max(0.0, now - since) * rate)
-        paid = calls + TICK_S * rate >= price
-        self._buckets[principal] = (calls - price if paid else calls, now)
-        if len(self._buckets) > self._bounds.principals:
-            self._buckets.popitem(last=False)
-        if paid:
-            return ALLOWED
-        return Decision(code="W2201", retry_after_s=(price - calls) / rate)
-
-    def slot(self, principal: str) -> AbstractAsyncContextManager[Decision]:
-        """Hold one of the principal's places for as long as the block runs."""
-        most = self._bounds.at_once
-        return nullcontext(ALLOWED) if most is None else self._slot(principal, most)
-
-    @asynccontextmanager
-    async def _slot(self, principal: str, most: int) -> AsyncIterator[Decision]:
-        taken = self._places.get(principal, 0)
-        if taken >= most:
-            yield Decision(code="W2202", retry_after_s=PLACE_HINT_S)
-        else:
-            self._places[principal] = taken + 1
-            try:
-                yield ALLOWED
-            finally:
-                self._places[principal] -= 1
-                if not self._places[principal]:
-                    del self._places[principal]
+LIMITS = StoreLimits()

@@ -1,6 +1,6 @@
-"""Who waits in this process for something to happen to a render: an action, or a new version.
+"""The tasks of this process that wait for an action in a render, or for a new version of it.
 
-Knows nothing of where either is kept: whoever waits brings a way to look.
+Where these are stored is unknown here: each waiter passes a function that looks.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from widgetd.store.contract import Awaited
 T = TypeVar("T")
 
 Listener = Callable[[str], None]
-"""Is told the id of a render."""
+"""Called with the id of a render."""
 
 Look = Callable[[], Awaitable[T | None]]
-"""Answers what there is to say now, or None if it is worth waiting."""
+"""Returns the result if there is one now, or None to wait."""
 
 
 class Waiters:
-    """Whoever waits, by render, each at the cost of an event; none once this process drains."""
+    """The waiting tasks by render, each at the cost of an event; none while draining."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, set[anyio.Event]] = {}
@@ -31,24 +31,24 @@ class Waiters:
         self.draining = False
 
     def notify(self, render_id: str) -> None:
-        """Let whoever waits for one render look again."""
+        """Wake the waiters for one render."""
         for event in self._waiting.get(render_id, ()):
             event.set()
 
     def notify_all(self) -> None:
-        """Let all of them look again."""
+        """Wake all waiters."""
         for render_id in self._waiting:
             self.notify(render_id)
 
-    def replaced(self, render_id: str) -> None:
-        """There is another version of the render: say so to whoever hears of all of them, too."""
+    def notify_replaced(self, render_id: str) -> None:
+        """Wake the waiters for a render with a new version, and call every listener."""
         self.notify(render_id)
         for listener in tuple(self._listeners):
             listener(render_id)
 
     @contextmanager
-    def hearing(self, listener: Listener) -> Iterator[None]:
-        """Within the block, `listener` hears of each render that is replaced."""
+    def listening(self, listener: Listener) -> Iterator[None]:
+        """Call `listener` within the block with the id of each render that is replaced."""
         self._listeners.add(listener)
         try:
             yield
@@ -56,17 +56,17 @@ class Waiters:
             self._listeners.discard(listener)
 
     def drain(self) -> None:
-        """Let nobody wait any more."""
+        """End all waiting, now and from now on."""
         self.draining = True
         self.notify_all()
 
     async def wait(
         self, render_id: str, look: Look[T], *, timeout_s: float
     ) -> T | Literal["timeout", "draining"]:
-        """The first answer of `look`, which is asked now and after each notification."""
+        """Return the first result of `look`, called now and after each notification."""
         deadline = anyio.current_time() + timeout_s
         while True:
-            # Listening before looking: of what is added in between, the event tells.
+            # Listen before looking, so that the event covers what is added in between.
             with self._listening(render_id) as event:
                 answer = await look()
                 if answer is not None:
@@ -91,20 +91,20 @@ class Waiters:
                 self._waiting.pop(render_id, None)
 
 
-class Replaced:
-    """A listener that remembers each render that was replaced until it is asked for: once each."""
+class ReplacedRenders:
+    """A listener that queues the ids of replaced renders, each once."""
 
     def __init__(self) -> None:
         self._ids: dict[str, None] = {}
         self._heard = anyio.Event()
 
     def __call__(self, render_id: str) -> None:
-        """This one was."""
+        """Queue the id of a replaced render."""
         self._ids[render_id] = None
         self._heard.set()
 
     async def next(self) -> str:
-        """The one that has waited longest."""
+        """Wait for an id and return the oldest."""
         while not self._ids:
             self._heard = anyio.Event()
             await self._heard.wait()
@@ -113,6 +113,6 @@ class Replaced:
         return render_id
 
 
-def awaited(found: Awaited | Literal["timeout", "draining"], after: int) -> Awaited:
-    """What to answer to whoever waits for actions."""
+def to_awaited(found: Awaited | Literal["timeout", "draining"], after: int) -> Awaited:
+    """Return the response to a reader, from the result of waiting."""
     return found if isinstance(found, Awaited) else Awaited(status=found, next=after)

@@ -22,7 +22,7 @@ from widgetd.access.principal import UNAUTHENTICATED, Principal
 from widgetd.mcp.http_calls import caller_for
 from widgetd.mcp.login import reason_of
 from widgetd.mcp.server import Server
-from widgetd.store.limits import admission
+from widgetd.store.rate_limits import admission
 from widgetd.web.page import WebPage, refusal
 
 _CHALLENGE = {"www-authenticate": 'Basic realm="widgetd", charset="UTF-8", Bearer realm="widgetd"'}

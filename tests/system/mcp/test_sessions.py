@@ -21,7 +21,7 @@ from widgetd.access.principal import Principal
 from widgetd.mcp.clients import Clients
 from widgetd.mcp.sessions import SessionBounds, Sessions
 from widgetd.store.contract import Bounds
-from widgetd.store.limits import LocalLimits
+from widgetd.store.rate_limits import LocalRateLimits
 
 ADA, EVE = "ada-ada-ada-ada-ada", "eve-eve-eve-eve-eve"
 TOKENS = f"ada {ADA}\neve {EVE}\n"
@@ -210,7 +210,7 @@ class Endpoint:
 async def test_a_standing_stream_ends_with_the_time_of_its_token(left_s: float) -> None:
     endpoint = Endpoint()
     guest = Principal(name="guest", until=time.time() + left_s)
-    limits = LocalLimits(bounds=Bounds(), timer=time.monotonic)
+    limits = LocalRateLimits(bounds=Bounds(), timer=time.monotonic)
     sessions = Sessions(
         endpoint, bounds=SessionBounds(), limits=limits, anonymous=guest, clients=Clients()
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.system.store.server import Server, running_server
+from widgetd.store.limits import StoreLimits
 from widgetd.store.shared import connection
 
 
@@ -23,6 +24,6 @@ def backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     if request.param == "in-process":
         return None
     # A machine that stalls for a moment has not lost its server.
-    monkeypatch.setattr(connection, "PATIENCE_S", 10.0)
+    monkeypatch.setattr(connection, "LIMITS", StoreLimits(command_s=10.0))
     server: Server = request.getfixturevalue("shared_server")
     return server

@@ -15,7 +15,7 @@ from tests.system.store.server import Server, running_server
 from widgetd.errors import ConfigError
 from widgetd.store.contract import Accepted, Awaited, Bounds, Store, StoredRender
 from widgetd.store.factory import open_store
-from widgetd.store.shared.connection import PATIENCE_S
+from widgetd.store.limits import LIMITS
 
 SOON_S = 10.0
 NEVER_S = 600.0
@@ -115,7 +115,7 @@ async def test_nobody_waits_for_a_server_that_is_known_to_be_gone(
         assert events.names() == ["store.degraded"]
 
         # Any one of these would take as long if it asked the server.
-        with anyio.fail_after(PATIENCE_S):
+        with anyio.fail_after(LIMITS.command_s):
             await store.renders.put(render("r2"))
             assert await store.renders.get("never") is None
             await tap(store, 1)

@@ -23,6 +23,7 @@ from tests.system.store.replicas import Replicas, render, replicas
 from tests.system.store.server import Server
 from tests.system.web.asking import ask
 from widgetd.store.contract import Awaited, Store
+from widgetd.store.limits import StoreLimits
 from widgetd.store.shared import connection
 
 SOON_S = 10.0
@@ -111,7 +112,7 @@ STREAMS: dict[str, Put] = {
 def patience() -> Iterator[None]:
     """However long a busy machine takes, the server does not count as away."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(connection, "PATIENCE_S", SOON_S)
+        patch.setattr(connection, "LIMITS", StoreLimits(command_s=SOON_S))
         yield
 
 

@@ -121,17 +121,17 @@ async def test_whoever_waits_has_the_newest_version_from_any_replica(
         seen: list[object] = []
 
         async def wait() -> None:
-            seen.append(await both.there.renders.newer("r1", after=1, timeout_s=60))
+            seen.append(await both.there.renders.wait_for_newer("r1", after=1, timeout_s=60))
 
-        with both.there.renders.hearing(heard.append), anyio.fail_after(20):
+        with both.there.renders.listening(heard.append), anyio.fail_after(20):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(wait)
                 made = await both.here.renders.replace("r1", says("second"))
-            again = await both.there.renders.newer("r1", after=1, timeout_s=0)
-            none = await both.there.renders.newer("r1", after=2, timeout_s=0)
+            again = await both.there.renders.wait_for_newer("r1", after=1, timeout_s=0)
+            none = await both.there.renders.wait_for_newer("r1", after=2, timeout_s=0)
             both.there.actions.drain()
-            draining = await both.there.renders.newer("r1", after=2, timeout_s=60)
-            gone = await both.there.renders.newer("r2", after=1, timeout_s=60)
+            draining = await both.there.renders.wait_for_newer("r1", after=2, timeout_s=60)
+            gone = await both.there.renders.wait_for_newer("r2", after=1, timeout_s=60)
 
         assert seen == [made]
         assert again == made

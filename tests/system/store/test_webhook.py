@@ -25,15 +25,16 @@ from tests.system.store.replicas import Clock, render
 from widgetd.errors import ConfigError
 from widgetd.store.delivery.addresses import is_public
 from widgetd.store.delivery.forward import Forwarder
-from widgetd.store.delivery.webhook import AT_ONCE, Client, Webhook, webhook
+from widgetd.store.delivery.webhook import Client, Webhook, parse_webhook
 from widgetd.store.factory import local_store
+from widgetd.store.limits import LIMITS
 
 SECRET = "a secret of some length, at least"
 
 
 def hook_of(receiver: Receiver, *, secret: str = SECRET, **more: Any) -> Webhook:
     """The receiver's webhook, which tries again at once."""
-    made = webhook(receiver.url, secret, allow_private=True)
+    made = parse_webhook(receiver.url, secret, allow_private=True)
     return replace(made, **({"backoff_s": (0.0, 0.0)} | more))
 
 
@@ -202,7 +203,7 @@ def test_a_webhook_that_cannot_be_used_is_refused_at_the_start(
     url: str, secret: str, private: bool, sentence: str
 ) -> None:
     with pytest.raises(ConfigError) as caught:
-        webhook(url, secret, allow_private=private)
+        parse_webhook(url, secret, allow_private=private)
 
     assert str(caught.value) == sentence
 
@@ -258,7 +259,7 @@ async def test_actions_that_are_never_taken_do_not_hold_up_the_others(
     backoff_s: tuple[float, ...], timeout_s: float
 ) -> None:
     """A receiver that fails on one kind of action for ever takes all others."""
-    bad, good = 4 * AT_ONCE, 20
+    bad, good = 4 * LIMITS.requests, 20
     async with receiving() as receiver:
         receiver.ignored = b'"bad"'
         hook = hook_of(receiver, backoff_s=backoff_s, timeout_s=timeout_s)

@@ -1,1 +1,1 @@
-"""Tell a backend of what users do: a webhook, signed, and tried again."""
+"""Deliveries of actions to a backend: a webhook, signed and retried."""

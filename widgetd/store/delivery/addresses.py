@@ -1,7 +1,7 @@
-"""Find the address of a host, and refuse those that only this network can reach.
+"""Addresses of hosts, without those that only this network can reach.
 
-What was looked at is what is connected to: a name that is asked for twice may
-have two answers.
+The address that was checked is the one that is connected to: a name that is resolved twice
+may have two answers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Address = IPv4Address | IPv6Address
 
 
 class PrivateAddressError(Exception):
-    """A host has an address that is not public."""
+    """A host with an address that is not public."""
 
     def __init__(self, host: str, address: str) -> None:
         super().__init__(host, address)
@@ -26,11 +26,11 @@ class PrivateAddressError(Exception):
 
 
 async def address_of(host: str, port: int, *, allow_private: bool) -> str:
-    """An address of `host`, itself a name or an address, to connect to.
+    """Return an address of `host`, which is a name or an address, to connect to.
 
     Raises:
         PrivateAddressError: One of its addresses is not public, and must be.
-        OSError: It has none.
+        OSError: It has no address.
     """
     found = await anyio.getaddrinfo(host, port, proto=6)
     addresses = [str(entry[4][0]).partition("%")[0] for entry in found]
@@ -42,9 +42,9 @@ async def address_of(host: str, port: int, *, allow_private: bool) -> str:
 
 
 def is_public(address: Address) -> bool:
-    """Whether `address` means the same host everywhere on the internet.
+    """Return whether `address` is that of the same host everywhere on the internet.
 
-    What means an IPv4 address, here or at a gateway, is judged as that one.
+    An IPv6 address that stands for an IPv4 address, here or at a gateway, counts as that one.
 
     Source: RFC 4291 (mapped), RFC 3056 (6to4), RFC 6052 (NAT64).
     """

@@ -1,10 +1,10 @@
-"""Tell a webhook of every action, beside whoever waits for it.
+"""Forwards every action to a webhook, besides its readers.
 
     append -> the actions' own queue
            -> outbox -> forward -> deliver
 
-The outbox is bounded and never in anybody's way: an action that finds it full is
-not told to the webhook, and waits for its reader all the same.
+The outbox is bounded and never delays an action: if it is full, the action is not sent to
+the webhook, and readers get it all the same.
 """
 
 from __future__ import annotations
@@ -22,15 +22,14 @@ import orjson
 from widgetd.logs import get_logger
 from widgetd.store.contract import UNKNOWN, Accepted, Actions, Awaited, Clock, Origin, Store
 from widgetd.store.delivery.webhook import Client, Webhook
-
-MOST_WAITING = 1000
+from widgetd.store.limits import LIMITS
 
 _log = get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """An action that is to be sent to a webhook."""
+    """An action to send to a webhook."""
 
     render_id: str
     seq: int
@@ -40,16 +39,17 @@ class Delivery:
 
     @property
     def id(self) -> str:
-        """The same for every attempt."""
+        """Return the id of the message, the same for every attempt."""
         return f"{self.render_id}.{self.seq}"
 
 
 class Forwarder:
-    """A store whose actions are also told to a webhook; `most_waiting` of them may wait for that.
+    """A store whose actions are also sent to a webhook.
 
     Attributes:
-        waiting: How many actions it has yet to be told of.
-        failures: How many actions it was never told of.
+        store: The store.
+        waiting: Number of actions that are not sent yet.
+        failures: Number of actions that were given up.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Forwarder:
         hook: Webhook,
         *,
         clock: Clock = time.time,
-        most_waiting: int = MOST_WAITING,
+        most_waiting: int = LIMITS.deliveries,
     ) -> None:
         self._hook = hook
         self._clock = clock
@@ -71,7 +71,7 @@ class Forwarder:
         self.store = replace(store, actions=_ForwardedActions(store.actions, self._accept, clock))
 
     async def forward(self) -> None:
-        """Run until all is sent that came before `finish`, or until cancelled."""
+        """Send actions until all that came before `finish` are sent, or until cancelled."""
         try:
             async with Client() as client, anyio.create_task_group() as tasks:
                 async for delivery in self._deliveries:
@@ -81,12 +81,12 @@ class Forwarder:
             self.close()
 
     async def finish(self) -> None:
-        """Take no more, and return once everything was sent or given up."""
+        """Accept no more, and return once everything is sent or given up."""
         self._outbox.close()
         await self._finished.wait()
 
     def close(self) -> None:
-        """Send nothing more."""
+        """Stop sending."""
         self._outbox.close()
         self._deliveries.close()
 
@@ -123,7 +123,7 @@ class Forwarder:
 
 
 class _ForwardedActions:
-    """`Actions` of another store, each of which is also handed to `accept`."""
+    """The `Actions` of another store, each of which is also passed to `accept`."""
 
     def __init__(self, actions: Actions, accept: Callable[[Delivery], None], clock: Clock) -> None:
         self._actions = actions
@@ -139,7 +139,7 @@ class _ForwardedActions:
         idempotency_key: str,
         origin: Origin = UNKNOWN,
     ) -> Accepted:
-        """Queue an action, wake whoever waits for it, and have the webhook told."""
+        """Queue an action, wake its readers, and have it sent."""
         accepted = await self._actions.append(
             render_id, action, payload, idempotency_key=idempotency_key, origin=origin
         )
@@ -155,9 +155,9 @@ class _ForwardedActions:
         return accepted
 
     async def read(self, render_id: str, *, after: int = 0, timeout_s: float = 20.0) -> Awaited:
-        """As the store that keeps them."""
+        """Read the actions of the store."""
         return await self._actions.read(render_id, after=after, timeout_s=timeout_s)
 
     def drain(self) -> None:
-        """As the store that keeps them."""
+        """Drain the actions of the store."""
         self._actions.drain()

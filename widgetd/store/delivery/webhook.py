@@ -1,4 +1,4 @@
-"""Tell a backend of an action: signed, and again until it answers or it is hopeless.
+"""The webhook: signed requests, repeated until the receiver accepts or rejects them.
 
 The only door to httpx2.
 
@@ -23,17 +23,8 @@ from widgetd.errors import ConfigError
 from widgetd.logs import get_logger
 from widgetd.store.contract import Clock
 from widgetd.store.delivery.addresses import PrivateAddressError, address_of
+from widgetd.store.limits import LIMITS
 
-BACKOFF_S = (1.0, 5.0, 30.0, 120.0, 600.0)
-"""After each attempt that failed; a receiver that was restarted is there within minutes."""
-
-TIMEOUT_S = 10.0
-"""How long one attempt may take, from finding the address to the answer's status."""
-
-AT_ONCE = 16
-"""Requests at a time, of those that are new; and as many of those that are sent again."""
-
-SHORTEST_SECRET = 24
 _MAY_PASS = frozenset({408, 425, 429})
 
 _log = get_logger()
@@ -41,23 +32,25 @@ _log = get_logger()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Webhook:
-    """Where actions are told to.
+    """A receiver of actions.
 
     Attributes:
+        url: Its address.
+        secret: The key of signatures.
         allow_private: Whether the receiver may be on this machine or network.
-        backoff_s: How long to wait after each attempt that failed; then there is one more.
-        timeout_s: How long each attempt may take.
+        backoff_s: Pauses after failed attempts; after the last pause there is one more attempt.
+        timeout_s: Time for each attempt.
     """
 
     url: httpx2.URL
     secret: bytes
     allow_private: bool = False
-    backoff_s: tuple[float, ...] = BACKOFF_S
-    timeout_s: float = TIMEOUT_S
+    backoff_s: tuple[float, ...] = LIMITS.delivery_backoff_s
+    timeout_s: float = LIMITS.delivery_s
 
 
-def webhook(url: str, secret: str, *, allow_private: bool) -> Webhook:
-    """The webhook that an operator set; the secret is `whsec_` and base64, or any text as it is.
+def parse_webhook(url: str, secret: str, *, allow_private: bool) -> Webhook:
+    """Return the webhook of an operator's settings; the secret is `whsec_` and base64, or text.
 
     Raises:
         ConfigError: The URL or the secret cannot be used (W0002).
@@ -73,10 +66,10 @@ def webhook(url: str, secret: str, *, allow_private: bool) -> Webhook:
             "the webhook's address cannot be used",
             f"write an address that begins with {' or '.join(f'{one}://' for one in schemes)}",
         )
-    if len(secret) < SHORTEST_SECRET:
+    if len(secret) < LIMITS.secret_chars:
         raise ConfigError(
             "W0002",
-            f"the webhook's secret is shorter than {SHORTEST_SECRET} characters",
+            f"the webhook's secret is shorter than {LIMITS.secret_chars} characters",
             "set WIDGETD_WEBHOOK_SECRET to a long random text",
         )
     key = secret.encode()
@@ -86,8 +79,8 @@ def webhook(url: str, secret: str, *, allow_private: bool) -> Webhook:
     return Webhook(url=parsed, secret=key, allow_private=allow_private)
 
 
-def signed(hook: Webhook, message_id: str, body: bytes, *, at: int) -> Mapping[str, str]:
-    """The headers that prove who sent `body`, and when, in seconds since the epoch."""
+def sign(hook: Webhook, message_id: str, body: bytes, *, at: int) -> Mapping[str, str]:
+    """Return the headers that prove who sent `body`, and when, in seconds since the epoch."""
     content = f"{message_id}.{at}.".encode() + body
     signature = base64.b64encode(hmac.new(hook.secret, content, hashlib.sha256).digest())
     return {
@@ -99,16 +92,16 @@ def signed(hook: Webhook, message_id: str, body: bytes, *, at: int) -> Mapping[s
 
 
 class Client:
-    """Makes the requests, so many at once; no proxy, for it would resolve names by itself.
+    """The HTTP client, without a proxy, which would resolve names by itself.
 
-    What is sent again waits for those that are, so that it never stops what is new.
+    Repeated deliveries have slots of their own, so that they never delay new ones.
     """
 
     def __init__(self) -> None:
         # A deadline for each step would let a receiver that answers byte by byte go on for ever.
         self._http = httpx2.AsyncClient(timeout=None, follow_redirects=False, trust_env=False)
-        self._first = anyio.Semaphore(AT_ONCE)
-        self._again = anyio.Semaphore(AT_ONCE)
+        self._first = anyio.Semaphore(LIMITS.requests)
+        self._again = anyio.Semaphore(LIMITS.requests)
 
     async def __aenter__(self) -> Self:
         return self
@@ -117,15 +110,15 @@ class Client:
         await self._http.aclose()
 
     async def deliver(self, hook: Webhook, message_id: str, body: bytes, *, clock: Clock) -> bool:
-        """Send `body`, JSON, until it is taken; whether it was.
+        """Send `body`, JSON, until it is accepted or given up; return whether it was accepted.
 
-        By `message_id` the receiver knows what it was sent before.
+        The receiver recognizes repeated messages by `message_id`.
         """
         problem, turn = "", self._first
         for pause_s in (*hook.backoff_s, None):
             try:
                 async with turn:
-                    headers = signed(hook, message_id, body, at=int(clock()))
+                    headers = sign(hook, message_id, body, at=int(clock()))
                     with anyio.fail_after(hook.timeout_s):
                         status = await self._post(hook, headers, body)
             except PrivateAddressError as error:
@@ -148,7 +141,7 @@ class Client:
         return False
 
     async def _post(self, hook: Webhook, headers: Mapping[str, str], body: bytes) -> int:
-        """One attempt, to the address that was looked at; of the answer only the status is read."""
+        """Make one attempt at the address that was checked, and return the response's status."""
         url = hook.url
         port = url.port or (443 if url.scheme == "https" else 80)
         address = await address_of(url.host, port, allow_private=hook.allow_private)

@@ -1,12 +1,12 @@
 """Queues of actions that replicas share: a stream for each render.
 
-An action's `seq` is its entry's id. Waiters do not block on the streams, which
-would take a connection each: a script that adds an entry also notifies the one stream
-that every replica listens to, and a reader looks when its render is named there.
+An action's `seq` is the id of its entry. Readers do not block on the streams, which would
+take a connection each: a script that adds an entry also notifies the one stream to which
+every replica listens, and a reader looks when its render is named there.
 
-While the server is away, actions queue in this process and count from `LOCAL_ORIGIN`.
-So one cursor speaks of both queues: it acknowledges in the one it came from, and
-nothing in the other. What nobody read until the server is back is handed over.
+While the server is away, actions queue in this process and count from `LOCAL_ORIGIN`, so
+one cursor covers both queues: it acknowledges in the queue that it came from and nothing in
+the other. Unread actions are handed over when the server is back.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from math import isfinite
 import orjson
 
 from widgetd.store.actions import (
-    KEYS_PER_ACTION,
     LocalActions,
-    encoded_payload,
+    encode_payload,
     queue_full,
 )
 from widgetd.store.cache import key_digest
 from widgetd.store.contract import UNKNOWN, Accepted, Action, Awaited, Bounds, Clock, Origin
+from widgetd.store.limits import LIMITS
 from widgetd.store.shared.cache import SharedCache
-from widgetd.store.shared.connection import NOTIFY, NUMBER, Connection, Key, UnavailableError
-from widgetd.store.waiters import Waiters, awaited
+from widgetd.store.shared.connection import NOTIFY, NUMBER, Key, StoreConnection, UnavailableError
+from widgetd.store.waiters import Waiters, to_awaited
 
 LOCAL_ORIGIN = 1_000_000
-"""Where actions count from while the server is away: above whatever one render sees in its life."""
+"""The first number while the server is away, above every number of a render on the server."""
 
 _SEQ = (
     NUMBER
@@ -62,7 +62,7 @@ redis.call('HSET', KEYS[2], 'last', seq)
 local function add(id, fields) return redis.pcall('XADD', KEYS[1], id, unpack(fields)) end
 local fields = {'action', ARGV[2], 'payload', ARGV[3], 'at', ARGV[4], 'origin', ARGV[9]}
 if type(add(seq .. '-0', fields)) == 'table' then
-  -- Somebody counted beyond our numbers, after which the server takes none of them.
+  -- An entry beyond our numbers, after which the server accepts none of them.
   local kept = redis.call('XRANGE', KEYS[1], '-', MOST)
   redis.call('UNLINK', KEYS[1])
   for _, entry in ipairs(kept) do
@@ -103,14 +103,14 @@ class SharedActions:
     """`Actions` on the server, and in this process while it is away.
 
     Args:
-        fallback: Takes over while the server is away; counts from `LOCAL_ORIGIN`, and wakes the
-            same readers.
-        renders: Says whether a render without actions may still have some.
+        fallback: The queues of this process, which count from `LOCAL_ORIGIN` and wake the same
+            readers.
+        renders: The renders, to tell whether one without actions still exists.
     """
 
     def __init__(
         self,
-        connection: Connection,
+        connection: StoreConnection,
         fallback: LocalActions,
         *,
         renders: SharedCache,
@@ -135,7 +135,7 @@ class SharedActions:
         idempotency_key: str,
         origin: Origin = UNKNOWN,
     ) -> Accepted:
-        """Queue an action and wake whoever waits for it, in any replica."""
+        """Queue an action and wake its readers in every replica."""
         new = Action(seq=0, action=action, payload=payload, at=self._clock(), origin=origin)
         try:
             seq = await self._add(render_id, key_digest(idempotency_key), new)
@@ -150,18 +150,18 @@ class SharedActions:
         return Accepted(seq=seq)
 
     async def read(self, render_id: str, *, after: int = 0, timeout_s: float = 20.0) -> Awaited:
-        """Acknowledge what came up to `after`; answer what came later, or wait for it."""
+        """Acknowledge the actions up to `after`; return later ones, or wait for them."""
 
         async def look() -> Awaited | None:
             return await self._look(render_id, after)
 
         found = await self._waiters.wait(render_id, look, timeout_s=timeout_s)
-        return awaited(found, after)
+        return to_awaited(found, after)
 
     async def hand_over(self) -> None:
-        """Bring to the server what was queued here alone, so that every replica can read it.
+        """Move the actions that only this process has to the server.
 
-        What a reader was given already stays: its cursor speaks of this process's queue.
+        Delivered actions stay, because their reader's cursor refers to this process's queue.
         """
         released = self._fallback.release()
         for place, one in enumerate(released):
@@ -174,18 +174,18 @@ class SharedActions:
                 self._fallback.restore([one])
 
     def drain(self) -> None:
-        """Answer whoever waits in this process with `draining`."""
+        """Answer the readers in this process with `draining`."""
         self._waiters.drain()
 
     async def _add(self, render_id: str, key: str, new: Action) -> int:
-        """The `seq` that the action has on the server, or 0 if its queue is full."""
+        """Store an action and return its `seq`; 0 if its queue is full."""
         keys, most = self._keys(render_id), self._bounds.actions
         append = partial(
             self._connection.run,
             _APPEND,
             (*keys, self._connection.notifications),
-            *(key, new.action, encoded_payload(new.payload, self._bounds), new.at),
-            *(most, KEYS_PER_ACTION * most, self._ttl_ms, render_id),
+            *(key, new.action, encode_payload(new.payload, self._bounds), new.at),
+            *(most, LIMITS.keys_per_action * most, self._ttl_ms, render_id),
             _encode_origin(new.origin),
         )
         seq: int = await append()
@@ -209,7 +209,7 @@ class SharedActions:
         return Awaited(status="expired", next=after)
 
     async def _unread(self, render_id: str, after: int) -> tuple[bool, tuple[Action, ...]]:
-        """Whether the server has the render, and what it has of its actions."""
+        """Return whether the server has the render, and its unread actions."""
         acknowledged = after if 0 < after < LOCAL_ORIGIN else 0
         keys, most = self._keys(render_id), self._bounds.actions
         while True:
@@ -223,16 +223,16 @@ class SharedActions:
                 return bool(known), tuple(action for _, action in read if action is not None)
 
     async def _take_out(self, stream: Key, read: Iterable[tuple[bytes, Action | None]]) -> bool:
-        """Whether there was an entry that is no action; no such entry stands there any more."""
+        """Delete the entries that are no actions; return whether there were any."""
         unreadable = [number for number, action in read if action is None]
         if unreadable:
-            # Counted by whoever takes it out, and so once by all replicas.
+            # Only the replica that deletes an entry counts it.
             taken = await self._connection.run(_TAKE_OUT, (stream,), *unreadable)
             self._connection.skip("actions", taken)
         return bool(unreadable)
 
     def _keys(self, render_id: str) -> tuple[Key, Key, Key]:
-        """The actions themselves, what was numbered and delivered, and the idempotency keys."""
+        """Return the keys of the stream, its numbers and its idempotency keys."""
         return (
             self._connection.key("stream", "actions", "stream", render_id),
             self._connection.key("hash", "actions", "marks", render_id),
@@ -241,7 +241,7 @@ class SharedActions:
 
 
 def oldest_of(some: tuple[Action, ...], others: tuple[Action, ...]) -> tuple[Action, ...]:
-    """The actions of one queue that came before all of the other's, so that order holds."""
+    """Return the actions of one queue that precede all of the other's, so that order holds."""
     if not (some and others):
         return some or others
     if some[0].at > others[0].at:
@@ -254,7 +254,7 @@ def _read(entries: Iterable[tuple[bytes, Sequence[bytes]]]) -> list[tuple[bytes,
 
 
 def _action(number: bytes, fields: Sequence[bytes]) -> Action | None:
-    """The action that an entry of the stream holds; None if it holds none."""
+    """Parse an entry of the stream; return None if it is no action."""
     seq, _, rest = number.partition(b"-")
     values = dict(zip(fields[::2], fields[1::2], strict=True))
     try:
@@ -276,10 +276,10 @@ def _encode_origin(origin: Origin) -> bytes:
 
 
 def _origin(kept: object) -> Origin:
-    """What is kept of a render; of what an earlier release kept, nothing is known.
+    """Parse a stored origin; earlier releases stored none.
 
     Raises:
-        ValueError: It is something else.
+        ValueError: It is no origin.
     """
     match kept:
         case {"owner": str(owner), "elevated": bool(elevated), "marks": [*labels]} if all(

@@ -1,12 +1,12 @@
-"""A cache that replicas share, with one of our own in front of it.
+"""A cache that replicas share, with one in this process in front of it.
 
-What stands in a cache never changes, so a copy is as good as the original: what
-was put or got here is found here, also while the server is away. Renders alone can be replaced:
-whoever wants the newest asks the server whether the copy here still is, by its first bytes.
+Values never change, so a copy is as good as the original, also while the server is away.
+Only renders are replaced: a reader of the newest version sends the first bytes of the copy
+here, and the server returns the value if it differs.
 
-On the server: a key for each value, the order in which they came, their sizes and owners,
-what each owner has in all, and the order of each one's own. All but the values may name
-what is gone already, never the reverse.
+On the server: a key for each value, their order, their sizes and owners, the totals of each
+owner and the order of each owner's values. All except the values may name values that have
+expired already, never the reverse.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from widgetd.store.cache import LocalCache
 from widgetd.store.contract import HEAD_BYTES
-from widgetd.store.shared.connection import NUMBER, Connection, Key, UnavailableError
+from widgetd.store.shared.connection import NUMBER, Key, StoreConnection, UnavailableError
 
 _PUT = (
     NUMBER
@@ -110,19 +110,19 @@ return value and {value, redis.call('PTTL', KEYS[1])}
 
 
 class SharedCache:
-    """Values by key, on the server and in this process.
+    """A cache on the server and in this process.
 
     Args:
-        local: This process's own; the server's is bounded as it is.
-        name: Tells the server's caches apart.
-        owner_of: Whose share of this process's room a copy of a value takes; raises `ValueError`
-            where what stands on the server is none of ours.
-        version_of: Of two values for one key, the one with the higher number is the newer.
+        connection: The server.
+        local: The cache of this process; the server's has the same limits.
+        name: Distinguishes the caches on the server.
+        owner_of: Returns the owner of a value; raises `ValueError` if the value is not ours.
+        version_of: Returns the version of a value; of two values for a key the higher is newer.
     """
 
     def __init__(
         self,
-        connection: Connection,
+        connection: StoreConnection,
         local: LocalCache,
         *,
         name: str,
@@ -136,7 +136,7 @@ class SharedCache:
         self._version_of = version_of
 
     async def put(self, key: str, value: bytes, *, owner: str) -> bytes:
-        """Keep `value` under `key` unless one stands there, and give the one that stands."""
+        """Store `value` unless the key has one; return the one that the key has."""
         unreadable: list[bytes] = []
         while True:
             try:
@@ -148,14 +148,14 @@ class SharedCache:
             unreadable = [standing]
 
     async def get(self, key: str) -> bytes | None:
-        """What stands under `key`, if anything does."""
+        """Return the value of `key`, or None; a copy here may be of an older version."""
         copy = await self._local.get(key)
         return await self.newest(key) if copy is None else copy
 
     async def newest(self, key: str) -> bytes | None:
-        """What stands under `key` on the server; what this process has while that is away.
+        """Return the newest value of `key`: the server's, or the copy here while that is away.
 
-        What was replaced here meanwhile goes there, unless what stands there is as new.
+        A newer version that was made here while the server was away is written to the server.
         """
         copy = await self._local.get(key)
         try:
@@ -179,7 +179,7 @@ class SharedCache:
         return standing  # type: ignore[no-any-return] # it is what the server was given
 
     async def replace(self, key: str, value: bytes, *, standing: bytes, owner: str) -> bool:
-        """Keep `value` in the place of `standing`; False where something else stands there."""
+        """Replace `standing` by `value`; return False if the key has another value."""
         try:
             if await self._put(key, value, owner, standing) != value:
                 return False
@@ -188,16 +188,18 @@ class SharedCache:
         copy = await self._local.get(key)
         if copy is None:
             await self._local.put(key, value, owner=owner)
-        elif self._version_of(copy) < self._version_of(value):  # or somebody else's came meanwhile
+        elif self._version_of(copy) < self._version_of(
+            value
+        ):  # or another replica's came meanwhile
             await self._local.replace(key, value, standing=copy, owner=owner)
         return True
 
     async def holds_locally(self, key: str) -> bool:
-        """Whether a value stands under `key` in this process."""
+        """Return whether this process has a copy of the value of `key`."""
         return await self._local.get(key) is not None
 
     async def _put(self, key: str, value: bytes, owner: str, *replaced: bytes) -> Any:
-        """What stands on the server now: `value`, if nothing did, or what is to be replaced."""
+        """Store `value` if the key has no value, or one of `replaced`; return what the key has."""
         local = self._local
         return await self._connection.run(
             _PUT,
@@ -209,11 +211,11 @@ class SharedCache:
         )
 
     def key(self, key: str) -> Key:
-        """Where the server keeps the value of `key`."""
+        """Return the server's key for the value of `key`."""
         return self._connection.key("string", self._name, "value", key)
 
     def _owner(self, standing: bytes) -> str | None:
-        """Whose the value is; None, and one more to be counted, where nobody here can read it."""
+        """Return the owner of a value; None for an unreadable one, which is counted."""
         try:
             return self._owner_of(standing)
         except ValueError:

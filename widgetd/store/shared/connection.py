@@ -2,12 +2,12 @@
 
     away --connected--> up --a command failed--> away      (one log line each)
 
-While the server is away, everything asked of it fails at once, so that no call
-waits for a server that is known to be gone; one loop alone goes on trying. It
-refuses to know what the scripts do: what they mean stands beside them.
+While the server is away, every command fails at once, so that no call waits for a server
+that is known to be gone; one loop goes on trying. The meaning of the scripts is documented
+beside them.
 
-What stands on the server may be another release's, or rubbish. Whoever reads it skips
-what he cannot read and says so here; a key of a type that is not ours makes room.
+Values on the server may be another release's, or rubbish. Readers skip what they cannot
+read and count it here; a key of a type that is not ours is deleted.
 """
 
 from __future__ import annotations
@@ -28,37 +28,25 @@ from redis.exceptions import RedisError, ResponseError
 
 from widgetd.errors import ConfigError
 from widgetd.logs import get_logger
+from widgetd.store.limits import LIMITS
 from widgetd.store.waiters import Waiters
-
-PATIENCE_S = 0.25
-"""How long a command may take before the server counts as away: far above any answer's time,
-and above a stall of our own loop."""
-
-FIRST_PAUSE_S, LAST_PAUSE_S = 0.1, 5.0
-"""Between attempts to reach the server: doubled each time, short again once the connection held."""
-
-BLOCK_S = 1.0
-"""How long one blocking read of the notifications lasts, and so how late a failed command shows."""
-
-AT_ONCE = 16
-"""Commands on the wire at the same time; more would only queue in the server."""
 
 NOTIFY = """
 local function notify(stream, render, ...)
   local id = redis.pcall('XADD', stream, 'MAXLEN', '~', 1000, '*', 'render', render, ...)
   if type(id) == 'table' and redis.call('TYPE', stream).ok == 'stream' then
-    -- Somebody used up its last number.
+    -- Its last number is used up.
     redis.call('UNLINK', stream)
     id = redis.call('XADD', stream, '*', 'render', render, ...)
   elseif type(id) == 'table' then
-    return id -- Whoever listens finds out; what it was to tell of is done.
+    return id -- The listeners notice; the change itself is stored.
   end
   redis.call('EXPIRE', stream, 86400)
   return id
 end
 """
-"""Lua that a script calls to tell every replica of a new action, or of another version. A replica
-that is a thousand notifications behind misses some; its readers see those when they ask next."""
+"""Lua that notifies every replica of a new action or version. A replica that is a thousand
+notifications behind misses some; its readers find those at their next request."""
 
 NUMBER = """
 local function number(text, least, most, otherwise)
@@ -67,11 +55,11 @@ local function number(text, least, most, otherwise)
   return otherwise
 end
 """
-"""Lua that reads a number of ours, between `least` and `most`, from whatever stands there."""
+"""Lua that reads a number between `least` and `most` from any value."""
 
 ANY_RENDER = ""
-"""What a replica notifies of that has just connected: it may have made room for the stream, where
-others could not be told of anything until then."""
+"""The notification of a replica that has just connected: it may have deleted a key in the way of
+the stream, so that others missed notifications until then."""
 
 _MAKE_ROOM = """
 -- KEYS: any. ARGV: of which type each is to be.
@@ -97,12 +85,12 @@ Kind = Literal["string", "hash", "zset", "stream"]
 
 
 class Key(NamedTuple):
-    """Where the server keeps something.
+    """A key on the server.
 
     Attributes:
-        name: As the server has it.
-        kind: Of which of the server's types.
-        part: What of the store it belongs to.
+        name: Its full name.
+        kind: Its type on the server.
+        part: The part of the store that it belongs to.
     """
 
     name: str
@@ -111,17 +99,17 @@ class Key(NamedTuple):
 
 
 class UnavailableError(Exception):
-    """The server does not answer; whoever asked goes on alone."""
+    """The server does not answer; the caller goes on without it."""
 
 
-class Connection:
-    """The way to the server: scripts go out, notifications of new actions come in.
+class StoreConnection:
+    """A connection to the server, for scripts and for notifications of actions and versions.
 
     Args:
         url: `redis://`, `rediss://`, `valkey://`, `valkeys://` or `unix://`.
-        prefix: Begins every key, in braces, so that a cluster keeps all of them together.
-        waiters: Are told of each render that has a new action in any replica, and all to look
-            again when the server is back, because nobody here was notified in the meantime.
+        prefix: First part of every key, in braces, so that a cluster keeps all on one node.
+        waiters: Readers to wake for each notification, and all when the server is back, because
+            notifications were missed in the meantime.
 
     Raises:
         ConfigError: The URL cannot be used (W0002).
@@ -129,39 +117,39 @@ class Connection:
 
     def __init__(self, url: str, *, prefix: str, waiters: Waiters) -> None:
         parts = urlsplit(url)
-        # As it may stand in a log: without a password.
+        # For the log, without a password.
         self._server = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
         self._prefix = f"{{{prefix}}}"
         self._waiters = waiters
-        self._commands = _client(url, timeout_s=PATIENCE_S)
-        self._listener = _client(url, timeout_s=BLOCK_S + 10 * PATIENCE_S)
-        self._turns = anyio.CapacityLimiter(AT_ONCE)
+        self._commands = _client(url, timeout_s=LIMITS.command_s)
+        self._listener = _client(url, timeout_s=LIMITS.block_s + 10 * LIMITS.command_s)
+        self._turns = anyio.CapacityLimiter(LIMITS.commands)
         self._state: Literal["new", "up", "away"] = "new"
         self.notifications = self.key("stream", "bell")
         self._skipped: Counter[str] = Counter()
 
     @property
     def up(self) -> bool:
-        """Whether the server answered when it was last asked."""
+        """Return whether the server answered its last command."""
         return self._state == "up"
 
     @property
     def skipped(self) -> int:
-        """How much stood on the server that nobody here could read."""
+        """Return the number of unreadable values found on the server."""
         return self._skipped.total()
 
     def key(self, kind: Kind, *parts: str) -> Key:
-        """The key under which the server keeps something; the first part says what of the store."""
+        """Return a key; the first of `parts` is the part of the store."""
         return Key(":".join((self._prefix, *parts)), kind, parts[0])
 
     def skip(self, part: str, count: int = 1) -> None:
-        """Say that something stood there that nobody here can read: logged once for each part."""
+        """Count unreadable values; logged once for each part of the store."""
         if count and not self._skipped[part]:
             _log.warning("store.skipped", server=self._server, part=part)
         self._skipped[part] += count
 
     async def run(self, script: str, keys: Sequence[Key], *arguments: str | bytes | float) -> Any:
-        """What the server answers to a Lua script.
+        """Run a Lua script and return its result.
 
         Raises:
             UnavailableError: It does not answer, or is known not to.
@@ -172,22 +160,22 @@ class Connection:
             try:
                 return await self._answer(script, keys, arguments)
             except (RedisError, OSError) as error:
-                self._disconnected(error)
+                self._set_away(error)
                 raise UnavailableError from error
 
-    async def tell_replaced(self, render_id: str, version: int) -> None:
-        """Tell every replica, this one too, that the render has a version that it had not."""
+    async def publish_version(self, render_id: str, version: int) -> None:
+        """Notify every replica, this one included, of a new version of a render."""
         try:
             await self.run(_REPLACED, [self.notifications], render_id, version)
         except UnavailableError:
-            self._waiters.replaced(render_id)
+            self._waiters.notify_replaced(render_id)
 
     @asynccontextmanager
-    async def maintained(self, on_connect: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
-        """Keep the connection while the block runs, which begins after the first attempt.
+    async def maintain(self, on_connect: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
+        """Keep the connection open while the block runs, which starts after the first attempt.
 
         Args:
-            on_connect: Called whenever the server is there again, before readers look again.
+            on_connect: Called whenever the server is back, before readers are woken.
         """
         failure: Exception | None = None
         try:
@@ -208,7 +196,7 @@ class Connection:
     async def _maintain(
         self, on_connect: Callable[[], Awaitable[None]], *, task_status: TaskStatus[None]
     ) -> None:
-        pause_s = FIRST_PAUSE_S
+        pause_s = LIMITS.first_pause_s
         last_id = await self._connect(on_connect)
         task_status.started()
         while True:
@@ -216,16 +204,16 @@ class Connection:
             if last_id is not None:
                 await self._listen(last_id)
             await anyio.sleep(pause_s)
-            held = anyio.current_time() - began > LAST_PAUSE_S + pause_s
-            pause_s = FIRST_PAUSE_S if held else min(2 * pause_s, LAST_PAUSE_S)
+            held = anyio.current_time() - began > LIMITS.last_pause_s + pause_s
+            pause_s = LIMITS.first_pause_s if held else min(2 * pause_s, LIMITS.last_pause_s)
             last_id = await self._connect(on_connect)
 
     async def _connect(self, on_connect: Callable[[], Awaitable[None]]) -> bytes | None:
-        """The last notification's id if the server can be used."""
+        """Connect and return the id of the last notification; None if the server is unusable."""
         try:
             last_id: bytes = await self._answer(_CONNECT, [self.notifications], ())
         except (RedisError, OSError) as error:
-            self._disconnected(error)
+            self._set_away(error)
             return None
         if self._state == "away":
             _log.info("store.recovered", server=self._server)
@@ -235,8 +223,8 @@ class Connection:
         return last_id
 
     async def _listen(self, last_id: bytes) -> None:
-        """Pass on every notification after the one with that id, until something fails."""
-        stream, block_ms = self.notifications.name, int(BLOCK_S * 1000)
+        """Pass on every notification after `last_id` until the connection fails."""
+        stream, block_ms = self.notifications.name, int(LIMITS.block_s * 1000)
         try:
             while self.up:
                 answer: Any = await self._listener.xread({stream: last_id}, block=block_ms)
@@ -246,9 +234,9 @@ class Connection:
                     last_id = entry
                     self._pass_on(fields)
         except (RedisError, OSError) as error:
-            # Where something else stands in the stream's place, the next attempt makes room.
+            # The next attempt deletes a key of another type in the place of the stream.
             if not str(error).startswith("WRONGTYPE"):
-                self._disconnected(error)
+                self._set_away(error)
 
     def _pass_on(self, fields: Mapping[bytes, bytes]) -> None:
         try:
@@ -259,12 +247,12 @@ class Connection:
         if render_id == ANY_RENDER:
             self._waiters.notify_all()
         elif b"version" in fields:
-            self._waiters.replaced(render_id)
+            self._waiters.notify_replaced(render_id)
         else:
             self._waiters.notify(render_id)
 
     async def _begins_anew(self, last_id: bytes) -> bool:
-        """Whether the stream counts from lower, so that nothing would come after `last_id`."""
+        """Return whether the stream was replaced by one whose ids are below `last_id`."""
         last: Any = await self._listener.xrevrange(self.notifications.name, count=1)
         return not last or _number(last[0][0]) < _number(last_id)
 
@@ -277,25 +265,25 @@ class Connection:
             made = await self._send(_MAKE_ROOM, keys, [key.kind for key in keys])
             for key in compress(keys, made):
                 self.skip(key.part)
-        # Even where there was no need: another replica may have made room meanwhile.
+        # Also if there was nothing to delete: another replica may have done so meanwhile.
         return await self._send(script, keys, arguments)
 
     async def _send(
         self, script: str, keys: Sequence[Key], arguments: Sequence[str | bytes | float]
     ) -> Any:
         command = self._commands.register_script(script)
-        # Shielded: whoever gives up in the middle would leave half an answer on the wire.
+        # Shielded: a cancelled caller would leave half an answer on the wire.
         with anyio.CancelScope(shield=True):
             return await command(keys=[key.name for key in keys], args=arguments)
 
-    def _disconnected(self, error: Exception) -> None:
+    def _set_away(self, error: Exception) -> None:
         if self._state != "away":
             _log.warning("store.degraded", server=self._server, problem=str(error))
         self._state = "away"
 
 
 def _number(entry: bytes) -> tuple[int, ...]:
-    """The id of a stream's entry, to be compared."""
+    """Return the id of a stream's entry in comparable form."""
     return tuple(map(int, entry.split(b"-")))
 
 
@@ -306,7 +294,7 @@ def _client(url: str, *, timeout_s: float) -> Redis:
             _SCHEMES.get(scheme, scheme) + separator + rest,
             protocol=2,
             socket_timeout=timeout_s,
-            socket_connect_timeout=PATIENCE_S,
+            socket_connect_timeout=LIMITS.command_s,
             retry=Retry(NoBackoff(), 0),
         )
     except ValueError:

@@ -15,7 +15,7 @@ from widgetd.catalog.change import difference
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.store.contract import Renders
-from widgetd.store.waiters import Replaced
+from widgetd.store.waiters import ReplacedRenders
 from widgetd.web.gallery.gallery import mark_of
 from widgetd.web.limits import LIMITS
 
@@ -36,9 +36,9 @@ async def events(
         renders: Reports replaced renders.
         owner: The user's principal; ids of other owners' renders are not sent.
     """
-    known, replaced = registry.current, Replaced()
+    known, replaced = registry.current, ReplacedRenders()
     yield _event("hello", {"mark": mark_of(known)})
-    with renders.hearing(replaced):
+    with renders.listening(replaced):
         while not stop.is_set():
             served, render_id = await _next(registry, known, stop, replaced)
             if render_id:
@@ -63,7 +63,7 @@ async def events(
 
 
 async def _next(
-    registry: Registry, known: Snapshot, stop: anyio.Event, replaced: Replaced
+    registry: Registry, known: Snapshot, stop: anyio.Event, replaced: ReplacedRenders
 ) -> tuple[Snapshot, str]:
     """Wait for a swap, a replaced render or the heartbeat.
 

@@ -1,4 +1,4 @@
-"""Limits over all replicas; each for itself while the server is away."""
+"""Rate limits over all replicas; each replica's own while the server is away."""
 
 from __future__ import annotations
 
@@ -9,14 +9,9 @@ from uuid import uuid4
 import anyio
 
 from widgetd.store.contract import Bounds, Clock, Decision
-from widgetd.store.limits import ALLOWED, PLACE_HINT_S, TICK_S, LocalLimits
-from widgetd.store.shared.connection import NUMBER, Connection, UnavailableError
-
-LEASE_S = 120
-"""A place counts as free again after this long: a replica that was killed gives none back."""
-
-LONGEST_S = 86400
-"""A bucket that nobody took from for so long is forgotten, however slowly it fills."""
+from widgetd.store.limits import LIMITS
+from widgetd.store.rate_limits import ALLOWED, LocalRateLimits
+from widgetd.store.shared.connection import NUMBER, StoreConnection, UnavailableError
 
 # A bucket that is full again is the same as none, so its key lives until then.
 _TAKE = (
@@ -52,11 +47,16 @@ return 1
 _LEAVE = "return redis.call('ZREM', KEYS[1], ARGV[1])"
 
 
-class SharedLimits:
-    """`Limits` on the server, and in this process, by `fallback`, while it is away."""
+class SharedRateLimits:
+    """`RateLimits` on the server, and of `fallback` while it is away."""
 
     def __init__(
-        self, connection: Connection, fallback: LocalLimits, *, bounds: Bounds, clock: Clock
+        self,
+        connection: StoreConnection,
+        fallback: LocalRateLimits,
+        *,
+        bounds: Bounds,
+        clock: Clock,
     ) -> None:
         self._connection = connection
         self._fallback = fallback
@@ -64,12 +64,19 @@ class SharedLimits:
         self._clock = clock
 
     async def take(self, principal: str, *, cost: float = 1.0) -> Decision:
-        """Take `cost` calls from the principal's bucket, or none."""
+        """Charge `cost` calls to the principal's bucket, or none."""
         rate, burst = self._bounds.rate_per_s, self._bounds.burst
         if rate is None:
             return ALLOWED
         bucket = self._connection.key("hash", "limits", "bucket", principal)
-        numbers = (self._clock(), rate, burst, min(cost, burst), TICK_S, LONGEST_S)
+        numbers = (
+            self._clock(),
+            rate,
+            burst,
+            min(cost, burst),
+            LIMITS.clock_tick_s,
+            LIMITS.bucket_s,
+        )
         try:
             retry_after_s = float(await self._connection.run(_TAKE, [bucket], *numbers))
         except UnavailableError:
@@ -78,20 +85,22 @@ class SharedLimits:
 
     @asynccontextmanager
     async def slot(self, principal: str) -> AsyncIterator[Decision]:
-        """Hold one of the principal's places for as long as the block runs."""
+        """Hold one of the principal's slots while the block runs."""
         most = self._bounds.at_once
         if most is None:
             yield ALLOWED
             return
         places, place = self._connection.key("zset", "limits", "places", principal), uuid4().hex
         try:
-            held = await self._connection.run(_HOLD, [places], self._clock(), most, LEASE_S, place)
+            held = await self._connection.run(
+                _HOLD, [places], self._clock(), most, LIMITS.slot_lease_s, place
+            )
         except UnavailableError:
-            async with self._fallback.slot(principal) as verdict:
-                yield verdict
+            async with self._fallback.slot(principal) as decision:
+                yield decision
             return
         if not held:
-            yield Decision(code="W2202", retry_after_s=PLACE_HINT_S)
+            yield Decision(code="W2202", retry_after_s=LIMITS.slot_retry_s)
             return
         try:
             yield ALLOWED
