@@ -32,6 +32,7 @@ from widgetd.render.result import ui
 from widgetd.render.view import page_of
 from widgetd.store.contract import StoredRender
 from widgetd.text_search import compile_pattern
+from widgetd.widget.components.lucide import find_icons
 from widgetd.widget.page_program import program_or_empty
 from widgetd.widget.widget import Widget
 
@@ -228,13 +229,14 @@ class Resources:
 
 
 def render_resource(uri: str, render: StoredRender) -> Resource:
-    """Return a render's newest version as `{"tree", "text", "data", "ui", "render"}`."""
+    """Return a render's newest version as `{"tree", "text", "data", "ui", "render", "icons"}`."""
     content = {
         "tree": Fragment(render.tree),
         "text": render.text,
         "data": Fragment(render.data),
         "ui": Fragment(render.ui),
         "render": Fragment(encode_render(render)),
+        "icons": find_icons(render.tree),
     }
     return ServedResource(uri, name=render.id, mime_type=JSON, content=json_text(content))
 

@@ -87,15 +87,25 @@ class Rendering:
         render = await self.render(widget, arguments, caller.snapshot.generation, owner=owner)
         return self.result(render, caller)
 
-    def result(self, render: StoredRender, caller: Caller) -> Result:
+    def result(self, render: StoredRender, caller: Caller, *, is_for_page: bool = False) -> Result:
         """Return the tool result that shows `render` to `caller`.
+
+        Args:
+            render: The render.
+            caller: The client that asked.
+            is_for_page: Whether the page that draws the render asked, see `tool_result`.
 
         Raises:
             CallError: The client is too old.
         """
         profile = self._profile(caller.snapshot.widgets.get(render.tool), caller)
         return tool_result(
-            render, profile, policy=self._policy, client=caller.client, prefix=caller.prefix
+            render,
+            profile,
+            policy=self._policy,
+            client=caller.client,
+            prefix=caller.prefix,
+            is_for_page=is_for_page,
         )
 
     def _profile(self, widget: Widget | None, caller: Caller) -> Literal["chatkit", "split"]:

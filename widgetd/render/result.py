@@ -166,6 +166,7 @@ def tool_result(
     policy: Policy,
     client: ClientInfo = UNNAMED,
     prefix: str = "",
+    is_for_page: bool = False,
 ) -> Result:
     """Build the result of a render in `profile`.
 
@@ -175,6 +176,7 @@ def tool_result(
         policy: The operator's settings for results.
         client: The client that called; unnamed in-process.
         prefix: The namespace of URIs on a mounted server.
+        is_for_page: Whether a page asks, which no model reads: it gets a tree of any size.
 
     Returns:
         In profile `chatkit`: `{"content": [summary], "structuredContent": {"type": "Card", ...}}`.
@@ -182,7 +184,7 @@ def tool_result(
         root is in `_meta["widgetd/widget"]` alone. For a host that shows `_meta` to the model,
         `_meta` is `{"widgetd/render": {"id": ...}}` and the page fetches the rest.
     """
-    is_inline = len(render.tree) <= policy.inline_max_bytes
+    is_inline = is_for_page or len(render.tree) <= policy.inline_max_bytes
     content = _content(render, client, policy=policy, is_inline=is_inline)
     # Pages fetch a large tree by the render's id: a link makes some hosts deliver nothing at all
     # (anthropics/claude-ai-mcp#753).
@@ -200,7 +202,7 @@ def tool_result(
     data = render.data
     if render.has_actions:
         data = to_json({**json.loads(data), "renderId": render.id})
-    if host_of(client).shows_meta:
+    if host_of(client).shows_meta and not is_for_page:
         meta = to_json({"widgetd/render": {"id": render.id}})
     return Result(content=to_json(content), structured=data, meta=meta)
 

@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client
-from mcp_types import CallToolResult, TextResourceContents
+from mcp_types import CallToolResult, Implementation, TextResourceContents
 
 from tests.making import snapshot_of, widget
 from tests.serving import PATIENCE_S, greeting
@@ -19,6 +19,7 @@ from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
 from widgetd.mcp.assembly import build
 from widgetd.mcp.server import Server, ServerOptions
+from widgetd.render.result import Policy
 from widgetd.store.contract import Bounds, Store
 from widgetd.store.factory import local_store
 
@@ -211,3 +212,19 @@ async def test_following_is_for_pages_and_updating_for_models(client: Client) ->
 
     assert "update_render" in tools
     assert "follow_render" not in tools
+
+
+@pytest.mark.parametrize("name", ["google-adk", "Visual Studio Code"])
+async def test_page_gets_a_tree_that_its_hosts_result_does_not_hold(name: str) -> None:
+    options = ServerOptions(policy=Policy(inline_max_bytes=10))
+    server = build(Registry(snapshot_of(widget())), local_store(Bounds()), options=options)
+    info = Implementation(name=name, version="1")
+    async with Client(sdk.lowlevel_of(server.mcp), client_info=info) as client:
+        called = await client.call_tool("greeting", {"who": "Ada"})
+        render_id = mark(called)["id"]
+        given = {"render_id": render_id, "after": 0, "timeout_s": 0}
+        fetched = await client.call_tool("follow_render", given)
+
+    assert "widgetd/widget" not in (called.meta or {})
+    assert fetched.meta is not None
+    assert fetched.meta["widgetd/widget"] == greeting("Hello", "Ada")

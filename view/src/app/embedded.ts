@@ -5,7 +5,9 @@ import { Dispatcher, type Surface } from "../actions/dispatch";
 import type { HostContext } from "../host/context";
 import { Follower } from "../host/follow";
 import type { Host, HostEvents } from "../host/host";
+import { recover } from "../host/recover";
 import type { Rendered } from "../host/result";
+import { RpcError } from "../host/rpc";
 import { isSame, type PageProgram } from "../program/draw";
 import type { JsonObject, WidgetNode } from "../tree/node";
 import { ArgumentDrawer, type Drawing } from "./arguments";
@@ -21,6 +23,11 @@ export class Embedded implements HostEvents, Surface {
   readonly #screen: Screen;
   readonly #follower: Follower;
   #connected = false;
+  /** Resolves once the host has answered the handshake or refused it. */
+  #handshake: Promise<boolean> = Promise.resolve(false);
+  #isSettled = false;
+  #arguments: JsonObject | undefined;
+  #latest: Rendered | undefined;
   /** The version that was shown when the action was taken that is under way. */
   #actedOn = 1;
   #size: SizeWatch | undefined;
@@ -44,13 +51,32 @@ export class Embedded implements HostEvents, Surface {
   /** Serves the host until it takes the view away; `initial` is shown until it says otherwise. */
   async start(initial: Partial<View>): Promise<void> {
     this.#screen.update(initial);
-    await this.#host.connect(this);
-    this.#connected = true;
+    this.#handshake = this.#host.connect(this).then(
+      () => true,
+      (error) => {
+        if (!(error instanceof RpcError)) throw error;
+        return false;
+      },
+    );
+    await Promise.race([this.#handshake, pause(PATIENCE_MS)]);
+    this.#isSettled = true;
+    this.#explainInertness();
+    this.#connected = await this.#handshake;
+    this.#reconsider();
+  }
+
+  /** What the host can do is known now, and a result may have come before. */
+  #reconsider(): void {
+    const { notice, tree } = this.#screen.view;
+    if (notice === INERT) this.#screen.update({ notice: undefined });
+    this.#screen.update({ room: this.#hasRoom(tree) });
     this.#measure();
     this.#explainInertness();
+    this.#follow();
   }
 
   inputArrived(args: JsonObject, isWhole: boolean): void {
+    if (isWhole) this.#arguments = args;
     this.#screen.update({ loading: true, notice: undefined });
     this.#drawer?.draw(args, isWhole);
   }
@@ -76,7 +102,22 @@ export class Embedded implements HostEvents, Surface {
   }
 
   resultArrived(result: Rendered): void {
-    this.show(result);
+    const { tree, renderId } = this.#screen.view;
+    // A host sends again, without its widget, what is shown.
+    const isShown = tree && !this.#drawn && (result.renderId ?? renderId) === renderId;
+    if (result.tree || result.isError) this.show(result);
+    else if (!isShown) void this.#recover(result);
+  }
+
+  /** Shows the widget that the result lacks; where there is none, what it says. */
+  async #recover(stripped: Rendered): Promise<void> {
+    this.#latest = stripped;
+    this.#screen.update({ loading: true });
+    await this.#handshake;
+    const found = await recover(this.#host, stripped, this.#arguments);
+    if (this.#latest !== stripped) return;
+    if (!found?.tree && this.#drawn) this.#explainPreview(this.#drawn);
+    else this.show(found ?? stripped);
   }
 
   cancelled(reason: string): void {
@@ -91,6 +132,7 @@ export class Embedded implements HostEvents, Surface {
   tornDown(): void {
     this.#size?.stop();
     this.#follower.stop();
+    this.#latest = undefined;
     this.#screen.clear();
   }
 
@@ -102,8 +144,8 @@ export class Embedded implements HostEvents, Surface {
     const { renderId, version } = this.#screen.view;
     // What was on its way while something newer came.
     if (result.renderId && result.renderId === renderId && result.version < version) return;
+    this.#latest = result;
     this.#replacePreview(result.tree);
-    const actions = [...actionsIn(result.tree)];
     this.#screen.update({
       tree: result.tree,
       icons: result.icons,
@@ -111,11 +153,20 @@ export class Embedded implements HostEvents, Surface {
       version: result.version,
       loading: false,
       notice: result.tree ? outcome(result) : emptiness(result),
-      room: actions.some((action) => this.#dispatcher.can(action)),
+      room: this.#hasRoom(result.tree),
     });
     this.#explainInertness();
     void announceReady();
-    if (result.follow && result.renderId) this.#follower.follow(result.renderId, result.version);
+    this.#follow();
+  }
+
+  #hasRoom(tree: WidgetNode | undefined): boolean {
+    return [...actionsIn(tree)].some((action) => this.#dispatcher.can(action));
+  }
+
+  #follow(): void {
+    const { follow, renderId, version } = this.#latest ?? {};
+    if (follow && renderId) this.#follower.follow(renderId, version ?? 1);
   }
 
   /** The server's tree wins; that the page's was another is a fault, told without its values. */
@@ -150,6 +201,7 @@ export class Embedded implements HostEvents, Surface {
   }
 
   #explainInertness(): void {
+    if (!this.#isSettled) return;
     const { tree, notice } = this.#screen.view;
     const inert = [...actionsIn(tree)].some((action) => !this.#dispatcher.can(action));
     if (inert && !notice && !this.#drawn) this.#screen.update({ notice: INERT });
@@ -174,6 +226,8 @@ const VIEW_ONLY: Notice = {
   kind: "info",
   text: "This is drawn from the arguments alone; its controls turn on when the result arrives.",
 };
+
+const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
 const INERT: Notice = {
   kind: "info",

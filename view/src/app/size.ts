@@ -12,7 +12,8 @@ export function watchSize(changed: (width: number, height: number) => void): Siz
   const look = (): void => {
     const { width, height } = document.documentElement.getBoundingClientRect();
     const size = [Math.ceil(width), Math.ceil(height)] as const;
-    if (size.join() === told) return;
+    // A hidden frame has no size; a host that heard of that would fold it for ever.
+    if (!size[0] || !size[1] || size.join() === told) return;
     told = size.join();
     changed(...size);
   };

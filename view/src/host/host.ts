@@ -7,7 +7,7 @@
 import { isObject, type JsonObject } from "../tree/node";
 import { type HostContext, readContext } from "./context";
 import { prefixOf } from "./prefix";
-import { type Rendered, readResult } from "./result";
+import { type Rendered, readRender, readResult } from "./result";
 import type { Rpc } from "./rpc";
 
 const PROTOCOL_VERSION = "2026-01-26";
@@ -15,7 +15,13 @@ const APP_INFO = { name: "widgetd-view", version: "1.0.0" };
 const DISPLAY_MODES = ["inline", "fullscreen", "pip"];
 
 /** What a host may be able to do for a view. */
-export type Ability = "serverTools" | "message" | "updateModelContext" | "openLinks" | "logging";
+export type Ability =
+  | "serverTools"
+  | "serverResources"
+  | "message"
+  | "updateModelContext"
+  | "openLinks"
+  | "logging";
 
 export interface HostEvents {
   /** The arguments have come, whole or in part; the result has not. */
@@ -65,6 +71,19 @@ export class Host {
     );
   }
 
+  /** Calls the tool whose result is shown, which only reads, by the host's name for it. */
+  async callAgain(args: JsonObject): Promise<Rendered> {
+    const { tool } = readContext(this.#context);
+    if (!tool) throw new Failure("the host does not name the tool");
+    return this.#read(await this.#rpc.request("tools/call", { name: tool, arguments: args }));
+  }
+
+  /** Reads a stored render, which no host strips. */
+  async readRender(renderId: string): Promise<Rendered> {
+    const uri = `widgetd://renders/${renderId}`;
+    return this.#take(readRender(await this.#rpc.request("resources/read", { uri })));
+  }
+
   /** Says something to the model as the user, which starts a turn. */
   async say(text: string): Promise<void> {
     refused(await this.#rpc.request("ui/message", { role: "user", content: [textBlock(text)] }));
@@ -92,7 +111,10 @@ export class Host {
   }
 
   #read(result: JsonObject): Rendered {
-    const rendered = readResult(result);
+    return this.#take(readResult(result));
+  }
+
+  #take(rendered: Rendered): Rendered {
     this.#widget = rendered.widget ?? this.#widget;
     return rendered;
   }

@@ -31,13 +31,20 @@ export interface Rendered {
   readonly problems: Readonly<Record<string, string>>;
 }
 
-export function readResult(result: JsonObject): Rendered {
+/** What a result's text ends with: for the model, and for a page that gets nothing else. */
+const NAMED = /(?:^|\n)Render: (r_[\w-]+)\s*$/;
+
+export function readResult(given: JsonObject): Rendered {
+  const result = unwrapped(given);
   const meta = result._meta;
   const data = result.structuredContent;
+  const text = textOf(result.content);
   return {
-    tree: [at(meta, "widgetd/widget"), data, at(data, "widget")].find(isRoot),
+    tree: [at(meta, "widgetd/widget"), data, at(data, "widget"), at(data, "result")].find(isRoot),
     icons: readIcons(at(meta, "widgetd/icons")),
-    renderId: name(at(meta, "widgetd/render", "id")),
+    renderId: [at(meta, "widgetd/render", "id"), at(data, "renderId"), NAMED.exec(text)?.[1]]
+      .map(name)
+      .find(Boolean),
     version: count(at(meta, "widgetd/render", "version")),
     follow: at(meta, "widgetd/render", "follow") === true,
     note: name(at(meta, "widgetd/render", "note")) ?? "",
@@ -45,10 +52,31 @@ export function readResult(result: JsonObject): Rendered {
     status: name(at(data, "status")),
     widget: name(at(meta, "widgetd/render", "widget")),
     isError: result.isError === true,
-    text: textOf(result.content),
+    text: text.replace(NAMED, ""),
     reason: reasonOf(at(meta, "widgetd/error")),
     problems: problemsOf(at(data, "validationErrors")),
   };
+}
+
+/** Reads the answer to `resources/read` of a render. */
+export function readRender({ contents }: JsonObject): Rendered {
+  const [content] = Array.isArray(contents) ? contents : [];
+  const json = at(content, "text");
+  const render: unknown = typeof json === "string" ? JSON.parse(json) : undefined;
+  return readResult({
+    structuredContent: at(render, "data"),
+    _meta: {
+      "widgetd/widget": at(render, "tree"),
+      "widgetd/render": at(render, "render"),
+      "widgetd/icons": at(render, "icons"),
+    },
+  });
+}
+
+/** Some hosts deliver `{"result": …}`. */
+function unwrapped(result: JsonObject): JsonObject {
+  const isWrapped = isObject(result.result) && !("content" in result);
+  return isWrapped ? (result.result as JsonObject) : result;
 }
 
 const name = (value: unknown) => (typeof value === "string" ? value : undefined);

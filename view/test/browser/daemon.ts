@@ -17,9 +17,11 @@ export interface Daemon {
   stop(): Promise<void>;
 }
 
-export async function serve(): Promise<Daemon> {
+/** Serves the bundled widgets; `settings` are environment variables. */
+export async function serve(settings: Record<string, string> = {}): Promise<Daemon> {
   const child = spawn(WIDGETD, ["serve", `${ROOT}widgets`, "--port", "0"], {
     stdio: ["ignore", "ignore", "pipe"],
+    env: { ...process.env, ...settings },
   });
   const ended = once(child, "exit");
   for await (const line of createInterface({ input: child.stderr })) {

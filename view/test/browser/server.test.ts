@@ -1,8 +1,9 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import type { Browser, Route } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bundled, hasBrowser, launch } from "./browser";
+import { bundled, hasBrowser, launch, openServerHost } from "./browser";
 import { type Daemon, hasDaemon, serve } from "./daemon";
+import { HOSTS } from "./quirks";
 
 let browser: Browser;
 let daemon: Daemon;
@@ -17,19 +18,7 @@ afterAll(async () => {
   await daemon?.stop();
 });
 
-/** A page at the server's own origin, so that no policy of the browser stands between them. */
-async function hostPage() {
-  const page = await browser.newPage();
-  const errors: string[] = [];
-  page.on("pageerror", (error) => errors.push(String(error)));
-  const html = `<!doctype html><title>Host</title><body><script>${host}</script>`;
-  const address = new URL("/host", daemon.url).href;
-  await page.route(address, (route: Route) =>
-    route.fulfill({ body: html, contentType: "text/html" }),
-  );
-  await page.goto(address);
-  return { page, errors };
-}
+const hostPage = () => openServerHost(browser, daemon, host);
 
 async function agent(): Promise<Client> {
   const client = new Client({ name: "agent", version: "1" });
@@ -41,8 +30,8 @@ describe.skipIf(!hasBrowser || !hasDaemon)("a host with a real server behind it"
   test("what a user fills in reaches the agent that waits for it", async () => {
     const { page, errors } = await hostPage();
     const renderId = await page.evaluate(
-      (url) => window.serverHost.show(url, "create_task"),
-      daemon.url,
+      ([url, host]) => window.serverHost.show(url, "create_task", host),
+      [daemon.url, HOSTS.good] as const,
     );
     const client = await agent();
     const waiting = client.callTool({
@@ -67,8 +56,8 @@ describe.skipIf(!hasBrowser || !hasDaemon)("a host with a real server behind it"
   test("what an agent makes of it is drawn in place, with a word on what came of it", async () => {
     const { page, errors } = await hostPage();
     const renderId = await page.evaluate(
-      (url) => window.serverHost.show(url, "create_task"),
-      daemon.url,
+      ([url, host]) => window.serverHost.show(url, "create_task", host),
+      [daemon.url, HOSTS.good] as const,
     );
     const view = page.frameLocator("iframe");
     await view.getByPlaceholder("What needs doing?").fill("Order glass");

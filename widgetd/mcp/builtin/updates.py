@@ -72,7 +72,7 @@ async def follow_render(context: ToolContext, arguments: Mapping[str, Any]) -> R
         timeout_s=arguments["timeout_s"],
     )
     if isinstance(found, StoredRender):
-        return context.rendering.result(found, context.caller)
+        return context.rendering.result(found, context.caller, is_for_page=True)
     return structured_result({"status": found})
 
 
