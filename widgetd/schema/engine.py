@@ -30,9 +30,6 @@ SMALL = jsonschema_rs.RegexOptions(size_limit=64 * 1024)
 LARGE = jsonschema_rs.RegexOptions(size_limit=4 * 1024 * 1024)
 OPTIONS: dict[str, Any] = {"offline": True, "validate_formats": True, "pattern_options": LARGE}
 
-MOST_PATTERNS = 200
-# Large ones take up to 50 ms each to compile.
-MOST_LARGE_PATTERNS = 4
 
 # The address of a schema that has none, while its parts are compiled.
 ADDRESS = "https://schema.invalid/"
@@ -176,8 +173,8 @@ def refuse_patterns(document: SchemaDocument) -> None:
     """
     large = 0
     for count, (at, pattern) in enumerate(_list_patterns(document), start=1):
-        if count > MOST_PATTERNS:
-            problem = f"there are more than {MOST_PATTERNS} patterns"
+        if count > LIMITS.patterns:
+            problem = f"there are more than {LIMITS.patterns} patterns"
             raise error_at("W1203", at, problem, "use formats")
         if _accepts({"pattern": pattern}, SMALL):
             continue
@@ -191,8 +188,8 @@ def refuse_patterns(document: SchemaDocument) -> None:
                 advice = "write one that can be matched in linear time"
             raise error_at("W1205", at, problem, advice)
         large += 1
-        if large > MOST_LARGE_PATTERNS:
-            problem = f"more than {MOST_LARGE_PATTERNS} patterns are large once written out"
+        if large > LIMITS.large_patterns:
+            problem = f"more than {LIMITS.large_patterns} patterns are large once written out"
             raise error_at("W1203", at, problem, "use maxLength for long repetitions")
 
 

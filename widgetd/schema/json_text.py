@@ -22,6 +22,7 @@ import orjson
 from widgetd.errors import Finding, WidgetError
 from widgetd.limits import Limits
 from widgetd.schema.json_values import is_too_deep, kind, pointer
+from widgetd.schema.limits import LIMITS
 from widgetd.text_search import compile_pattern
 
 _LEXEME = compile_pattern(r'(?s)"(?:[^"\\]|\\.)*+(?:"|\Z)|[{}\[\],:]|[^\s{}\[\],:"]+')
@@ -59,8 +60,6 @@ _MANY_DIGITS = compile_pattern(rb"[0-9]{19}")
 _THREE_DIGITS = compile_pattern(rb"[0-9]{3}")
 """Every sixth of nineteen digits: usually a sixth of the text suffices to rule them out."""
 
-_PLAIN_DEPTH = 100
-"""Levels that every parser accepts; the SDK's of the legacy era accepts 200."""
 
 _TRAILING = compile_pattern(r",\s*[}\]]")
 
@@ -125,8 +124,8 @@ def parse_plain(content: bytes) -> Any:
         value = orjson.loads(content)
     except orjson.JSONDecodeError as error:
         raise NotJsonError(str(error)) from None
-    if content.count(b"[") + content.count(b"{") > _PLAIN_DEPTH and is_too_deep(
-        value, _PLAIN_DEPTH
+    if content.count(b"[") + content.count(b"{") > LIMITS.plain_depth and is_too_deep(
+        value, LIMITS.plain_depth
     ):
         raise NotJsonError("it nests deeply")
     # orjson keeps the last of duplicate keys, so a colon is missing when the value is encoded

@@ -30,6 +30,34 @@ class SchemaLimits:
             own limit.
         short_array: Elements of an array that are examined one by one without asking the engine.
         coercion_rounds: Rounds of coercing and explaining again.
+        plain_depth: Levels that every parser accepts; the SDK's of the legacy era accepts 200.
+        type_depth: Nested unions and arrays of a pydantic type.
+        patterns: Patterns of one schema.
+        large_patterns: Patterns beyond the small size, which take up to 50 ms each to compile.
+        contradiction_schemas: Schemas examined for a contradiction.
+        contradiction_depth: Nested schemas examined for a contradiction.
+        sample_attempts: Attempts at one sample.
+        sample_units: Units of one sample.
+        smallest_sample_units: Units of an error's example, which must not take long.
+        sample_values: Values made or tried for one sample.
+        sample_depth: Levels of a sample.
+        sample_choices: Alternatives tried at one place.
+        distinct_attempts: Values made to find one that differs from all before it.
+        sample_properties: Properties of one object.
+        sample_elements: Elements of one array.
+        depth_rounds: Rounds of measuring depths; what is unknown then only affects the order of
+            alternatives.
+        long_text_chars: A long text.
+        text_chars: A text whose schema sets no maximum.
+        required_text_chars: A text whose schema sets a minimum; longer ones are not made.
+        pattern_chars: A text made from a pattern, and repetitions in it.
+        phrase_chars: A description of a schema.
+        expected_chars: The expected value in an error.
+        path_chars: A path in an error.
+        message_chars: A message; with its code and what to do next it stays under 600.
+        invalid_arguments: Invalid arguments in one error.
+        choices: Choices that a description lists.
+        phrase_depth: References and unions that a description follows.
     """
 
     validation_values: int = 1_500_000
@@ -44,6 +72,33 @@ class SchemaLimits:
     recursion: int = 40
     short_array: int = 64
     coercion_rounds: int = 8
+    plain_depth: int = 100
+    type_depth: int = 32
+    patterns: int = 200
+    large_patterns: int = 4
+    contradiction_schemas: int = 2_000
+    contradiction_depth: int = 64
+    sample_attempts: int = 3
+    sample_units: int = 300_000
+    smallest_sample_units: int = 30_000
+    sample_values: int = 10_000
+    sample_depth: int = 48
+    sample_choices: int = 12
+    distinct_attempts: int = 40
+    sample_properties: int = 1_000
+    sample_elements: int = 1_000
+    depth_rounds: int = 16
+    long_text_chars: int = 300
+    text_chars: int = 4_000
+    required_text_chars: int = 10_000
+    pattern_chars: int = 4_096
+    phrase_chars: int = 96
+    expected_chars: int = 240
+    path_chars: int = 80
+    message_chars: int = 560
+    invalid_arguments: int = 5
+    choices: int = 6
+    phrase_depth: int = 4
 
 
 LIMITS = SchemaLimits()

@@ -24,17 +24,10 @@ from widgetd.schema.json_values import (
     replace_at,
 )
 from widgetd.schema.keywords import Subschema, list_types
+from widgetd.schema.limits import LIMITS
 from widgetd.text_search import compile_pattern
 
-LONGEST_PHRASE = 96
-LONGEST_EXPECTED = 240
-LONGEST_PATH = 80
-# With its code, and what to do next, a message stays under 600 characters.
-LONGEST_MESSAGE = 560
-LONGEST_ENDING = LONGEST_MESSAGE * 2 // 3
-MOST_ARGUMENTS = 5
-MOST_CHOICES = 6
-DEEPEST = 4
+LONGEST_ENDING = LIMITS.message_chars * 2 // 3
 SAFE_INTEGER = 2**53 - 1
 
 TYPES: Mapping[str, str] = {
@@ -139,20 +132,20 @@ def join_alternatives(phrases: Sequence[str]) -> str:
 def join_choices(phrases: Sequence[str]) -> str:
     """Join `phrases`, each once, with "or"; count them beyond the first few."""
     unique = list(dict.fromkeys(phrases))
-    if len(unique) <= MOST_CHOICES:
+    if len(unique) <= LIMITS.choices:
         return join_alternatives(unique)
     return _one_of(unique, len(unique))
 
 
 def _one_of(phrases: Sequence[str], count: int) -> str:
-    more = f" and {count - MOST_CHOICES} more" if count > MOST_CHOICES else ""
-    return f"one of {', '.join(phrases[:MOST_CHOICES])}{more}"
+    more = f" and {count - LIMITS.choices} more" if count > LIMITS.choices else ""
+    return f"one of {', '.join(phrases[: LIMITS.choices])}{more}"
 
 
 def describe(document: SchemaDocument, schema: Subschema) -> str:
     """Describe what `schema`, a part of `document`, expects: `an integer from 0 to 9`."""
-    phrase = _describe(document, schema, DEEPEST)
-    return phrase if len(phrase) <= LONGEST_PHRASE else phrase[: LONGEST_PHRASE - 1] + "…"
+    phrase = _describe(document, schema, LIMITS.phrase_depth)
+    return phrase if len(phrase) <= LIMITS.phrase_chars else phrase[: LIMITS.phrase_chars - 1] + "…"
 
 
 def _describe(document: SchemaDocument, schema: Subschema, depth: int) -> str:
@@ -163,7 +156,7 @@ def _describe(document: SchemaDocument, schema: Subschema, depth: int) -> str:
     if isinstance(values := schema.get("enum"), list):
         if len(values) == 1:
             return shorten_json(values[0])
-        return _one_of([shorten_json(value, 24) for value in values[:MOST_CHOICES]], len(values))
+        return _one_of([shorten_json(value, 24) for value in values[: LIMITS.choices]], len(values))
     if names := list_types(schema):
         return join_alternatives([_describe_type(name, schema) for name in names])
     inner = [*document.targets(schema), *_list_branches(schema)]
@@ -287,12 +280,12 @@ def build_argument_error(
         by_path.setdefault(argument.path, argument)
     arguments = tuple(by_path.values())
     message = str(arguments[0])
-    room = LONGEST_MESSAGE - len(message) - len(_count_others(len(arguments), more=more))
+    room = LIMITS.message_chars - len(message) - len(_count_others(len(arguments), more=more))
     ending = _write_example(arguments[0].path, examples, min(room, LONGEST_ENDING))
     named = 1
-    for argument in arguments[1:MOST_ARGUMENTS]:
+    for argument in arguments[1 : LIMITS.invalid_arguments]:
         others = _count_others(len(arguments) - named - 1, more=more)
-        if len(f"{message}; {argument}{others}{ending}") >= LONGEST_MESSAGE:
+        if len(f"{message}; {argument}{others}{ending}") >= LIMITS.message_chars:
             break
         message += f"; {argument}"
         named += 1
@@ -301,7 +294,7 @@ def build_argument_error(
         "W2002",
         message,
         path=arguments[0].path,
-        invalid_arguments=arguments[:MOST_ARGUMENTS],
+        invalid_arguments=arguments[: LIMITS.invalid_arguments],
     )
 
 
@@ -321,8 +314,8 @@ def _to_invalid_argument(
     else:
         got = shorten_json(fault.value)
     return InvalidArgument(
-        path=_cut_middle(join_path(path[:visible]), LONGEST_PATH),
-        expected=_cut_middle(fault.expected(document), LONGEST_EXPECTED),
+        path=_cut_middle(join_path(path[:visible]), LIMITS.path_chars),
+        expected=_cut_middle(fault.expected(document), LIMITS.expected_chars),
         got=got,
     )
 

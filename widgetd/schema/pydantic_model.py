@@ -73,9 +73,6 @@ BOUNDS: Mapping[str, Mapping[str, str]] = {
     "array": {"minItems": "min_length", "maxItems": "max_length"},
 }
 
-# Nested unions and arrays that are described.
-DEEPEST = 32
-
 
 def json_schema_to_pydantic(
     schema: Mapping[str, Json], model_name: str, schema_title: str | None = None
@@ -197,7 +194,7 @@ class _Models:
         return self._build_hint(telling, parent, name)
 
     def _build_hint(self, schema: Subschema, parent: str, name: str) -> Hint:
-        if isinstance(schema, bool) or self._depth == DEEPEST:
+        if isinstance(schema, bool) or self._depth == LIMITS.type_depth:
             return Any
         if id(schema) not in self._hints:
             # A recursion that passes through no model cannot be expressed in Python.

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from widgetd.schema.document import SchemaDocument
 from widgetd.schema.json_values import TYPES, Json, is_number, is_type, pointer
 from widgetd.schema.keywords import Subschema, list_types, split_elements
+from widgetd.schema.limits import LIMITS
 
-BUDGET = 2_000
-DEEPEST = 64
 # Of each type, the keywords that bound it below and above.
 BOUNDS: Mapping[str, tuple[str, str]] = {
     "object": ("minProperties", "maxProperties"),
@@ -39,7 +38,7 @@ def find_contradiction(document: SchemaDocument) -> Contradiction | None:
 class _Search:
     def __init__(self, document: SchemaDocument) -> None:
         self._document = document
-        self._left = BUDGET
+        self._left = LIMITS.contradiction_schemas
         self._entered: set[int] = set()
 
     def find_reason(
@@ -51,7 +50,7 @@ class _Search:
         if id(schema) in self._entered:
             return Contradiction(at, "only a value without end fits this recursion")
         self._left -= 1
-        if self._left < 0 or len(self._entered) == DEEPEST:
+        if self._left < 0 or len(self._entered) == LIMITS.contradiction_depth:
             return None
         self._entered.add(id(schema))
         try:

@@ -16,9 +16,7 @@ from widgetd.schema.validator import Schema
 from widgetd.text_search import compile_pattern
 from widgetd.widget.definition import Definition
 from widgetd.widget.hidden_characters import strip_hidden
-
-LONGEST = 500
-"""Characters of a generated description: every listing of tools pays for them."""
+from widgetd.widget.limits import LIMITS
 
 _NOUNS: Mapping[str, str] = {"Card": "card", "ListView": "list", "Basic": "widget"}
 _COPY = compile_pattern(r"(?<!\s)\s*\((?:copy|\d+)\)$")
@@ -26,7 +24,6 @@ _WORD_GAP = compile_pattern(r"[_-]+")
 _SENTENCE_END = compile_pattern(r"(?<=[^\d])\.(?:\s|$)")
 _CAPITALIZED = compile_pattern(r"\A(?:A |[A-Z][a-z])")
 _ROOT = compile_pattern(r'(?:"type"\s*:\s*"|<)(Card|ListView|Basic)\b')
-_MOST_PARTS = 5
 
 
 _DETAILS = (
@@ -65,9 +62,9 @@ def _generate(definition: Definition, schema: Schema) -> str:
         samples = chain(authored, _generate_example(definition, schema)) if has_sample else [""]
         for sample in samples:
             text = " ".join(part for part in (lead, fields, sample) if part)
-            if len(text) <= LONGEST:
+            if len(text) <= LIMITS.description_chars:
                 return text
-    return lead[:LONGEST]
+    return lead[: LIMITS.description_chars]
 
 
 def _write_lead(definition: Definition) -> str:
@@ -114,7 +111,7 @@ def _describe_field(schema: Mapping[str, Any]) -> str:
         is_plain = _CAPITALIZED.match(sentence)
         return sentence[0].lower() + sentence[1:] if is_plain else sentence
     choices = schema.get("enum")
-    if isinstance(choices, list) and len(choices) <= _MOST_PARTS:
+    if isinstance(choices, list) and len(choices) <= LIMITS.described_parts:
         return " | ".join(str(choice) for choice in choices)
     items = schema.get("items")
     if isinstance(items, Mapping):
@@ -126,7 +123,9 @@ def _describe_field(schema: Mapping[str, Any]) -> str:
 def _list_parts(schema: Mapping[str, Any]) -> str:
     properties = schema.get("properties")
     names = list(properties) if isinstance(properties, Mapping) else []
-    return ", ".join(names[:_MOST_PARTS]) + (", …" if len(names) > _MOST_PARTS else "")
+    return ", ".join(names[: LIMITS.described_parts]) + (
+        ", …" if len(names) > LIMITS.described_parts else ""
+    )
 
 
 def sort_by_content(given: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

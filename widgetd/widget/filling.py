@@ -16,11 +16,9 @@ from widgetd.errors import CallError
 from widgetd.limits import Limits
 from widgetd.template import Expression
 from widgetd.template.budget import VALUES_PER_STEP, Budget, Failure
+from widgetd.widget.limits import LIMITS
 from widgetd.widget.sidecar import Sidecar
 from widgetd.widget.summary import remove_paths
-
-_STEPS_EACH = 50
-"""Charged for each evaluation, because there is one for each element of a list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +84,7 @@ def _fill_derived(
         return {**value, name: _fill_derived(inner, rest, known, expression, budget)}
     if inner is not None:
         return value
-    budget.step(_STEPS_EACH)
+    budget.step(LIMITS.derived_steps)
     try:
         derived = expression.evaluate(known, budget)
     except CallError:

@@ -13,12 +13,11 @@ from pathlib import PurePosixPath
 from anyascii import anyascii
 
 from widgetd.text_search import compile_pattern
+from widgetd.widget.limits import LIMITS
 
 DEFAULT_NAME = "Untitled widget"
 """Studio's name for a widget without one."""
 
-LONGEST_TOOL = 40
-"""Characters; hosts prefix the server's name, and some allow 64 in all."""
 
 WIDGET_SUFFIX = ".widget"
 JSX_SUFFIX = f"{WIDGET_SUFFIX}.jsx"
@@ -52,7 +51,7 @@ def slugify(text: str) -> str:
     kept = _NOT_OF_A_TOOL.sub("", _SEPARATOR.sub("_", ascii_text))
     if not kept.strip("_"):
         return ""
-    return ("_" + kept if kept[0].isdigit() else kept)[:LONGEST_TOOL]
+    return ("_" + kept if kept[0].isdigit() else kept)[: LIMITS.tool_name_chars]
 
 
 def is_default(name: str) -> bool:

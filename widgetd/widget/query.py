@@ -20,15 +20,7 @@ from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.limits import Limits
 from widgetd.schema.json_values import copy_json, count_nodes, is_too_deep, pointer, size
 from widgetd.template.budget import UNFIT
-
-LONGEST = 4096
-"""Characters of an expression."""
-
-DEEPEST = 64
-"""Nested levels of an expression."""
-
-MOST = 50_000
-"""Steps of one evaluation, and values in its result."""
+from widgetd.widget.limits import LIMITS
 
 
 class Query:
@@ -53,11 +45,16 @@ class Query:
         except RecursionError:
             raise _build_call_error(self.text, "it nests too deeply") from None
         except _SpentError:
-            raise _build_call_error(self.text, f"it takes more than {MOST:,} steps") from None
+            raise _build_call_error(
+                self.text, f"it takes more than {LIMITS.query_values:,} steps"
+            ) from None
         # Count first: the other two would walk shared values as often as they occur.
-        is_large = count_nodes(found, MOST) > MOST or size(found, MOST) > MOST
+        is_large = (
+            count_nodes(found, LIMITS.query_values) > LIMITS.query_values
+            or size(found, LIMITS.query_values) > LIMITS.query_values
+        )
         if is_large or is_too_deep(found, Limits().json_depth):
-            raise _build_call_error(self.text, f"it finds more than {MOST:,} values")
+            raise _build_call_error(self.text, f"it finds more than {LIMITS.query_values:,} values")
         try:
             return copy_json(found, Limits().json_depth)
         except WidgetError:
@@ -71,8 +68,8 @@ def compile_query(text: str) -> Query:
         WidgetError: It cannot be parsed, is too long or nests too deeply (W1602); the finding says
             where in it.
     """
-    if len(text) > LONGEST:
-        problem = f"the expression is longer than {LONGEST:,} characters"
+    if len(text) > LIMITS.query_chars:
+        problem = f"the expression is longer than {LIMITS.query_chars:,} characters"
         raise _build_error(problem, "write a shorter one")
     try:
         # Not `jmespath.compile`, whose cache keeps every text that was ever tried.
@@ -132,11 +129,13 @@ def _build_call_error(text: str, problem: str) -> CallError:
 
 def _collect_nodes(parsed: dict[str, Any]) -> list[dict[str, Any]]:
     found = level = [parsed]
-    for _ in range(DEEPEST):
+    for _ in range(LIMITS.query_depth):
         level = [child for node in level for child in node["children"] if isinstance(child, dict)]
         found = found + level
     if level:
-        raise _build_error(f"the expression nests deeper than {DEEPEST} levels", "nest less")
+        raise _build_error(
+            f"the expression nests deeper than {LIMITS.query_depth} levels", "nest less"
+        )
     return found
 
 
@@ -152,7 +151,7 @@ class _Interpreter(TreeInterpreter):  # type: ignore[misc]  # jmespath has no ty
 
     def __init__(self) -> None:
         super().__init__()
-        self._left = MOST
+        self._left = LIMITS.query_values
         self._functions = _FUNCTIONS
 
     def visit(self, node: Any, *args: Any, **kwargs: Any) -> Any:

@@ -24,6 +24,7 @@ from widgetd.schema.json_values import kind
 from widgetd.text_search import compile_pattern, did_you_mean
 from widgetd.widget.hidden_characters import strip_hidden
 from widgetd.widget.images import ORIGIN
+from widgetd.widget.limits import LIMITS
 
 SUFFIX = ".toml"
 """The suffix that a sidecar's path adds to its widget's."""
@@ -208,18 +209,15 @@ def read_sidecar(source: Source | None) -> Sidecar:
 
 _DEFAULTS = Sidecar()
 
-DEEPEST = 16
-"""Parts of a dotted key: `tomllib` takes time and memory in proportion to their square, for each
-key below a table with so many."""
 
 _PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+"""
-_DEEP = compile_pattern(rf"(?m)(?:^|[\[{{,])[ \t]*+(?:{_PART}\.[ \t]*+){{{DEEPEST}}}")
+_DEEP = compile_pattern(rf"(?m)(?:^|[\[{{,])[ \t]*+(?:{_PART}\.[ \t]*+){{{LIMITS.key_parts}}}")
 
 
 def _parse(text: str) -> Sidecar:
     if deep := _DEEP.search(text):
         line = text.count("\n", 0, deep.end()) + 1
-        problem = f"a key has more than {DEEPEST} parts"
+        problem = f"a key has more than {LIMITS.key_parts} parts"
         raise _build_error("W1113", problem, "nest less, or put it in quotes", line=line)
     try:
         values = tomllib.loads(text, parse_float=_parse_finite)

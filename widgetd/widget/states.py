@@ -29,6 +29,7 @@ from widgetd.text_search import compile_pattern, did_you_mean
 from widgetd.widget.components import tree
 from widgetd.widget.components.traits import get_traits
 from widgetd.widget.components.tree import iterate_components
+from widgetd.widget.limits import LIMITS
 from widgetd.widget.widget import Render, Widget
 
 SAMPLE = "sample"
@@ -218,11 +219,6 @@ def _is_blank(widget: Widget, seen: ShownState) -> bool:
 
 # --- a sample made shorter, longer or wordier ---
 
-MANY = 20
-"""Elements of a list whose length the schema leaves open."""
-
-_MOST_TEXTS = 200
-"""Texts of a sample that are varied, each validated by itself."""
 
 _LONG_CHARACTERS = (300, 140, 80, 48, 32, 20, 12)
 """Lengths to try, the longest first."""
@@ -260,7 +256,7 @@ def repeat_elements(schema: Schema, sample: Mapping[str, Any]) -> Mapping[str, A
         if any(isinstance(step, int) for step in path) or _hold_names(value, names):
             continue
         distinguishing = _find_distinguishing(schema, sample, path)
-        for count in range(MANY, len(value), -1):
+        for count in range(LIMITS.many_elements, len(value), -1):
             longer = [_repeat_element(value, number, distinguishing) for number in range(count)]
             tried = _replace_at(sample, path, longer)
             if schema.admits(tried):
@@ -324,7 +320,7 @@ def _find_texts(sample: Mapping[str, Any]) -> list[Path]:
         for path, text in found
         if text and "://" not in text and not text.startswith("data:")
         if text not in names and not (times[text] > 1 and _IDENTITY.fullmatch(str(path[-1])))
-    ][:_MOST_TEXTS]
+    ][: LIMITS.varied_texts]
 
 
 def _collect_names(sample: Mapping[str, Any]) -> frozenset[str]:

@@ -19,12 +19,8 @@ from widgetd.schema.validator import Schema
 from widgetd.template import Expression, Template, compile_text
 from widgetd.template.budget import Budget
 from widgetd.widget.definition import Definition
+from widgetd.widget.limits import LIMITS
 from widgetd.widget.query import Query, compile_queries
-
-LONGEST_SUMMARY = 300
-"""Characters; the model reads the summary again in every later turn."""
-
-_MOST_FIELDS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,11 +58,11 @@ class Summary:
                 for name in self.required
                 if isinstance(public.get(name), (str, int, float, bool))
             ]
-            listed = ", ".join(values[:_MOST_FIELDS])
+            listed = ", ".join(values[: LIMITS.summary_fields])
             text = f"{self.title}: {listed}" if listed else self.title
-        if len(text) <= LONGEST_SUMMARY:
+        if len(text) <= LIMITS.summary_chars:
             return text
-        return text[: LONGEST_SUMMARY - 1].rstrip() + "…"
+        return text[: LIMITS.summary_chars - 1].rstrip() + "…"
 
     def data(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the fields and values that the sidecar names, without absent ones."""

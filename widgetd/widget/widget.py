@@ -36,12 +36,10 @@ from widgetd.widget.description import describe, sort_by_content
 from widgetd.widget.export import Choice, Comparison, Source, choose, compared
 from widgetd.widget.feed import Feed, compile_feed
 from widgetd.widget.filling import Filler, compile_filler
+from widgetd.widget.limits import LIMITS
 from widgetd.widget.page_program import program_digest
 from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.summary import Summary, compile_summary
-
-MOST_COMPILED = 1024
-"""Widgets that keep their parts; a daemon that serves no more than that releases none."""
 
 _BEGINNING = compile_pattern(r'\A\s*+\{\s*"type"\s*:\s*"([^"{\\]*)"')
 
@@ -500,7 +498,7 @@ class CompiledCache:
         most: The number of widgets that keep their parts.
     """
 
-    def __init__(self, most: int = MOST_COMPILED) -> None:
+    def __init__(self, most: int = LIMITS.compiled_widgets) -> None:
         self._most = most
         self._by_last_call: WeakKeyDictionary[Widget, None] = WeakKeyDictionary()
 

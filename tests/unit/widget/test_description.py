@@ -11,7 +11,8 @@ from widgetd.files.source import Source
 from widgetd.limits import Limits
 from widgetd.schema.validator import Schema, compile_schema
 from widgetd.widget.definition import Definition, define
-from widgetd.widget.description import LONGEST, describe
+from widgetd.widget.description import describe
+from widgetd.widget.limits import LIMITS
 
 
 def told(toml: str = "", **keys: Any) -> str:
@@ -82,7 +83,7 @@ def test_a_made_example_shows_an_element_of_each_list_or_is_left_out_where_that_
         return told(jsonSchema=schema).partition("For example ")[2]
 
     assert len(json.loads(example(2))["stops"]) == 1
-    assert example(LONGEST) == ""
+    assert example(LIMITS.description_chars) == ""
 
 
 def test_an_example_that_does_not_fit_is_not_given() -> None:
@@ -151,7 +152,7 @@ def test_every_made_description_is_short_and_its_example_fits() -> None:
         schema = schema_of(definition)
         text, _, example = describe(definition, schema).partition("For example ")
         assert text.startswith("Show the ")
-        assert len(text) + len(example) < LONGEST
+        assert len(text) + len(example) < LIMITS.description_chars
         if example:
             exemplified += 1
             assert schema.admits(json.loads(example))

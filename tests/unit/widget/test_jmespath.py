@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from widgetd.errors import CallError, WidgetError
-from widgetd.widget.query import MOST, compile_query
+from widgetd.widget.limits import LIMITS
+from widgetd.widget.query import compile_query
 
 DATA: dict[str, Any] = {
     "a": {"b": [1, 2, 3], "c": None, "d-e": True},
@@ -144,4 +145,4 @@ def test_a_list_that_a_widget_can_show_is_within_the_budget() -> None:
     found = compile_query("[].{a: a, c: b.c}").find(rows)
 
     assert len(found) == 2000
-    assert len(found) * 3 < MOST
+    assert len(found) * 3 < LIMITS.query_values

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from widgetd.errors import CallError
-from widgetd.widget.query import MOST, compile_query
+from widgetd.widget.limits import LIMITS
+from widgetd.widget.query import compile_query
 
 GIVEN = {"long": "x" * 60_000, "many": [""] * 40_000}
 
@@ -13,10 +14,10 @@ GIVEN = {"long": "x" * 60_000, "many": [""] * 40_000}
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("join(long, many)", f"it takes more than {MOST:,} steps"),
+        ("join(long, many)", f"it takes more than {LIMITS.query_values:,} steps"),
         ("ceil(`1e400`)", "it fails here"),
         ("floor(to_number('inf'))", "it fails here"),
-        ("[" + "long," * 100 + "long]", f"it finds more than {MOST:,} values"),
+        ("[" + "long," * 100 + "long]", f"it finds more than {LIMITS.query_values:,} values"),
     ],
     ids=["join", "ceil", "floor", "one text often"],
 )

@@ -10,7 +10,8 @@ from tests.unit.widget import sidecar_attacks
 from widgetd.errors import WidgetError
 from widgetd.files.source import Source
 from widgetd.widget.action_checks import find_unmet
-from widgetd.widget.sidecar import DEEPEST, read_sidecar
+from widgetd.widget.limits import LIMITS
+from widgetd.widget.sidecar import read_sidecar
 
 COSTLY = sidecar_attacks.COSTLY
 
@@ -53,12 +54,12 @@ def test_checks_are_made_within_one_budget_and_what_cannot_be_told_is_not_met() 
             "preload = 1" + "_1" * 5_000,
             "it holds a number of more than 64 bits, or nests too deeply",
         ),
-        ("title = ''\n" + "a." * DEEPEST + "a = 1", "a key has more than 16 parts"),
+        ("title = ''\n" + "a." * LIMITS.key_parts + "a = 1", "a key has more than 16 parts"),
         (
-            "title = ''\na = { 'b' ." + ' "\\"c".' * DEEPEST + "a = 1 }",
+            "title = ''\na = { 'b' ." + ' "\\"c".' * LIMITS.key_parts + "a = 1 }",
             "a key has more than 16 parts",
         ),
-        ("title = ''\n[[ " + "a. " * DEEPEST + "a ]]", "a key has more than 16 parts"),
+        ("title = ''\n[[ " + "a. " * LIMITS.key_parts + "a ]]", "a key has more than 16 parts"),
     ],
     ids=["digits", "digits apart", "dotted", "dotted in a table", "dotted header"],
 )

@@ -7,8 +7,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from widgetd.widget.components.lucide import IMAGE, LONGEST_ICON, find_shapes, make_tool_icon
+from widgetd.widget.components.lucide import IMAGE, find_shapes, make_tool_icon
 from widgetd.widget.components.vocabulary import load_vocabulary
+from widgetd.widget.limits import LIMITS
 
 
 def drawn(source: str) -> ET.Element:
@@ -44,7 +45,7 @@ def test_one_that_takes_too_much_room_gives_way_to_the_next() -> None:
 def test_no_icon_is_longer_than_a_list_can_carry_and_where_there_is_none_nothing_is_said() -> None:
     images = [make_tool_icon(f'"icon": "{name}"') for name in load_vocabulary().icons]
 
-    assert max(map(len, images)) <= LONGEST_ICON
+    assert max(map(len, images)) <= LIMITS.tool_icon_chars
     assert sum(map(bool, images)) > len(images) / 2
     assert make_tool_icon('"name": "nobody", "icon": "lucide:nothing"') == ""
 

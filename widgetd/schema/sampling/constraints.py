@@ -13,14 +13,11 @@ from math import ceil, floor, lcm
 
 from widgetd.schema.json_values import TYPES, Json, equality_key, is_number
 from widgetd.schema.keywords import Subschema, list_types
+from widgetd.schema.limits import LIMITS
 from widgetd.schema.sampling.pattern_strings import make_pattern_strings
 from widgetd.schema.sampling.words import LONG, NASTY, choose_number, choose_word, make_formatted
 
-LONG_CHARACTERS = 300
-MOST_CHARACTERS = 4_000
 LONGEST_INTEGER = 2**63
-LONGEST_CHARACTERS = 10_000
-"""Longer strings are not made, because a schema may require any length."""
 
 # Keywords that reveal the type of a schema that names none.
 KEYWORDS: Mapping[str, frozenset[str]] = {
@@ -128,13 +125,13 @@ def combine(schemas: Sequence[Subschema]) -> Subschema:
 def make_strings(style: str, constraints: Constraints, name: str, ordinal: int) -> Iterator[str]:
     """Yield strings for the property `name`, fitted to the lengths, and to patterns if possible."""
     least = constraints.least("minLength")
-    if least > LONGEST_CHARACTERS:
+    if least > LIMITS.required_text_chars:
         return
-    most = constraints.most("maxLength", MOST_CHARACTERS)
+    most = constraints.most("maxLength", LIMITS.text_chars)
     if style == "nasty":
         yield _fit(NASTY, least, most)
     if style == "long":
-        yield _fit(LONG, min(most, max(least, LONG_CHARACTERS)), most)
+        yield _fit(LONG, min(most, max(least, LIMITS.long_text_chars)), most)
     for known in constraints.all("format"):
         if text := make_formatted(str(known), ordinal):
             yield from (text, text + text[-1] * (least - len(text)))

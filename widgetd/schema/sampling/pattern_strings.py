@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from widgetd.schema.limits import LIMITS
+
 LETTERS = string.ascii_lowercase + string.ascii_uppercase
 PRINTABLE = LETTERS + string.digits + " -_.,:/!#%&()+@"
 CLASSES = {
@@ -23,7 +25,6 @@ CLASSES = {
 }
 CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "0": "\0"}
 PROPERTIES = {"L": LETTERS, "Lu": string.ascii_uppercase, "Ll": string.ascii_lowercase}
-MOST_REPEATED = 4_096
 SPREADS = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144)
 
 # Makes a piece of a string, with so many repetitions more than the fewest.
@@ -45,7 +46,7 @@ def make_pattern_strings(pattern: str, ordinal: int = 0) -> tuple[str, ...]:
     except (_UnknownError, IndexError, ValueError, RecursionError):
         return ()
     strings = dict.fromkeys(piece(spread) for spread in SPREADS)
-    return tuple(text for text in strings if len(text) <= MOST_REPEATED)
+    return tuple(text for text in strings if len(text) <= LIMITS.pattern_chars)
 
 
 @dataclass(slots=True)
@@ -93,9 +94,9 @@ class _PatternReader:
 
     def _read_repetition(self, piece: Piece) -> Piece:
         if self._accept("*"):
-            least, most = 0, MOST_REPEATED
+            least, most = 0, LIMITS.pattern_chars
         elif self._accept("+"):
-            least, most = 1, MOST_REPEATED
+            least, most = 1, LIMITS.pattern_chars
         elif self._accept("?"):
             least, most = 0, 1
         elif self._peek() == "{":
@@ -110,7 +111,7 @@ class _PatternReader:
         self._take()
         low, comma, high = self._take_until("}").partition(",")
         least = int(low or 0)
-        return least, int(high) if high else MOST_REPEATED if comma else least
+        return least, int(high) if high else LIMITS.pattern_chars if comma else least
 
     def _read_atom(self) -> Piece:
         character = self._take()

@@ -24,6 +24,7 @@ from widgetd.schema.keywords import (
     list_required,
     list_types,
 )
+from widgetd.schema.limits import LIMITS
 from widgetd.schema.sampling.constraints import Constraints, combine, make_numbers, make_strings
 from widgetd.schema.sampling.pattern_strings import make_pattern_strings
 
@@ -33,19 +34,7 @@ if TYPE_CHECKING:
 State = Literal["required", "full", "empty", "one", "two", "many", "long", "nulls", "nasty"]
 Style = Literal[State, "smallest"]
 
-ATTEMPTS = 3
-# Units of an explanation; an error's example must not take long.
-EVALUATIONS = 300_000
-EVALUATIONS_FOR_SMALLEST = 30_000
 
-# In values made or tried.
-BUDGET = 10_000
-DEEPEST = 48
-MOST_CHOICES = 12
-# Values that are made to find one that differs from all before it.
-MOST_DIFFERENT = 40
-MOST_PROPERTIES = 1_000
-MOST_ELEMENTS = 1_000
 # Elements of an array whose length the schema leaves open.
 ELEMENTS: Mapping[Style, int] = {
     "smallest": 0,
@@ -59,8 +48,6 @@ ELEMENTS: Mapping[Style, int] = {
     "nulls": 1,
     "nasty": 2,
 }
-# Depths that are still unknown after so many rounds only affect the order of alternatives.
-MOST_ROUNDS = 16
 
 
 def make_smallest(schema: Schema) -> dict[str, Json] | None:
@@ -79,9 +66,11 @@ def sample(schema: Schema, *, state: Style, seed: int = 0) -> dict[str, Json] | 
         seed: Another seed takes other words and other alternatives.
     """
     depths = _ShallowestDepths(schema.document)
-    explainer = schema.explainer(EVALUATIONS_FOR_SMALLEST if state == "smallest" else EVALUATIONS)
+    explainer = schema.explainer(
+        LIMITS.smallest_sample_units if state == "smallest" else LIMITS.sample_units
+    )
     optimist = _AcceptsAll(schema.document, schema.compile_part, explainer.budget)
-    attempts = [(0, optimist), *((attempt, explainer) for attempt in range(ATTEMPTS))]
+    attempts = [(0, optimist), *((attempt, explainer) for attempt in range(LIMITS.sample_attempts))]
     whole = {"type": "object", "allOf": [schema.document.root]}
     for attempt, evaluator in attempts:
         sampler = _Sampler(evaluator, depths, state)
@@ -136,7 +125,7 @@ class _Sampler:
         self._evaluator = evaluator
         self._depths = depths
         self._style = style
-        self._left = BUDGET
+        self._left = LIMITS.sample_values
         self._words: Counter[tuple[str, int]] = Counter()
 
     @property
@@ -147,7 +136,7 @@ class _Sampler:
     def make(self, schema: Subschema, position: _Position) -> Json:
         """Make a value that very probably fits `schema`."""
         self._left -= 1
-        if schema is False or self.is_exhausted or position.depth > DEEPEST:
+        if schema is False or self.is_exhausted or position.depth > LIMITS.sample_depth:
             raise _CannotMakeError
         if isinstance(schema, bool):
             return next(make_strings(self._style, Constraints([]), position.name, position.ordinal))
@@ -184,7 +173,7 @@ class _Sampler:
                 choices = max(choices, 2)
                 then = [part["if"], part.get("then", True)]
                 waiting += [part.get("else", True)] if choice % 2 else then
-        return Constraints(list(parts.values())), min(choices, MOST_CHOICES)
+        return Constraints(list(parts.values())), min(choices, LIMITS.sample_choices)
 
     def _order(
         self, schema: Mapping[str, Json], branches: list[Subschema], position: _Position
@@ -281,7 +270,7 @@ class _Sampler:
         for part in parts:
             names.update(dict.fromkeys(part.get("required", ())))
         if not (self._style == "required" or self._keeps_small(parts, position)):
-            most = constraints.most("maxProperties", MOST_PROPERTIES)
+            most = constraints.most("maxProperties", LIMITS.sample_properties)
             declared = [name for part in parts for name in part.get("properties", {})]
             names.update(dict.fromkeys(declared[: max(0, most - len(names))]))
         for part in parts:  # grows during the loop
@@ -297,7 +286,7 @@ class _Sampler:
         """Yield names to add when an object needs more properties than are wanted."""
         for part in constraints.parts:
             yield from part.get("properties", {})
-        for ordinal in range(MOST_DIFFERENT):
+        for ordinal in range(LIMITS.distinct_attempts):
             for part in constraints.parts:
                 for pattern in part.get("patternProperties", {}):
                     yield from make_pattern_strings(pattern, ordinal)
@@ -332,7 +321,7 @@ class _Sampler:
             wanted = 0
         elif wanted:
             wanted = max([wanted, *map(len, constraints.all("prefixItems"))])
-        return min(max(wanted, least), constraints.most("maxItems", MOST_ELEMENTS))
+        return min(max(wanted, least), constraints.most("maxItems", LIMITS.sample_elements))
 
     def _make_element(
         self, constraints: Constraints, schema: Subschema, position: _Position, others: list[Json]
@@ -346,7 +335,7 @@ class _Sampler:
             within=position.within | {id(part) for part in constraints.parts},
         )
         first = position.ordinal + len(others)
-        for ordinal in range(first, first + (MOST_DIFFERENT if unique else 1)):
+        for ordinal in range(first, first + (LIMITS.distinct_attempts if unique else 1)):
             made = self.make(schema, replace(inside, ordinal=ordinal))
             if not unique or equality_key(made) not in known:
                 return made
@@ -375,7 +364,7 @@ class _ShallowestDepths:
         """Return the depth of the shallowest value of `schema`; `inf` if it has none."""
         if not self._known:
             schemas = list(self._document.subschemas())
-            for _ in range(MOST_ROUNDS):
+            for _ in range(LIMITS.depth_rounds):
                 # Alternate the direction, so that any chain of references takes two rounds.
                 schemas.reverse()
                 before = self._known.copy()

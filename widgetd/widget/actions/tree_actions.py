@@ -28,6 +28,7 @@ from widgetd.widget.actions.fields import (
     find_field,
     to_browser_value,
 )
+from widgetd.widget.limits import LIMITS
 
 Handler = Literal["server", "client"]
 Node = Mapping[str, Any]
@@ -35,11 +36,6 @@ Node = Mapping[str, Any]
 _LIMITS = Limits(schema_nodes=200_000, json_depth=256)
 """Limits of a payload's schema, above anything that a tree within its own limits leads to."""
 
-_MOST_TRIED = 50
-"""Forms to try that send the same action with the same payload; a widget has one or two."""
-
-_MOST_NESTED = 4
-"""Nested forms, which HTML does not have; deeper ones count as part of the last one."""
 
 _AN_ACTION = b'ction":{'
 """Part of the JSON of every tree with actions: `"action":{` or `"onClickAction":{`."""
@@ -169,7 +165,7 @@ class TreeAction:
                 (_OTHER_VALUES,) if sensitive else self._find_mismatches(sent)
             )
         refused: list[CallError] = []
-        for trigger in islice(meant.values(), _MOST_TRIED):
+        for trigger in islice(meant.values(), LIMITS.tried_forms):
             try:
                 return trigger.accept(sent, sensitive)
             except CallError as error:
@@ -217,7 +213,7 @@ def iterate_triggers(tree: Node) -> Iterator[Trigger]:
         kind = node.get("type")
         is_card_form = kind == "Card" and node.get("asForm") is True and not _is_collapsed(node)
         is_form = kind == "Form" or is_card_form
-        if is_form and (form is None or form.depth < _MOST_NESTED):
+        if is_form and (form is None or form.depth < LIMITS.nested_forms):
             form = _Form(node, 1 if form is None else form.depth + 1)
         if node.get("disabled") is not True:
             for name, action in _iterate_actions(node):

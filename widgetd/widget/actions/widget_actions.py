@@ -21,6 +21,7 @@ from widgetd.text_search import compile_pattern
 from widgetd.widget.actions.fields import FormField, build_payload_schema
 from widgetd.widget.actions.tree_actions import Handler, Trigger, iterate_triggers
 from widgetd.widget.definition import Definition
+from widgetd.widget.limits import LIMITS
 from widgetd.widget.samples import (
     Variant,
     filter_admitted,
@@ -47,9 +48,6 @@ _TOKEN = compile_pattern(
 
 # An unclosed comment extends to the end, so that nothing is matched twice.
 _COMMENT = compile_pattern(r"(?s)\{#.*?(#\}|\Z)")
-
-_MOST_TOKENS = 20_000
-"""Tokens of all actions in a text, a few dozen each; beyond it only their types are read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,7 +208,7 @@ def _parse_object(text: str, start: int, budget: Iterator[int]) -> dict[str, Any
     """Parse the JSON object at `start`, expressions as null; None if a statement shapes it."""
     parts: list[str] = []
     depth, at = 0, start
-    while next(budget) < _MOST_TOKENS and (token := _TOKEN.match(text, at)):
+    while next(budget) < LIMITS.action_tokens and (token := _TOKEN.match(text, at)):
         at = token.end()
         parts.append("null" if token["value"] else token[0])
         depth += bool(token["open"]) - bool(token["close"])

@@ -19,15 +19,11 @@ from widgetd.schema.phrase import join_alternatives
 from widgetd.text_search import LinearPattern, nearest
 from widgetd.widget.components.lucide import PREFIX, is_icon, list_icon_names
 from widgetd.widget.components.vocabulary import Component, Vocabulary, load_vocabulary
+from widgetd.widget.limits import LIMITS
 
 # Each of a widget's trees repeats the same words.
 _nearest = lru_cache(maxsize=2048)(nearest)
 
-_MOST_KNOWN = 512
-"""Cached findings per type of component."""
-
-_MOST_CHOICES = 10
-"""Values that a message lists; of more it names the nearest one."""
 
 _EXPECTED: Mapping[str, str] = {
     "boolean": "true or false",
@@ -114,7 +110,7 @@ class _PropertyChecker:
         if found is None:
             [root] = self._resolve(self._schema)
             found = tuple(self._check_object(value, root, owner, ""))
-            if len(self._faults) >= _MOST_KNOWN:
+            if len(self._faults) >= LIMITS.cached_findings:
                 self._faults.clear()
             self._faults[written] = found
         return found
@@ -217,8 +213,10 @@ class _PropertyChecker:
             if near is None and is_icon(value):
                 near = PREFIX + value
             return _build_icon_finding(value, near, owner, at)
-        if len(choices) <= _MOST_CHOICES or near is None:
-            advice = "use " + join_alternatives([f"'{one}'" for one in choices[:_MOST_CHOICES]])
+        if len(choices) <= LIMITS.listed_values or near is None:
+            advice = "use " + join_alternatives(
+                [f"'{one}'" for one in choices[: LIMITS.listed_values]]
+            )
         else:
             advice = f"did you mean '{near}'?"
         return _build_finding("W1403", f"{owner} cannot be '{value[:40]}'", advice, at)

@@ -25,6 +25,7 @@ import orjson
 from widgetd.limits import AT_WORK
 from widgetd.text_search import compile_pattern
 from widgetd.widget.components.traits import ICON_PROPERTIES
+from widgetd.widget.limits import LIMITS
 
 PREFIX = "lucide:"
 """The prefix of a Lucide icon's name in a tree."""
@@ -32,13 +33,9 @@ PREFIX = "lucide:"
 Shape = tuple[str, Mapping[str, str]]
 """An SVG element on a 24 by 24 grid, as `("path", {"d": "M16 14v6"})`."""
 
-_MOST = 64
-"""Icons of one tree."""
 
 _NAMED = compile_pattern(rb'"lucide:([a-z0-9-]{1,64})"')
 
-LONGEST_ICON = 1024
-"""Characters of the data URI of a tool's icon."""
 
 IMAGE = "data:image/svg+xml;base64,"
 
@@ -60,7 +57,7 @@ def find_icons(tree: Mapping[str, Any] | bytes) -> dict[str, tuple[Shape, ...]]:
     text = tree if isinstance(tree, bytes) else orjson.dumps(tree, default=dict)
     if PREFIX.encode() not in text:
         return {}
-    named = list(dict.fromkeys(_NAMED.findall(text)))[:_MOST]
+    named = list(dict.fromkeys(_NAMED.findall(text)))[: LIMITS.tree_icons]
     found = {PREFIX + name.decode(): _look_up_shapes(name) for name in named}
     return {name: shapes for name, shapes in found.items() if shapes}
 
@@ -93,7 +90,7 @@ def make_tool_icon(source: str) -> str:
         `data:image/svg+xml;base64,…`; empty if there is none.
     """
     images = map(_draw_image, dict.fromkeys(_ICON.findall(source)))
-    return next((image for image in images if image and len(image) <= LONGEST_ICON), "")
+    return next((image for image in images if image and len(image) <= LIMITS.tool_icon_chars), "")
 
 
 def _draw_image(name: str) -> str:

@@ -17,6 +17,7 @@ from widgetd.errors import WidgetError
 from widgetd.schema.json_text import build_syntax_error
 from widgetd.schema.json_values import error_at, kind
 from widgetd.widget.components.vocabulary import load_chatkit_widgets
+from widgetd.widget.limits import LIMITS
 
 if TYPE_CHECKING:
     from chatkit.widgets import DynamicWidgetRoot
@@ -26,9 +27,6 @@ ROOTS = ("Card", "ListView", "Basic")
 
 _OBJECTS = {dict}
 """The types of nearly every component's children."""
-
-_MOST_LEVELS = 254
-"""Levels that orjson can write, as pydantic can but for one: a deeper tree could not be sent."""
 
 
 def tree(output: str | bytes) -> dict[str, Any]:
@@ -129,5 +127,5 @@ def _build_parse_error(text: str, error: orjson.JSONDecodeError) -> WidgetError:
 
 
 def _build_depth_error() -> WidgetError:
-    problem = f"the output nests more than {_MOST_LEVELS} levels deep"
+    problem = f"the output nests more than {LIMITS.tree_depth} levels deep"
     return error_at("W1305", "", problem, "nest fewer components")
