@@ -78,9 +78,26 @@ async def problems(client: Connection, name: str, *, some: bool) -> None:
                 return
 
 
-async def test_a_template_edit_changes_results_and_announces_no_list(tmp_path: Path) -> None:
+async def test_template_edit_changes_the_page_and_announces_the_list(tmp_path: Path) -> None:
     file = tmp_path / "Greeting.widget"
     file.write_text(widget_file(text="Hello"))
+    async with serving(tmp_path) as url, connected(url, "modern") as client:
+        before = await metadata(client, "greeting")
+        file.write_text(widget_file(text="Goodbye"))
+        await client.told_more_than(0)
+
+        assert await metadata(client, "greeting") != before
+
+
+async def metadata(client: Connection, tool: str) -> object:
+    tools = (await client.client.list_tools()).tools
+    return next(each.meta for each in tools if each.name == tool)
+
+
+async def test_template_edit_without_a_program_announces_no_list(tmp_path: Path) -> None:
+    file = tmp_path / "Greeting.widget"
+    file.write_text(widget_file(text="Hello"))
+    (tmp_path / "Greeting.widget.toml").write_text("program = false")
     async with serving(tmp_path) as url, connected(url, "modern") as client:
         file.write_text(widget_file(text="Goodbye"))
         await client.answers("greeting", WHO, greeting("Goodbye", "Ada"))

@@ -1,6 +1,8 @@
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bundleHost, hasBrowser, launch, openHost, VIEW } from "./browser";
+import { hasDaemon, serve } from "./daemon";
 import { result } from "./form-widget";
 
 let browser: Browser;
@@ -87,5 +89,51 @@ describe.skipIf(!hasBrowser)("a page with a program", () => {
     await send("sendToolResult", { isError: true, content: [] });
     await view.getByRole("alert").waitFor();
     expect(await view.getByText("Wrong").count()).toBe(0);
+  });
+});
+
+interface Served {
+  readonly name: string;
+  readonly page: string;
+  readonly args: Record<string, unknown>;
+  readonly result: unknown;
+}
+
+/** Every widget of a real server: its page, its example, and the result for that. */
+async function bundledWidgets(): Promise<Served[]> {
+  const daemon = await serve();
+  const client = new Client({ name: "agent", version: "1" });
+  await client.connect(new StreamableHTTPClientTransport(new URL(daemon.url)));
+  const text = async (uri: string) => {
+    const [content] = (await client.readResource({ uri })).contents;
+    return content && "text" in content ? content.text : "";
+  };
+  const found: Served[] = [];
+  for (const { name, _meta } of (await client.listTools()).tools) {
+    const uri = (_meta?.ui as { resourceUri?: string } | undefined)?.resourceUri;
+    if (!uri?.startsWith(`ui://widgetd/${name}.`)) continue;
+    const args = JSON.parse(await text(`widget://${name}/example`));
+    const answer = await client.callTool({ name, arguments: args });
+    found.push({ name, page: await text(uri), args, result: answer });
+  }
+  await client.close();
+  await daemon.stop();
+  return found;
+}
+
+describe.skipIf(!hasBrowser || !hasDaemon)("the pages of the bundled widgets", () => {
+  test("draw from the arguments what the server draws", { timeout: 240_000 }, async () => {
+    const widgets = await bundledWidgets();
+    expect(widgets.length).toBe(27);
+    for (const { name, page: html, args, result: answer } of widgets) {
+      const { page, view, send, recorded } = await openHost(browser, {}, { "/view": () => html });
+      await send("sendToolInput", { arguments: args });
+      const stage = view.locator("#stage > :not(h1):not(.notices):not(:has(.skeleton))");
+      await stage.first().waitFor();
+      await send("sendToolResult", answer);
+      await view.locator("html[data-ready=true]").waitFor({ state: "attached" });
+      expect([name, await recorded("log")]).toEqual([name, []]);
+      await page.close();
+    }
   });
 });
