@@ -36,7 +36,7 @@ from widgetd.browser.steps import ENDINGS, ask, browser_ended, is_gone, perform,
 from widgetd.browser.traces import Traces
 from widgetd.catalog.change import difference
 from widgetd.errors import CallError
-from widgetd.mcp.notifications import INTERVAL_S
+from widgetd.mcp.limits import LIMITS as MCP_LIMITS
 from widgetd.mcp.server import Server
 from widgetd.observe.observer import Notice
 from widgetd.store.waiters import ReplacedRenders
@@ -383,7 +383,7 @@ class BrowserSessions:
 
             for root in tuple(self.server.roots):
                 await root.tell(notice_for, tasks)
-            await anyio.sleep(INTERVAL_S)
+            await anyio.sleep(MCP_LIMITS.notify_s)
 
     async def _watch_catalog(self, tasks: TaskGroup) -> None:
         """Report each new version of a widget to the sessions that show it."""

@@ -41,8 +41,9 @@ from widgetd.mcp.server import Server, ServerOptions
 from widgetd.mcp.sessions import SessionBounds
 from widgetd.observe.audit import Audit
 from widgetd.observe.blocked_images import BlockedImages
+from widgetd.observe.limits import LIMITS as OBSERVE_LIMITS
 from widgetd.observe.log_ring import LogRing
-from widgetd.observe.status import STALLED_S, Health
+from widgetd.observe.status import Health
 from widgetd.render.result import Policy
 from widgetd.render.view import view_html
 from widgetd.settings import Settings, describe_settings
@@ -111,7 +112,7 @@ def prepare(
     registry, audit = Registry(), None
     if settings.audit is not None:
         audit = Audit(settings.audit, most_bytes=settings.audit_max_bytes)
-    health = Health(stalled_s=max(STALLED_S, 3 * (settings.poll or 0)))
+    health = Health(stalled_s=max(OBSERVE_LIMITS.stalled_s, 3 * (settings.poll or 0)))
     return Runtime(
         settings=settings,
         folder=folder,

@@ -35,10 +35,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from widgetd.access.principal import CALLER, Audience, Principal
 from widgetd.errors import CallError
 from widgetd.mcp import sdk
+from widgetd.mcp.limits import LIMITS
 from widgetd.observe.observer import Notice
-
-MOST_SUBSCRIBED = 1000
-"""Resources that one legacy client may subscribe to."""
 
 NoticeFor = Callable[[Audience], Notice]
 """Returns what changed for an audience."""
@@ -177,8 +175,8 @@ class Clients:
         connection = sdk.connection_of(context.session)
         self.join(connection, CALLER.get().principal)
         if client := self._legacy.get(connection):
-            if len(client.subscribed) >= MOST_SUBSCRIBED:
-                problem = f"a client subscribes to at most {MOST_SUBSCRIBED} resources"
+            if len(client.subscribed) >= LIMITS.subscriptions:
+                problem = f"a client subscribes to at most {LIMITS.subscriptions} resources"
                 raise sdk.protocol_error(
                     CallError("W2203", f"{problem}; unsubscribe from some of them")
                 )

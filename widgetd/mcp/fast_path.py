@@ -43,24 +43,13 @@ from widgetd.access.principal import Caller, ClientInfo
 from widgetd.logs import get_logger
 from widgetd.mcp import sdk
 from widgetd.mcp.handlers import CALLS, LISTS, READS, call_tool, read_resource
+from widgetd.mcp.limits import LIMITS
 from widgetd.mcp.middleware import authorize, caller_of
 from widgetd.mcp.server import Server
 from widgetd.mcp.sessions import Sessions
 from widgetd.observe.observer import EncodedResult
 from widgetd.render.result import FIRST_WITH_STRUCTURE
 from widgetd.schema.json_text import NotJsonError, parse_plain
-
-MOST_BYTES = 64 * 1024
-"""Bytes of a request answered here; larger ones are parsed in a worker thread."""
-
-MOST_AT_ONCE = 128 * 1024
-"""Bytes of a response sent in one piece; the list of the bundled widgets fits."""
-
-MOST_REMEMBERED = 256
-"""Entries in the cache of checked hosts, and in that of client descriptions."""
-
-LONGEST_REMEMBERED = 4096
-"""Bytes of a cached client description."""
 
 UNKNOWN = object()
 """The user of a request that the ordinary path has to authenticate."""
@@ -162,13 +151,13 @@ class FastPath:
         if request.session:
             headers.append((b"mcp-session-id", request.session.encode("latin-1")))
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        if length <= MOST_AT_ONCE:
+        if length <= LIMITS.piece_bytes:
             await send({"type": "http.response.body", "body": b"".join(parts)})
             return
         # Not joined: a long list is not copied, and other callers wait for one piece only.
         for part in parts:
-            for start in range(0, len(part), MOST_AT_ONCE):
-                piece = memoryview(part)[start : start + MOST_AT_ONCE]
+            for start in range(0, len(part), LIMITS.piece_bytes):
+                piece = memoryview(part)[start : start + LIMITS.piece_bytes]
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
                 await anyio.lowlevel.checkpoint()
         await send({"type": "http.response.body"})
@@ -185,7 +174,7 @@ class FastPath:
         user = await self._user(scope, headers)
         if user is UNKNOWN:
             return None
-        taken += await sdk.receive_body(receive, MOST_BYTES)
+        taken += await sdk.receive_body(receive, LIMITS.fast_request_bytes)
         return self._read(user, headers, taken)
 
     async def _user(self, scope: sdk.Scope, headers: Mapping[bytes, bytes]) -> object:
@@ -263,7 +252,7 @@ class FastPath:
                 return None
             about = meta.get(CLIENT_INFO_META_KEY), meta[CLIENT_CAPABILITIES_META_KEY]
             client = sdk.client_info(Connection.from_envelope(version, *about))
-            if len(said) <= LONGEST_REMEMBERED:
+            if len(said) <= LIMITS.cached_client_bytes:
                 _remember(self._clients, said, client)
         return client
 
@@ -313,7 +302,7 @@ class FastPath:
 
 
 def _remember(known: dict[K, V], key: K, value: V) -> None:
-    if len(known) >= MOST_REMEMBERED:
+    if len(known) >= LIMITS.cached_hosts:
         known.clear()
     known[key] = value
 
@@ -323,7 +312,7 @@ def _is_plain(headers: Mapping[bytes, bytes]) -> bool:
     length = headers.get(b"content-length", b"")
     return (
         length.isdigit()
-        and int(length) <= MOST_BYTES
+        and int(length) <= LIMITS.fast_request_bytes
         and b"transfer-encoding" not in headers
         and b"origin" not in headers
         and headers.get(b"content-type", b"").partition(b";")[0].strip() == b"application/json"

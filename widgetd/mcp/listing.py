@@ -21,6 +21,7 @@ from widgetd.access.principal import MAX_AUDIENCES
 from widgetd.catalog.change import Change
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTools
+from widgetd.mcp.limits import LIMITS
 from widgetd.mcp.resources import Resources, resources_of
 from widgetd.render.entry import HEADER_ANNOTATION, tokens_of_entry
 from widgetd.widget.widget import Widget
@@ -30,14 +31,8 @@ T = TypeVar("T")
 Expose = Literal["tools", "search", "auto"]
 AppTools = Literal["auto", "always"]
 
-LIST_TOKENS = 16_000
-"""Tokens from which `auto` lists only pinned widgets; the bundled ones cost about 12,000."""
-
 PINNED = "pinned"
 """The tag that keeps a widget listed in search mode."""
-
-MANY_RESOURCES = 100
-"""New widgets from which resource lists are built in a worker thread."""
 
 
 class Pages:
@@ -109,7 +104,7 @@ class ToolListings:
         builtin: BuiltinTools,
         *,
         expose: Expose = "auto",
-        list_tokens: int = LIST_TOKENS,
+        list_tokens: int = LIMITS.list_tokens,
         page_size: int = 0,
     ) -> None:
         self._admit = admit
@@ -195,7 +190,7 @@ class ResourceListings:
         pages = self._cache.get(snapshot, kind)
         if pages is not None:
             return pages
-        if len(snapshot.widgets) - len(self._made) > MANY_RESOURCES:
+        if len(snapshot.widgets) - len(self._made) > LIMITS.threaded_resources:
             entries = await to_thread.run_sync(self._entries, snapshot)
         else:
             entries = self._entries(snapshot)

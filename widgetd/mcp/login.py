@@ -14,15 +14,13 @@ from collections.abc import Collection
 
 from widgetd.access.auth import USUAL, Login, Reason, principal_of, steps_up
 from widgetd.mcp import sdk
+from widgetd.mcp.limits import LIMITS
 from widgetd.mcp.middleware import requirements_of
 from widgetd.mcp.server import Server
 from widgetd.schema.json_text import NotJsonError, parse_json
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 """Path of the metadata of a resource at `/`; other resources' metadata is below it."""
-
-_HELD_BYTES = 4 * 1024 * 1024
-"""Bytes of a message read to find its scope; the endpoint refuses longer ones anyway."""
 
 
 class Challenges:
@@ -40,7 +38,7 @@ class Challenges:
         reason: Reason | None = reason_of(scope) if principal is None else None
         asked: Collection[str] = USUAL
         if principal is not None and steps_up(user) and scope["method"] == "POST":
-            taken = await sdk.receive_body(receive, _HELD_BYTES)
+            taken = await sdk.receive_body(receive, LIMITS.challenged_bytes)
             receive = sdk.replay(taken, receive)
             needed = self._required_scope(b"".join([one.get("body", b"") for one in taken]))
             if needed is not None and needed not in principal.scopes:

@@ -18,6 +18,7 @@ from widgetd.access.principal import Audience
 from widgetd.catalog.change import Change, difference
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.logs import get_logger
+from widgetd.mcp.limits import LIMITS
 from widgetd.mcp.resources import uris
 from widgetd.mcp.server import Server
 from widgetd.observe.observer import Notice
@@ -25,9 +26,6 @@ from widgetd.render.entry import view_uri
 from widgetd.render.result import render_uri
 from widgetd.store.contract import StoredRender
 from widgetd.store.waiters import ReplacedRenders
-
-INTERVAL_S = 0.1
-"""Clients answer a notice by fetching a whole list; ten a second is all that they can use."""
 
 _log = get_logger()
 
@@ -51,7 +49,7 @@ async def notify(server: Server) -> None:
                 for observer in server.observers:
                     observer.on_notice(notice)
                 _log.debug("clients.notified", legacy=legacy, generation=now.generation)
-                await anyio.sleep(INTERVAL_S)
+                await anyio.sleep(LIMITS.notify_s)
 
 
 async def notify_of_renders(server: Server) -> None:

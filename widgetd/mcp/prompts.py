@@ -15,15 +15,13 @@ from fastmcp.prompts import Prompt
 from pydantic import Field
 
 from widgetd.mcp.builtin.table import ToolContext
+from widgetd.mcp.limits import LIMITS
 from widgetd.schema.json_values import steps
 from widgetd.search.search_index import LONGEST_QUESTION
 from widgetd.widget.widget import Widget
 
 if TYPE_CHECKING:
     from widgetd.schema.json_values import Json
-
-MOST_NAMED = 3
-"""Widgets that the prompt offers to the model."""
 
 
 def show_data_prompt(context: Callable[[], ToolContext]) -> Prompt:
@@ -65,12 +63,12 @@ async def _fitting(context: ToolContext, data: str, wish: str) -> list[Widget]:
         asked = question[:LONGEST_QUESTION].strip()
         if not asked:
             return []
-        hits, _ = context.search.find(snapshot, asked, MOST_NAMED, audience=audience)
+        hits, _ = context.search.find(snapshot, asked, LIMITS.prompt_widgets, audience=audience)
         return [hit.widget for hit in hits]
 
     ranks = zip_longest(best(wish), best(" ".join(_keys(data))), best(data))
     found = {widget.tool: widget for widget in chain.from_iterable(ranks) if widget}
-    return list(found.values())[:MOST_NAMED]
+    return list(found.values())[: LIMITS.prompt_widgets]
 
 
 def _keys(data: str) -> Iterator[str]:

@@ -23,7 +23,8 @@ from widgetd.errors import CallError
 from widgetd.mcp.builtin import CORE_TOOLS
 from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTool, BuiltinTools, ToolContext
 from widgetd.mcp.clients import Clients
-from widgetd.mcp.listing import LIST_TOKENS, AppTools, Expose, Pages, ResourceListings, ToolListings
+from widgetd.mcp.limits import LIMITS as MCP_LIMITS
+from widgetd.mcp.listing import AppTools, Expose, Pages, ResourceListings, ToolListings
 from widgetd.mcp.resources import Resources
 from widgetd.mcp.roots import Root
 from widgetd.mcp.sessions import SessionBounds, Sessions
@@ -64,7 +65,7 @@ class ServerOptions:
 
     policy: Policy = field(default_factory=Policy)
     expose: Expose = "auto"
-    list_tokens: int = LIST_TOKENS
+    list_tokens: int = MCP_LIMITS.list_tokens
     formats: bool = True
     app_tools: AppTools = "auto"
     page_size: int = 0

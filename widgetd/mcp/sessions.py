@@ -24,13 +24,10 @@ from widgetd.access.principal import Principal
 from widgetd.errors import CallError
 from widgetd.mcp import sdk
 from widgetd.mcp.clients import Clients
+from widgetd.mcp.limits import LIMITS
 from widgetd.store.contract import RateLimits
 
 _TOO_MANY = "as many sessions as may be are in use; end one, or try again later"
-
-
-YEAR_S = 365 * 24 * 3600
-"""Timers need a finite delay; streams of tokens without expiry get this one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +140,7 @@ class Sessions:
                 principal.remaining_s(time()),
                 partial(sdk.end_stream, self.app, session),
             )
-            ending = asyncio.get_running_loop().call_later(min(remaining_s, YEAR_S), end)
+            ending = asyncio.get_running_loop().call_later(min(remaining_s, LIMITS.session_s), end)
             try:
                 await self.app(scope, receive, send_and_note)
             finally:

@@ -12,10 +12,8 @@ import anyio.to_thread
 
 from widgetd.errors import CallError
 from widgetd.mcp import sdk
+from widgetd.mcp.limits import LIMITS
 from widgetd.schema.json_text import find_duplicate_key
-
-_LARGE = 64 * 1024
-"""Bytes from which a body is checked in a worker thread."""
 
 _INVALID_REQUEST = -32600
 
@@ -76,7 +74,7 @@ async def _check(body: bytes) -> None:
         raise CallError("W2009", "the message is not UTF-8; JSON is") from None
     if "\0" in text:  # UTF-16, which some parsers guess
         raise CallError("W2009", "the message is not UTF-8; JSON is")
-    if len(body) > _LARGE:
+    if len(body) > LIMITS.checked_bytes:
         twice = await anyio.to_thread.run_sync(find_duplicate_key, text)
     else:
         twice = find_duplicate_key(text)

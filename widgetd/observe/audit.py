@@ -27,23 +27,9 @@ from widgetd.catalog.uploads import Upload
 from widgetd.errors import ConfigError
 from widgetd.files.write import append_lines
 from widgetd.logs import get_logger
+from widgetd.observe.limits import LIMITS
 from widgetd.observe.observer import CallRecord, Notice
 from widgetd.widget.widget import Widget
-
-MOST_WAITING = 10_000
-"""Queued lines of about 300 bytes each."""
-
-GATHER_S = 0.1
-"""Calls that end within this time are written together by one worker thread call."""
-
-LONGEST_NAME = 80
-"""Characters of a client's name or version."""
-
-RETRY_S = 5.0
-"""Time after a lost line until the disk is tried again without new calls."""
-
-KEPT = 4
-"""Rotated files: `audit.jsonl.1` is the newest of them."""
 
 _log = get_logger()
 
@@ -93,8 +79,8 @@ class Audit:
                 _line(
                     event="call",
                     principal=_principal(call.principal),
-                    client=call.client[:LONGEST_NAME],
-                    client_version=call.client_version[:LONGEST_NAME],
+                    client=call.client[: LIMITS.client_chars],
+                    client_version=call.client_version[: LIMITS.client_chars],
                     tool=call.tool,
                     widget="" if widget is None else widget.tool,
                     outcome=call.outcome,
@@ -107,7 +93,7 @@ class Audit:
             )
 
     def _add(self, line: bytes) -> None:
-        if len(self._waiting) >= MOST_WAITING:
+        if len(self._waiting) >= LIMITS.queued_lines:
             self._lose(1)
             return
         self._waiting.append(line)
@@ -139,10 +125,10 @@ class Audit:
         try:
             while True:
                 # A loss is recorded when there is room, even without further calls.
-                with anyio.move_on_after(RETRY_S if self._unrecorded else None):
+                with anyio.move_on_after(LIMITS.retry_s if self._unrecorded else None):
                     await self._queued.wait()
                 self._queued = anyio.Event()
-                await anyio.sleep(GATHER_S)
+                await anyio.sleep(LIMITS.gather_s)
                 await self._flush()
         finally:
             with anyio.CancelScope(shield=True):
@@ -178,7 +164,7 @@ class Audit:
         path, started = self._path, []
         try:
             if path.exists() and path.stat().st_size >= self._most_bytes:
-                for number in range(KEPT, 0, -1):
+                for number in range(LIMITS.rotated_files, 0, -1):
                     younger = path.with_name(f"{path.name}.{number - 1}") if number > 1 else path
                     if younger.exists():
                         younger.replace(path.with_name(f"{path.name}.{number}"))

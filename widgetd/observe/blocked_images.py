@@ -6,14 +6,12 @@ from collections.abc import Collection
 from weakref import WeakKeyDictionary
 
 from widgetd.logs import get_logger
+from widgetd.observe.limits import LIMITS
 from widgetd.observe.observer import CallRecord, Notice
 from widgetd.widget.images import find_blocked, find_image_origins
 from widgetd.widget.widget import Widget
 
 _log = get_logger()
-
-_MOST = 8
-"""Origins logged per widget; callers can name any number."""
 
 
 class BlockedImages:
@@ -37,7 +35,7 @@ class BlockedImages:
         if not origins:
             return
         for origin in find_blocked(origins, {*widget.definition.image_origins, *self._allowed}):
-            if len(said) == _MOST:
+            if len(said) == LIMITS.blocked_origins:
                 break
             _log.warning("image.blocked", widget=widget.tool, origin=origin, setting="image_origin")
             said.add(origin)

@@ -20,15 +20,8 @@ from typing import Any
 import orjson
 
 from widgetd.errors import CallError
+from widgetd.observe.limits import LIMITS
 from widgetd.text_search import compile_pattern
-
-MOST_EVENTS = 5_000
-MOST_BYTES = 2 * 1024 * 1024
-LONGEST_TEXT = 2_000
-"""Characters of one field."""
-
-MOST_BITS = 63
-"""Bits of an integer that the JSON encoder accepts."""
 
 LEVELS = ("debug", "info", "warning", "error", "critical")
 
@@ -60,7 +53,9 @@ class LogRing:
         bytes_kept: Total length of the stored lines.
     """
 
-    def __init__(self, most_events: int = MOST_EVENTS, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(
+        self, most_events: int = LIMITS.events, most_bytes: int = LIMITS.event_bytes
+    ) -> None:
         self._most_events = most_events
         self._most_bytes = most_bytes
         self._events: deque[LogEvent] = deque()
@@ -136,9 +131,9 @@ def _redact(value: Any) -> Any:
     if isinstance(value, str):
         # A file's name need not be UTF-8.
         shown = value.encode(errors="backslashreplace").decode()
-        return _ON_DISK.sub("", shown)[:LONGEST_TEXT]
+        return _ON_DISK.sub("", shown)[: LIMITS.field_chars]
     if isinstance(value, (list, tuple)):
         return [_redact(one) for one in value[:100]]
-    if isinstance(value, int) and value.bit_length() > MOST_BITS:
+    if isinstance(value, int) and value.bit_length() > LIMITS.integer_bits:
         return "a large number"
     return value if isinstance(value, (int, float, bool)) or value is None else str(type(value))

@@ -12,13 +12,11 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from widgetd.access.principal import pseudonym
+from widgetd.observe.limits import LIMITS
 
 if TYPE_CHECKING:
     from widgetd.catalog.registry import Registry
     from widgetd.catalog.snapshot import Snapshot
-
-STALLED_S = 30.0
-"""Scans come every 2 s; the longest rebuild of many thousand files takes less than this."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -36,7 +34,7 @@ class Health:
     scanned: bool = False
     draining: bool = False
     watch: str = "poll"
-    stalled_s: float = STALLED_S
+    stalled_s: float = LIMITS.stalled_s
     upstreams: Callable[[], dict[str, int]] | None = None
     _scanned_s: float = field(default_factory=time.monotonic)
     _waiting: list[Callable[[], None]] = field(default_factory=list)

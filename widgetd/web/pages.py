@@ -18,8 +18,8 @@ from starlette.responses import JSONResponse, Response
 from widgetd.access.auth import Access, Reason, principal_of
 from widgetd.access.principal import ADMIN, METRICS, Caller
 from widgetd.errors import CallError
-from widgetd.mcp.builtin.updates import LONGEST_NOTE
 from widgetd.mcp.http_calls import keep_render, update_kept
+from widgetd.mcp.limits import LIMITS as MCP_LIMITS
 from widgetd.mcp.login import reason_of
 from widgetd.mcp.server import Server
 from widgetd.observe.status import Health, readiness, status
@@ -106,8 +106,10 @@ async def update(daemon: Daemon, request: Request) -> Response:
     async def read() -> Mapping[str, Any]:
         query = request.query_params
         update: dict[str, Any] = {"note": query.get("note", "")}
-        if len(update["note"]) > LONGEST_NOTE:
-            problem = f"expected at most {LONGEST_NOTE} characters, got {len(update['note'])}"
+        if len(update["note"]) > MCP_LIMITS.note_chars:
+            problem = (
+                f"expected at most {MCP_LIMITS.note_chars} characters, got {len(update['note'])}"
+            )
             raise CallError("W2002", problem, path="note")
         if (failed := query.get("failed", "0")) not in ("0", "1"):
             raise CallError("W2002", f"expected 1 or 0, got {failed!r:.60}", path="failed")

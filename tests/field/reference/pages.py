@@ -7,6 +7,8 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -41,6 +43,7 @@ async def pages() -> Mapping[str, str]:
         "cli.md": _commands(),
         "metrics.md": await _metrics(),
         "keywords.md": _keywords(),
+        "limits.md": _limits(),
         "python.md": _python(),
     }
 
@@ -96,6 +99,41 @@ def _keys(schema: Mapping[str, Any]) -> str:
         default = "*needed*" if name in needed else _default(part)
         rows.append((f"`{name}`", _kind(part), default, part["description"]))
     return _table(*rows)
+
+
+def _limits() -> str:
+    """Every limit and timeout that no setting changes, a table for each room."""
+    intro = (
+        "The limits and timeouts that no setting changes. A name's end is its unit: `_s` seconds, "
+        "`_ms` milliseconds, `_bytes`, `_chars` characters; without one it is a number of things."
+    )
+    parts = [intro]
+    for path in sorted(Path(widgetd.__path__[0]).rglob("limits.py")):
+        name = ".".join(("widgetd", *path.relative_to(widgetd.__path__[0]).with_suffix("").parts))
+        module = import_module(name)
+        for table in vars(module).values():
+            if not (isinstance(table, type) and is_dataclass(table)) or table.__module__ != name:
+                continue
+            meanings = _attributes(table)
+            rows = [("limit", "value", "is")]
+            rows += [
+                (f"`{one.name}`", _value(getattr(table(), one.name)), meanings[one.name])
+                for one in fields(table)
+            ]
+            summary = (inspect.getdoc(table) or "").partition("\n")[0]
+            parts += [f"## `{name.removeprefix('widgetd.')}`", summary, _table(*rows)]
+    return _page("Limits", *parts)
+
+
+def _value(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int | float) else f"`{value}`"
+
+
+def _attributes(table: type) -> dict[str, str]:
+    """Return the meaning of each attribute, from the docstring of a class."""
+    text = (inspect.getdoc(table) or "").partition("Attributes:\n")[2]
+    named = re.findall(r"^    (\w+): (.*(?:\n {8,}.*)*)", text, re.MULTILINE)
+    return {name: " ".join(meaning.split()).rstrip(".") for name, meaning in named}
 
 
 def _kind(part: Mapping[str, Any]) -> str:

@@ -16,8 +16,9 @@ from mcp_types import Implementation, TextContent
 from tests.serving import PATIENCE_S, Era, connected, serving, widget_file
 from widgetd.catalog.uploads import Upload
 from widgetd.errors import ConfigError
-from widgetd.observe.audit import KEPT, MOST_WAITING, Audit
+from widgetd.observe.audit import Audit
 from widgetd.observe.audit_report import errors, read_calls, slow, top
+from widgetd.observe.limits import LIMITS as OBSERVE_LIMITS
 from widgetd.observe.observer import CallRecord
 from widgetd.settings import Settings
 
@@ -155,18 +156,21 @@ async def test_a_line_is_made_once_the_answer_is_out_and_in_the_order_of_what_ha
 async def test_a_full_file_makes_room_and_the_oldest_goes(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     audit = Audit(path, most_bytes=1)
-    for _ in range(KEPT + 3):
+    for _ in range(OBSERVE_LIMITS.rotated_files + 3):
         audit.on_call(called())
         await written(audit)
 
     names = sorted(os.listdir(tmp_path))  # noqa: PTH208 - a folder of a few files
-    assert names == ["audit.jsonl", *(f"audit.jsonl.{number}" for number in range(1, KEPT + 1))]
+    assert names == [
+        "audit.jsonl",
+        *(f"audit.jsonl.{number}" for number in range(1, OBSERVE_LIMITS.rotated_files + 1)),
+    ]
     assert [line["event"] for line in lines(path)] == ["audit.started", "call"]
 
 
 async def test_calls_that_found_no_place_are_confessed(tmp_path: Path) -> None:
     audit = Audit(tmp_path / "audit.jsonl", most_bytes=100_000_000)
-    for _ in range(MOST_WAITING + 3):
+    for _ in range(OBSERVE_LIMITS.queued_lines + 3):
         audit.on_call(called())
     await written(audit)
 

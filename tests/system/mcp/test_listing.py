@@ -13,7 +13,8 @@ from widgetd.catalog.change import difference
 from widgetd.catalog.snapshot import Selection, Snapshot
 from widgetd.files.folder import bundled_folder
 from widgetd.mcp.builtin.table import BuiltinTools
-from widgetd.mcp.listing import LIST_TOKENS, Expose, ToolListings
+from widgetd.mcp.limits import LIMITS as MCP_LIMITS
+from widgetd.mcp.listing import Expose, ToolListings
 from widgetd.render.entry import tokens_of_entry, tool_entry
 from widgetd.widget.widget import Widget
 
@@ -21,7 +22,7 @@ WITH_ICON = '{"type": "Card", "children": [{"type": "Icon", "name": "calendar"}]
 
 
 def listings(
-    page_size: int = 0, expose: Expose = "tools", list_tokens: int = LIST_TOKENS
+    page_size: int = 0, expose: Expose = "tools", list_tokens: int = MCP_LIMITS.list_tokens
 ) -> ToolListings:
     return ToolListings(
         tool_entry,

@@ -21,7 +21,7 @@ from tests.serving import PATIENCE_S, Era, serving, widget_file
 from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
 from widgetd.mcp.assembly import build
-from widgetd.mcp.clients import MOST_SUBSCRIBED
+from widgetd.mcp.limits import LIMITS as MCP_LIMITS
 from widgetd.store.factory import local_store
 
 LIST = "the list"
@@ -174,7 +174,7 @@ async def test_a_widget_that_comes_or_goes_changes_the_list_of_resources(
 async def test_a_client_subscribes_to_so_many_resources_and_no_more() -> None:
     server = build(Registry(snapshot_of(widget())), local_store())
     async with Client(sdk.lowlevel_of(server.mcp), mode="legacy") as client:
-        for number in range(MOST_SUBSCRIBED):
+        for number in range(MCP_LIMITS.subscriptions):
             await client.subscribe_resource(f"widget://greeting_{number}")
 
         with pytest.raises(MCPError) as caught:

@@ -18,6 +18,7 @@ import orjson
 from widgetd.access.principal import CALL
 from widgetd.errors import CallError
 from widgetd.mcp.builtin.table import BuiltinTool, ToolContext, argument, closed_object
+from widgetd.mcp.limits import LIMITS
 from widgetd.render.result import Result, error_result, structured_result
 from widgetd.schema.phrase import join_alternatives
 from widgetd.store.contract import Awaited, Origin
@@ -26,13 +27,8 @@ from widgetd.widget.action_checks import find_unmet
 from widgetd.widget.actions import TreeAction, find_tree_actions
 from widgetd.widget.actions.tree_actions import to_object
 
-LONGEST_WAIT_S = 60
-"""Many clients time out after a minute."""
-
 RENDER_ID = argument("string", "The id that the widget's result ends with, as r_….")
 SHOWN_ID = argument("string", "The id of the render that is shown.")
-
-_MOST_NAMED = 6
 
 
 async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
@@ -91,7 +87,7 @@ def _offered_action(known: Mapping[str, TreeAction], action: str) -> TreeAction:
     if near:
         hint = f"did you mean '{near}'?"
     elif known:
-        named = [f"'{name}'" for name in list(known)[:_MOST_NAMED]]
+        named = [f"'{name}'" for name in list(known)[: LIMITS.named_actions]]
         hint = f"it offers {join_alternatives(named)}"
     else:
         hint = "it offers none at all"
@@ -163,7 +159,7 @@ TOOLS = (
                     "number",
                     "How long to wait for an action.",
                     minimum=0,
-                    maximum=LONGEST_WAIT_S,
+                    maximum=LIMITS.wait_s,
                     default=20,
                 ),
             },

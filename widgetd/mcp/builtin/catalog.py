@@ -13,14 +13,9 @@ import orjson
 
 from widgetd.access.principal import CALL
 from widgetd.mcp.builtin.table import BuiltinTool, ToolContext, argument, closed_object
+from widgetd.mcp.limits import LIMITS
 from widgetd.render.result import Result, not_found, structured_result, unknown_widget
 from widgetd.widget.actions import find_widget_actions
-
-MOST_HITS = 50
-"""More than a model would read."""
-
-MOST_BYTES = 64 * 1024
-"""Maximum answer size; the first item is always included."""
 
 
 async def search_widgets(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
@@ -51,7 +46,7 @@ async def search_widgets(context: ToolContext, arguments: Mapping[str, Any]) -> 
         answer["hint"] = "nothing fits these words; try others, or one of the tags"
         answer["tags"] = sorted(
             {tag for widget in snapshot.widgets.values() for tag in widget.definition.tags}
-        )[:MOST_HITS]
+        )[: LIMITS.hits]
     return structured_result(answer)
 
 
@@ -65,7 +60,7 @@ async def get_widget_details(context: ToolContext, arguments: Mapping[str, Any])
     names: Sequence[str] = arguments.get("names") or tuple(widgets)
     briefly = not arguments.get("names")
     items: list[dict[str, Any]] = []
-    room = MOST_BYTES
+    room = LIMITS.details_bytes
     for at, name in enumerate(names):
         item: dict[str, Any]
         if briefly:
@@ -74,7 +69,7 @@ async def get_widget_details(context: ToolContext, arguments: Mapping[str, Any])
             item = _details(context, name)
         room -= len(orjson.dumps(item))
         if room < 0 and items:
-            left = list(names[at : at + MOST_HITS])
+            left = list(names[at : at + LIMITS.hits])
             return structured_result({"items": items, "left": left})
         items.append(item)
     return structured_result({"items": items})
@@ -132,14 +127,14 @@ TOOLS = (
                     "integer",
                     "How many widgets to answer with.",
                     minimum=1,
-                    maximum=MOST_HITS,
+                    maximum=LIMITS.hits,
                     default=10,
                 ),
                 "tags": argument(
                     "array",
                     "Only widgets with one of these tags.",
                     items={"type": "string"},
-                    maxItems=MOST_HITS,
+                    maxItems=LIMITS.hits,
                 ),
             }
         ),
@@ -155,7 +150,7 @@ TOOLS = (
                     "Names of widgets, as search_widgets gives them. "
                     "Without any, all widgets are named.",
                     items={"type": "string"},
-                    maxItems=MOST_HITS,
+                    maxItems=LIMITS.hits,
                 )
             }
         ),

@@ -24,6 +24,7 @@ from widgetd.mcp.builtin.table import (
     argument,
     closed_object,
 )
+from widgetd.mcp.limits import LIMITS
 from widgetd.observe import audit_report
 from widgetd.observe.log_ring import LEVELS, LogEvent, LogRing, epoch_s
 from widgetd.observe.status import Health, status
@@ -32,12 +33,6 @@ from widgetd.text_search import LinearPattern, compile_pattern
 
 if TYPE_CHECKING:
     from widgetd.catalog.registry import Registry
-
-MOST_BYTES = 64 * 1024
-"""Bytes of events in one answer."""
-
-MOST_ROWS = 200
-"""Rows of a report."""
 
 _SPAN = compile_pattern(r"(?<!\d)(\d++(?:\.\d++)?)(ms|s|m|h|d)")
 _UNITS = {"ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
@@ -109,7 +104,7 @@ async def get_logs(context: ToolContext, arguments: Mapping[str, Any]) -> Result
             and matches(text)
         )
         if wanted:
-            if len(items) == arguments["limit"] or weight + len(line) > MOST_BYTES:
+            if len(items) == arguments["limit"] or weight + len(line) > LIMITS.log_bytes:
                 upto = ring.cursor_of(last) if last else upto
                 break
             items.append(fields)
@@ -193,7 +188,7 @@ async def get_usage(context: ToolContext, arguments: Mapping[str, Any]) -> Resul
             for row in rows
             for name in [row["widget"]]
         ]
-    return structured_result({"report": arguments["report"], "items": rows[:MOST_ROWS]})
+    return structured_result({"report": arguments["report"], "items": rows[: LIMITS.report_rows]})
 
 
 TOOLS = (

@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from widgetd.access.principal import CALL
 from widgetd.errors import CallError
-from widgetd.mcp.builtin.actions import LONGEST_WAIT_S, RENDER_ID, SHOWN_ID
+from widgetd.mcp.builtin.actions import RENDER_ID, SHOWN_ID
 from widgetd.mcp.builtin.table import BuiltinTool, ToolContext, argument, closed_object
+from widgetd.mcp.limits import LIMITS
+from widgetd.mcp.limits import LIMITS as MCP_LIMITS
 from widgetd.render.result import Result, structured_result
 from widgetd.store.contract import StoredRender
 
 if TYPE_CHECKING:
     from widgetd.access.principal import Caller
     from widgetd.render.calls import Rendering
-
-LONGEST_NOTE = 200
-"""Characters: a sentence or two, beneath a widget."""
 
 
 async def update_render(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
@@ -92,7 +91,7 @@ TOOLS = (
                 "note": argument(
                     "string",
                     "A sentence for the user beneath the widget.",
-                    maxLength=LONGEST_NOTE,
+                    maxLength=LIMITS.note_chars,
                     default="",
                 ),
                 "failed": argument(
@@ -119,7 +118,7 @@ TOOLS = (
                     "number",
                     "How long to wait for it.",
                     minimum=0,
-                    maximum=LONGEST_WAIT_S,
+                    maximum=MCP_LIMITS.wait_s,
                     default=20,
                 ),
             },
