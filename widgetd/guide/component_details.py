@@ -1,7 +1,7 @@
 """Descriptions of components: purpose, properties, children, and the widgets that use them.
 
-They come from the vocabulary of the installed `chatkit.widgets`, so no component is known here by
-name. The view supplies the values that it draws where a property is left out.
+They come from the vocabulary of the installed `chatkit.widgets`, with its documentation. The view
+supplies the values that it draws where a property is left out.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from inspect import getdoc
 from threading import Lock
 from typing import Any, Self
 
@@ -27,6 +26,7 @@ from widgetd.guide.limits import LIMITS
 from widgetd.limits import Limits
 from widgetd.render.result import not_found
 from widgetd.schema.document import SchemaDocument, read_document
+from widgetd.schema.limits import LIMITS as SCHEMA_LIMITS
 from widgetd.schema.phrase import describe
 from widgetd.text_search import compile_pattern
 from widgetd.widget.components import load_vocabulary
@@ -51,10 +51,11 @@ def describe_components(names: Sequence[str], examples: Examples) -> Iterator[di
     """
     if not names:
         for component in load_vocabulary().components.values():
-            yield {"name": component.type, "status": "ok", "use": describe_use(component)}
+            yield {"name": component.type, "status": "ok", "use": component.use}
         yield {"name": ICONS, "status": "ok", "use": "Names for Icon and the icons of buttons."}
+    described: set[str] = set()
     for name in names:
-        yield _describe(name, examples)
+        yield _describe(name, examples, described)
 
 
 @dataclass(eq=False)
@@ -102,7 +103,12 @@ class Examples:
         return cached[1]
 
 
-def _describe(name: str, examples: Examples) -> dict[str, Any]:
+def _describe(name: str, examples: Examples, described: set[str]) -> dict[str, Any]:
+    """Describe one name.
+
+    A dozen components share the sizing properties of a Row. Their descriptions are in the first
+    answer that has them, and in `described`; later ones have the names.
+    """
     components = load_vocabulary().components
     if name == ICONS:
         more = "or lucide: and a name of that set"
@@ -123,16 +129,44 @@ def _describe(name: str, examples: Examples) -> dict[str, Any]:
         if not matching:
             return _unknown(name, [f"{type_}.{each['name']}" for each in properties])
         return {**matching[0], "name": name, "status": "ok"}
+    shared = [each for each in properties if each in _sizing_properties()]
+    fresh = [each for each in shared if each["name"] not in described]
+    repeated = [each["name"] for each in shared if each["name"] in described]
+    described.update(each["name"] for each in shared)
     example = examples.example(type_)
+    children = component.documentation.get("children")
     return {
         "name": type_,
         "status": "ok",
-        "use": describe_use(component),
+        "use": component.use,
         "holds": "anything" if component.holds is None else sorted(component.holds),
-        "properties": list(properties),
+        **({"children": children} if children else {}),
+        "properties": [each for each in properties if each not in shared],
+        **({"sizing": fresh} if fresh else {}),
+        **({"sizingAsAbove": repeated} if repeated else {}),
         "usedBy": [widget.tool for widget in examples.users(type_)],
-        **({} if example is None else {"example": example}),
+        "example": _bundled_examples().get(type_) if example is None else example,
     }
+
+
+@cache
+def _sizing_properties() -> tuple[Mapping[str, Any], ...]:
+    """Return the properties of a Row that set the sizes of a box."""
+    row = load_vocabulary().components["Row"]
+    return tuple(each for each in describe_properties(row) if each["name"] in _SIZING)
+
+
+_SIZING = frozenset(
+    {"flex", "aspectRatio", "margin"}
+    | {f"{limit}{side}" for limit in ("min", "max") for side in ("Height", "Width", "Size")}
+    | {"height", "width", "size"}
+)
+
+
+@cache
+def _bundled_examples() -> Mapping[str, Any]:
+    """Return an example of each component, by type, for folders that do not use it."""
+    return dict(orjson.loads((files("widgetd.guide") / "examples.json").read_bytes()))
 
 
 def _unknown(name: str, known: Iterable[str]) -> dict[str, Any]:
@@ -140,44 +174,61 @@ def _unknown(name: str, known: Iterable[str]) -> dict[str, Any]:
 
 
 @cache
-def describe_use(component: Component) -> str:
-    """Return the purpose of a component, from the docstring of ChatKit's class."""
-    text = getdoc(component.model) if component.model is not None else None
-    if text is None:
-        return "Studio and ChatKit's web component know it; its Python package does not."
-    return text.partition("\n\n")[0].replace("``", "`").replace("\n", " ")
-
-
-@cache
 def describe_properties(component: Component) -> tuple[Mapping[str, Any], ...]:
-    """Return `{"name", "expected", "values"?, "required", "default"?}` of each property."""
-    schema = component.schema
-    if schema is None:
-        return ()
-    document = read_document(deepcopy(dict(schema)), Limits())
-    required = schema.get("required", ())
+    """Return a row for each property of a component.
+
+    Returns:
+        `{"name", "expected", "required", "text"?, "values"?, "fields"?, "kinds"?, "default"?}`.
+        `fields` and the values of `kinds` are `{name: {"expected", "text"?, "values"?}}`; `kinds`
+        has the alternatives where a value may be one of several objects.
+    """
+    document = read_document(deepcopy(dict(component.schema)), Limits())
+    required = component.schema.get("required", ())
+    drawn = _view_defaults().get(component.type, {})
     items = []
     for name, part in document.root["properties"].items():
         if name in _HIDDEN:
             continue
-        item = {"name": name, "expected": describe(document, part), "required": name in required}
-        values = [value for one in _value_schemas(document, part) for value in one.get("enum", ())]
-        if set(values) >= set(load_vocabulary().icons):
-            item["expected"] = f"the name of an icon (ask for '{ICONS}')"
-        elif values:
-            item["values"] = values
-        fields = {
-            field: describe(document, inner)
-            for one in _value_schemas(document, part)
-            for field, inner in one.get("properties", {}).items()
-        }
-        if fields:
-            item["fields"] = fields
-        drawn = _view_defaults().get(component.type, {})
+        item = {"name": name, **_describe_value(document, part), "required": name in required}
+        objects = [one for one in _value_schemas(document, part) if "properties" in one]
+        kinds = [
+            {field: _describe_value(document, inner) for field, inner in one["properties"].items()}
+            for one in objects
+        ]
+        if len(kinds) == 1:
+            item["fields"] = kinds[0]
+        elif kinds:
+            item["kinds"] = dict(zip(_name_kinds(objects), kinds, strict=True))
         if "default" in part or name in drawn:
             item["default"] = part.get("default", drawn.get(name))
         items.append(item)
     return tuple(items)
+
+
+def _describe_value(document: SchemaDocument, part: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `{"expected", "text"?, "values"?}`; the text is the documentation of ChatKit."""
+    described: dict[str, Any] = {"expected": describe(document, part)}
+    if "description" in part:
+        described["text"] = part["description"]
+    values = [value for one in _value_schemas(document, part) for value in one.get("enum", ())]
+    if set(values) >= set(load_vocabulary().icons):
+        described["expected"] = f"the name of an icon (ask for '{ICONS}')"
+    elif values:
+        described["values"] = values
+        if set(values) == set(part.get("enum", ())) and len(values) > SCHEMA_LIMITS.choices:
+            described["expected"] = "one of the values"
+    return described
+
+
+def _name_kinds(objects: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a name for each alternative: its `type`, else the field that no other one has."""
+    names = []
+    for one in objects:
+        own = one["properties"]
+        others = {name for other in objects if other is not one for name in other["properties"]}
+        type_ = own.get("type", {}).get("const")
+        names.append(type_ or f"with {next(name for name in own if name not in others)}")
+    return names
 
 
 @cache

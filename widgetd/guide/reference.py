@@ -19,7 +19,7 @@ from widgetd.access.principal import PerAudience
 from widgetd.browser.keywords import KEYWORDS
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CODES
-from widgetd.guide.component_details import count_components, describe_properties, describe_use
+from widgetd.guide.component_details import count_components, describe_properties
 from widgetd.guide.guide import KINDS, pages
 from widgetd.guide.limits import LIMITS
 from widgetd.search.search_index import LONGEST_QUESTION, SearchIndex, best_of, words
@@ -249,7 +249,7 @@ def _entries(settings: Mapping[str, str]) -> Iterator[ReferenceEntry]:
             kind="component",
             name=component.type,
             title=component.type,
-            text=f"{describe_use(component)} {', '.join(each['name'] for each in properties)}",
+            text=f"{component.use} {', '.join(each['name'] for each in properties)}",
             keywords=component.type,
             synonyms=SYNONYMS.get(component.type, ""),
         )
@@ -258,7 +258,8 @@ def _entries(settings: Mapping[str, str]) -> Iterator[ReferenceEntry]:
                 kind="component",
                 name=f"{component.type}.{each['name']}",
                 title=f"{component.type}.{each['name']}",
-                text=f"{each['name']} of {component.type}: {each['expected']}",
+                text=f"{each['name']} of {component.type}: {each['expected']}. "
+                f"{each.get('text', '')}",
                 is_property=True,
             )
     for code in CODES.values():

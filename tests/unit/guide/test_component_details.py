@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.making import snapshot_of, widget
+from tests.support.vocabulary import read_documentation
 from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.guide.component_details import (
     Examples,
@@ -20,7 +22,7 @@ from widgetd.guide.component_details import (
     describe_properties,
     find_icons,
 )
-from widgetd.widget.components import load_vocabulary
+from widgetd.widget.components import check_tree, load_vocabulary
 
 BUTTON = (
     '{"type":"Card","children":[{"type":"Button","label":"Go",'
@@ -36,7 +38,7 @@ def one(name: str, *widgets: Any) -> dict[str, Any]:
 def test_every_property_of_every_component_is_described() -> None:
     for component in load_vocabulary().components.values():
         if component.model is None:
-            continue
+            continue  # of table.json
         told = {each["name"] for each in describe_properties(component)}
         assert told == set(component.model.model_fields) - {"type", "key", "id", "children"}
 
@@ -91,8 +93,69 @@ def test_component_of_a_newer_chatkit_is_described() -> None:
 
 
 def test_fields_of_an_object_are_described() -> None:
-    assert one("Button.onClickAction")["fields"]["handler"] == 'one of "client", "server"'
-    assert "dataKey" in one("Chart.series")["fields"]
+    handler = one("Button.onClickAction")["fields"]["handler"]
+    assert handler == {"expected": 'one of "client", "server"', "values": ["client", "server"]}
+    assert one("Card.padding")["fields"]["x"]["text"].startswith("Horizontal spacing;")
+
+
+def test_every_documented_property_is_answered_with_its_docstring() -> None:
+    documented = read_documentation()
+    for component in load_vocabulary().components.values():
+        for each in describe_properties(component):
+            for base in getattr(component.model, "__mro__", ()):
+                text = documented.get(base.__name__, {}).get(each["name"])
+                assert text is None or each["text"]
+            assert each["text"]
+    answered = json.dumps([one(type_) for type_ in load_vocabulary().components])
+
+    # No property of a component is a MinMax.
+    texts = {text for of, by in documented.items() if of != "MinMax" for text in by.values()}
+    assert len(texts) > 100
+    assert [text for text in texts if json.dumps(text)[1:-1] not in answered] == []
+
+
+def test_every_alternative_of_a_union_is_described() -> None:
+    unions = 0
+    for component in load_vocabulary().components.values():
+        definitions = component.schema.get("$defs", {})
+        for each in describe_properties(component):
+            part = component.schema["properties"][each["name"]]
+            named = set(re.findall(r'"#/\$defs/(\w+)"', json.dumps(part)))
+            objects = [name for name in named if "properties" in definitions[name]]
+            if len(objects) > 1:
+                unions += 1
+                fields = {frozenset(kind) for kind in each["kinds"].values()}
+                assert fields == {frozenset(definitions[name]["properties"]) for name in objects}
+    assert unions
+
+    assert one("Chart.series")["kinds"].keys() == {"bar", "area", "line"}
+    assert one("Box.border")["kinds"].keys() == {"with size", "with top"}
+
+
+def test_all_values_of_a_property_are_listed() -> None:
+    curve = one("Chart.series")["kinds"]["line"]["curveType"]
+    assert (curve["expected"], len(curve["values"])) == ("one of the values", 15)
+
+
+def test_sizing_properties_are_described_once_in_an_answer() -> None:
+    row, col = describe_components(["Row", "Col"], Examples())
+
+    assert {"width", "maxSize", "flex"} <= {each["name"] for each in row["sizing"]}
+    assert col["sizingAsAbove"] == [each["name"] for each in row["sizing"]]
+    assert "sizing" not in col
+    assert one("Col.width")["text"] == "Explicit width; px or CSS string."
+
+
+def test_every_component_has_an_example_that_a_check_accepts() -> None:
+    for item in map(one, load_vocabulary().components):
+        assert item["example"]["type"] == item["name"]
+        assert list(check_tree(item["example"])) == []
+
+
+def test_cells_of_a_table_have_properties() -> None:
+    names = {each["name"] for each in one("Table.Cell")["properties"]}
+    assert {"align", "colSize", "colSpan", "format"} <= names
+    assert [each["name"] for each in one("Table.Row")["properties"]] == ["header"]
 
 
 def test_example_comes_from_a_served_widget() -> None:

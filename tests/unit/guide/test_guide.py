@@ -92,9 +92,9 @@ kept = {name: field for name, field in widgets.Text.model_fields.items() if name
 fields = {name: (field.annotation, field) for name, field in kept.items()}
 text = create_model("Text", __base__=widgets.WidgetComponentBase, **fields)
 
-from widgetd.widget.components import vocabulary
+from widgetd.widget.components import load_vocabulary
 
-known = vocabulary()
+known = load_vocabulary()
 object.__setattr__(known.components["Text"], "model", text)
 
 from tests.unit.guide.test_guide import blocks, test_every_code_block_of_the_guide_is_valid as holds

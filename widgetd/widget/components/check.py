@@ -82,15 +82,14 @@ def _check_node(
         else:
             advice = "use a 'Col', a 'Row' or a 'Box'"
         yield _build_finding("W1406", f"'{component.type}' cannot stand in '{parent.type}'", advice)
-    if component.schema is not None:
-        own = {name: value for name, value in node.items() if name != "children"}
-        yield from _get_checker(component.type).find_faults(own, f"'{component.type}'")
+    own = {name: value for name, value in node.items() if name != "children"}
+    yield from _get_checker(component.type).find_faults(own, f"'{component.type}'")
 
 
 @cache
 def _get_checker(component: str) -> _PropertyChecker:
     words = load_vocabulary()
-    return _PropertyChecker(words.components[component].schema or {}, words)
+    return _PropertyChecker(words.components[component].schema, words)
 
 
 class _PropertyChecker:

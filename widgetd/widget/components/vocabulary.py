@@ -1,7 +1,9 @@
 """List ChatKit's components, their properties and their possible children.
 
 Read from the installed `chatkit.widgets`, so that it cannot become outdated. A component's
-properties are a JSON Schema, which pydantic derives from ChatKit's own class.
+properties are a JSON Schema, which pydantic derives from ChatKit's own class. Python drops the
+docstrings of attributes, so the descriptions come from `vocabulary.json`, a copy of the vocabulary
+that a test compares with the installed package. `table.json` has what that package lacks.
 """
 
 from __future__ import annotations
@@ -10,9 +12,12 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
+from importlib.resources import files
+from inspect import getdoc
 from types import ModuleType
 from typing import Any, NotRequired, get_args, get_origin, get_type_hints
 
+import orjson
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
@@ -80,22 +85,48 @@ class Component:
     """One type of component.
 
     Attributes:
+        use: Its purpose, in a sentence or two.
         holds: The types of its possible children; None for any.
-        model: The class that describes it; None if its properties are unknown.
+        model: The class that describes it; None if the Python package has none.
     """
 
     type: str
+    use: str
     holds: frozenset[str] | None
     model: Model | None
 
     @cached_property
-    def schema(self) -> Mapping[str, Any] | None:
-        """The JSON Schema of its properties without its children; None if they are unknown."""
+    def schema(self) -> Mapping[str, Any]:
+        """The JSON Schema of its properties without its children, with their descriptions."""
         if self.model is None:
-            return None
+            schema: Mapping[str, Any] = _load_data("table.json")[self.type]["schema"]
+            return schema
         children = "children" in self.model.model_fields
         described = _describe_properties(self.model) if children else self.model
-        return TypeAdapter(described).json_schema(schema_generator=_PropertySchema)
+        schema = TypeAdapter(described).json_schema(schema_generator=_PropertySchema)
+        _add_descriptions(schema, self.documentation)
+        texts = _load_data("vocabulary.json")["documentation"]
+        for name, part in schema.get("$defs", {}).items():
+            _add_descriptions(part, texts.get(name, {}))
+        return schema
+
+    @cached_property
+    def documentation(self) -> Mapping[str, str]:
+        """The docstrings of ChatKit's properties, `children` among them, by property."""
+        texts = _load_data("vocabulary.json")["documentation"]
+        bases = () if self.model is None else reversed(self.model.__mro__)
+        return {name: text for base in bases for name, text in texts.get(base.__name__, {}).items()}
+
+
+@cache
+def _load_data(name: str) -> Mapping[str, Any]:
+    return dict(orjson.loads((files("widgetd.widget.components") / name).read_bytes()))
+
+
+def _add_descriptions(schema: Mapping[str, Any], texts: Mapping[str, str]) -> None:
+    for name, part in schema.get("properties", {}).items():
+        if name in texts:
+            part["description"] = texts[name]
 
 
 def _describe_properties(model: Model) -> Any:
@@ -133,18 +164,29 @@ def load_vocabulary() -> Vocabulary:
     common = frozenset(_get_type(model) for model in inner) | {*TYPESCRIPT_ONLY, *DRAWN_INSIDE}
     components = {
         _get_type(model): Component(
-            type=_get_type(model), holds=_find_children(model, common), model=model
+            type=_get_type(model),
+            use=_read_use(model),
+            holds=_find_children(model, common),
+            model=model,
         )
         for model in (*inner, *roots)
     }
     for name in TYPESCRIPT_ONLY:
-        components[name] = Component(type=name, holds=None, model=None)
+        row = _load_data("table.json")[name]
+        holds = common if row["holds"] is None else frozenset(row["holds"])
+        components[name] = Component(type=name, use=row["use"], holds=holds, model=None)
     icons = TypeAdapter(chatkit.WidgetIcon).json_schema()
     return Vocabulary(components=components, icons=tuple(icons["anyOf"][0]["enum"]))
 
 
 def _get_type(model: Any) -> str:
     return str(model.model_fields["type"].default)
+
+
+def _read_use(model: Model) -> str:
+    """Return the first paragraph of the docstring of ChatKit's class."""
+    text = getdoc(model) or ""
+    return text.partition("\n\n")[0].replace("``", "`").replace("\n", " ")
 
 
 def _find_children(model: Any, common: frozenset[str]) -> frozenset[str] | None:
