@@ -124,10 +124,14 @@ def _response(widget: Widget, name: str, arguments: Mapping[str, Record]) -> Ite
         for path in definition.sidecar.summary_fields
     }
     data = dict.fromkeys(definition.sidecar.summary_data, ANY)
+    optional = {"renderId": _STRING, **fields, **data}
+    summary = optional.pop(
+        "summary", _STRING
+    )  # in every answer, whether or not it is the sidecar's
     yield _record(
         f"{name}Facts",
-        {"uiType": ui_type, "widget": Literals((widget.tool,)), "title": _STRING},
-        {"renderId": _STRING, **fields, **data},
+        {"uiType": ui_type, "summary": summary},
+        optional,
     )
     yield _record(f"{name}Ui", {"uiType": ui_type, "uiMetadata": Named("MetaUiMetadata")})
     yield _record(

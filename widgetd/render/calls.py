@@ -325,7 +325,7 @@ class Rendering:
             made = made or self._call(widget, arguments)
             duration_ms = round((time.perf_counter() - started_s) * 1000, 3)
             text = widget.summary.text(made.arguments)
-            data = widget.summary.data(made.arguments)
+            facts = widget.summary.facts(made.arguments, text)
         for observer in self._observers:
             observer.on_render(widget, made.steps)
         definition = widget.definition
@@ -336,7 +336,7 @@ class Rendering:
             known = self._shown[widget] = to_json(ui(widget).wire()), is_elevated(widget), labels
         shown, elevated, labels = known
         is_interactive = has_actions(made.tree, made.json)
-        head = {"uiType": definition.ui_type, "widget": widget.tool, "title": definition.title}
+        head = {"uiType": definition.ui_type}
         return StoredRender(
             id=self._new_id(),
             tool=widget.tool,
@@ -349,7 +349,7 @@ class Rendering:
             source=widget.source,
             follow=is_interactive,
             text=text,
-            data=to_json(head | data),
+            data=to_json(head | facts),
             ui=shown,
             has_actions=is_interactive,
             secret=bool(definition.sidecar.sensitive),

@@ -37,8 +37,7 @@ class Facts(MetaModel):
     model_config = ConfigDict(extra="allow")
 
     ui_type: str
-    widget: str
-    title: str
+    summary: str
     render_id: str | None = None
 
 

@@ -180,7 +180,7 @@ def tool_result(
 
     Returns:
         In profile `chatkit`: `{"content": [summary], "structuredContent": {"type": "Card", ...}}`.
-        In profile `split`: `structuredContent` is `{"uiType", "widget", "title", ...}`, and the
+        In profile `split`: `structuredContent` is `{"uiType", "summary", ...}`, and the
         root is in `_meta["widgetd/widget"]` alone. For a host that shows `_meta` to the model,
         `_meta` is `{"widgetd/render": {"id": ...}}` and the page fetches the rest.
     """

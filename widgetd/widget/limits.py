@@ -14,6 +14,7 @@ class WidgetLimits:
         description_chars: A generated description: every list of tools pays for it.
         described_parts: Choices or fields in the note on a field.
         summary_chars: A summary; the model reads it again in every later turn.
+        summary_fact_chars: The fact `summary`: 25 tokens.
         summary_fields: Fields in a generated summary.
         key_parts: Parts of a dotted key: `tomllib` needs time and memory in proportion to their
             square.
@@ -38,6 +39,7 @@ class WidgetLimits:
     description_chars: int = 500
     described_parts: int = 5
     summary_chars: int = 300
+    summary_fact_chars: int = 100
     summary_fields: int = 4
     key_parts: int = 16
     derived_steps: int = 50

@@ -64,8 +64,22 @@ class Summary:
             return text
         return text[: LIMITS.summary_chars - 1].rstrip() + "…"
 
-    def data(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the fields and values that the sidecar names, without absent ones."""
+    def facts(self, arguments: Mapping[str, Any], text: str) -> dict[str, Any]:
+        """Return a short `summary` and what the sidecar names, without absent values.
+
+        Hosts that put structured content before the model hide `text` from it.
+
+        Args:
+            arguments: The arguments of the render.
+            text: The text for the model, from which the fact is shortened unless the sidecar
+                has a fact of that name.
+        """
+        facts = {"summary": text} | self._named_facts(arguments)
+        if isinstance(facts["summary"], str):
+            facts["summary"] = shorten_at_word(facts["summary"], LIMITS.summary_fact_chars)
+        return facts
+
+    def _named_facts(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         public = remove_paths(arguments, self.sensitive)
         values: dict[str, Any] = {}
         for path in self.fields:
@@ -81,6 +95,17 @@ class Summary:
             with suppress(CallError):
                 values[name] = query.find(public)
         return {name: value for name, value in values.items() if value is not None}
+
+
+def shorten_at_word(text: str, longest: int) -> str:
+    """Return at most `longest` characters of `text`, cut after a whole word."""
+    words = " ".join(text.split())
+    if len(words) <= longest:
+        return words
+    head = words[: longest - 1]
+    # A text without spaces, as in Chinese, has no better place.
+    whole = head if words[longest - 1] == " " else head.rpartition(" ")[0] or head
+    return whole.rstrip(" ,;:") + "…"
 
 
 def compile_summary(definition: Definition, schema: Schema, *, limits: Limits) -> Summary:

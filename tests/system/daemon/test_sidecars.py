@@ -83,7 +83,7 @@ async def test_a_sidecar_that_is_saved_is_told_and_believed(folder: Path, era: E
         )
         assert await told(client) == (
             "Products: shop Nord",
-            {"uiType": "products", "widget": "products", "title": "Products"},
+            {"uiType": "products", "summary": "Products: shop Nord"},
         )
 
         (folder / "Products.widget.toml").write_text(SIDECAR)
@@ -93,8 +93,7 @@ async def test_a_sidecar_that_is_saved_is_told_and_believed(folder: Path, era: E
             "2 products of Nord",
             {
                 "uiType": "products",
-                "widget": "products",
-                "title": "Products",
+                "summary": "2 products of Nord",
                 "shop": "Nord",
                 "totalCount": 2,
                 "priceRange": {"min": 2},

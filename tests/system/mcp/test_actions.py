@@ -360,8 +360,7 @@ async def test_a_result_with_actions_ends_with_the_id_of_its_render(client: Clie
     assert texts(facts) == [f"Order o1\nRender: {id_of(facts)}"]
     assert facts.structured_content == {
         "uiType": "order",
-        "widget": "order",
-        "title": "Order",
+        "summary": "Order o1",
         "renderId": id_of(facts),
     }
 

@@ -136,8 +136,7 @@ def test_a_response_is_declared_with_what_the_sidecar_tells_a_model() -> None:
     assert (
         """export interface GreetingFacts {
   uiType: "social-greeting";
-  widget: "greeting";
-  title: string;
+  summary: string;
   renderId?: string;
   who?: string;
   total?: unknown;

@@ -26,7 +26,7 @@ from widgetd.access.principal import UI_EXTENSION
 from widgetd.render.hosts import HOSTS
 
 TREE = greeting("Hello", "Ada")
-FACTS = {"uiType": "greeting", "widget": "greeting", "title": "Greeting"}
+FACTS = {"uiType": "greeting", "summary": "Greeting: who Ada"}
 
 both_eras = pytest.mark.parametrize("era", ["legacy", "modern"])
 

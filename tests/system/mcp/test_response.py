@@ -66,8 +66,7 @@ async def test_what_a_model_gets_as_data_is_told_apart_from_the_tree(client: Cli
     assert facts is not None
     assert facts.wire() == {
         "uiType": "social-greeting",
-        "widget": "greeting",
-        "title": "Greeting",
+        "summary": "Greeting: who Ada",
         "who": "Ada",
     }
 

@@ -226,8 +226,7 @@ async def test_one_call_may_ask_for_its_own_profile(client: Client) -> None:
 
     assert structured(result) == {
         "uiType": "greeting",
-        "widget": "greeting",
-        "title": "Greeting",
+        "summary": "Greeting: who Ada",
     }
     assert result.meta is not None
     assert result.meta["widgetd/widget"] == greeting("Hello", "Ada")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from json import dumps
 from typing import Any
 
 import pytest
@@ -31,6 +32,16 @@ def cases() -> Iterator[Any]:
         yield pytest.param(widget, studio.default_state, id=f"{widget.tool}-sample")
         for example in widget.definition.sidecar.examples:
             yield pytest.param(widget, example.arguments, id=f"{widget.tool}-{example.name}")
+        yield pytest.param(widget, fullest(widget), id=f"{widget.tool}-fullest")
+
+
+def fullest(widget: Widget) -> dict[str, Any]:
+    """Return every argument of the sample and the examples, each with its longest value."""
+    full: dict[str, Any] = {}
+    for arguments in widget.examples:
+        for name, value in arguments.items():
+            full[name] = max(full.get(name, value), value, key=lambda one: len(dumps(one)))
+    return full
 
 
 @pytest.mark.parametrize(("widget", "arguments"), list(cases()))

@@ -242,7 +242,7 @@ async def test_a_large_tree_is_linked_to_and_can_be_read(folder: Path, profile: 
     assert [block.type for block in small.content] == ["text"]
     assert isinstance(said, TextContent)
     assert said.text == "Rows"
-    assert large.structured_content == {"uiType": "rows", "widget": "rows", "title": "Rows"}
+    assert large.structured_content == {"uiType": "rows", "summary": "Rows"}
     assert large.meta is not None
     assert "widgetd/widget" not in large.meta
     assert link.uri == f"widgetd://renders/{large.meta['widgetd/render']['id']}"

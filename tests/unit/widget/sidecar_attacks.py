@@ -63,7 +63,7 @@ def attacked(sidecar: str) -> None:
         made = widget(schema=SCHEMA, template='{"type":"Card"}', sidecar=sidecar)
     except WidgetError:
         return
-    made.summary.data(made.call(ARGUMENTS).arguments)
+    made.summary.facts(made.call(ARGUMENTS).arguments, "")
     find_unmet(made.checks, "go", {})
 
 

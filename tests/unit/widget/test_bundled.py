@@ -244,7 +244,8 @@ def test_a_model_is_told_every_fact_and_a_summary_of_one_line(
     summaries = [widget.summary.text(state) for state in states.values()]
     of_one = widget.summary.text(show_state(widget, "one").arguments)
 
-    assert set(widget.summary.data(states["sample"])) == {
+    assert set(widget.summary.facts(states["sample"], "text")) == {
+        "summary",
         *sidecar.summary_fields,
         *sidecar.summary_data,
     }

@@ -176,4 +176,7 @@ def test_an_upstream_that_nobody_declared_and_a_field_that_nobody_reads_are_told
 def test_jmespath_makes_objects_for_the_summary() -> None:
     made = widget(sidecar='[summary_data]\nwhom = { jmespath = "{name: who}" }\n')
 
-    assert made.summary.data({"who": "Ada"}) == {"whom": {"name": "Ada"}}
+    assert made.summary.facts({"who": "Ada"}, "Ada") == {
+        "summary": "Ada",
+        "whom": {"name": "Ada"},
+    }

@@ -32,7 +32,7 @@ def test_what_follows_is_derived_within_one_budget() -> None:
 def test_facts_are_made_within_one_budget() -> None:
     said = "".join(f'k{number} = "{COSTLY}"\n' for number in range(9))
 
-    facts = widget(sidecar=f"[summary_data]\n{said}").summary.data({})
+    facts = widget(sidecar=f"[summary_data]\n{said}").summary.facts({}, "")
 
     assert "k0" in facts
     assert "k8" not in facts

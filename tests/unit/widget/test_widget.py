@@ -186,7 +186,31 @@ def test_what_is_sensitive_is_in_no_summary_and_no_data() -> None:
     arguments = {"who": "Ada", "airline": {"name": "secret"}}
 
     assert summary.text(arguments) == "Ada"
-    assert summary.data(arguments) == {"who": "Ada", "letters": 3}
+    assert summary.facts(arguments, "Ada") == {"summary": "Ada", "who": "Ada", "letters": 3}
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("Two\n products", "Two products"),
+        (f"{'word ' * 19}words", f"{'word ' * 19}words"),
+        (f"{'word ' * 19}words, then more", f"{'word ' * 18}word…"),
+        ("字" * 101, "字" * 99 + "…"),
+    ],
+)
+def test_the_fact_summary_has_at_most_100_characters_and_ends_at_a_word(
+    text: str, fact: str
+) -> None:
+    summary = widget().summary
+
+    assert summary.facts({}, text) == {"summary": fact}
+
+
+def test_the_facts_of_the_sidecar_take_precedence() -> None:
+    sidecar = 'summary_fields = ["title"]\n[summary_data]\nsummary = "title ~ \'!\'"\n'
+    summary = widget(schema={"properties": {"title": {}}}, sidecar=sidecar).summary
+
+    assert summary.facts({"title": "Ada"}, "text") == {"title": "Ada", "summary": "Ada!"}
 
 
 @pytest.mark.parametrize("path", ["cards.number", "cards[].number", "cards[]", "cards"])
@@ -208,7 +232,7 @@ def test_what_is_sensitive_in_a_list_is_told_to_nobody_however_its_path_is_writt
     arguments = {"who": "Ada", "cards": [{"number": "4242"}]}
 
     assert summary.text(arguments) == "Ada"
-    assert "4242" not in str(summary.data(arguments))
+    assert "4242" not in str(summary.facts(arguments, ""))
 
 
 def test_an_expression_of_the_sidecar_that_cannot_be_parsed_is_a_fault_of_the_sidecar() -> None:
