@@ -11,7 +11,7 @@ runs the same program. The operators are listed in `vocabulary.json`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -83,43 +83,48 @@ def constant_of(expr: Expr) -> Value:
 
 
 def operations(root: Any) -> Iterator[Op]:
-    """Yield every operation in an operand, outer ones first."""
+    """Yield every operation in an operand."""
     pending = [root]
     while pending:
         each = pending.pop()
-        if type(each) is Op:
+        kind = type(each)
+        if kind is Op:
             yield each
-            pending.extend(each.operands)
-        elif isinstance(each, tuple):
-            pending.extend(each)
-        elif isinstance(each, Mapping):
-            pending.extend(each.values())
+            pending += each.operands
+        elif kind is tuple:
+            pending += each
+        elif kind is dict:
+            pending += each.values()
 
 
 def height(root: Any) -> int:
     """Return how many operations nest in an operand at most."""
     level, count = [root], 0
     while level:
-        operands: list[Any] = []
-        for each in level:
-            if type(each) is Op:
-                operands.extend(each.operands)
-            elif isinstance(each, tuple):
-                operands.extend(each)
-            elif isinstance(each, Mapping):
-                operands.extend(each.values())
         count += any(type(each) is Op for each in level)
-        level = [each for each in operands if isinstance(each, tuple | Mapping)]
+        level = [
+            operand
+            for each in level
+            for operand in _inside(each)
+            if isinstance(operand, tuple | dict)
+        ]
     return count
+
+
+def _inside(operand: Any) -> Iterable[Any]:
+    if type(operand) is Op:
+        return operand.operands
+    return operand.values() if type(operand) is dict else operand
 
 
 def to_json(operand: Any) -> Any:
     """Return an operand as JSON: operations as lists, the rest as it is."""
-    if type(operand) is Op:
-        return [operand.name, *_parts(operand)]
-    if isinstance(operand, tuple):
+    kind = type(operand)
+    if kind is Op:
+        return _to_list(operand)
+    if kind is tuple:
         return [to_json(each) for each in operand]
-    if isinstance(operand, Mapping):
+    if kind is dict:
         return {name: to_json(each) for name, each in operand.items()}
     return operand
 
@@ -137,20 +142,25 @@ _OPTIONAL: Final[Mapping[str, tuple[Any, ...]]] = MappingProxyType(
 """The values of operands that are left out at the end."""
 
 
-def _parts(op: Op) -> Iterator[Any]:
-    """Yield the operands of `op` as JSON, with constant text joined."""
-    operands, optional = list(op.operands), list(_OPTIONAL.get(op.name, ()))
-    # To Python the slot 1 equals True.
-    while optional and (type(operands[-1]), operands[-1]) == (type(optional[-1]), optional.pop()):
-        operands.pop()
-    text = ""
+def _to_list(op: Op) -> list[Any]:
+    """Return `[operator, operands...]`, without default operands, and constant text joined."""
+    made: list[Any] = [op.name]
+    operands = op.operands
+    for default in reversed(_OPTIONAL.get(op.name, ())):
+        # To Python the slot 1 equals True.
+        if type(operands[-1]) is not type(default) or operands[-1] != default:
+            break
+        operands = operands[:-1]
+    if op.name != "out":
+        made += [to_json(each) for each in operands]
+        return made
+    is_text = False
     for each in operands:
-        if type(each) is Op and each.name == "data":
-            text += each.operands[0]
-            continue
-        if text:
-            yield text
-            text = ""
-        yield to_json(each)
-    if text:
-        yield text
+        if each.name != "data":
+            made.append(_to_list(each))
+        elif is_text:
+            made[-1] += each.operands[0]
+        else:
+            made.append(each.operands[0])
+        is_text = each.name == "data"
+    return made

@@ -82,7 +82,7 @@ class Template:
         self._may_need_commas = program.may_need_commas
 
     def program(self) -> Program:
-        """Build the program of the expression."""
+        """Build the program of the template."""
         return build_program(self._text, self._limits, self._writes_json, self._is_export)
 
     def _parsed(self) -> Parsed:
@@ -230,13 +230,14 @@ class Expression:
     """A compiled expression.
 
     Attributes:
+        program: The operations that it was compiled of.
         reads: Where it reads which of its arguments.
 
     Raises:
         WidgetError: as `compile_template` does.
     """
 
-    __slots__ = ("_limits", "_size", "_slots", "_text", "_value", "reads")
+    __slots__ = ("_limits", "_size", "_slots", "_text", "_value", "program", "reads")
 
     def __init__(self, text: str, limits: Limits) -> None:
         try:
@@ -244,14 +245,10 @@ class Expression:
             program = build_expression(tree)
         except Fault as fault:
             raise fault.of(text) from None
-        self._value = compile_value(program)
+        self._value, self.program = compile_value(program), program
         self._slots, self._size = program.arguments, program.size
         self._text, self._limits = text, limits
         self.reads = reads(tree, Lines(text))
-
-    def program(self) -> Program:
-        """Build the program that the expression is; it is not kept."""
-        return build_expression(parse_expression(self._text, self._limits))
 
     def evaluate(self, arguments: Mapping[str, Value], budget: Budget | None = None) -> Value:
         """Return the JSON value of the expression; null if it is absent.

@@ -146,14 +146,15 @@ def _signature(sort: str, name: str) -> Signature:
 
 def missing_in_page(program: Program) -> str:
     """Return a word of `program` that the page's evaluator lacks; empty if it has them all."""
-    return next((op.name for op in operations(program.root) if not _is_in_page(op)), "")
+    suspect = (op for op in operations(program.root) if op.name not in _ALWAYS)
+    return next((op.name for op in suspect if not _is_in_page(op)), "")
 
 
 def _is_in_page(op: Op) -> bool:
     sort = {"|": "filters", "?": "tests"}.get(op.name[0]) if op.name not in _OPERATORS else None
     if sort:
         # Only `map` reads named arguments there, and JSON is written in one line.
-        is_plain = not (op.operands[1:] and isinstance(op.operands[-1], Mapping))
+        is_plain = not (op.operands[1:] and isinstance(op.operands[-1], dict))
         is_plain = is_plain or (op.name == "|map" and len(op.operands) == 2)
         is_indented = op.name == "|tojson" and len(op.operands) > 1
         return _has(sort, op.name[1:]) and is_plain and not is_indented
@@ -163,7 +164,7 @@ def _is_in_page(op: Op) -> bool:
         return not op.operands[-1] and any(_has(each, op.operands[0]) for each in _METHOD_SORTS)
     if op.name == "fn":
         return _has("functions", op.operands[0])
-    return op.name in _TARGETS or _OPERATORS[op.name]
+    return _OPERATORS[op.name]
 
 
 def _has(sort: str, name: str) -> bool:
@@ -184,3 +185,8 @@ _OPERATORS: Final[Mapping[str, bool]] = MappingProxyType(
         for name, row in VOCABULARY[sort].items()
     }
 )
+
+_ALWAYS: Final = frozenset(
+    {name for name, has in _OPERATORS.items() if has and name not in {"#", "fn", "m"}} | _TARGETS
+)
+"""Operations that the page has whatever their operands are."""

@@ -66,7 +66,7 @@ def page_program(widget: Widget) -> bytes:
     if sidecar.feed is not None:
         raise NoProgramError("a feed fills it")
     made = _of(widget.drawing.program())
-    derived = {path: _of(each.program()) for path, each in widget.filler.derived.items()}
+    derived = {path: _of(each.program) for path, each in widget.filler.derived.items()}
     document = widget.schema.document
     parts: dict[str, Any] = {
         "defaults": _defaults(widget.schema),
