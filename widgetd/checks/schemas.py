@@ -189,14 +189,14 @@ def check_template_reads(
 
 
 def check_sidecar_reads(widget: Widget, declared: DeclaredPaths) -> Iterator[Finding]:
-    """Yield each undeclared path that an expression of the sidecar reads (W1213)."""
+    """Yield each undeclared path that an expression of the sidecar reads (W1119, W1213)."""
     for at, reader in _sidecar_readers(widget).items():
         for _, missing in _find_undeclared(reader.reads, declared):
             yield _undeclared_finding(widget.definition, at, missing)
 
 
 def check_sidecar_fields(definition: Definition, declared: DeclaredPaths) -> Iterator[Finding]:
-    """Yield each undeclared field that the sidecar names (W1213)."""
+    """Yield each undeclared field that the sidecar names (W1119, W1213)."""
     for key in ("summary_fields", "sensitive", "ids", "derived"):
         for field in getattr(definition.sidecar, key):
             missing = declared.find_undeclared(field, through_lists=key in ("sensitive", "derived"))
@@ -206,7 +206,8 @@ def check_sidecar_fields(definition: Definition, declared: DeclaredPaths) -> Ite
 
 def _undeclared_finding(definition: Definition, at: str, missing: UndeclaredPath) -> Finding:
     return Finding(
-        code="W1213",
+        # A derived argument that reads what is absent never exists.
+        code="W1119" if at.startswith("/derived") else "W1213",
         path=definition.path + SUFFIX,
         at=at,
         problem=f"the schema does not declare '{missing.path}'",

@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from widgetd.errors import CallError
+from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.limits import Limits
 from widgetd.template import Expression
 from widgetd.template.budget import Budget
+from widgetd.text_search import compile_pattern
 from widgetd.widget.sidecar import Sidecar
 
 
@@ -43,15 +44,40 @@ Checks = Mapping[str, tuple[PayloadCheck, ...]]
 
 
 def compile_checks(sidecar: Sidecar, *, limits: Limits) -> Checks:
-    """Compile the sidecar's checks."""
+    """Compile the sidecar's checks.
+
+    Raises:
+        WidgetError: One cannot be read, or reads something else than the payload (W1118), which is
+            always absent: such a check would refuse every action.
+    """
     return {
         name: tuple(
-            PayloadCheck(field=one.field, holds=Expression(one.holds, limits), says=one.says)
+            PayloadCheck(
+                field=one.field, holds=_compile_condition(one.holds, limits), says=one.says
+            )
             for one in note.checks
         )
         for name, note in sidecar.actions.items()
         if note.checks
     }
+
+
+_FIRST_NAME = compile_pattern(r"\A[^.\[]+")
+
+
+def _compile_condition(text: str, limits: Limits) -> Expression:
+    expression = Expression(text, limits)
+    for read in expression.reads:
+        if (found := _FIRST_NAME.match(read.path)) and (name := found[0]) != "payload":
+            raise WidgetError(
+                Finding(
+                    code="W1118",
+                    at="/actions",
+                    problem=f"the check '{text[:80]}' reads '{name}', which is never there",
+                    advice=f"write 'payload.{name}': a check reads the payload",
+                )
+            )
+    return expression
 
 
 def find_unmet(checks: Checks, action: str, payload: Mapping[str, Any]) -> tuple[PayloadCheck, ...]:

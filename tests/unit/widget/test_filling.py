@@ -87,8 +87,26 @@ def test_an_expression_that_cannot_be_read_is_a_fault_of_the_sidecar() -> None:
 def test_what_the_schema_does_not_declare_is_a_finding() -> None:
     sidecar = 'ids = ["orderid"]\n[derived]\namountTxt = "amuont"\n'
 
-    assert [(one.at, one.advice) for one in check_widget(made(sidecar)) if one.code == "W1213"] == [
-        ("/ids", "did you mean 'orderId'?"),
-        ("/derived", "did you mean 'amountText'?"),
-        ("/derived/amountTxt", "did you mean 'amount'?"),
+    found = [one for one in check_widget(made(sidecar)) if one.code in ("W1119", "W1213")]
+    assert [(one.code, one.level, one.at, one.advice) for one in found] == [
+        ("W1213", "warning", "/ids", "did you mean 'orderId'?"),
+        ("W1119", "fault", "/derived", "did you mean 'amountText'?"),
+        ("W1119", "fault", "/derived/amountTxt", "did you mean 'amount'?"),
     ]
+
+
+def test_check_that_reads_anything_but_the_payload_is_a_fault() -> None:
+    sidecar = (
+        '[actions."x"]\ndescription = "X."\n[[actions."x".checks]]\n'
+        "holds = \"'@' in email\"\nsays = 'Give an email.'\n"
+    )
+    with pytest.raises(WidgetError) as caught:
+        made(sidecar).compile()
+    finding = caught.value.finding
+    assert (finding.code, finding.path) == ("W1118", "Order.widget.toml")
+    assert str(finding).endswith(
+        "the check ''@' in email' reads 'email', which is never there; "
+        "write 'payload.email': a check reads the payload"
+    )
+
+    made(sidecar.replace('email"', 'payload.email"')).compile()
