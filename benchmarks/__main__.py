@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def machine() -> str:
-    """What this was measured on."""
+    """Describe the interpreter, the machine and its load."""
     load = ", ".join(f"{load:.1f}" for load in getloadavg())
     return (
         f"Python {platform.python_version()}, {platform.system()} {platform.machine()}, "

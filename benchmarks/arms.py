@@ -45,7 +45,7 @@ Prepared = Callable[[Serving], Timed]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arm:
-    """A kind of server, and what can be measured of it.
+    """A kind of server and its measurements.
 
     Attributes:
         name: What it is called in the table; empty for widgetd as people run it.
@@ -96,7 +96,7 @@ def _whole(serving: Serving) -> Timed:
 
 
 def _walk(url: str, wire: Wire) -> float:
-    """All pages, one after the other; only the waiting counts."""
+    """Return a timer of all pages in turn that counts only the waiting."""
     wire.reopen()
     took_s, cursor = 0.0, ""
     while True:

@@ -1,4 +1,4 @@
-"""What authors ask over raw HTTP: the reference against the search of widgets, many at once."""
+"""Authoring tools over raw HTTP: the reference against the search of widgets, and batches."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ NAMES = ("Button", "Text", "Chart", "Row", "Col", "Card", "Image", "Select", "In
 
 
 def rows(most: int) -> Iterator[Row]:
-    """The rows of this family, from at most so many pairs each."""
+    """Measure the rows of this family.
+
+    Args:
+        most: The maximum number of pairs in each row.
+    """
     with ExitStack() as stack:
         widgets = real(stack.enter_context(folder()), WIDGETS, sidecars=True)
         url = stack.enter_context(widgetd(widgets, "--toolset", "author")).url

@@ -1,4 +1,4 @@
-"""Print the clock whenever a bare `awatch` loop hears of a change; run as a process of its own."""
+"""Print the clock whenever a bare `awatch` loop hears of a change; runs in its own process."""
 
 from __future__ import annotations
 

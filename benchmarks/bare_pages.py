@@ -18,7 +18,7 @@ _ORIGIN = "http://stage.invalid"
 
 
 def run(results: Sequence[tuple[str, dict[str, Any]]], axe: Traversable) -> int:
-    """Show each result in its theme and have axe look at it; answer how many there were."""
+    """Show each result in its theme, run axe on it, and return the number of results."""
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 - an extra
 
     source = axe.read_text(encoding="utf-8")

@@ -29,13 +29,13 @@ _BESIDE = 200
 
 
 def caller(url: str, era: Era = "modern") -> Timed:
-    """One call of Flight Tracker on a connection that stays open."""
+    """Return a timer of one call of Flight Tracker on a connection that stays open."""
     wire, request = calling(url, era)
     return partial(wire.timed, request)
 
 
 def calling(url: str, era: Era = "modern") -> tuple[Wire, bytes]:
-    """A connection, and the call of Flight Tracker to send on it."""
+    """Open a connection and build a call of Flight Tracker to send on it."""
     if era == "modern":
         return Wire(url), call(url, TOOL, flight_arguments())
     session = Session(url)
@@ -44,14 +44,18 @@ def calling(url: str, era: Era = "modern") -> tuple[Wire, bytes]:
 
 
 def answered(url: str) -> Answer:
-    """What a call of Flight Tracker answers, which must be a widget."""
+    """Call Flight Tracker once and return the answer, which must not be an error."""
     answer = Wire(url).ask(call(url, TOOL, flight_arguments()))
     assert not answer.result.get("isError"), answer.result
     return answer
 
 
 def rows(most: int) -> Iterator[Row]:
-    """The rows of this family, from at most so many pairs each."""
+    """Measure the rows of this family.
+
+    Args:
+        most: The maximum number of pairs in each row.
+    """
     yield from _against_a_constant(min(most, 600))
     yield _among_many(min(most, 600))
     yield _beside_a_lister(min(most, 600))
@@ -88,7 +92,7 @@ def _against_a_constant(pairs: int) -> Iterator[Row]:
 
 
 def batch(url: str) -> Timed:
-    """A number of calls of Flight Tracker, one under way on each connection."""
+    """Return a timer of many calls of Flight Tracker, one at a time on each connection."""
     wires = [Wire(url) for _ in range(CONNECTIONS)]
     request = call(url, TOOL, flight_arguments())
 
@@ -109,7 +113,7 @@ def batch(url: str) -> Timed:
 
 
 def rate(times_s: tuple[float, ...]) -> str:
-    """How many calls a second batches that took so long come to."""
+    """Convert durations of batches to calls a second."""
     calls = CONNECTIONS * _CALLS
     low, middle, high = (calls / percentile(times_s, rank) for rank in (90, 50, 10))
     return f"{middle:.0f}/s ({low:.0f}-{high:.0f})"
@@ -185,7 +189,7 @@ def _longest(calls: int) -> Row:
 
 
 def _spent_s(process: int, timed: Timed) -> float:
-    """For how many seconds the first thread of a process runs while something is timed."""
+    """Return the processor seconds that the first thread of a process spends meanwhile."""
     told = Path(f"/proc/{process}/schedstat")
     before = told.read_text(encoding="ascii")
     timed()
@@ -194,12 +198,12 @@ def _spent_s(process: int, timed: Timed) -> float:
 
 
 def probing(url: str) -> Timed:
-    """One `GET /livez` on a connection that stays open."""
+    """Return a timer of one `GET /livez` on a connection that stays open."""
     host = url.removeprefix("http://").partition("/")[0]
     request = f"GET /livez HTTP/1.1\r\nhost: {host}\r\n\r\n".encode()
     return partial(Wire(url).timed, request)
 
 
 def stock(kind: str, place: Path) -> AbstractContextManager[Server]:
-    """A stock FastMCP server of that kind."""
+    """Start a stock FastMCP server: `constant` or `listed`."""
     return server(python("benchmarks.stock", kind, str(place)))

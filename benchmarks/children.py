@@ -42,7 +42,7 @@ class Child:
         return self.line()
 
     def line(self) -> str:
-        """The next line it prints."""
+        """Return the next line that the process prints."""
         line = self.says.readline()
         assert line, f"it ended with {self.process.wait()}: {self._last_words()}"
         return line.decode().strip()
@@ -53,7 +53,7 @@ class Child:
 
     @property
     def rss_bytes(self) -> int:
-        """How much memory it holds now."""
+        """Return the resident memory of the process."""
         status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
         found = re.search(r"VmRSS:\s+(\d+) kB", status)
         assert found is not None, status
@@ -62,7 +62,7 @@ class Child:
 
 @contextmanager
 def child(command: Sequence[str]) -> Iterator[Child]:
-    """`command`, without the settings of whoever runs this; it is killed at the end."""
+    """Run `command` without the caller's settings, and kill it when the block ends."""
     environment = {name: v for name, v in AS_INSTALLED.items() if not name.startswith("WIDGETD_")}
     with (
         TemporaryFile() as logged,
@@ -98,7 +98,7 @@ class Server:
 
 @contextmanager
 def server(command: Sequence[str]) -> Iterator[Server]:
-    """A server that prints its URL when it is ready."""
+    """Start a server and wait until it prints its URL."""
     with child(command) as running:
         while True:
             url = re.search(r"http://\S+", running.line())
@@ -109,7 +109,7 @@ def server(command: Sequence[str]) -> Iterator[Server]:
 
 @contextmanager
 def sharing_a_processor(*servers: Server, with_caller: bool = False) -> Iterator[None]:
-    """Servers take turns on one processor: no arm has the better one.
+    """Run the servers of a block on one processor, so that no arm has the faster one.
 
     Args:
         servers: The arms.
@@ -131,17 +131,17 @@ def sharing_a_processor(*servers: Server, with_caller: bool = False) -> Iterator
 
 
 def python(module: str, *arguments: str) -> tuple[str, ...]:
-    """The command that runs a module with this interpreter."""
+    """Build the command that runs a module with this interpreter."""
     return (sys.executable, "-m", module, *arguments)
 
 
 def daemon_command(
     folder: Path, *flags: str, port: int = 0, command: str = "serve"
 ) -> tuple[str, ...]:
-    """The command that serves `folder` as people would."""
+    """Build the command that serves `folder` with the defaults of the command line."""
     return python("widgetd", command, str(folder), "--port", str(port), *flags)
 
 
 def widgetd(folder: Path, *flags: str) -> AbstractContextManager[Server]:
-    """A daemon that serves `folder`."""
+    """Start a daemon that serves `folder`."""
     return server(daemon_command(folder, *flags))

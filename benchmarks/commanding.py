@@ -18,7 +18,11 @@ IMPORT = (sys.executable, "-c", "from fastmcp import FastMCP")
 
 
 def rows(most: int) -> Iterator[Row]:
-    """The rows of this family, from at most so many pairs each."""
+    """Measure the rows of this family.
+
+    Args:
+        most: The maximum number of pairs in each row.
+    """
     pairs = min(most, 40)
     for arguments, bar, remark in (
         (("render", "flight_tracker", "--dir", str(BUNDLED)), 0.6, ""),
@@ -35,7 +39,7 @@ _CHECK = "Half of what it was while it built an MCP server to look at files."
 
 
 def run_s(command: tuple[str, ...]) -> float:
-    """How long a process takes from its start to its end."""
+    """Run a process and return its duration."""
     started_s = time.perf_counter()
     subprocess.run(command, cwd=ROOT, env=AS_INSTALLED, stdout=subprocess.DEVNULL, check=True)
     return time.perf_counter() - started_s

@@ -25,7 +25,11 @@ _NOT_THEIRS = ("Draft Email.widget",)
 
 
 def rows(most: int) -> Iterator[Row]:
-    """The rows of this family, from at most so many pairs each."""
+    """Measure the rows of this family.
+
+    Args:
+        most: The maximum number of pairs in each row.
+    """
     found = peer()
     if isinstance(found, str):
         yield Row(what="calls a second, mcp-chatkit-widget", bar=at_least(20), remark=found)
@@ -51,7 +55,7 @@ def _served(other: Peer, pairs: int) -> Row:
 
 
 def _parts(url: str) -> str:
-    """What a call returned: how much of what."""
+    """Call once and describe the kinds and sizes of the answer's parts."""
     result = answered(url).result
     text = sum(len(block.get("text", "")) for block in result["content"])
     tree = result.get("structuredContent")

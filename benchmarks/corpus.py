@@ -1,4 +1,4 @@
-"""What becomes of real files: `python -m benchmarks.corpus [FOLDER]` prints the table.
+"""Outcomes of real files: `python -m benchmarks.corpus [FOLDER]` prints the table.
 
 Each file of the corpus is loaded, and rendered with its own sample and with
 arguments made from its schema, by widgetd, by chatkit's own `WidgetTemplate`, and
@@ -47,7 +47,7 @@ Render = Callable[[Path, Mapping[str, Any] | None], tuple[bool, Tree]]
 
 @dataclass(frozen=True, kw_only=True)
 class File:
-    """One file, and what it is tried with.
+    """One file and the arguments that it is rendered with.
 
     Attributes:
         path: Where it lies.
@@ -61,7 +61,7 @@ class File:
 
     @cached_property
     def of_jsx(self) -> list[tuple[Mapping[str, Any], dict[str, Any]]]:
-        """The sets of arguments, each with what its JSX makes of it; none where it was edited."""
+        """Argument sets with the tree that the JSX renders; empty for an edited file."""
         widget = self.widget
         if widget is None or widget.definition.studio is None or not widget.definition.view:
             return []
@@ -72,7 +72,7 @@ class File:
         return [(each, normalised(widget.view.render(each))) for each in filled]
 
     def arguments(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """What it is tried with, by what that shows."""
+        """Yield each case's name and its arguments."""
         if self.widget is None:
             return
         studio = self.widget.definition.studio
@@ -109,7 +109,7 @@ def main(folder: Path = CORPUS) -> None:
 
 
 def _reasons(file: File) -> Iterator[str]:
-    """Why a file does not draw its preview, and what was changed in it since its export."""
+    """Print why files do not match their previews, and edits since the export."""
     if file.widget is None:
         return
     found = check_widget(file.widget)
@@ -170,7 +170,7 @@ def _same(made: Mapping[str, Any], preview: Mapping[str, Any] | None) -> bool:
 
 
 def _told(made: Mapping[str, Any], file: File, arguments: Mapping[str, Any]) -> bool:
-    """Whether the tree says what widgetd's does, to the letter."""
+    """Return whether the tree has the same texts as widgetd's."""
     expected = _ours(file.path, arguments)[1]
     return expected is not None and normalised(json.dumps(made)) == expected
 

@@ -43,7 +43,11 @@ PLAIN, FILLED, FRESH = "flight_tracker", "flight_filled", "flight_fresh"
 
 
 def rows(most: int) -> Iterator[Row]:
-    """The rows of this family, from at most so many pairs each."""
+    """Measure the rows of this family.
+
+    Args:
+        most: The maximum number of pairs in each row.
+    """
     pairs = min(most, 600)
     with ExitStack() as stack:
         widgets = real(stack.enter_context(folder()), 16, sidecars=True)
@@ -81,7 +85,7 @@ def rows(most: int) -> Iterator[Row]:
 
 
 def caller(url: str, tool: str, arguments: Mapping[str, Any]) -> Timed:
-    """One call of a tool, which answers with a widget."""
+    """Return a timer of one call of a tool that answers with a widget."""
     wire, request = Wire(url), call(url, tool, arguments)
     answer = wire.ask(request)
     assert not answer.result.get("isError"), answer.result
@@ -90,7 +94,7 @@ def caller(url: str, tool: str, arguments: Mapping[str, Any]) -> Timed:
 
 @contextmanager
 def _bare(code: str, asked: Mapping[str, Any]) -> Iterator[Timed]:
-    """One call of the upstream's tool by FastMCP's own client, timed in its event loop."""
+    """Return a timer of one upstream call by FastMCP's client, inside its event loop."""
     client = Client(StdioTransport(sys.executable, ["-c", code]))
 
     async def timed() -> float:

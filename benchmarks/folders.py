@@ -1,4 +1,4 @@
-"""Folders of widgets to serve, as many as wanted."""
+"""Folders with any number of widgets to serve."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _SMALL_TEMPLATE = '{"type":"Card","children":[{"type":"Text","value":{{ who | to
 
 @contextmanager
 def folder() -> Iterator[Path]:
-    """A folder that is gone when the block ends."""
+    """Create a temporary folder and delete it when the block ends."""
     with TemporaryDirectory(prefix="widgetd-bench-") as path:
         yield Path(path)
 
 
 def bundled() -> list[Path]:
-    """The bundled widgets, Flight Tracker first."""
+    """List the bundled widgets, Flight Tracker first."""
     first = BUNDLED / FLIGHT
     return [first, *(path for path in sorted(BUNDLED.glob("*.widget")) if path != first)]
 
@@ -67,7 +67,7 @@ def small(into: Path, count: int, *, schema: Mapping[str, Any] | None = None) ->
 
 
 def small_widget(number: int, *, schema: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """A `.widget` file that shows `who`."""
+    """Build the document of a widget that shows `who`."""
     return {
         "version": "1.0",
         "name": f"Small {number}",
@@ -78,7 +78,7 @@ def small_widget(number: int, *, schema: Mapping[str, Any] | None = None) -> dic
 
 
 def schema_of(size_bytes: int) -> dict[str, Any]:
-    """A schema that takes about so many bytes as JSON."""
+    """Build a schema of about `size_bytes` bytes of JSON."""
     properties: dict[str, Any] = {"who": {"type": "string"}}
     schema = {"type": "object", "properties": properties, "required": ["who"]}
     while len(json.dumps(schema)) < size_bytes:
@@ -94,7 +94,7 @@ def write(path: Path, document: Mapping[str, Any]) -> None:
 
 
 def flight_arguments() -> dict[str, Any]:
-    """What Flight Tracker is called with: its author's own sample."""
+    """Return the sample arguments of Flight Tracker."""
     example = load_widget(BUNDLED / FLIGHT).example
     assert example is not None
     return dict(example)

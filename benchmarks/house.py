@@ -1,4 +1,4 @@
-"""What the package is made of, counted from the code itself: `python -m benchmarks.house`.
+"""Counts of the package's code: `python -m benchmarks.house` prints them.
 
 The numbers show whether the plan of `docs/architecture.md` still holds; none of them is worth
 making the code worse for.
@@ -42,7 +42,7 @@ class Module:
         return [node for node in ast.walk(self.tree) if isinstance(node, Function)]
 
     def imports(self) -> Iterator[str]:
-        """The rooms that it imports from, wherever in it that stands."""
+        """Yield the room of every import, inner ones too."""
         for node in ast.walk(self.tree):
             if isinstance(node, ast.ImportFrom) and node.module:
                 head, _, rest = node.module.partition(".")
@@ -65,7 +65,7 @@ def modules() -> list[Module]:
 
 
 def used_once(module: Module) -> set[str]:
-    """The private functions of the module that stand in one place besides their definition."""
+    """Return the private functions that the module mentions once."""
     private = {
         node.name
         for node in module.tree.body
@@ -80,7 +80,7 @@ def used_once(module: Module) -> set[str]:
 
 
 def called(module: Module) -> set[str]:
-    """The names that are called; others are entries of tables, or handed over as callbacks."""
+    """Return the names that are called, unlike callbacks and entries of tables."""
     return {
         node.func.id
         for node in ast.walk(module.tree)
@@ -89,7 +89,7 @@ def called(module: Module) -> set[str]:
 
 
 def upward(found: list[Module]) -> list[str]:
-    """Each import from a room that stands above the importing one, as `a -> b`."""
+    """Return the imports from a higher room, each as `a -> b`."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     contracts = settings["tool"]["importlinter"]["contracts"]
     layers = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
@@ -147,7 +147,7 @@ def _reachable(graph: Mapping[str, set[str]], start: str) -> set[str]:
 
 
 def undescribed(found: list[Module]) -> list[str]:
-    """The folders of the package that have no row in the page on its architecture."""
+    """Return the folders that `docs/architecture.md` has no row for."""
     page = ROOT / "docs" / "architecture.md"
     described = set(re.findall(r"^\| `([\w/]+)/`", page.read_text(encoding="utf-8"), re.MULTILINE))
     folders = {module.path.parent.relative_to(PACKAGE).as_posix() for module in found} - {"."}

@@ -36,10 +36,10 @@ ADJECTIVES = frozenset(_ADJECTIVES.split())
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Language:
-    """What is odd in the package's English, each as `path:line: what`.
+    """Lines of the package to reword, each as `path:line: text`.
 
     Attributes:
-        docstrings: How many there are.
+        docstrings: The number of docstrings.
         openings: Docstrings that open with a question word or a preposition.
         indefinite: Docstrings that say *whoever*, *nobody*, *somebody* or *anybody*.
         participles: Functions that are named by a past participle.
@@ -64,7 +64,7 @@ class Language:
 
 
 def measure(package: Path = PACKAGE) -> Language:
-    """Read every module of `package` and return what is odd in it."""
+    """Read every module of `package` and return the lines to reword."""
     docstrings = 0
     openings: list[str] = []
     indefinite: list[str] = []
@@ -108,7 +108,7 @@ def _is_participle(name: str) -> bool:
 
 
 def main() -> None:
-    """Print every line to rewrite, and how many there are in each room."""
+    """Print every line to rewrite and their number in each room."""
     language = measure()
     rooms: Counter[str] = Counter()
     for odd in (language.openings, language.indefinite, language.participles, language.repeated):

@@ -1,4 +1,4 @@
-"""What the worst that a file or a caller can do costs: `python -m benchmarks.limits`.
+"""Costs of the worst files and callers: `python -m benchmarks.limits` prints them.
 
 Every attack of the tests is made a few times; of each its quickest run counts, and of each
 kind the costliest attack is printed. Processor time, because a busy machine takes nobody
@@ -52,14 +52,14 @@ DEEP = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """What one attack took."""
+    """The cost of one attack."""
 
     ms: float
     mb: float
 
 
 def cost(attack: Callable[[], object], runs: int = RUNS) -> Cost:
-    """The quickest of a few runs, and the most that one run allocated."""
+    """Return the time of the quickest of `runs` and the memory that one run allocates."""
     ms = min(_timed(attack) for _ in range(runs))
     if ms < QUICK_MS:
         return Cost(ms=ms, mb=0)

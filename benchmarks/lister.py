@@ -1,4 +1,4 @@
-"""A client that lists all tools without pause while it is told to; run as a process of its own.
+"""A client that lists all tools without pause on command; runs in its own process.
 
 `go`, `stop`: begin, end. `count`: how many lists it took.
 """

@@ -21,7 +21,11 @@ _ERAS: tuple[Era, ...] = ("legacy", "modern")
 
 
 def rows(most: int) -> Iterator[Row]:
-    """The rows of this family, from at most so many pairs each."""
+    """Measure the rows of this family.
+
+    Args:
+        most: The maximum number of pairs in each row.
+    """
     yield _against_a_probe(min(most, 600))
     with ExitStack() as stack:
         widgets = small(stack.enter_context(folder()), WIDGETS, schema=schema_of(SCHEMA_BYTES))
@@ -45,7 +49,7 @@ def _against_a_probe(pairs: int) -> Row:
 
 
 def lister(url: str, era: Era) -> Timed:
-    """One whole list on a connection that stays open."""
+    """Return a timer of one whole list on a connection that stays open."""
     wire, request = _asking(url, era)
     return partial(wire.timed, request)
 

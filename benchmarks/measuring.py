@@ -1,4 +1,4 @@
-"""Time two things in alternation, and say how certain their ratio is.
+"""Times of two arms in alternation, and the confidence interval of their ratio.
 
 The machine may be busy with other things. What disturbs one arm of a pair
 disturbs the other as well, so pairs are kept together: a bootstrap draws whole
@@ -22,7 +22,7 @@ Statistic = Callable[[Sequence[float]], float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairs:
-    """What two arms took, pair by pair, in seconds.
+    """The times of two arms, pair by pair, in seconds.
 
     Attributes:
         ours: What is measured.
@@ -72,7 +72,7 @@ def _turns(ours: Timed, theirs: Timed, number: int, block: int) -> list[tuple[fl
 
 
 def percentile(values: Sequence[float], rank: float) -> float:
-    """The value below which `rank` of 100 lie, between two neighbours where it falls there."""
+    """Return the percentile at `rank`, interpolated between neighbours."""
     ordered = sorted(values)
     place = (len(ordered) - 1) * rank / 100
     below = int(place)
@@ -81,7 +81,7 @@ def percentile(values: Sequence[float], rank: float) -> float:
 
 
 def at_percentile(rank: float) -> Statistic:
-    """The percentile at `rank`, as a statistic."""
+    """Return the statistic that takes the percentile at `rank`."""
     return lambda values: percentile(values, rank)
 
 
@@ -89,12 +89,12 @@ median = at_percentile(50)
 
 
 def ratio(pairs: Pairs, statistic: Statistic = median) -> Ratio:
-    """A statistic of ours over the same statistic of theirs."""
+    """Divide a statistic of ours by the same statistic of theirs."""
     return combined([pairs], lambda ratios: ratios[0], statistic)
 
 
 def combined(cases: Sequence[Pairs], combine: Statistic, statistic: Statistic = median) -> Ratio:
-    """The ratio of each case, combined into one.
+    """Combine the ratios of several cases into one.
 
     Args:
         cases: Each measured by itself.
@@ -109,7 +109,7 @@ def combined(cases: Sequence[Pairs], combine: Statistic, statistic: Statistic = 
 
 
 def difference(pairs: Pairs) -> Ratio:
-    """The median of ours less the median of theirs, with its interval."""
+    """Subtract the median of theirs from the median of ours."""
     random, ours, theirs = Random(0), pairs.ours, pairs.theirs
     drawn = []
     for _ in range(DRAWS):

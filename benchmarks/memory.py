@@ -1,4 +1,4 @@
-"""What a daemon holds when clients can come, and what of it is not FastMCP's."""
+"""Memory of a daemon that is ready, and the share of it that is not FastMCP's."""
 
 from __future__ import annotations
 
@@ -29,7 +29,11 @@ _PRINT_RSS = "print(open('/proc/self/status').read().split('VmRSS:')[1].split()[
 
 
 def rows(most: int) -> Iterator[Row]:
-    """The row of this family, from at most so many pairs."""
+    """Measure the row of this family.
+
+    Args:
+        most: The maximum number of pairs.
+    """
     ours = partial(_held_mb, partial(daemon_started, BUNDLED))
     taken = alternate(ours, partial(_held_mb, plain_started), pairs=min(most, 6), warm_up=0)
     parts = list(_parts())
@@ -53,7 +57,7 @@ def _held_mb(started: Callable[[], AbstractContextManager[tuple[Child, float]]])
 
 
 def _parts() -> Iterator[tuple[str, float]]:
-    """What each step adds, in MB."""
+    """Yield each step's name and the memory that it adds, in MB."""
     programs = accumulate((imports for _, imports in _STEPS), "{}\n{}".format)
     held_mb = [0.0, *(_after(program) for program in programs)]
     for (what, _), (before, after) in zip(_STEPS, pairwise(held_mb), strict=True):

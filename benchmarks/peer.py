@@ -36,12 +36,12 @@ class Peer:
     versions: str
 
     def command(self, *arguments: str) -> tuple[str, ...]:
-        """The command that runs it as `peer_child` says."""
+        """Build the command that runs `peer_child` with `arguments`."""
         return (str(self.python), *_CHILD, *arguments)
 
 
 def peer() -> Peer | str:
-    """The other project, installed on first use; or why it cannot be had, in a sentence."""
+    """Install the other project on first use; return why not if that fails."""
     python = ENVIRONMENT / "bin" / "python"
     if not python.exists():
         interpreter = next(_interpreters(), None)
@@ -66,7 +66,7 @@ def peer() -> Peer | str:
 
 
 def _interpreters() -> Iterator[str]:
-    """The interpreters that run and are new enough."""
+    """Yield the interpreters that run and are new enough."""
     homes = sorted(Path.home().glob(".pyenv/versions/3.*/bin/python"))
     found = (sys.executable, *map(shutil.which, _NAMES), *map(str, homes))
     for path in dict.fromkeys(path for path in found if path):

@@ -24,7 +24,7 @@ _PARTS = ("mcp-chatkit-widget", "fastmcp", "openai-chatkit")
 
 
 def versions() -> None:
-    """Print what it is made of."""
+    """Print the versions of the installed packages."""
     parts = ", ".join(f"{part} {version(part)}" for part in _PARTS)
     print(f"{parts}, Python {platform.python_version()}")
 
@@ -50,7 +50,7 @@ def render(file: str) -> None:
 
 
 def attempt() -> None:
-    """Render whatever is asked for, and survive whatever happens."""
+    """Render each request on stdin; a failure becomes an answer."""
     package = import_module("mcp_chatkit_widget")
     for line in sys.stdin:
         file, arguments = json.loads(line)

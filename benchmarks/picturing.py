@@ -38,7 +38,11 @@ MANY = 500
 
 
 def rows(most: int) -> Iterator[Row]:
-    """The rows of this family, from at most so many pairs each."""
+    """Measure the rows of this family.
+
+    Args:
+        most: The maximum number of pairs in each row.
+    """
     if find_chromium() is None:
         yield Row(what="picture", bar=at_most(2), remark="There is no Chromium here.")
         return
@@ -54,7 +58,7 @@ def rows(most: int) -> Iterator[Row]:
 
 
 class Studio:
-    """A camera that takes one sample after the other, and what it is held against."""
+    """A camera that takes one sample after the other, and its baselines."""
 
     def __init__(self, portal: BlockingPortal, running: Chromium) -> None:
         widgets = discover_widgets(BUNDLED)
@@ -70,15 +74,15 @@ class Studio:
         self._bare: Page | None = None
 
     def picture(self) -> float:
-        """How long a picture takes that was not taken lately."""
+        """Take a picture that is not in the cache and return its duration."""
         return self._took(self._take)
 
     def bare(self) -> float:
-        """How long the browser takes for such a widget that is drawn already."""
+        """Take a screenshot of such a widget already drawn and return its duration."""
         return self._took(self._screenshot)
 
     def blank(self) -> float:
-        """How long it takes for a page with nothing on it."""
+        """Take a screenshot of an empty page and return its duration."""
 
         async def take() -> None:
             page = await (await self._chromium.browser()).new_page()
@@ -88,7 +92,7 @@ class Studio:
         return self._took(take)
 
     def grown(self) -> Row:
-        """What many pictures leave in the browser."""
+        """Measure the memory that many pictures leave in the browser."""
         for _ in range(WARM):
             self.picture()
         before = _held_bytes()
@@ -101,7 +105,7 @@ class Studio:
         return Row(what=GROWN, bar=at_most(1.1), ratio=ratio(taken), pairs=1, remark=remark)
 
     def close(self) -> None:
-        """End its pages."""
+        """Close the pages."""
         if self._bare is not None:
             self._portal.call(self._bare.context.close)
             self._bare = None
@@ -134,7 +138,7 @@ class Studio:
 
 @contextmanager
 def studio_in(portal: BlockingPortal) -> Iterator[Studio]:
-    """A studio with a browser of its own."""
+    """Start a studio with its own browser."""
     running = Chromium()
     studio = Studio(portal, running)
     try:
@@ -145,7 +149,7 @@ def studio_in(portal: BlockingPortal) -> Iterator[Studio]:
 
 
 def _held_bytes() -> float:
-    """What all browsers of this process hold, what they share counted once."""
+    """Sum the memory of this process's browsers, counting shared pages once."""
     pids = descendants(
         [
             pid
@@ -161,7 +165,7 @@ def _held_bytes() -> float:
 
 
 def _calls(pairs: int) -> Row:
-    """Calls of a widget while four pictures are always asked for, and while none is."""
+    """Measure calls of a widget during four concurrent pictures, and without them."""
     what = "p99 of a call beside 4 pictures, without them"
     with ExitStack() as stack:
         url = stack.enter_context(widgetd(BUNDLED, "--toolset", "pictures")).url
@@ -183,7 +187,7 @@ def _calls(pairs: int) -> Row:
 
 
 def _settled(timed: Timed, busy: threading.Event) -> Timed:
-    """The same, once what was asked for before is answered."""
+    """Return `timed` with a wait for the pictures that are still in progress."""
 
     def settled() -> float:
         if busy.is_set():
@@ -196,7 +200,7 @@ def _settled(timed: Timed, busy: threading.Event) -> Timed:
 
 @contextmanager
 def _asking(url: str) -> Iterator[threading.Event]:
-    """Four connections that ask for pictures as long as the event is set."""
+    """Request pictures on four connections while the event is set."""
     busy, over = threading.Event(), threading.Event()
 
     def ask(number: int) -> None:

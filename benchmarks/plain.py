@@ -1,4 +1,4 @@
-"""The smallest server that FastMCP makes, as FastMCP serves it; run as a process of its own.
+"""The smallest server that FastMCP makes, as FastMCP serves it; runs in its own process.
 
 One tool that returns a constant, on the port that is named: what a start cannot do without.
 """
@@ -14,7 +14,7 @@ server = FastMCP("plain")
 
 @server.tool
 def constant() -> str:
-    """Always the same."""
+    """Return a constant."""
     return "constant"
 
 

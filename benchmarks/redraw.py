@@ -103,7 +103,7 @@ def _in_the_same_thread(page: Page, address: str) -> None:
 def _frames(
     program: str, address: str, shown: Sequence[Callable[[Page, str], None]]
 ) -> Iterator[Sequence[Frame]]:
-    """The frame of the widget in each of several browsers."""
+    """Open the widget in several browsers and yield its frames."""
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 - an extra
 
     unsandboxed = ["--no-sandbox"] if os.geteuid() == 0 else []
@@ -120,7 +120,7 @@ def _frames(
 
 
 def _until_updated(url: str, render_id: str, frames: Sequence[Frame]) -> Iterator[float]:
-    """Milliseconds from each of an agent's updates until the last of `frames` shows it."""
+    """Return the milliseconds from each update by an agent to the last of `frames`."""
     wire = Wire(url)
     for number in range(_SAVES):
         words = f"NF {1000 + number}"
@@ -136,7 +136,7 @@ def _until_updated(url: str, render_id: str, frames: Sequence[Frame]) -> Iterato
 
 
 def _until_redrawn(file: Path, frames: Sequence[Frame], number: int) -> float:
-    """Milliseconds from a save until the last of `frames` shows it."""
+    """Return the milliseconds from a save to the last of `frames`."""
     words = f"{_WORDS} {number}."
     for frame in frames:
         frame.evaluate(_WATCH, words)

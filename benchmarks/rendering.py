@@ -35,7 +35,7 @@ _JINJA = Environment(autoescape=False)  # the templates make JSON
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One template, and what renders it.
+    """One template and the two functions that render it.
 
     Attributes:
         path: The file.
@@ -49,7 +49,11 @@ class Case:
 
 
 def rows(most: int) -> Iterator[Row]:
-    """The rows of this family, from at most so many pairs for each template."""
+    """Measure the rows of this family.
+
+    Args:
+        most: The maximum number of pairs for each template.
+    """
     paths = [*bundled(), *corpus_files()]
     cases = [case for case in map(_case, paths) if case is not None]
     taken = [_taken(case, min(most, 60)) for case in cases]
@@ -73,7 +77,7 @@ def rows(most: int) -> Iterator[Row]:
 
 
 def _of_views(paths: list[Path], most: int) -> Iterator[Row]:
-    """The rows of the JSX that exports hold, beside their templates."""
+    """Measure the JSX of exports against their templates."""
     found = [views for views in map(_views, paths) if views is not None]
     told = f"{len(found)} exports whose JSX and template draw the same."
     for what, limit, at, remark in (
@@ -93,7 +97,7 @@ def _of_views(paths: list[Path], most: int) -> Iterator[Row]:
 
 
 def _views(path: Path) -> tuple[Case, Case] | None:
-    """The compiling and the rendering of an export's two sources; None where they differ."""
+    """Build the cases that compile and render both sources; None if these differ."""
     try:
         widget = load_widget(path)
         definition = widget.definition
@@ -124,7 +128,7 @@ def _compiled(template: str, limits: Limits) -> Template:
 
 
 def _case(path: Path) -> Case | None:
-    """The case of a file; None where one of the two cannot render it, or renders something else."""
+    """Build the case of a file; None unless both render the same tree."""
     try:
         widget = load_widget(path)
         arguments = _sample(widget)

@@ -1,4 +1,4 @@
-"""A save until clients are told, against the events of a bare watcher.
+"""Time from a save to the clients' notification, against a bare watcher.
 
 Eight clients listen, four of each era; a save counts until the last of them was
 told. Saves are made in place and by rename in turns, each changes what the list
@@ -30,7 +30,7 @@ _PACE_S = (0.15, 0.19)
 
 
 class Saver:
-    """Saves one file again and again, each time with another description."""
+    """A writer that saves one file repeatedly, each time with another description."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -39,7 +39,7 @@ class Saver:
         self._random = Random(0)
 
     def save(self) -> float:
-        """Save the next revision after a pause, and answer the clock as the save began."""
+        """Save the next revision after a pause and return the start time."""
         revision = next(self._revisions)
         said = {**self._document, "description": f"Revision {revision} of this widget."}
         text = json.dumps(said)
@@ -56,7 +56,7 @@ class Saver:
 
 
 def until_told(saver: Saver, wires: Sequence[Wire]) -> Timed:
-    """A save, until the last of `wires` was told."""
+    """Return a timer from a save to the last notification on `wires`."""
 
     def timed() -> float:
         while ready := select.select([wire.socket for wire in wires], [], [], 0)[0]:
@@ -70,7 +70,7 @@ def until_told(saver: Saver, wires: Sequence[Wire]) -> Timed:
 
 
 def until_heard(saver: Saver, watcher: Child) -> Timed:
-    """A save, until the watcher's loop heard of it."""
+    """Return a timer from a save to the watcher's event."""
 
     def timed() -> float:
         started_s = saver.save()
@@ -83,14 +83,18 @@ def until_heard(saver: Saver, watcher: Child) -> Timed:
 
 @contextmanager
 def served(into: Path, file: str, *flags: str) -> Iterator[Timed]:
-    """A daemon and its clients: a save of `file`, until all are told."""
+    """Start a daemon and its clients; yield a timer of saves of `file`."""
     with widgetd(into, "--expose", "tools", *flags) as server:
         wires = [listen(server.url, era) for era in _ERAS for _ in range(_EACH)]
         yield until_told(Saver(into / file), wires)
 
 
 def rows(most: int) -> Iterator[Row]:
-    """The rows of this family, from at most so many pairs each."""
+    """Measure the rows of this family.
+
+    Args:
+        most: The maximum number of pairs in each row.
+    """
     yield from _against_a_bare_watcher(min(most, 400))
     yield from _among_many(min(most, 200))
 
@@ -107,7 +111,7 @@ def _against_a_bare_watcher(pairs: int) -> Iterator[Row]:
 
 
 def saved(what: str, taken: Pairs) -> Iterator[Row]:
-    """The rows of saves against events: like percentile against like."""
+    """Yield the rows of saves against events at the median and at the 99th percentile."""
     yield compared(f"{what}, p50", at_most(0.45), taken, remark=_REMARK)
     yield compared(f"{what}, p99", at_most(5), taken, statistic=at_percentile(99))
 

@@ -1,4 +1,4 @@
-"""What grows with the number of widgets, and what does not: `python -m benchmarks.scale`.
+"""Growth with the number of widgets: `python -m benchmarks.scale` prints it.
 
 A server of each kind for each size, all of them running; every measure goes round
 them in turns, so that what disturbs one disturbs the others. Each cell is a median
@@ -90,7 +90,7 @@ def _started(stack: ExitStack, arm: Arm, size: int) -> Serving:
 
 
 def measured(timed: Sequence[Timed], rounds: int) -> list[float]:
-    """The median of each, once round all of them to warm up, then as often as there is time."""
+    """Return the median of each after one round to warm up, for at most `SHARE_S` each."""
     taken: list[list[float]] = [[] for _ in timed]
     spent_s = [0.0 for _ in timed]
     for number in range(rounds + 1):
@@ -122,7 +122,7 @@ def _print_memory(name: str, arm: str, held: Sequence[int], sizes: Sequence[int]
 
 
 def _each(held: Sequence[int], sizes: Sequence[int]) -> Iterator[str]:
-    """What each widget beyond those of the first size takes."""
+    """Yield the memory for each widget beyond the first size."""
     yield ""
     for bytes_, size in zip(held[1:], sizes[1:], strict=True):
         yield f"{(bytes_ - held[0]) / (size - sizes[0]) / 1000:.0f} kB"

@@ -1,4 +1,4 @@
-"""What sessions and tests in a browser cost, against the same in bare Playwright."""
+"""Cost of sessions and tests in a browser, against bare Playwright."""
 
 from __future__ import annotations
 
@@ -37,7 +37,11 @@ _READY_S = 1.5
 
 
 def rows(most: int) -> Iterator[Row]:
-    """The rows of this family, from at most so many pairs each."""
+    """Measure the rows of this family.
+
+    Args:
+        most: The maximum number of pairs in each row.
+    """
     if find_chromium() is None:
         yield Row(
             what="a keyword over MCP, Playwright", bar=at_most(1.5), remark="no Chromium here"
@@ -103,15 +107,15 @@ class Bare:
         return self._portal.call(timed)
 
     def hover(self) -> float:
-        """How long standing over the button takes."""
+        """Hover over the button and return the duration."""
         return self._timed(self._button.hover)
 
     def text(self) -> float:
-        """How long reading the button takes."""
+        """Read the button and return the duration."""
         return self._timed(self._button.inner_text)
 
     def context(self) -> float:
-        """How long a new context with a blank page takes."""
+        """Open a new context with a blank page and return the duration."""
         browser = self._stage.context.browser
         assert browser is not None
         made: list[Any] = []
@@ -168,7 +172,7 @@ def _tested(what: Path, *flags: str) -> float:
 
 @contextmanager
 def _watching(widgets: Path) -> Iterator[Callable[[Path], float]]:
-    """Saves a file, and answers how long it takes until its tests, and no others, have passed."""
+    """Yield a function that saves a file and times its tests; no others may run."""
     command = [sys.executable, "-u", "-m", "widgetd", "test", str(widgets), "--watch"]
     with subprocess.Popen(command, env=AS_INSTALLED, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

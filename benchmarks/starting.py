@@ -36,7 +36,11 @@ _INITIALIZE = json.dumps(
 
 
 def rows(most: int) -> Iterator[Row]:
-    """The rows of this family, from at most so many pairs each."""
+    """Measure the rows of this family.
+
+    Args:
+        most: The maximum number of pairs in each row.
+    """
     pairs = min(most, 12)
     bundled, plain = partial(start_s, BUNDLED), partial(_took_s, plain_started)
     stock = alternate(bundled, plain, pairs=min(most, 20), warm_up=1)
@@ -105,23 +109,23 @@ ROOMLESS = (
 
 
 def start_s(widgets: Path, state: Path | None = None) -> float:
-    """How long a daemon takes to be ready; it is ended at once.
+    """Start a daemon, end it once it is ready, and return the duration.
 
     Args:
         widgets: The folder.
-        state: Where it remembers what it proved; None for nowhere.
+        state: The state folder; None for none.
     """
     return _took_s(partial(daemon_started, widgets, state))
 
 
 def known_start_s(widgets: Path) -> float:
-    """The same, where an earlier start has proven every widget."""
+    """Time a start after an earlier one has checked every widget."""
     with folder() as state:
         return _known(widgets, state)()
 
 
 def _known(widgets: Path, state: Path) -> Timed:
-    """A start with the state folder of a daemon that was ended as a service manager ends it."""
+    """Return a timer of starts with the state folder of a daemon ended by SIGTERM."""
     with daemon_started(widgets, state) as (earlier, _):
         earlier.process.terminate()
         earlier.process.wait(PATIENCE_S)
@@ -145,11 +149,11 @@ def daemon_started(
     code: str = "",
     command: str = "serve",
 ) -> Started:
-    """A daemon that is ready.
+    """Start a daemon and wait until it is ready.
 
     Args:
         widgets: The folder.
-        state: Where it remembers what it proved; None for nowhere.
+        state: The state folder; None for none.
         within: The command that runs the command.
         code: What Python runs in the place of `-m widgetd`.
         command: Of widgetd; a chat answers with its page.
@@ -165,7 +169,7 @@ def daemon_started(
 
 
 def plain_started() -> Started:
-    """A FastMCP server of one tool that answers."""
+    """Start a FastMCP server of one tool and wait until it is ready."""
     port = _free_port()
     answers = partial(_answers, port, "POST", "/mcp", _INITIALIZE, _HEADERS)
     return _started(python("benchmarks.plain", str(port)), answers)

@@ -1,4 +1,4 @@
-"""A stock FastMCP server over HTTP, to measure against; run as a process of its own.
+"""A stock FastMCP server over HTTP, to measure against; runs in its own process.
 
 `constant FILE`: Flight Tracker's arguments in, the result in FILE out.
 `listed FOLDER [SIZE]`: an idle tool for every `.widget` file in FOLDER, with its schema, listed
@@ -20,7 +20,7 @@ from benchmarks.serving import serve
 
 
 def constant(file: Path) -> FastMCP:
-    """A server whose one tool always returns the result in `file`."""
+    """Build a server whose one tool always returns the result in `file`."""
     result = json.loads(file.read_text(encoding="utf-8"))
     answer = ToolResult(
         content=[TextContent(**block) for block in result["content"]],
@@ -46,14 +46,14 @@ def constant(file: Path) -> FastMCP:
 
 
 class _Idle(Tool):
-    """A tool that has nothing to do."""
+    """A tool without work."""
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:  # noqa: ARG002 - as FastMCP calls it
         return ToolResult(structured_content={})
 
 
 def listed(folder: Path, page_size: int | None = None) -> FastMCP:
-    """A server with one tool for each file in `folder`, verbatim schemas and all."""
+    """Build a server with one tool for each file in `folder`, with its exact schema."""
     server = FastMCP("widgetd", dereference_schemas=False, list_page_size=page_size)
     hints = ToolAnnotations(read_only_hint=True, idempotent_hint=True, destructive_hint=False)
     for path in folder.glob("*.widget"):
@@ -70,7 +70,7 @@ def listed(folder: Path, page_size: int | None = None) -> FastMCP:
 
 
 def main(kind: str, place: str, *more: str) -> None:
-    """Serve what was asked for."""
+    """Serve the kind of server that the command line names."""
     if kind == "constant":
         serve(constant(Path(place)))
     else:

@@ -18,7 +18,7 @@ _HEADS = ("", "bar", "ratio", "interval", "verdict", "this p50 (p10-p90)", "agai
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """What a ratio must come to.
+    """The limit of a ratio.
 
     Attributes:
         limit: The ratio.
@@ -32,23 +32,23 @@ class Bar:
         return f"{'≥' if self.upward else '≤'} {self.limit:.3g}"
 
     def misses(self, ratio: Ratio) -> bool:
-        """Whether the whole interval lies beyond the limit."""
+        """Return whether the whole interval lies beyond the limit."""
         return ratio.high < self.limit if self.upward else ratio.low > self.limit
 
 
 def at_most(limit: float) -> Bar:
-    """The bar of a ratio that must not exceed `limit`."""
+    """Build the bar of a ratio that must not exceed `limit`."""
     return Bar(limit=limit, upward=False)
 
 
 def at_least(limit: float) -> Bar:
-    """The bar of a ratio that must reach `limit`."""
+    """Build the bar of a ratio that must reach `limit`."""
     return Bar(limit=limit, upward=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """What one measurement came to.
+    """The result of one measurement.
 
     Attributes:
         what: What was measured, against what.
@@ -70,7 +70,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """Whether the bar was held."""
+        """The outcome against the bar."""
         if self.ratio is None:
             return "none"
         if self.bar is None:
@@ -81,7 +81,7 @@ class Row:
 def compared(
     what: str, bar: Bar, pairs: Pairs, *, statistic: Statistic = median, remark: str = ""
 ) -> Row:
-    """The row of `pairs`, ours over theirs."""
+    """Build the row of `pairs`, ours over theirs."""
     return Row(
         what=what,
         bar=bar,
@@ -94,24 +94,24 @@ def compared(
 
 
 def spread(seconds: Iterable[float]) -> str:
-    """The median of some times, and what eight of ten lie between."""
+    """Format the median of some times and the range of the middle 80 %."""
     ms = [second * 1000 for second in seconds]
     low, middle, high = (shown(percentile(ms, rank)) for rank in (10, 50, 90))
     return f"{middle} ms ({low}-{high})"
 
 
 def shown(number: float) -> str:
-    """A number in three digits, or all before the point."""
+    """Format a number with three digits, or as an integer from 1,000."""
     return f"{number:,.0f}" if number >= 1000 else f"{number:.3g}"
 
 
 def heading() -> str:
-    """What stands above the rows."""
+    """Return the head of the table."""
     return f"{_line(_HEADS)}\n{'-' * (sum(_WIDTHS) + 2 * len(_WIDTHS))}"
 
 
 def written(row: Row) -> str:
-    """One row, its remark below it."""
+    """Format one row with its remark below it."""
     value, interval = "", ""
     if row.ratio is not None:
         value = f"{row.ratio.value:.3g}"

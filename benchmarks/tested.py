@@ -32,7 +32,7 @@ BAR = 2.0
 
 
 def main(folders: Sequence[Path] = (BUNDLED, CORPUS)) -> None:
-    """Print what is tested and what fails, why, and what it took."""
+    """Print the number of tests, each failure with its reason, and the duration."""
     found = sorted(file for folder in folders for file in folder.rglob("*.widget"))
     with TemporaryDirectory() as into:
         # Each in a folder of its own: files of different people may have the same name.
@@ -73,7 +73,7 @@ def _test(widgets: Sequence[Path], into: Path) -> None:
 
 
 def _results(widgets: Sequence[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What a host is handed of each widget that is served, for each theme."""
+    """Yield each theme and the tool result of each served widget."""
     for folder in sorted({file.parent for file in widgets}):
         server = server_over(folder)
         snapshot = server.registry.current

@@ -1,4 +1,4 @@
-"""What toolsets cost a model, and how well the reference answers.
+"""Costs of toolsets for a model, and the quality of the reference's answers.
 
 `python -m benchmarks.toolsets`
 

@@ -67,7 +67,7 @@ class Wire:
         return self.take()
 
     def timed(self, request: bytes) -> float:
-        """How many seconds an answer takes, which must be a good one."""
+        """Send a request and return the seconds to its answer, which must not be an error."""
         self.reopen()
         started_s = time.perf_counter()
         answer = self.ask(request)
@@ -76,7 +76,7 @@ class Wire:
         return took_s
 
     def reopen(self) -> None:
-        """Connect anew if the server closed the connection while nothing was asked."""
+        """Reconnect if the server closed the idle connection."""
         if select.select([self.socket], [], [], 0)[0]:
             self.close()
             self.socket = _connected(self._url)
@@ -86,7 +86,7 @@ class Wire:
         self.socket.sendall(request)
 
     def take(self) -> Answer:
-        """Take the response to the oldest request that has none."""
+        """Read the response to the oldest open request."""
         status, headers = self.take_head()
         length = int(headers.get("content-length", 0))
         while len(self._received) < length:
@@ -97,7 +97,7 @@ class Wire:
         return Answer(status=status, headers=headers, body=body)
 
     def take_head(self) -> tuple[int, Mapping[str, str]]:
-        """Take the status and the headers of a response, and nothing of its body."""
+        """Read the status and the headers of a response, and nothing of its body."""
         while (end := self._received.find(b"\r\n\r\n")) < 0:
             self._more()
         first, *lines = self._received[:end].decode("latin-1").split("\r\n")
@@ -106,7 +106,7 @@ class Wire:
         return int(first.split(" ")[1]), {name.lower(): value.strip() for name, _, value in parts}
 
     def told(self) -> bool:
-        """Take what has come, and say whether the list of tools was among it announced anew."""
+        """Read what has arrived; return whether it announces a new list of tools."""
         self._more()
         if _TOLD in self._received:
             self._received.clear()
@@ -127,17 +127,17 @@ def _connected(url: str) -> socket.socket:
 
 
 def modern(url: str, method: str, params: Mapping[str, Any] | None = None, name: str = "") -> bytes:
-    """A modern request, head and body."""
+    """Build a modern request, head and body."""
     return b"".join(modern_request(url, method, params, name=name))
 
 
 def call(url: str, tool: str, arguments: Mapping[str, Any]) -> bytes:
-    """A modern `tools/call`."""
+    """Build a modern `tools/call`."""
     return modern(url, "tools/call", {"name": tool, "arguments": dict(arguments)}, name=tool)
 
 
 class Session:
-    """A legacy session: the handshake is done, and its requests can be made."""
+    """A legacy session after its handshake."""
 
     _id = ""
 
@@ -151,7 +151,7 @@ class Session:
         self.wire.ask(self.request("notifications/initialized"))
 
     def request(self, method: str, params: Mapping[str, Any] | None = None) -> bytes:
-        """A request of this session, head and body."""
+        """Build a request of this session, head and body."""
         content: dict[str, Any] = {"jsonrpc": "2.0", "method": method, "params": params or {}}
         if not method.startswith("notifications/"):
             content["id"] = 1
@@ -159,7 +159,7 @@ class Session:
         return self._head("POST", {"content-length": str(len(body))}) + body
 
     def stream(self) -> bytes:
-        """The request for the stream that announcements come on."""
+        """Build the request for the stream of notifications."""
         return self._head("GET", {})
 
     def _head(self, verb: str, more: Mapping[str, str]) -> bytes:
@@ -177,7 +177,7 @@ class Session:
 
 
 def listen(url: str, era: Era) -> Wire:
-    """A connection on which changes of the list of tools are announced."""
+    """Open a connection that receives notifications of changed tool lists."""
     wire = Wire(url)
     if era == "legacy":
         session = Session(url)
@@ -192,7 +192,7 @@ def listen(url: str, era: Era) -> Wire:
 
 
 def all_told(wires: Sequence[Wire]) -> float:
-    """Wait until each of `wires` was told that the list changed: the clock when the last was."""
+    """Wait for the notification on each of `wires` and return the time of the last."""
     waiting = {wire.socket: wire for wire in wires}
     while waiting:
         readable, _, _ = select.select(list(waiting), [], [], PATIENCE_S)

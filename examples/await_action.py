@@ -40,7 +40,7 @@ async def main() -> None:
 
 
 async def wait(agent: Client, render_id: str) -> None:
-    """What the agent does between two turns of its model."""
+    """Wait for the user's actions between two turns of the model."""
     heard = await answer(agent, "await_widget_action", render_id=render_id, timeout_s=20)
     for one in heard["actions"]:
         print(f"heard     {one['action']} {json.dumps(one['payload'])}")
@@ -51,7 +51,7 @@ async def wait(agent: Client, render_id: str) -> None:
 
 
 async def press(page: Client, render_id: str, action: dict[str, Any]) -> None:
-    """What a page does when its user has chosen a card and pressed the button."""
+    """Submit the form as the page does when the user presses the button."""
     payload = {**action["payload"], "payment": {"method": "card"}}
     pressed = await answer(
         page,
@@ -65,7 +65,7 @@ async def press(page: Client, render_id: str, action: dict[str, Any]) -> None:
 
 
 async def answer(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
-    """What `tool` answers to programs."""
+    """Call `tool` and return its structured content."""
     result = await client.call_tool(tool, arguments)
     return result.structured_content or {}
 

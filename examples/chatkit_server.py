@@ -94,7 +94,7 @@ async def main() -> None:
 
 
 def described(item: dict[str, Any]) -> str:
-    """An item of a thread in one line."""
+    """Describe an item of a thread in one line."""
     if item.get("type") == "widget":
         tree = item["widget"]
         return f"widget: {tree['type']} of {', '.join(c['type'] for c in tree['children'])}"

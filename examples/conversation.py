@@ -1,4 +1,4 @@
-"""A chat model for LangChain that says what was written for it, and how the talk is printed."""
+"""A scripted chat model for LangChain, and the printing of its conversation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ScriptedChatModel(FakeMessagesListChatModel):
 
 
 def calling(tool: str, arguments: dict[str, Any]) -> ScriptedChatModel:
-    """A model that calls `tool` and then answers the question."""
+    """Build a model that calls `tool` and then answers the question."""
     call = {"name": tool, "args": arguments, "id": "call_1"}
     script: list[BaseMessage] = [
         AIMessage("", tool_calls=[call]),

@@ -1,4 +1,4 @@
-"""Be told of a widget the moment its file is dropped, with the `fastmcp` client.
+"""Receive a notification when a widget is added, with the `fastmcp` client.
 
 python -m examples.fastmcp_client
 """
@@ -49,7 +49,7 @@ async def drop_and_call(client: Client[Any], folder: Path) -> None:
 
 
 async def structured(client: Client[Any], tool: str, **arguments: Any) -> dict[str, Any]:
-    """What `tool` answers to programs; a call that fails raises."""
+    """Call `tool` and return its structured content; raise if the call fails."""
     result = await client.call_tool(tool, arguments)
     return result.structured_content or {}
 

@@ -52,7 +52,7 @@ async def show_a_flight(client: Client) -> None:
 
 
 async def structured(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
-    """What `tool` answers to programs."""
+    """Call `tool` and return its structured content."""
     result = await client.call_tool(tool, arguments)
     return result.structured_content or {}
 

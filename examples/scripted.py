@@ -1,4 +1,4 @@
-"""A model for the OpenAI Agents SDK that says what was written for it: no network, no key."""
+"""A scripted model for the OpenAI Agents SDK: no network, no key."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ScriptedModel(Model):
 
 
 def calls(tool: str, arguments: Mapping[str, Any]) -> ResponseFunctionToolCall:
-    """A line: the model calls `tool`."""
+    """Build a line of the script in which the model calls `tool`."""
     return ResponseFunctionToolCall(
         type="function_call",
         id="call_item_1",
@@ -55,7 +55,7 @@ def calls(tool: str, arguments: Mapping[str, Any]) -> ResponseFunctionToolCall:
 
 
 def says(text: str) -> ResponseOutputMessage:
-    """A line: the model answers."""
+    """Build a line of the script in which the model answers."""
     part = ResponseOutputText(type="output_text", text=text, annotations=[])
     return ResponseOutputMessage(
         type="message", id="answer_1", role="assistant", status="completed", content=[part]

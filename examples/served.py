@@ -1,4 +1,4 @@
-"""A daemon of its own for each example, so that one command is all a reader needs.
+"""A daemon for each example, so that one command runs it.
 
 python -m examples.served COMMAND…      runs COMMAND, with the daemon's URL behind it
 """
@@ -21,10 +21,10 @@ BUNDLED = Path(__file__).resolve().parent.parent / "widgets"
 
 @asynccontextmanager
 async def served(folder: Path = BUNDLED) -> AsyncIterator[str]:
-    """The URL of `widgetd serve` over `folder`, on a free port, until the block ends."""
+    """Serve `folder` with `widgetd serve` on a free port and yield its URL."""
     command = [sys.executable, "-m", "widgetd", "serve", str(folder)]
     flags = ["--port", "0", "--log-level", "warning"]
-    # What a reader has set for a daemon of their own is not meant for this one.
+    # The settings in the environment are meant for the reader's own daemon.
     environment = {
         key: value for key, value in os.environ.items() if not key.startswith("WIDGETD_")
     }

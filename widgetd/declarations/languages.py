@@ -112,7 +112,7 @@ def _python_literals(values: tuple[Any, ...]) -> str:
 
 
 def _typed_dict(record: Record) -> Iterator[str]:
-    """A class, or a call where a key cannot be declared in a class and stay what it is."""
+    """Declare a class; use the functional form for keys that a class cannot declare."""
     shapes = {field.name: PYTHON.spell(field.shape) for field in record.fields}
     for field in record.fields:
         if not field.required:

@@ -165,7 +165,7 @@ class FastPath:
     async def _receive(
         self, scope: sdk.Scope, receive: sdk.Receive, taken: list[sdk.Message]
     ) -> Request | None:
-        """The request, if it is plainly good; what had to be received for that is in `taken`."""
+        """Return the request if it is plain and valid; append each received message to `taken`."""
         if scope.get("path") != self._path or scope["method"] != "POST":
             return None
         headers = dict(scope["headers"])

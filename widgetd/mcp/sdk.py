@@ -301,7 +301,7 @@ async def end_session(endpoint: Any, session: str) -> None:
 
 
 def sessions_of(endpoint: Any) -> Mapping[str, Any]:
-    """The open legacy sessions of the MCP endpoint, or of layers around it."""
+    """Return the open legacy sessions of the MCP endpoint, through layers around it."""
     manager = _manager(endpoint)
     if manager is None:  # the app never started
         return {}

@@ -30,10 +30,10 @@ def mocks(
     profile: Profile = "auto",
     snapshot: Snapshot | None = None,
 ) -> list[dict[str, Any]]:
-    """Calls of `widget` with their results, as they would come over the wire.
+    """Build calls of `widget` with their results, as they appear on the wire.
 
     Args:
-        widget: What is called.
+        widget: The widget to call.
         state: Which kind of arguments.
         seed: The same seed gives the same calls.
         count: How many calls, from this seed on.
@@ -65,7 +65,7 @@ def mocks(
 def answer(
     widget: Widget, snapshot: Snapshot, arguments: Mapping[str, Any], *, policy: Policy, name: str
 ) -> dict[str, Any]:
-    """The result of one call on the wire, with nothing in it that the next run would change.
+    """Build the result of one call on the wire, the same in every run.
 
     With the widget, `name` decides the render's id.
 

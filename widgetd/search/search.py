@@ -67,7 +67,7 @@ class Search:
         tags: Collection[str] = (),
         audience: Hashable = None,
     ) -> tuple[list[Hit], int]:
-        """The best `limit` widgets for `query`, and how many fit at all.
+        """Return the best `limit` widgets for `query` and the number of all matches.
 
         An empty query fits every widget, in the order of names; one of `tags` must be a widget's,
         if there are any. The next view that `audience` has is likely to be much the same.

@@ -135,7 +135,7 @@ class SearchIndex(Generic[Document]):
         return log(1 + (len(self._lengths) - having + 0.5) / (having + 0.5))
 
     def _meanings(self, word: str) -> Mapping[str, float]:
-        """The words of documents that `word` may mean, and how likely that is."""
+        """Return the words of documents that `word` may mean, each with its weight."""
         meanings = {alias: ALIAS for alias in _aliases().get(word, ()) if alias in self._postings}
         if word in self._postings:
             return {**meanings, word: 1.0}

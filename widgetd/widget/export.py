@@ -176,7 +176,7 @@ def compared(template: str, studio: Studio, schema: Schema, limits: Limits) -> C
 
 
 def argument_sets(studio: Studio, schema: Schema) -> Iterator[Mapping[str, Any]]:
-    """The samples of Studio, and generated arguments that the schema admits."""
+    """Yield the samples of Studio, then generated arguments that the schema admits."""
     yield from studio.samples
     for seed, state in islice(product(range(SETS), _STATES), SETS):
         made = sample(schema, state=state, seed=seed)
@@ -187,7 +187,7 @@ def argument_sets(studio: Studio, schema: Schema) -> Iterator[Mapping[str, Any]]
 def _drawn(
     source: Template | View, arguments: Mapping[str, Any], limits: Limits
 ) -> tuple[dict[str, Any] | None, int]:
-    """The tree of `arguments`, None where there is none; and how many steps that took."""
+    """Render `arguments`; return the tree, None if there is none, and the number of steps."""
     try:
         made = source.rendering(arguments)
     except CallError as error:

@@ -233,11 +233,11 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
         return len(self._tools)
 
     def listed_for(self, scopes: frozenset[str], *, apps: bool = True) -> frozenset[str]:
-        """The tools that a caller with these scopes is told of, those of `core` in any case.
+        """Return the tools listed for a caller with these scopes, always with those of `core`.
 
         Args:
-            scopes: What they may do.
-            apps: Whether their client has pages, which alone have use for some tools.
+            scopes: The caller's scopes.
+            apps: Whether the client shows pages; some tools serve only those.
         """
         names = self._listed.get((scopes, apps))
         if names is None:
