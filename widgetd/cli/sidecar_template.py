@@ -76,6 +76,7 @@ _EXAMPLES = """
 _ACTION = """\
 # [actions.{type}]
 # description = "…"
+# repeat = true  # for a counter: otherwise a page takes it once in each version
 # [[actions.{type}.checks]]
 # field = "until"
 # holds = "payload.until > payload.from"

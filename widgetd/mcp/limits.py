@@ -27,6 +27,8 @@ class ServerLimits:
         wait_s: The longest wait of one call; many clients time out after a minute.
         note_chars: Length of a note beneath a widget.
         named_actions: Actions that an error names.
+        recorded_actions: Actions recorded of one version, for pages that are mounted later; they
+            show the last one.
         hits: Widgets in one answer of a search, or of details.
         details_bytes: Size of an answer about widgets; the first item is always included.
         log_bytes: Size of the events in one answer.
@@ -48,6 +50,7 @@ class ServerLimits:
     wait_s: int = 60
     note_chars: int = 200
     named_actions: int = 6
+    recorded_actions: int = 16
     hits: int = 50
     details_bytes: int = 64 * 1024
     log_bytes: int = 64 * 1024

@@ -71,9 +71,9 @@ class Rendering:
         self._compiled = CompiledCache()
         # One at a time: worker threads share the interpreter with the event loop.
         self._thread_limit = anyio.CapacityLimiter(1)
-        self._shown: WeakKeyDictionary[Widget, tuple[bytes, bool, tuple[str, ...]]] = (
-            WeakKeyDictionary()
-        )
+        self._shown: WeakKeyDictionary[
+            Widget, tuple[bytes, bool, tuple[str, ...], tuple[str, ...]]
+        ] = WeakKeyDictionary()
 
     async def call(self, widget: Widget, arguments: Mapping[str, Any], caller: Caller) -> Result:
         """Render `widget` for `caller` and store the render.
@@ -333,8 +333,11 @@ class Rendering:
         known = self._shown.get(widget)
         if known is None:
             labels = (widget.tool, *definition.tags)
-            known = self._shown[widget] = to_json(ui(widget).wire()), is_elevated(widget), labels
-        shown, elevated, labels = known
+            actions = definition.sidecar.actions
+            repeatable = tuple(name for name, note in actions.items() if note.repeat)
+            shown = to_json(ui(widget).wire())
+            known = self._shown[widget] = shown, is_elevated(widget), labels, repeatable
+        shown, elevated, labels, repeatable = known
         is_interactive = has_actions(made.tree, made.json)
         head = {"uiType": definition.ui_type}
         return StoredRender(
@@ -348,6 +351,7 @@ class Rendering:
             coerced=made.coerced,
             source=widget.source,
             follow=is_interactive,
+            repeatable=repeatable,
             text=text,
             data=to_json(head | facts),
             ui=shown,

@@ -53,6 +53,7 @@ class RenderMark(MetaModel):
         mended: Sentences on coerced arguments.
         source: The part of the file that was drawn, if it has both a template and JSX.
         follow: Whether the render may be replaced, so that pages should call `follow_render`.
+        repeat: Actions that are taken again at each press; all others once in each version.
         version: Version number of a replaced render; absent in the first version.
         state: Outcome of the user's action; absent in the first version.
         note: A sentence for the user, shown beneath the widget.
@@ -66,6 +67,7 @@ class RenderMark(MetaModel):
     mended: tuple[str, ...] | None = None
     source: Literal["template", "view"] | None = None
     follow: bool | None = None
+    repeat: tuple[str, ...] | None = None
     version: int | None = None
     state: Literal["done", "failed"] | None = None
     note: str | None = None

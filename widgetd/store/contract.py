@@ -86,6 +86,7 @@ class StoredRender:
         coerced: Sentences on coerced arguments.
         source: The part of the file that was drawn, if it has both a template and JSX.
         follow: Whether the render may be replaced, so that pages should ask for newer versions.
+        repeatable: Actions that pages send again at each press.
         state: Outcome of the user's action; empty in the first version.
         note: A sentence for the user, shown beneath the widget.
         text: The summary, for the model.
@@ -112,6 +113,7 @@ class StoredRender:
     coerced: tuple[str, ...] = ()
     source: Literal["template", "view", ""] = ""
     follow: bool = False
+    repeatable: tuple[str, ...] = ()
     state: Literal["done", "failed", ""] = ""
     note: str = ""
     text: str = ""
@@ -138,6 +140,7 @@ class StoredRender:
             "mended": self.coerced,
             "source": self.source,
             "follow": self.follow,
+            "repeat": self.repeatable,
             "version": self.version if self.version > 1 else None,
             "state": self.state,
             "note": self.note,
@@ -218,14 +221,18 @@ def _read_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
         value = metadata.get(name)
         return value if isinstance(value, str) and (not allowed or value in allowed) else ""
 
-    coerced = metadata.get("mended")
+    def texts(name: str) -> tuple[str, ...]:
+        values = metadata.get(name)
+        return tuple(filter(_is_text, values)) if isinstance(values, list) else ()
+
     return {
         "generation": text("generation"),
         "digest": text("digest"),
         "duration_ms": _read_float(metadata, "ms"),
-        "coerced": tuple(filter(_is_text, coerced)) if isinstance(coerced, list) else (),
+        "coerced": texts("mended"),
         "source": text("source", ("template", "view")),
         "follow": metadata.get("follow") is True,
+        "repeatable": texts("repeat"),
         "state": text("state", ("done", "failed")),
         "note": text("note"),
     }

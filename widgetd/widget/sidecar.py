@@ -63,6 +63,9 @@ class ActionNote(SidecarPart):
 
     description: str = Field(description="what it means when the user takes it")
     checks: tuple[ActionCheck, ...] = Field(default=(), description="what its payload must satisfy")
+    repeat: bool = Field(
+        default=False, description="take it again at each press, even if nothing has changed"
+    )
 
 
 class JmesPath(SidecarPart):

@@ -57,7 +57,7 @@ class Story:
     async def act_again(self) -> None:
         for number in self.taken[-1:]:
             answer = await self._act(number, str(number))
-            assert answer == {"status": "accepted", "next": number}
+            assert answer == {"status": "accepted", "next": number, "repeated": True}
 
     async def act_wrongly(self) -> None:
         answer = await self._act("many", f"wrong {len(self.taken)}")

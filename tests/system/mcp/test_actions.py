@@ -103,9 +103,39 @@ async def test_the_same_key_twice_is_one_action_with_one_answer(
     again = await act(client, render_id, GIVEN)
     other = await act(client, render_id, GIVEN, key="k2")
 
-    assert first.structured_content == again.structured_content == {"status": "accepted", "next": 1}
+    assert first.structured_content == {"status": "accepted", "next": 1}
+    assert again.structured_content == {"status": "accepted", "next": 1, "repeated": True}
     assert other.structured_content == {"status": "accepted", "next": 2}
     assert len((await awaited(client, render_id))["actions"]) == 2
+
+
+async def test_page_that_is_mounted_again_reads_the_last_action_of_its_version(
+    client: Client, render_id: str
+) -> None:
+    async def status(after: int) -> Any:
+        given = {"render_id": render_id, "after": after, "timeout_s": 0}
+        return (await client.call_tool("follow_render", given)).structured_content
+
+    before = await status(1)
+    await act(client, render_id, GIVEN)
+    await act(client, render_id, GIVEN)
+    await act(client, render_id, {"order": "o1", "line": "tea"}, action="line.drop", key="k2")
+    acted = await status(1)
+    await client.call_tool("update_render", {"render_id": render_id, "note": "Dropped."})
+
+    assert before == {"status": "timeout"}
+    assert acted == {"status": "timeout", "acted": "line.drop"}
+    assert await status(2) == {"status": "timeout"}
+
+
+async def test_result_names_the_actions_that_its_sidecar_lets_repeat() -> None:
+    counter = order("[actions.'line.drop']\ndescription = 'Less.'\nrepeat = true")
+    server = build(Registry(snapshot_of(counter)), local_store(Bounds()))
+    async with Client(sdk.lowlevel_of(server.mcp)) as client:
+        result = await client.call_tool("order", ARGUMENTS)
+
+    assert result.meta is not None
+    assert result.meta["widgetd/render"]["repeat"] == ["line.drop"]
 
 
 async def test_a_key_keeps_its_answer_when_the_queue_is_full(

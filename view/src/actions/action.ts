@@ -24,6 +24,34 @@ export const action = Object.assign(
   { schema: actionRecord.schema },
 );
 
+/** Returns the label of the control that takes an action of this type, other than by a change. */
+export function labelOf(tree: unknown, type: string): string | undefined {
+  if (Array.isArray(tree)) return tree.map((one) => labelOf(one, type)).find(isFound);
+  if (!isObject(tree)) return undefined;
+  const taken = Object.entries(tree).some(
+    ([name, value]) =>
+      /(?:^a|A)ction$/.test(name) &&
+      name !== "onChangeAction" &&
+      isObject(value) &&
+      value.type === type,
+  );
+  if (taken && tree.type === "Form") return submitOf(tree) ?? "";
+  if (taken) return typeof tree.label === "string" ? tree.label : "";
+  return Object.values(tree)
+    .map((one) => labelOf(one, type))
+    .find(isFound);
+}
+
+const isFound = (label: string | undefined) => label !== undefined;
+
+/** Returns the label of a form's button. */
+function submitOf(form: unknown): string | undefined {
+  if (Array.isArray(form)) return form.map(submitOf).find(isFound);
+  if (!isObject(form)) return undefined;
+  if (form.submit === true && typeof form.label === "string") return form.label;
+  return submitOf(form.children);
+}
+
 /** Visits every action in a tree, wherever a component keeps it. */
 export function* actionsIn(value: unknown): Generator<Action> {
   if (Array.isArray(value)) for (const item of value) yield* actionsIn(item);

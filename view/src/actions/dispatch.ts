@@ -10,6 +10,7 @@ import { type ActionOutcome, type ActionRequest, NO_PROBLEMS } from "../app/stag
 import type { Notice } from "../app/view";
 import { type Ability, Failure, type Host } from "../host/host";
 import type { Rendered } from "../host/result";
+import { RpcError } from "../host/rpc";
 import { isWebAddress } from "../style/url";
 import { isObject, type JsonObject } from "../tree/node";
 import type { Action } from "./action";
@@ -25,6 +26,10 @@ export interface Surface {
   renderId(): string | undefined;
   /** What is shown, as JSON: another picture is another one. */
   picture(): string;
+  /** The render's version that is shown. */
+  version(): number;
+  /** Tells whether each press takes the action again. */
+  repeats(type: string): boolean;
   show(result: Rendered): void;
   /** Tells the user how an action fares. */
   say(notice: Notice): void;
@@ -35,6 +40,7 @@ interface Deed {
   readonly what: string;
   readonly key: string;
   underWay: Promise<ActionOutcome> | undefined;
+  tries: number;
   told: boolean;
 }
 
@@ -44,7 +50,9 @@ export class Dispatcher {
   readonly #host: Host;
   readonly #surface: Surface;
   readonly #taken: JsonObject[] = [];
-  #last: Deed | undefined;
+  /** The latest last, by what was done. */
+  readonly #deeds = new Map<string, Deed>();
+  #isRefused = false;
 
   constructor(host: Host, surface: Surface) {
     this.#host = host;
@@ -59,9 +67,9 @@ export class Dispatcher {
   /**
    * Sends the action; whatever goes wrong is shown, and never thrown.
    *
-   * As long as neither the picture nor what is filled in changes, and nothing else is pressed,
-   * another press is the same action: it is not sent while the first is under way, and later
-   * with the key of the first.
+   * As long as neither the version nor what is filled in changes, another press is the same
+   * action: it is not sent while the first is under way, and later with the key of the first. The
+   * key is made of these alone, so that a view which is mounted again cannot take it twice.
    */
   send(request: ActionRequest): Promise<ActionOutcome> {
     const deed = this.#deedOf(request);
@@ -73,16 +81,28 @@ export class Dispatcher {
 
   #deedOf({ action, payload, isChange }: ActionRequest): Deed {
     const what = JSON.stringify([this.#surface.picture(), action, payload]);
-    if (!isChange && this.#last?.what === what) return this.#last;
-    const deed = { what, key: freshKey(), underWay: undefined, told: false };
-    if (!isChange) this.#last = deed;
+    const known = isChange ? undefined : this.#deeds.get(what);
+    const isRepeated = isChange || this.#surface.repeats(action.type);
+    if (known && (known.underWay || !isRepeated || !known.told)) return known;
+    const key = isRepeated
+      ? freshKey()
+      : digest([this.#surface.renderId(), this.#surface.version(), action.type, payload]);
+    const deed: Deed = { what, key, underWay: undefined, tries: 0, told: false };
+    if (!isChange) this.#remember(deed);
     return deed;
+  }
+
+  #remember(deed: Deed): void {
+    this.#deeds.delete(deed.what);
+    this.#deeds.set(deed.what, deed);
+    const [oldest] = this.#deeds.keys();
+    if (this.#deeds.size > REMEMBERED && oldest !== undefined) this.#deeds.delete(oldest);
   }
 
   async #attempt(request: ActionRequest, deed: Deed): Promise<ActionOutcome> {
     const route = this.#route(request.action);
     const quiet = request.isChange || route === "link";
-    if (!quiet) this.#surface.say({ kind: "busy", text: `Sending ${quoted(request)}…` });
+    if (!quiet) this.#surface.say({ kind: "busy", text: `Sending ${quoted(request.label)}…` });
     try {
       const outcome = await this.#take(route, request, deed);
       if (Object.keys(outcome.problems).length) this.#fail(request, MISFIT);
@@ -98,25 +118,41 @@ export class Dispatcher {
   }
 
   #confirm(request: ActionRequest): void {
-    this.#surface.say({ kind: "sent", text: `${quoted(request)} was sent.` });
+    this.#surface.say({ kind: "sent", text: `${quoted(request.label)} was sent.` });
   }
 
   #fail(request: ActionRequest, reason: string): void {
-    const text = `${quoted(request)} did not go through${reason && `: ${reason}`}.`;
+    const text = `${quoted(request.label)} did not go through${reason && `: ${reason}`}.`;
     this.#surface.say({ kind: "problem", text });
   }
 
   async #take(route: Route, request: ActionRequest, deed: Deed): Promise<ActionOutcome> {
     if (route === "link") await this.#host.openLink(linkOf(request.action) ?? "");
-    else if (route === "tool") return this.#call(request, deed);
+    else if (route === "tool") return this.#callOrSay(request, deed);
     else if (!deed.told && route === "message") await this.#host.say(this.#sentence(request));
     else if (!deed.told && route === "context") await this.#tellModel(request);
     deed.told = true;
     return NO_PROBLEMS;
   }
 
+  /** Calls the tool; a host that refuses that hears a message, as one without tools. */
+  async #callOrSay(request: ActionRequest, deed: Deed): Promise<ActionOutcome> {
+    try {
+      return await this.#call(request, deed);
+    } catch (error) {
+      const isRefusal = error instanceof RpcError ? !error.isUncertain : error instanceof Refusal;
+      if (!isRefusal || !this.#host.can("message")) throw error;
+      this.#isRefused = true;
+      if (!deed.told) await this.#host.say(this.#sentence(request));
+      deed.told = true;
+      if (!request.isChange) this.#confirm(request);
+      return NO_PROBLEMS;
+    }
+  }
+
   async #call(request: ActionRequest, deed: Deed): Promise<ActionOutcome> {
     const { action, payload } = request;
+    deed.tries += 1;
     const result = await this.#host.callTool(ACTION_TOOL, {
       render_id: this.#surface.renderId(),
       action: action.type,
@@ -126,10 +162,13 @@ export class Dispatcher {
     if (result.tree) this.#surface.show(result);
     const { problems } = result;
     if (Object.keys(problems).length > 0) return { problems };
+    if (result.isForeign) throw new Refusal(result.reason, { cause: result.text });
     if (result.isError) throw new Failure(result.reason, { cause: result.text });
     // At once: how long the host takes to tell the model is not the user's business.
     if (!request.isChange) this.#confirm(request);
-    if (!deed.told) await this.#tell(request);
+    // Another mount of the view has told the model.
+    const isKnown = result.repeated && deed.tries === 1;
+    if (!deed.told && !isKnown) await this.#tell(request);
     deed.told = true;
     return NO_PROBLEMS;
   }
@@ -160,7 +199,8 @@ export class Dispatcher {
       if (linkOf(action) && can("openLinks")) return "link";
       return can("updateModelContext") ? "context" : can("message") ? "message" : "none";
     }
-    if (can("serverTools") && this.#surface.renderId()) return "tool";
+    const isCallable = can("serverTools") && !this.#isRefused;
+    if (isCallable && this.#surface.renderId()) return "tool";
     return can("message") ? "message" : "none";
   }
 
@@ -181,6 +221,26 @@ function linkOf({ type, payload }: Action): string | undefined {
   );
 }
 
+/** The host or a gateway refuses the call itself. */
+class Refusal extends Failure {}
+
+const BASIS = 0x6c62272e07bb014262b821756295c58dn;
+const PRIME = 0x1000000000000000000013bn;
+
+/**
+ * Returns 128 bits of a value, as hexadecimal digits: FNV-1a.
+ *
+ * `crypto.subtle` is missing where the page has no secure origin. This withstands no attacker, who
+ * would have the render's id and could act under any key.
+ */
+function digest(value: unknown): string {
+  let hash = BASIS;
+  for (const byte of new TextEncoder().encode(JSON.stringify(value))) {
+    hash = BigInt.asUintN(128, (hash ^ BigInt(byte)) * PRIME);
+  }
+  return hash.toString(16).padStart(32, "0");
+}
+
 /** `crypto.randomUUID` is missing where the page has no secure origin. */
 function freshKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
@@ -188,7 +248,7 @@ function freshKey(): string {
 }
 
 /** What was pressed, as it may be quoted: a whole row of a list is too much. */
-function quoted({ label }: ActionRequest): string {
+export function quoted(label: string): string {
   if (!label) return "It";
   const letters = [...label];
   return `“${letters.length > LONGEST ? `${letters.slice(0, LONGEST - 1).join("")}…` : label}”`;

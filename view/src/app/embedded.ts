@@ -1,7 +1,7 @@
 /** Keeps the screen in step with the host: what it says is shown, what the user does is sent. */
 
-import { type Action, actionsIn } from "../actions/action";
-import { Dispatcher, type Surface } from "../actions/dispatch";
+import { type Action, actionsIn, labelOf } from "../actions/action";
+import { Dispatcher, quoted, type Surface } from "../actions/dispatch";
 import type { HostContext } from "../host/context";
 import { Follower } from "../host/follow";
 import type { Host, HostEvents } from "../host/host";
@@ -39,7 +39,11 @@ export class Embedded implements HostEvents, Surface {
     this.#host = host;
     this.#drawer = program && new ArgumentDrawer(program, (drawing) => this.#preview(drawing));
     this.#dispatcher = new Dispatcher(host, this);
-    this.#follower = new Follower(host, (result) => this.show(result));
+    this.#follower = new Follower(
+      host,
+      (result) => this.show(result),
+      (action) => this.#remind(action),
+    );
     this.#screen = new Screen(element, {
       can: (action) => this.#can(action),
       act: (request) => this.#dispatcher.send(request),
@@ -177,6 +181,22 @@ export class Embedded implements HostEvents, Surface {
     if (drawn && tree && this.#drawer?.isWhole && !isSame(drawn, tree)) {
       this.#host.log("warning", { event: "tree.differed" });
     }
+  }
+
+  version(): number {
+    return this.#screen.view.version;
+  }
+
+  repeats(type: string): boolean {
+    return this.#latest?.repeat.includes(type) ?? false;
+  }
+
+  /** Says what the user had done before the host took the view away and mounted it again. */
+  #remind(type: string): void {
+    const { notice, tree } = this.#screen.view;
+    const label = labelOf(tree, type);
+    if (notice || label === undefined) return;
+    this.#screen.update({ notice: { kind: "sent", text: `${quoted(label)} was sent.` } });
   }
 
   say(notice: Notice): void {

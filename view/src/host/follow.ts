@@ -13,12 +13,15 @@ const MOST_FAILURES = 5;
 export class Follower {
   readonly #host: Host;
   readonly #show: (result: Rendered) => void;
+  readonly #remind: (action: string) => void;
   #renderId: string | undefined;
   #version = 1;
 
-  constructor(host: Host, show: (result: Rendered) => void) {
+  /** `remind` hears of the last action that was taken before the view was mounted. */
+  constructor(host: Host, show: (result: Rendered) => void, remind: (action: string) => void) {
     this.#host = host;
     this.#show = show;
+    this.#remind = remind;
   }
 
   /** Follows this render from this version on, and no other any more. */
@@ -35,17 +38,22 @@ export class Follower {
 
   /** Asks until the render is gone, another one is followed, or the host cannot ask. */
   async #ask(renderId: string): Promise<void> {
+    // The first question is answered at once: what has happened while no view was there?
+    let timeout_s = 0;
     for (let failures = 0; failures < MOST_FAILURES; ) {
       await seen();
       if (renderId !== this.#renderId) return;
       const began = performance.now();
-      const given = { render_id: renderId, after: this.#version, timeout_s: WAIT_S };
+      const given = { render_id: renderId, after: this.#version, timeout_s };
       const found = await this.#host.callTool(FOLLOW_TOOL, given).catch(() => undefined);
       if (!found || renderId !== this.#renderId || found.status === "expired") return;
       failures = found.isError ? failures + 1 : 0;
       this.#version = Math.max(this.#version, found.version);
       if (found.tree && !found.isError) this.#show(found);
-      else if (performance.now() - began < PAUSE_MS) await pause(PAUSE_MS);
+      else if (timeout_s === 0 && !found.isError) {
+        if (found.acted) this.#remind(found.acted);
+        timeout_s = WAIT_S;
+      } else if (performance.now() - began < PAUSE_MS) await pause(PAUSE_MS);
     }
   }
 }

@@ -27,9 +27,9 @@ export async function recover(
   const again = canCall && (await host.callAgain(args).catch(() => undefined));
   if (!again || again.isError) return undefined;
   const drawn = again.tree || !again.renderId ? again : await fetchRender(host, again.renderId);
-  // The first render has expired, and whatever was done in it must not be done again in another:
-  // without an id, actions go to the model, which knows the conversation.
-  return drawn && renderId ? { ...drawn, renderId: undefined, follow: false } : drawn;
+  // What was done in the first render must not be done again in this one: without an id, actions
+  // go to the model, which knows the conversation.
+  return drawn && { ...drawn, renderId: undefined, follow: false };
 }
 
 /** Returns a render by the first way that the host does not refuse or strip. */

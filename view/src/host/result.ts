@@ -12,6 +12,12 @@ export interface Rendered {
   readonly renderId: string | undefined;
   /** Counts what took the render's place; 1 is the first. */
   readonly version: number;
+  /** Actions that are taken again at each press. */
+  readonly repeat: readonly string[];
+  /** The last action that the server accepted in the version that is shown. */
+  readonly acted: string | undefined;
+  /** The server had accepted the action before. */
+  readonly repeated: boolean;
   /** Newer versions may come, and `follow_render` waits for them. */
   readonly follow: boolean;
   /** What came of what the user did, in a sentence for them. */
@@ -19,6 +25,8 @@ export interface Rendered {
   /** It was not done; the note says why. */
   readonly failed: boolean;
   readonly isError: boolean;
+  /** The error is the host's or a gateway's, so the server took nothing. */
+  readonly isForeign: boolean;
   /** How a wait ended that brought nothing. */
   readonly status: string | undefined;
   /** What the result says in words. */
@@ -31,14 +39,17 @@ export interface Rendered {
   readonly problems: Readonly<Record<string, string>>;
 }
 
+/** How the text of each of the server's errors begins. */
+const OWN_ERROR = /^\[W\d{4}\]/;
+
 /** What a result's text ends with: for the model, and for a page that gets nothing else. */
 const NAMED = /(?:^|\n)Render: (r_[\w-]+)\s*$/;
 
 export function readResult(given: JsonObject): Rendered {
   const result = unwrapped(given);
   const meta = result._meta;
-  const data = result.structuredContent;
   const text = textOf(result.content);
+  const data = result.structuredContent ?? jsonIn(text.replace(NAMED, ""));
   return {
     tree: [at(meta, "widgetd/widget"), data, at(data, "widget"), at(data, "result")].find(isRoot),
     icons: readIcons(at(meta, "widgetd/icons")),
@@ -46,12 +57,16 @@ export function readResult(given: JsonObject): Rendered {
       .map(name)
       .find(Boolean),
     version: count(at(meta, "widgetd/render", "version")),
+    repeat: namesIn(at(meta, "widgetd/render", "repeat")),
+    acted: name(at(data, "acted")),
+    repeated: at(data, "repeated") === true,
     follow: at(meta, "widgetd/render", "follow") === true,
     note: name(at(meta, "widgetd/render", "note")) ?? "",
     failed: at(meta, "widgetd/render", "state") === "failed",
     status: name(at(data, "status")),
     widget: name(at(meta, "widgetd/render", "widget")),
     isError: result.isError === true,
+    isForeign: result.isError === true && !at(meta, "widgetd/error") && !OWN_ERROR.test(text),
     text: text.replace(NAMED, ""),
     reason: reasonOf(at(meta, "widgetd/error")),
     problems: problemsOf(at(data, "validationErrors")),
@@ -73,6 +88,15 @@ export function readRender({ contents }: JsonObject): Rendered {
   });
 }
 
+/** Hosts that strip structured content leave its copy in the text. */
+function jsonIn(text: string): unknown {
+  try {
+    return text.startsWith("{") ? JSON.parse(text) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Some hosts deliver `{"result": …}`. */
 function unwrapped(result: JsonObject): JsonObject {
   const isWrapped = isObject(result.result) && !("content" in result);
@@ -80,6 +104,10 @@ function unwrapped(result: JsonObject): JsonObject {
 }
 
 const name = (value: unknown) => (typeof value === "string" ? value : undefined);
+
+const namesIn = (value: unknown) => (Array.isArray(value) ? value.filter(isText) : []);
+
+const isText = (value: unknown): value is string => typeof value === "string";
 
 const count = (value: unknown) => (typeof value === "number" ? value : 1);
 

@@ -8,8 +8,21 @@ type Listener = (params: JsonObject) => void;
 /** The other side answered a request with an error. */
 export class RpcError extends Error {
   override readonly name = "RpcError";
+  readonly code: number;
+
+  constructor(message: string, code: number) {
+    super(message);
+    this.code = code;
+  }
+
+  /** It may have reached the server nevertheless. */
+  get isUncertain(): boolean {
+    return UNCERTAIN.has(this.code);
+  }
 }
 
+/** Connection closed, request timed out. */
+const UNCERTAIN = new Set([-32000, -32001]);
 const METHOD_NOT_FOUND = -32601;
 const INTERNAL_ERROR = -32603;
 
@@ -74,7 +87,8 @@ export class Rpc {
     const waiting = this.#waiting.get(id as number);
     if (!waiting) return;
     this.#waiting.delete(id as number);
-    if (isObject(error)) waiting.reject(new RpcError(String(error.message ?? "the host refused")));
+    if (isObject(error))
+      waiting.reject(new RpcError(String(error.message ?? "the host refused"), Number(error.code)));
     else waiting.resolve(isObject(result) ? result : {});
   }
 

@@ -15,6 +15,8 @@ type Recorded = { readonly kind: string; readonly params: unknown };
 class FakeHost {
   readonly recorded: Recorded[] = [];
   answer: CallToolResult = { content: [] };
+  /** What has happened to the render before the view was there. */
+  standing: CallToolResult = { content: [], structuredContent: { status: "timeout" } };
   /** Whoever waits for a newer version; each is for the test to answer. */
   readonly following: ((result: CallToolResult) => void)[] = [];
   /** Holds every tool call until it is released. */
@@ -37,6 +39,8 @@ class FakeHost {
     };
     bridge.oncalltool = async (params) => {
       if (params.name === "follow_render") {
+        // The first question is answered at once.
+        if (params.arguments?.timeout_s === 0) return this.standing;
         await record("follow")(params);
         return new Promise((resolve) => this.following.push(resolve));
       }

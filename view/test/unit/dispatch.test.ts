@@ -4,6 +4,7 @@ import { Dispatcher } from "../../src/actions/dispatch";
 import type { ActionRequest } from "../../src/app/stage";
 import type { Ability, Host } from "../../src/host/host";
 import { readResult } from "../../src/host/result";
+import { RpcError } from "../../src/host/rpc";
 import type { JsonObject } from "../../src/tree/node";
 
 const ALL: Ability[] = ["serverTools", "message", "updateModelContext", "openLinks"];
@@ -11,7 +12,7 @@ const ALL: Ability[] = ["serverTools", "message", "updateModelContext", "openLin
 /** A host that writes down what it is asked for. */
 function stand(
   abilities: Ability[] = ALL,
-  answer: JsonObject | Promise<JsonObject> = {},
+  answer: JsonObject | Promise<JsonObject> | (() => JsonObject | Promise<JsonObject>) = {},
   renderId: string | undefined = "r1",
 ) {
   const asked: unknown[] = [];
@@ -19,12 +20,13 @@ function stand(
   const said: string[] = [];
   const keys: string[] = [];
   let picture = "one";
+  let version = 1;
   const host = {
     can: (ability: Ability) => abilities.includes(ability),
     callTool: async (name: string, args: JsonObject) => {
       asked.push({ tool: name, ...args, idempotency_key: undefined });
       keys.push(String(args.idempotency_key));
-      return readResult(await answer);
+      return readResult(await (typeof answer === "function" ? answer() : answer));
     },
     say: async (text: string) => void asked.push({ say: text }),
     updateModel: async (_text: string, state: JsonObject) =>
@@ -35,6 +37,8 @@ function stand(
   const dispatcher = new Dispatcher(host, {
     renderId: () => renderId,
     picture: () => picture,
+    version: () => version,
+    repeats: (type) => type === "count.up",
     show: ({ tree }) => shown.push(tree),
     say: ({ kind, text }) => {
       if (kind === "problem") shown.push(text);
@@ -43,6 +47,7 @@ function stand(
   });
   const redraw = (next: string): void => {
     picture = next;
+    version += 1;
   };
   return { dispatcher, asked, shown, said, keys, redraw };
 }
@@ -68,6 +73,7 @@ const request = (
   ...more,
 });
 
+const OWN_ERROR = { isError: true, content: [{ type: "text", text: "[W2402] full" }] };
 const TOOL_CALL = {
   tool: "widget_action",
   render_id: "r1",
@@ -132,7 +138,7 @@ describe("a server action", () => {
   });
 
   test("that fails is said to have failed", async () => {
-    const answer = { isError: true, content: [{ type: "text", text: "no such render" }] };
+    const answer = { isError: true, content: [{ type: "text", text: "[W2007] no such render" }] };
     const { dispatcher, shown } = stand(ALL, answer);
     await dispatcher.send(request());
     expect(shown).toEqual(["“Send” did not go through."]);
@@ -159,6 +165,28 @@ describe("a server action", () => {
     expect(said).toEqual([]);
     await dispatcher.send(request());
     expect(said).toEqual(["busy: Sending “Send”…", "sent: “Send” was sent."]);
+  });
+});
+
+describe("a host that refuses the call", () => {
+  test.each([
+    ["by an error", () => Promise.reject(new RpcError("Tool not found", -32602))],
+    ["in a result", () => ({ isError: true, content: [{ type: "text", text: "Unknown tool" }] })],
+  ])("%s hears a message, and is not called again", async (_how, answer) => {
+    const { dispatcher, asked, said } = stand(ALL, answer);
+    await dispatcher.send(request());
+    expect(asked).toEqual([TOOL_CALL, TURN]);
+    expect(said.at(-1)).toBe("sent: “Send” was sent.");
+    await dispatcher.send(request({ type: "email.drop" }));
+    expect(asked).toHaveLength(3);
+  });
+
+  test("hears no message where the call may have reached the server", async () => {
+    const lost = () => Promise.reject(new RpcError("Request timed out", -32001));
+    const { dispatcher, asked, shown } = stand(ALL, lost);
+    await dispatcher.send(request());
+    expect(asked).toEqual([TOOL_CALL]);
+    expect(shown).toEqual(["“Send” did not go through."]);
   });
 });
 
@@ -194,7 +222,7 @@ describe("pressing again", () => {
   );
 
   test("after a failure is the same action, so that none is taken twice", async () => {
-    const { dispatcher, keys } = stand(ALL, { isError: true });
+    const { dispatcher, keys } = stand(ALL, OWN_ERROR);
     for (let press = 0; press < 2; press++) await dispatcher.send(request());
     expect(new Set(keys).size).toBe(1);
   });
@@ -202,18 +230,47 @@ describe("pressing again", () => {
   test.each([
     ["what is filled in", request({}, { payload: { to: "b@example.org" } })],
     ["the action", request({ type: "email.drop" })],
-  ])("with another one of %s between is another action each time", async (_what, other) => {
-    const { dispatcher, keys } = stand();
+  ])("with another one of %s between is the same action still", async (_what, other) => {
+    const { dispatcher, asked, keys } = stand();
     for (const each of [request(), other, request()]) await dispatcher.send(each);
-    expect(new Set(keys).size).toBe(3);
+    expect(keys[0]).toBe(keys[2]);
+    expect(keys[1]).not.toBe(keys[0]);
+    expect(asked.filter((each) => (each as JsonObject).say)).toHaveLength(2);
   });
 
-  test("in another picture is another action", async () => {
+  test("in another version is another action", async () => {
     const { dispatcher, keys, redraw } = stand();
     await dispatcher.send(request());
     redraw("two");
     await dispatcher.send(request());
     expect(new Set(keys).size).toBe(2);
+  });
+
+  test("in a view that was mounted again has the same key, and starts no second turn", async () => {
+    const first = stand();
+    await first.dispatcher.send(request());
+    const again = stand(ALL, { structuredContent: { status: "accepted", repeated: true } });
+    await again.dispatcher.send(request());
+    expect(again.keys).toEqual(first.keys);
+    expect(again.asked).toEqual([TOOL_CALL]);
+    expect(again.said.at(-1)).toBe("sent: “Send” was sent.");
+  });
+
+  test("tells the model where the first answer was lost on its way", async () => {
+    const answers: Promise<JsonObject>[] = [
+      Promise.reject(new RpcError("timed out", -32001)),
+      Promise.resolve({ structuredContent: { status: "accepted", repeated: true } }),
+    ];
+    const { dispatcher, asked, keys } = stand(ALL, () => answers.shift() ?? {});
+    for (let press = 0; press < 2; press++) await dispatcher.send(request());
+    expect(new Set(keys).size).toBe(1);
+    expect(asked).toEqual([TOOL_CALL, TOOL_CALL, TURN]);
+  });
+
+  test("where the author lets it repeat is another action each time", async () => {
+    const { dispatcher, keys } = stand();
+    for (let press = 0; press < 3; press++) await dispatcher.send(request({ type: "count.up" }));
+    expect(new Set(keys).size).toBe(3);
   });
 
   test("after a change of a field that was taken back is the same action", async () => {

@@ -10,7 +10,7 @@ Source: MCP Apps 2026-01-26, "Tool visibility".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import orjson
@@ -21,7 +21,7 @@ from widgetd.mcp.builtin.table import BuiltinTool, ToolContext, argument, closed
 from widgetd.mcp.limits import LIMITS
 from widgetd.render.result import Result, error_result, structured_result
 from widgetd.schema.phrase import join_alternatives
-from widgetd.store.contract import Awaited, Origin
+from widgetd.store.contract import Awaited, Origin, Store, StoredRender
 from widgetd.text_search import nearest
 from widgetd.widget.action_checks import find_unmet
 from widgetd.widget.actions import TreeAction, find_tree_actions
@@ -32,13 +32,17 @@ SHOWN_ID = argument("string", "The id of the render that is shown.")
 
 
 async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """`{"status": "accepted", "next"}`; where the payload does not fit, `validationErrors`."""
+    """Return `{"status": "accepted", "next", "repeated"?}`, or the payload's `validationErrors`.
+
+    `repeated` says that the action was accepted before under the same key, so that a page that
+    was mounted again does not tell the model of it again.
+    """
     store, render_id = context.store, arguments["render_id"]
     key = arguments["idempotency_key"]
     remembered = f"widget_action {render_id} {key}"
     answer = await store.idempotency.recall(remembered)
     if answer is not None and not await context.rendering.hides_render(render_id, context.caller):
-        return structured_result(dict(answer))
+        return structured_result({**answer, "repeated": True})
     render = await context.rendering.load(render_id, context.caller)
     offered = _offered_action(find_tree_actions(orjson.loads(render.tree)), arguments["action"])
     widget = context.caller.snapshot.widgets.get(render.tool)
@@ -62,7 +66,33 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
     answer = {"status": accepted.status, "next": accepted.seq}
     owner = context.caller.principal.name
     standing = await store.idempotency.remember(remembered, answer, owner=owner)
+    await _record_action(store, render, offered.type, key, owner=owner)
     return structured_result(dict(standing))
+
+
+def _record_keys(render_id: str, version: int) -> Iterator[str]:
+    return (f"acted {render_id} {version} {number}" for number in range(LIMITS.recorded_actions))
+
+
+async def _record_action(
+    store: Store, render: StoredRender, action: str, key: str, *, owner: str
+) -> None:
+    """Record an accepted action of a version, for pages that are mounted later."""
+    record = {"action": action, "key": key}
+    for place in _record_keys(render.id, render.version):
+        if await store.idempotency.remember(place, record, owner=owner) == record:
+            return
+
+
+async def find_last_action(store: Store, render_id: str, version: int) -> str:
+    """Return the last action that was accepted in a version of a render; empty without one."""
+    last = ""
+    for place in _record_keys(render_id, version):
+        record = await store.idempotency.recall(place)
+        if record is None:
+            break
+        last = str(record["action"])
+    return last
 
 
 def _invalid(said: Iterable[tuple[str, str]]) -> dict[str, Any]:

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from widgetd.access.principal import CALL
 from widgetd.errors import CallError
-from widgetd.mcp.builtin.actions import RENDER_ID, SHOWN_ID
+from widgetd.mcp.builtin.actions import RENDER_ID, SHOWN_ID, find_last_action
 from widgetd.mcp.builtin.table import BuiltinTool, ToolContext, argument, closed_object
 from widgetd.mcp.limits import LIMITS
-from widgetd.mcp.limits import LIMITS as MCP_LIMITS
 from widgetd.render.result import Result, structured_result
 from widgetd.store.contract import StoredRender
 
@@ -63,16 +62,21 @@ async def replace_render(
 
 
 async def follow_render(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """Return the newer version's result, or `{"status"}`: timeout, draining, expired."""
+    """Return the newer version's result, or `{"status", "acted"?}`: timeout, draining, expired.
+
+    `acted` is the last action that was accepted in this version, which a page that is mounted
+    again says once more.
+    """
+    render_id, after = arguments["render_id"], arguments["after"]
     found = await context.rendering.wait_for_newer(
-        arguments["render_id"],
-        context.caller,
-        after=arguments["after"],
-        timeout_s=arguments["timeout_s"],
+        render_id, context.caller, after=after, timeout_s=arguments["timeout_s"]
     )
     if isinstance(found, StoredRender):
         return context.rendering.result(found, context.caller, is_for_page=True)
-    return structured_result({"status": found})
+    answer: dict[str, Any] = {"status": found}
+    if found == "timeout" and (acted := await find_last_action(context.store, render_id, after)):
+        answer["acted"] = acted
+    return structured_result(answer)
 
 
 TOOLS = (
@@ -118,7 +122,7 @@ TOOLS = (
                     "number",
                     "How long to wait for it.",
                     minimum=0,
-                    maximum=MCP_LIMITS.wait_s,
+                    maximum=LIMITS.wait_s,
                     default=20,
                 ),
             },
