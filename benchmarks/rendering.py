@@ -147,7 +147,7 @@ def _case(path: Path) -> Case | None:
 
 def _sample(widget: Widget) -> Mapping[str, Any]:
     studio = widget.definition.studio
-    return widget.example or {} if studio is None else dict(studio.default_state)
+    return widget.example if studio is None else dict(studio.default_state)
 
 
 def _taken(case: Case, pairs: int) -> Pairs:

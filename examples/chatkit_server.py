@@ -58,7 +58,7 @@ class Desk(ChatKitServer[None]):
             name="desk",
             mcp_servers=[widgets],
             model=ScriptedModel(
-                calls("flight_tracker", flight.example or {}),
+                calls("flight_tracker", flight.example),
                 says("NF 221 is boarding at gate 22."),
             ),
         )

@@ -23,7 +23,7 @@ async def main() -> None:
     """Ask the agent one question, and print each message and the widget."""
     flight = widgetd.load_widget(BUNDLED / "Flight Tracker.widget")
     async with served() as url, MCPAdapter(url) as widgets:
-        model = calling("flight_tracker", dict(flight.example or {}))
+        model = calling("flight_tracker", dict(flight.example))
         agent = create_agent(model, await widgets.list_tools())
         answer = await agent.ainvoke({"messages": [HumanMessage(QUESTION)]})
     tell(answer["messages"])

@@ -28,6 +28,7 @@ from widgetd.files.source import Source
 from widgetd.files.stamp import QUIET_MS
 from widgetd.limits import Limits
 from widgetd.logs import get_logger
+from widgetd.widget.definition import define
 from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.widget import Widget
 
@@ -262,14 +263,7 @@ def discover_widgets(
     Raises:
         ConfigError: There is no such folder.
     """
-    limits = limits or Limits()
-    folder = bundled_folder() if folder is None else folder
-    make = partial(load, limits=limits)
-    catalog = Catalog(Path(folder), make, limit_bytes=limits.file_bytes, quiet_ms=0)
-    found = catalog.scan()
-    if found.degraded is not None:
-        problem = f"{os.fspath(folder)}: {found.degraded.problem}"
-        raise ConfigError("W0003", problem, "name another folder", exit_code=3)
+    found = _scan_once(folder, load, limits or Limits())
     for fault in found.faults.values():
         if refused is not None:
             refused(fault)
@@ -279,14 +273,51 @@ def discover_widgets(
 
 
 def get_widget(name: str, folder: str | os.PathLike[str] | None = None) -> Widget | None:
-    """Return the widget named `name`, or None.
+    """Return the widget named `name`, or None; compile no other.
 
     Args:
         name: The name of its tool or file, or its title.
         folder: The folder; by default the one of the bundled widgets.
+
+    Raises:
+        ConfigError: There is no such folder.
+        WidgetError: No file with this name can be served; the finding is that of the first.
     """
-    for widget in discover_widgets(folder):
-        if name in (widget.tool, widget.definition.name, widget.definition.title):
-            widget.compile()
-            return widget
+    found = _scan_once(folder, _load_uncompiled, Limits())
+    fault: WidgetError | None = None
+    for tool, owner in found.widgets.items():
+        if name not in (tool, owner.definition.name, owner.definition.title):
+            continue
+        # A file that cannot be compiled leaves its tool's name to the next that claims it.
+        for path in found.claims[tool]:
+            widget = found.entries[path].widget
+            try:
+                if widget is not None:
+                    widget.prove()
+                    return widget
+            except WidgetError as error:
+                fault = fault or error
+    if fault is not None:
+        raise fault
     return None
+
+
+def _load_uncompiled(source: Source, sidecar: Source | None, *, limits: Limits) -> Widget:
+    return Widget(define(source, sidecar, limits=limits), limits=limits)
+
+
+def _scan_once(
+    folder: str | os.PathLike[str] | None, make: Callable[..., Widget], limits: Limits
+) -> Snapshot:
+    """Return the snapshot of a folder, None for that of the bundled widgets.
+
+    Raises:
+        ConfigError: There is no such folder.
+    """
+    folder = bundled_folder() if folder is None else folder
+    load_limited = partial(make, limits=limits)
+    found = Catalog(Path(folder), load_limited, limit_bytes=limits.file_bytes, quiet_ms=0).scan()
+    if found.degraded is not None:
+        problem = f"{os.fspath(folder)}: {found.degraded.problem}"
+        raise ConfigError("W0003", problem, "name another folder", exit_code=3)
+    return found

@@ -8,6 +8,7 @@ the work, so four threads were measured to be no faster.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ from widgetd.files.folder import Folder, open_folder
 from widgetd.files.source import Source, read
 from widgetd.limits import Limits
 from widgetd.logs import get_logger
+from widgetd.text_search import did_you_mean
 from widgetd.widget.definition import compute_digest, define, redefine
 from widgetd.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX
 from widgetd.widget.sidecar import SUFFIX
@@ -232,10 +234,23 @@ def load_widget(path: str | os.PathLike[str], *, limits: Limits | None = None) -
 
     Raises:
         WidgetError: The file cannot be served; the finding has the place and the reason.
-        FileNotFoundError: There is no such file.
+        FileNotFoundError: There is no such file; the error names it, and the nearest there is.
     """
     limits = limits or Limits()
     file = Path(path)
-    with open_folder(file.parent) as folder:
-        source, sidecar = read_pair(folder, file.name, limit_bytes=limits.file_bytes)
+    try:
+        with open_folder(file.parent) as folder:
+            source, sidecar = read_pair(folder, file.name, limit_bytes=limits.file_bytes)
+    except FileNotFoundError:
+        problem = f"there is no such file; {_advise_on_absent(file)}"
+        raise FileNotFoundError(errno.ENOENT, problem, str(file)) from None
     return load(source, sidecar, limits=limits)
+
+
+def _advise_on_absent(file: Path) -> str:
+    try:
+        names = sorted(entry.name for entry in file.parent.iterdir())
+    except OSError:
+        return f"there is no folder '{file.parent}' either"
+    widgets = [name for name in names if name.endswith(WIDGET_SUFFIXES)]
+    return did_you_mean(file.name, widgets, f"'{file.parent}' has {len(widgets)} widgets")

@@ -69,7 +69,7 @@ def render(
     widget = find_widget(load_snapshot(dir), name)
     if upstreams is None or widget.feed is None:
         given = parse_arguments(arguments) if arguments else widget.example
-        print_json(widget.call(given or {}).tree)
+        print_json(widget.call(given).tree)
         return 0
     from widgetd.upstreams.feeds import fill_once
 

@@ -177,7 +177,7 @@ def _copy_bundled(tool: str, name: str) -> _NewWidget:
     content["name"] = name
     content.pop("encodedWidget", None)
     said = "\n".join([f"#:schema ./{SCHEMAS}/sidecar.json", *kept])
-    sample = widgets[tool].example or {}
+    sample = widgets[tool].example
     return content, definition.view.strip(), sample, f"{said}{table}{rest}"
 
 

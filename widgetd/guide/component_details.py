@@ -273,7 +273,7 @@ def _nodes(widget: Widget, journal: CrashJournal) -> Iterator[Mapping[str, Any]]
     """Yield the objects of the example's tree, outer before inner ones."""
     try:
         with journal.rendering(widget.key):
-            pending: list[Any] = [widget.tree(widget.example or {})]
+            pending: list[Any] = [widget.tree(widget.example)]
     except (CallError, WidgetError):
         return
     for node in pending:

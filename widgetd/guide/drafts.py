@@ -143,7 +143,7 @@ class Drafts:
         if built is None:
             return {"findings": draft.rows(), "tool": ""}
         report: dict[str, Any] = {"findings": draft.rows(), "tool": built.tool}
-        given = (built.example or {}) if arguments is None else arguments
+        given = built.example if arguments is None else arguments
         with self._journal.rendering(built.key, self._journal.digest(given)):
             if trace:
                 report["trace"] = _trace(built, given)

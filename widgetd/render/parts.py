@@ -38,7 +38,7 @@ PARTS: Mapping[str, tuple[str, Callable[[Widget, Snapshot], str | None]]] = {
     "encoded": (TEXT, lambda widget, _: widget.definition.document.encoded),
     "schema": (JSON, lambda widget, _: json_text(widget.schema.advertised)),
     "preview": (JSON, lambda widget, _: _json(widget.definition.document.preview)),
-    "example": (JSON, lambda widget, _: _json(widget.example)),
+    "example": (JSON, lambda widget, _: _json(widget.known_example)),
     "source": (JSON, lambda widget, _: widget.definition.content.decode()),
     "view": (
         TEXT,

@@ -49,7 +49,7 @@ def table(snapshot: Snapshot) -> str:
     """
     rows: list[tuple[str, ...]] = [("widget", "tool", "chatkit", "split", "full")]
     for widget in snapshot.widgets.values():
-        if widget.example is not None:
+        if widget.known_example is not None:
             whole = tokens_of_result(widget, snapshot, widget.example, "chatkit")
             split = tokens_of_result(widget, snapshot, widget.example, "split")
             full = whole

@@ -37,9 +37,9 @@ class Feed:
     arguments: Mapping[str, Query] | None
     fields: Mapping[str, Query] | None
 
-    def example(self, whole: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    def example(self, whole: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """Return the caller's part of the author's whole arguments, or a valid substitute."""
-        given = {name: (whole or {})[name] for name in self.part.ask if name in (whole or {})}
+        given = {name: whole[name] for name in self.part.ask if name in whole}
         return given if self.asked.admits(given) else self.asked.smallest
 
     def request(self, asked: Mapping[str, Any]) -> dict[str, Any]:

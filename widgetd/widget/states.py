@@ -146,7 +146,7 @@ def _choose_sample(widget: Widget) -> ShownState:
     shows = (
         candidate for candidate in _list_candidates(widget) if not _is_blank(widget, candidate)
     )
-    return next(shows, None) or ShownState(arguments=widget.example or {})
+    return next(shows, None) or ShownState(arguments=widget.example)
 
 
 def _list_candidates(widget: Widget) -> Iterator[ShownState]:
@@ -197,7 +197,7 @@ def _infer_schema(widget: Widget) -> Schema:
 def _choose_arguments(widget: Widget) -> Mapping[str, Any]:
     """Return arguments of a call that shows something."""
     shows = (one.arguments for one in _list_callable(widget) if not _is_blank(widget, one))
-    return next(shows, None) or widget.example or {}
+    return next(shows, None) or widget.example
 
 
 def _build_render(root: dict[str, Any], arguments: Mapping[str, Any]) -> Render:

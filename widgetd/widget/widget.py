@@ -306,18 +306,23 @@ class Widget:
         """The digest of the content that this widget was compiled from."""
         return self.definition.digest
 
-    @cached_property
-    def example(self) -> Mapping[str, Any] | None:
-        """Valid arguments: the author's, else the smallest.
+    @property
+    def example(self) -> Mapping[str, Any]:
+        """Valid arguments: the author's, else the smallest; empty if none are known.
 
         The first example that shows more than an empty state, else the first.
         """
+        return self.known_example or {}
+
+    @cached_property
+    def known_example(self) -> Mapping[str, Any] | None:
+        """The value of `example`; None if no valid arguments are known."""
         return self.schema.telling if self._authors is None else self._authors
 
     @property
     def call_example(self) -> Mapping[str, Any] | None:
         """The caller's part of the example."""
-        return self.example if self.feed is None else self.feed.example(self.example)
+        return self.known_example if self.feed is None else self.feed.example(self.example)
 
     @cached_property
     def _authors(self) -> Mapping[str, Any] | None:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import sys
+from collections import Counter
 from pathlib import Path
+from types import FrameType
 from typing import Any, get_type_hints
+
+import pytest
 
 import widgetd
 from tests.serving import widget_file
@@ -22,14 +27,73 @@ def test_without_a_folder_the_bundled_widgets_are_meant() -> None:
     assert found.tool == "flight_tracker"
 
 
-def test_a_widget_that_is_found_is_compiled_and_no_other_need_be(tmp_path: Path) -> None:
-    for name in ("Greeting", "Parting"):
-        (tmp_path / f"{name}.widget").write_text(widget_file(name))
+def test_get_widget_compiles_the_widget_it_finds_and_no_other() -> None:
+    compiled = Counter[str]()
+
+    def count(frame: FrameType, event: str, _argument: object) -> None:
+        if event == "call" and frame.f_code is widgetd.Widget.compile.__code__:
+            compiled[frame.f_locals["self"].tool] += 1
+
+    sys.setprofile(count)
+    try:
+        found = widgetd.get_widget("flight_tracker")
+    finally:
+        sys.setprofile(None)
+
+    assert found is not None
+    assert {"template", "schema", "summary"} <= vars(found).keys()
+    assert compiled == {"flight_tracker": 1}
+
+
+def test_get_widget_names_the_fault_of_the_file_it_finds(tmp_path: Path) -> None:
+    (tmp_path / "Greeting.widget").write_text(widget_file("Greeting", template="{{ who"))
+    (tmp_path / "Parting.widget").write_text(widget_file("Parting"))
+
+    with pytest.raises(widgetd.WidgetError) as caught:
+        widgetd.get_widget("greeting", tmp_path)
+
+    assert str(caught.value).startswith("Greeting.widget#/template: ")
+    assert widgetd.get_widget("parting", tmp_path) is not None
+    assert widgetd.get_widget("nothing", tmp_path) is None
+
+
+def test_get_widget_finds_the_copy_of_a_file_that_cannot_be_compiled(tmp_path: Path) -> None:
+    (tmp_path / "Greeting.widget").write_text(widget_file("Greeting", template="{{ who"))
+    (tmp_path / "Greeting (1).widget").write_text(widget_file("Greeting"))
 
     found = widgetd.get_widget("greeting", tmp_path)
 
     assert found is not None
-    assert {"template", "schema", "summary"} <= vars(found).keys()
+    assert found.definition.path == "Greeting (1).widget"
+
+
+@pytest.mark.parametrize(
+    ("path", "advice"),
+    [
+        ("Fligth Tracker.widget", "did you mean 'Flight Tracker.widget'?"),
+        ("Flight Tracker", "did you mean 'Flight Tracker.widget'?"),
+        ("zzz.txt", "'{folder}' has 27 widgets"),
+        ("nowhere/Chart.widget", "there is no folder '{folder}/nowhere' either"),
+    ],
+)
+def test_load_widget_of_an_absent_path_names_the_nearest_file(path: str, advice: str) -> None:
+    folder = bundled_folder()
+    problem = f"there is no such file; {advice.format(folder=folder)}"
+
+    with pytest.raises(FileNotFoundError) as caught:
+        widgetd.load_widget(folder / path)
+
+    assert str(caught.value) == f"[Errno 2] {problem}: '{folder / path}'"
+
+
+def test_example_is_a_mapping_of_arguments_and_empty_where_none_are_known(tmp_path: Path) -> None:
+    who = {"allOf": [{"pattern": "^a$"}, {"pattern": "^b$"}], "type": "string"}
+    impossible = {"type": "object", "properties": {"who": who}, "required": ["who"]}
+    (tmp_path / "Greeting.widget").write_text(widget_file("Greeting", schema=impossible))
+
+    assert widgetd.load_widget(tmp_path / "Greeting.widget").example == {}
+    for widget in widgetd.discover_widgets():
+        assert widget.render(**widget.example)
 
 
 def test_what_a_call_takes_and_gives_stands_in_its_annotations() -> None:

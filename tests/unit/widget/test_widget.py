@@ -67,7 +67,7 @@ def test_without_the_authors_arguments_no_list_of_the_example_is_empty() -> None
     made = widget(schema=schema, template='{"type":"Card","value":{{ rows | tojson }}}')
 
     assert made.schema.smallest == {"rows": []}
-    assert made.example is not None
+    assert made.known_example is not None
     assert len(made.example["rows"]) == 1
 
 
