@@ -71,7 +71,7 @@ def conceal(value: str) -> None:
 
 
 @contextmanager
-def concealed(value: str) -> Iterator[None]:
+def conceal_temporarily(value: str) -> Iterator[None]:
     """Remove `value` from every text that `redact` is given within the block."""
     conceal(value)
     try:

@@ -34,7 +34,7 @@ from widgetd.access.principal import CALL, ELEVATED, READ, SCOPES, Principal
 from widgetd.catalog.snapshot import Selection
 from widgetd.errors import ConfigError
 from widgetd.logs import get_logger
-from widgetd.redaction import conceal, concealed
+from widgetd.redaction import conceal, conceal_temporarily
 from widgetd.text_search import nearest
 
 Otherwise = TypeVar("Otherwise", Principal, None)
@@ -208,7 +208,7 @@ class Access(TokenVerifier):
         delegate = principal.delegate(digest(token))
         self._delegated.append(delegate)
         try:
-            with concealed(token):
+            with conceal_temporarily(token):
                 yield token
         finally:
             self._delegated.remove(delegate)

@@ -51,13 +51,13 @@ RULES = (
     Rule(("W1324",), ("template",), exporter.check_wrapped_data),
     Rule(("W1328",), ("widget", "schema"), exporter.check_other_readers),
     Rule(("W1215",), ("widget",), schemas.check_schema_exists),
-    Rule(("W1320", "W1321"), ("widget", "declared", "strict"), schemas.check_template_reads),
+    Rule(("W1320", "W1321"), ("widget", "declared_paths", "strict"), schemas.check_template_reads),
     Rule(("W1212",), ("schema",), schemas.check_portability),
-    Rule(("W1210",), ("widget", "declared", "outcomes"), schemas.check_unused_fields),
-    Rule(("W1119", "W1213"), ("definition", "declared"), schemas.check_sidecar_fields),
-    Rule(("W1119", "W1213"), ("widget", "declared"), schemas.check_sidecar_reads),
+    Rule(("W1210",), ("widget", "declared_paths", "outcomes"), schemas.check_unused_fields),
+    Rule(("W1119", "W1213"), ("definition", "declared_paths"), schemas.check_sidecar_fields),
+    Rule(("W1119", "W1213"), ("widget", "declared_paths"), schemas.check_sidecar_reads),
     Rule(("W1211",), ("schema",), schemas.check_defaults),
-    Rule(("W1211",), ("widget", "authored"), schemas.check_samples),
+    Rule(("W1211",), ("widget", "author_samples"), schemas.check_samples),
     Rule(("W1305", "W1306", "W1310", "W1322"), ("outcomes",), renders.check_failures),
     Rule(tuple(f"W140{n}" for n in range(1, 8)), ("outcomes", "texts"), renders.check_vocabulary),
     Rule(("W1323",), ("widget", "studio", "preview"), renders.check_preview),
@@ -151,12 +151,12 @@ class Subject:
         return None if self.widget is None else self.widget.feed
 
     @cached_property
-    def declared(self) -> DeclaredPaths | None:
+    def declared_paths(self) -> DeclaredPaths | None:
         """Return the paths that the author's schema declares."""
         return None if self.schema is None else DeclaredPaths(self.schema.document)
 
     @cached_property
-    def authored(self) -> tuple[Sample, ...]:
+    def author_samples(self) -> tuple[Sample, ...]:
         """Return all samples of the author."""
         return (*list_studio_samples(self.definition), *list_examples(self.definition))
 

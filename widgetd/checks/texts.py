@@ -36,7 +36,7 @@ def check_key_spelling(file: Mapping[str, Any]) -> Iterator[Finding]:
 
 def check_package(definition: Definition) -> Iterator[Finding]:
     """Yield a warning if Studio's package cannot be read (W1110)."""
-    if definition.document.encoded is not None and definition.studio is None:
+    if definition.document.encoded_studio is not None and definition.studio is None:
         yield Finding(
             code="W1110",
             at="/encodedWidget",

@@ -180,7 +180,7 @@ async def serve(
 
 
 def _arm_watchdog(held: AsyncExitStack, loading: LoaderContext) -> None:
-    held.enter_context(watchdog.armed())
+    held.enter_context(watchdog.arm())
     _log.info("watchdog.armed", remembers=loading.state is not None)
 
 
@@ -278,14 +278,14 @@ def _watch_counters(
     audit, access = runtime.audit, runtime.access_policy.access
     number, count, counts = metrics.watch_number, metrics.watch_count, metrics.watch_counts
 
-    def degraded() -> int:
+    def is_degraded() -> int:
         return int(store.mode() == "degraded")
 
     if server.sessions is not None:
         number("sessions", "Sessions of legacy clients.", server.sessions.count)
     number("listeners", "Clients that listen for changes.", partial(len, server.clients))
     number("unread_actions", "Unread actions kept in this process.", store.unread)
-    number("store_degraded", "Whether the shared store does not answer.", degraded)
+    number("store_degraded", "Whether the shared store does not answer.", is_degraded)
     waiting = "Actions that wait for the webhook."
     number("webhook_waiting", waiting, lambda: forwarding.waiting if forwarding else 0)
     failures = "Actions that never reached the webhook."

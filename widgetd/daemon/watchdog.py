@@ -22,7 +22,7 @@ from widgetd.daemon.limits import LIMITS
 
 
 @contextmanager
-def armed() -> Iterator[None]:
+def arm() -> Iterator[None]:
     """End the process with status 26 if its loop stands still while the block runs."""
     libc = ctypes.CDLL(None)
     libc.signal.restype = ctypes.c_void_p

@@ -136,13 +136,13 @@ class Reference:
         self._examples = PerAudience(lambda: SearchIndex(_texts_of_widget))
 
     @cached_property
-    def _shipped(self) -> Mapping[str, ReferenceEntry]:
+    def _entries_by_title(self) -> Mapping[str, ReferenceEntry]:
         entries = _entries(self._settings)
         return {f"{entry.kind} {entry.name} {entry.title}": entry for entry in entries}
 
     @cached_property
     def _index(self) -> SearchIndex[ReferenceEntry]:
-        return SearchIndex(_texts_of_entry).following(self._shipped)
+        return SearchIndex(_texts_of_entry).following(self._entries_by_title)
 
     async def prepare(self, snapshot: Snapshot, *, audience: Hashable = None) -> None:
         """Build the indices in a worker thread before the audience's first search."""
@@ -181,7 +181,7 @@ class Reference:
         scored: list[Scored] = [
             (score * _weight(entry.weighted_kind(query_words), query_words), entry.name, entry)
             for key, score in self._index.scores(query).items()
-            if (entry := self._shipped[key]).kind in wanted
+            if (entry := self._entries_by_title[key]).kind in wanted
         ]
         total = len(scored)
         if "example" in wanted:

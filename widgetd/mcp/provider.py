@@ -263,4 +263,4 @@ def header_schema(server: Server, name: str) -> dict[str, Any] | None:
     widget = server.views.of(server.registry.current, audience).widgets.get(name)
     if widget is None or not server.listings.wants_headers(widget):
         return None
-    return dict(widget.advertised)
+    return dict(widget.input_schema)

@@ -29,7 +29,7 @@ from widgetd.mcp.resources import Resources
 from widgetd.mcp.roots import Root
 from widgetd.mcp.sessions import SessionBounds, Sessions
 from widgetd.observe.observer import Observer
-from widgetd.render.calls import Rendering
+from widgetd.render.calls import Renderer
 from widgetd.render.entry import entry_fields, tool_entry
 from widgetd.render.hosts import draws_views
 from widgetd.render.result import Policy, Result, error_result, unknown_widget
@@ -118,7 +118,7 @@ class Server:
         self.anonymous = options.anonymous
         self.traced = options.traced
         self.app_tools = options.app_tools
-        self.rendering = Rendering(
+        self.rendering = Renderer(
             registry, options.policy, store, observers=options.observers, journal=options.journal
         )
         self.builtin = builtin = BuiltinTools(options.builtin, options.toolsets, options.unlisted)

@@ -36,7 +36,7 @@ CLIENT_VERSION_KEY = "widgetd/clientVersion"
 """Key of a call's `_meta`: the version of the client that will show the widget."""
 
 
-class Rendering:
+class Renderer:
     """Renders widgets, stores renders and builds results.
 
     Attributes:

@@ -115,7 +115,7 @@ def entry_fields(widget: Widget, *, has_view: bool = False, formats: bool = True
     The schema omits `$schema` if it names the draft that clients assume, and every `format`
     unless `formats` is set, to save tokens.
     """
-    definition, image, schema = widget.definition, widget.icon, widget.advertised
+    definition, image, schema = widget.definition, widget.icon, widget.input_schema
     if ASSUMED in str(schema.get("$schema")):
         schema = {key: value for key, value in schema.items() if key != "$schema"}
     if not formats:

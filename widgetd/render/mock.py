@@ -12,7 +12,7 @@ from widgetd.access.principal import Caller
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Entry, Snapshot
 from widgetd.errors import CallError
-from widgetd.render.calls import Rendering
+from widgetd.render.calls import Renderer
 from widgetd.render.result import Policy, Profile, profile_for, tool_result
 from widgetd.schema.sampling.sample import sample
 from widgetd.store.factory import local_store
@@ -74,7 +74,7 @@ def answer(
     """
     digest = blake2b(f"{widget.key} {name}".encode(), digest_size=12).digest()
     named = f"r_{urlsafe_b64encode(digest).decode()}"
-    rendering = Rendering(
+    rendering = Renderer(
         Registry(snapshot), policy, local_store(), clock=lambda: 0.0, new_id=lambda: named
     )
     render = rendering.make(widget, arguments, snapshot.generation)

@@ -35,7 +35,7 @@ def _problems(widget: Widget, snapshot: Snapshot) -> str | None:
 
 PARTS: Mapping[str, tuple[str, Callable[[Widget, Snapshot], str | None]]] = {
     "template": (TEXT, lambda widget, _: widget.definition.template),
-    "encoded": (TEXT, lambda widget, _: widget.definition.document.encoded),
+    "encoded": (TEXT, lambda widget, _: widget.definition.document.encoded_studio),
     "schema": (JSON, lambda widget, _: json_text(widget.schema.advertised)),
     "preview": (JSON, lambda widget, _: _json(widget.definition.document.preview)),
     "example": (JSON, lambda widget, _: _json(widget.known_example)),

@@ -98,7 +98,7 @@ def _texts(widget: Widget) -> Iterator[tuple[int, str]]:
     for clause in _CLAUSE.split(definition.description):
         if not _ELSEWHERE.search(clause):
             yield 2, clause
-    yield 1, " ".join(_fields(widget.advertised, DEEPEST))
+    yield 1, " ".join(_fields(widget.input_schema, DEEPEST))
 
 
 def _fields(schema: Mapping[str, Any], levels: int) -> Iterator[str]:

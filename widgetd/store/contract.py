@@ -344,7 +344,7 @@ class Decision:
     retry_after_s: float = 0.0
 
     @property
-    def allowed(self) -> bool:
+    def is_allowed(self) -> bool:
         """Return whether the request is allowed."""
         return not self.code
 

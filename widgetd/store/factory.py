@@ -94,7 +94,7 @@ async def _open_shared(
             limits=SharedRateLimits(connection, limits, bounds=bounds, clock=clock),
             answers=fed_cache,
             mode=lambda: "shared" if connection.up else "degraded",
-            skipped=lambda: connection.skipped,
+            skipped=lambda: connection.skipped_count,
             unread=fallback.count_unread,
         )
 

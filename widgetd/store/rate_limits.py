@@ -30,7 +30,7 @@ async def admission(
         yield ALLOWED
         return
     async with nullcontext(ALLOWED) if waits else limits.slot(principal) as slot:
-        yield await limits.take(principal, cost=cost) if slot.allowed else slot
+        yield await limits.take(principal, cost=cost) if slot.is_allowed else slot
 
 
 class LocalRateLimits:

@@ -91,9 +91,9 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
             self.record(reason)
             raise
         self._record_status(response)
-        return await self._bound(response)
+        return await self._limit_body(response)
 
-    async def _bound(self, response: httpx2.Response) -> httpx2.Response:
+    async def _limit_body(self, response: httpx2.Response) -> httpx2.Response:
         """Return `response` with a body that is decoded and counted here.
 
         httpx2 decompresses behind the transport and keeps all of it, so a limit on the bytes

@@ -152,7 +152,7 @@ class WidgetDocument:
         return self.content.get("outputJsonPreview")
 
     @property
-    def encoded(self) -> str | None:
+    def encoded_studio(self) -> str | None:
         """Studio's package, still encoded."""
         return self.content.get("encodedWidget")
 
@@ -177,7 +177,7 @@ class WidgetDocument:
         if self.written is not None:
             state = MappingProxyType(dict(self.content["sample"]))
             return Studio(name=self.name, view=self.written, default_state=state)
-        return decode_studio(self.encoded) if isinstance(self.encoded, str) else None
+        return decode_studio(self.encoded_studio) if isinstance(self.encoded_studio, str) else None
 
     @property
     def origins(self) -> frozenset[str]:

@@ -208,7 +208,7 @@ class Widget:
             return None if part is None else compile_feed(part, schema, limits=self._limits)
 
     @property
-    def advertised(self) -> Mapping[str, Any]:
+    def input_schema(self) -> Mapping[str, Any]:
         """The input schema for clients: the author's schema, or its asked part.
 
         If the file has a schema and no feed, this compiles nothing.

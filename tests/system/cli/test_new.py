@@ -80,7 +80,7 @@ def test_as_jsx_it_draws_what_the_template_draws(tmp_path: Path) -> None:
     assert main(["new", "B", "--dir", str(tmp_path), "--jsx"]) == 0
     template, view = load_widget(tmp_path / "A.widget"), load_widget(tmp_path / "B.widget.jsx")
 
-    assert view.advertised == template.advertised
+    assert view.input_schema == template.input_schema
     for arguments in (
         template.example or {},
         {"title": "a"},

@@ -14,7 +14,14 @@ import pytest
 
 from tests.process import PATIENCE_S, WIDGETD, daemon_process
 from tests.system.mcp.issuing import authorizing
-from widgetd.redaction import MASK, SecretUrl, conceal, concealed, redact, shorten_addresses
+from widgetd.redaction import (
+    MASK,
+    SecretUrl,
+    conceal,
+    conceal_temporarily,
+    redact,
+    shorten_addresses,
+)
 from widgetd.settings import SECRETS
 
 ADDRESS = "https://ada:PASSWORD-1234@hooks.example:8443/services/PATH-TOKEN-123456?key=QUERY-9876"
@@ -135,8 +142,8 @@ def test_secrets_are_removed_as_texts_json_and_addresses_have_them() -> None:
 
 
 def test_secret_is_removed_as_long_as_someone_conceals_it() -> None:
-    with concealed("a-delegated-token"):
-        with concealed("a-delegated-token"):
+    with conceal_temporarily("a-delegated-token"):
+        with conceal_temporarily("a-delegated-token"):
             pass
         assert redact("a-delegated-token") == MASK
     assert redact("a-delegated-token") == "a-delegated-token"

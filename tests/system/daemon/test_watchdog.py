@@ -290,19 +290,19 @@ def busy(seconds):
 """
 
 OUTCOMES = {
-    "a lock that is never let go": ("with watchdog.armed(): stuck()", 26),
+    "a lock that is never let go": ("with watchdog.arm(): stuck()", 26),
     "memory that may not be both written and run, as under systemd": (
         """
 import ctypes
 ctypes.CDLL(None).prctl(PR_SET_MDWE := 65, 1, 0, 0, 0)
-with watchdog.armed(): stuck()
+with watchdog.arm(): stuck()
 """,
         26,
     ),
-    "a loop that does not turn": (BUSY + "with watchdog.armed(): busy(60)", 26),
+    "a loop that does not turn": (BUSY + "with watchdog.arm(): busy(60)", 26),
     "a fork that has a timer of its own": (
         """
-with watchdog.armed():
+with watchdog.arm():
     child = os.fork()
     if child == 0:
         watchdog.renew()
@@ -312,8 +312,8 @@ with watchdog.armed():
 """,
         126,
     ),
-    "a machine that sleeps": ("import time\nwith watchdog.armed(): time.sleep(1)", 0),
-    "work after it was disarmed": (BUSY + "with watchdog.armed(): pass\nbusy(1)", 0),
+    "a machine that sleeps": ("import time\nwith watchdog.arm(): time.sleep(1)", 0),
+    "work after it was disarmed": (BUSY + "with watchdog.arm(): pass\nbusy(1)", 0),
     "a thread that works while the loop turns": (
         BUSY
         + """
@@ -323,7 +323,7 @@ async def main():
         tasks.start_soon(watchdog.beat)
         await anyio.to_thread.run_sync(busy, 1)
         tasks.cancel_scope.cancel()
-with watchdog.armed(): anyio.run(main)
+with watchdog.arm(): anyio.run(main)
 """,
         0,
     ),
@@ -344,7 +344,7 @@ def test_it_ends_as_process_1_of_a_container() -> None:
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("nobody here may make a process the first of its kind: it takes unshare -pf")
 
-    assert outcome("assert os.getpid() == 1\nwith watchdog.armed(): stuck()", *apart) == 26
+    assert outcome("assert os.getpid() == 1\nwith watchdog.arm(): stuck()", *apart) == 26
 
 
 @needs_two_processors
@@ -361,7 +361,7 @@ def prove(source, sidecar):
     stuck()
 
 root = Path({str(tmp_path)!r})
-with watchdog.armed(), proving_in_parallel(root, prove, known=0, renew=watchdog.renew):
+with watchdog.arm(), proving_in_parallel(root, prove, known=0, renew=watchdog.renew):
     ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
 os._exit(ended.si_status + 100)
 """

@@ -18,7 +18,7 @@ from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError
 from widgetd.files.folder import bundled_folder
-from widgetd.render.calls import Rendering
+from widgetd.render.calls import Renderer
 from widgetd.render.envelope import RenderMark
 from widgetd.render.result import Policy, Result, error_result, structured_result
 from widgetd.store.contract import Bounds
@@ -27,8 +27,8 @@ from widgetd.store.factory import local_store
 STAMP = b'"io.modelcontextprotocol/serverInfo":{"name":"widgetd"}'
 
 
-def rendering(snapshot: Snapshot, *, most: int = 100, **policy: Any) -> Rendering:
-    return Rendering(Registry(snapshot), Policy(**policy), local_store(Bounds(renders=most)))
+def rendering(snapshot: Snapshot, *, most: int = 100, **policy: Any) -> Renderer:
+    return Renderer(Registry(snapshot), Policy(**policy), local_store(Bounds(renders=most)))
 
 
 async def test_a_full_cache_of_renders_gives_the_collector_nothing_to_visit() -> None:

@@ -11,7 +11,7 @@ from anyio.lowlevel import checkpoint
 from tests.making import snapshot_of, widget
 from widgetd.catalog.registry import Registry
 from widgetd.errors import CallError
-from widgetd.render.calls import LARGE, Rendering
+from widgetd.render.calls import LARGE, Renderer
 from widgetd.render.result import Policy
 from widgetd.store.factory import local_store
 
@@ -21,7 +21,7 @@ TABLE = {"type": "object", "properties": {"rows": {"type": "array", "items": {"t
 async def turns_during(arguments: dict[str, Any]) -> int:
     """How often the loop came round while a widget was rendered with `arguments`, or refused."""
     table = widget("Table", schema=TABLE)
-    rendering = Rendering(Registry(snapshot_of(table)), Policy(), local_store())
+    rendering = Renderer(Registry(snapshot_of(table)), Policy(), local_store())
     turns, done = 0, False
 
     async def turn() -> None:

@@ -121,9 +121,9 @@ async def test_nobody_waits_for_a_server_that_is_known_to_be_gone(
             await tap(store, 1)
             assert (await store.actions.read("r1")).status == "actions"
             await store.idempotency.remember("k", {})
-            assert (await store.limits.take("ann")).allowed
+            assert (await store.limits.take("ann")).is_allowed
             async with store.limits.slot("ann") as verdict:
-                assert verdict.allowed
+                assert verdict.is_allowed
         server.thaw()
 
 
@@ -173,9 +173,9 @@ async def test_limits_go_on_in_each_replica_alone(server: Server, events: Events
     async with open_store(server.url, bounds=bounds, clock=Clock()) as store:
         server.kill()
 
-        verdicts = [(await store.limits.take("ann")).allowed for _ in range(3)]
+        verdicts = [(await store.limits.take("ann")).is_allowed for _ in range(3)]
         async with store.limits.slot("ann") as first, store.limits.slot("ann") as second:
-            places = [first.allowed, second.allowed]
+            places = [first.is_allowed, second.is_allowed]
 
     assert verdicts == [True, True, False]
     assert places == [True, False]
@@ -189,9 +189,9 @@ async def test_a_call_outlives_the_server_that_knows_its_place(
         async with store.limits.slot("ann") as verdict:
             server.kill()
 
-        assert verdict.allowed
+        assert verdict.is_allowed
         async with store.limits.slot("ann") as verdict:
-            assert verdict.allowed
+            assert verdict.is_allowed
 
     assert events.names() == ["store.degraded"]
 

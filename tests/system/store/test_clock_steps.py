@@ -36,4 +36,4 @@ async def test_renders_actions_answers_and_limits_outlive_a_step_of_the_clock(
     assert len((await store.actions.read("r1", timeout_s=0)).actions) == 1
     assert await store.idempotency.recall("key") == {"done": 1}
     assert await store.answers.get("fed") == b"{}"
-    assert not (await store.limits.take("ada")).allowed
+    assert not (await store.limits.take("ada")).is_allowed

@@ -12,9 +12,9 @@ from widgetd.store.contract import Decision
 async def test_without_limits_everybody_may_go_on(backend: Server | None) -> None:
     async with replicas(backend) as both:
         for _ in range(1_000):
-            assert (await both.here.limits.take("ann")).allowed
+            assert (await both.here.limits.take("ann")).is_allowed
         async with both.here.limits.slot("ann") as verdict:
-            assert verdict.allowed
+            assert verdict.is_allowed
 
 
 async def test_a_burst_is_allowed_and_then_no_more_in_any_replica(backend: Server | None) -> None:
@@ -29,50 +29,50 @@ async def test_a_burst_is_allowed_and_then_no_more_in_any_replica(backend: Serve
 async def test_coming_back_when_told_to_is_early_enough(backend: Server | None) -> None:
     async with replicas(backend, rate_per_s=7.0, burst=1.0) as both:
         for _ in range(20):
-            assert (await both.here.limits.take("ann")).allowed
+            assert (await both.here.limits.take("ann")).is_allowed
             refused = await both.here.limits.take("ann")
-            assert not refused.allowed
+            assert not refused.is_allowed
 
             both.clock.now += refused.retry_after_s
 
 
 async def test_being_refused_costs_nothing(backend: Server | None) -> None:
     async with replicas(backend, rate_per_s=1.0, burst=2.0) as both:
-        assert (await both.here.limits.take("ann")).allowed
-        assert not (await both.here.limits.take("ann", cost=2.0)).allowed
-        assert (await both.here.limits.take("ann")).allowed
+        assert (await both.here.limits.take("ann")).is_allowed
+        assert not (await both.here.limits.take("ann", cost=2.0)).is_allowed
+        assert (await both.here.limits.take("ann")).is_allowed
 
 
 async def test_a_long_rest_gives_one_burst_and_no_more(backend: Server | None) -> None:
     async with replicas(backend, rate_per_s=1.0, burst=2.0) as both:
-        assert (await both.here.limits.take("ann")).allowed
+        assert (await both.here.limits.take("ann")).is_allowed
         both.later(1_000.0)
 
-        assert (await both.here.limits.take("ann", cost=2.0)).allowed
-        assert not (await both.here.limits.take("ann")).allowed
+        assert (await both.here.limits.take("ann", cost=2.0)).is_allowed
+        assert not (await both.here.limits.take("ann")).is_allowed
 
 
 async def test_a_cost_above_the_burst_can_be_paid(backend: Server | None) -> None:
     async with replicas(backend, rate_per_s=1.0, burst=2.0) as both:
-        assert (await both.here.limits.take("ann", cost=50.0)).allowed
-        assert not (await both.here.limits.take("ann")).allowed
+        assert (await both.here.limits.take("ann", cost=50.0)).is_allowed
+        assert not (await both.here.limits.take("ann")).is_allowed
 
 
 async def test_one_principal_takes_nothing_from_another(backend: Server | None) -> None:
     async with replicas(backend, rate_per_s=1.0, burst=1.0, at_once=1) as both:
         await both.here.limits.take("ann")
 
-        assert (await both.here.limits.take("bob")).allowed
+        assert (await both.here.limits.take("bob")).is_allowed
         async with both.here.limits.slot("ann"), both.here.limits.slot("bob") as verdict:
-            assert verdict.allowed
+            assert verdict.is_allowed
 
 
 async def test_a_clock_that_is_set_back_takes_nothing(backend: Server | None) -> None:
     async with replicas(backend, rate_per_s=1.0, burst=2.0) as both:
-        assert (await both.here.limits.take("ann")).allowed
+        assert (await both.here.limits.take("ann")).is_allowed
         both.clock.now -= 3_600.0
 
-        assert (await both.here.limits.take("ann")).allowed
+        assert (await both.here.limits.take("ann")).is_allowed
 
 
 async def test_only_so_many_calls_run_at_once_over_all_replicas(backend: Server | None) -> None:
@@ -82,8 +82,8 @@ async def test_only_so_many_calls_run_at_once_over_all_replicas(backend: Server 
             assert third == Decision(code="W2202", retry_after_s=1.0)
 
         async with there.slot("ann") as verdict, there.slot("ann") as other:
-            assert verdict.allowed
-            assert other.allowed
+            assert verdict.is_allowed
+            assert other.is_allowed
 
 
 async def test_a_call_that_was_refused_a_place_gives_none_back(backend: Server | None) -> None:
@@ -91,7 +91,7 @@ async def test_a_call_that_was_refused_a_place_gives_none_back(backend: Server |
         async with both.here.limits.slot("ann"):
             pass
         async with both.here.limits.slot("ann") as verdict:
-            assert not verdict.allowed
+            assert not verdict.is_allowed
 
 
 async def test_a_call_that_fails_gives_its_place_back(backend: Server | None) -> None:
@@ -101,7 +101,7 @@ async def test_a_call_that_fails_gives_its_place_back(backend: Server | None) ->
                 raise ZeroDivisionError
 
         async with both.there.limits.slot("ann") as verdict:
-            assert verdict.allowed
+            assert verdict.is_allowed
 
 
 async def test_a_call_that_is_cancelled_gives_its_place_back(backend: Server | None) -> None:
@@ -112,14 +112,14 @@ async def test_a_call_that_is_cancelled_gives_its_place_back(backend: Server | N
                 await anyio.sleep_forever()
 
         async with both.there.limits.slot("ann") as verdict:
-            assert verdict.allowed
+            assert verdict.is_allowed
 
 
 async def test_places_of_a_replica_that_was_killed_come_back(shared_server: Server) -> None:
     async with replicas(shared_server, at_once=1) as both, both.here.limits.slot("ann"):
         both.clock.now += 121.0
         async with both.there.limits.slot("ann") as verdict:
-            assert verdict.allowed
+            assert verdict.is_allowed
 
 
 async def test_only_the_principals_seen_last_are_remembered() -> None:
@@ -127,9 +127,9 @@ async def test_only_the_principals_seen_last_are_remembered() -> None:
         for principal in ("ann", "bob", "ann", "cem"):
             await both.here.limits.take(principal)
 
-        assert not (await both.here.limits.take("ann")).allowed
-        assert not (await both.here.limits.take("cem")).allowed
-        assert (await both.here.limits.take("bob")).allowed
+        assert not (await both.here.limits.take("ann")).is_allowed
+        assert not (await both.here.limits.take("cem")).is_allowed
+        assert (await both.here.limits.take("bob")).is_allowed
 
 
 @pytest.mark.parametrize(
@@ -158,6 +158,6 @@ def test_a_verdict_in_favour_raises_nothing() -> None:
 
 async def test_the_slowest_rate_is_a_rate(backend: Server | None) -> None:
     async with replicas(backend, rate_per_s=1e-30, burst=2.0) as both:
-        verdicts = [(await both.here.limits.take("ann")).allowed for _ in range(3)]
+        verdicts = [(await both.here.limits.take("ann")).is_allowed for _ in range(3)]
 
     assert verdicts == [True, True, False]

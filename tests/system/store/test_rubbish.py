@@ -176,9 +176,9 @@ async def everything_works(both: Replicas, number: int) -> None:
         assert math.isfinite(verdict.retry_after_s)
         assert 0 <= verdict.retry_after_s <= 1
     both.clock.now += 1000
-    assert (await here.limits.take("ann")).allowed
+    assert (await here.limits.take("ann")).is_allowed
     async with there.limits.slot("ann") as place, here.limits.slot("ann") as second:
-        assert [place.allowed, second.allowed] == [True, False]
+        assert [place.is_allowed, second.is_allowed] == [True, False]
 
 
 async def everything_goes_on(server: Server, place: int, put: Put, *, replace: bool) -> None:

@@ -85,7 +85,7 @@ def test_filled_widget_costs_at_most_a_third_of_the_tokens(name: str) -> None:
     filled = bundled(name, uncommented(name))
     plain = bundled(name, (WIDGETS / f"{name}.widget.toml").read_text())
 
-    assert len(filled.advertised["properties"]) == 1
+    assert len(filled.input_schema["properties"]) == 1
     assert tokens_of_tool(filled) <= 0.35 * tokens_of_tool(plain)
 
 

@@ -53,7 +53,7 @@ def test_it_holds_its_schema_its_sample_and_one_element(tmp_path: Path, text: st
     widget = load_widget(written(tmp_path, text))
 
     assert (widget.tool, widget.definition.title) == ("people", "People")
-    assert widget.advertised["required"] == ["names"]
+    assert widget.input_schema["required"] == ["names"]
     assert widget.example == {"names": ["Ann", "B2"]}
     assert widget.call({"names": ["Eve"]}).tree == people("Eve")
     assert widget.source == "view"
@@ -75,7 +75,7 @@ def test_its_schema_may_stand_in_the_sidecar(tmp_path: Path) -> None:
 def test_without_a_schema_it_takes_what_it_reads(tmp_path: Path) -> None:
     widget = load_widget(written(tmp_path, VIEW))
 
-    assert widget.advertised["properties"] == {"names": {}}
+    assert widget.input_schema["properties"] == {"names": {}}
     assert [one.code for one in check_widget(widget)][:1] == ["W1215"]
 
 

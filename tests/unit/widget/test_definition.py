@@ -47,7 +47,7 @@ def test_a_definition_is_what_the_file_says() -> None:
     assert definition.template == '{"type":"Card"}'
     assert definition.document.preview == {"type": "Card"}
     assert definition.description == "Where it is."
-    assert (definition.document.encoded, definition.studio) == (None, None)
+    assert (definition.document.encoded_studio, definition.studio) == (None, None)
     assert definition.document.extra == {"notes": ["a"]}
 
 

@@ -41,7 +41,7 @@ def feed_of(sidecar: str) -> Feed:
 def test_clients_are_told_the_asked_part_word_for_word() -> None:
     made = fed(HEAD + MAP)
 
-    assert made.advertised == {
+    assert made.input_schema == {
         "type": "object",
         "properties": {"number": SCHEMA["properties"]["number"]},
         "required": ["number"],

@@ -22,7 +22,7 @@ from widgetd.schema.validator import compile_schema
 
 if TYPE_CHECKING:  # commands that only need the names skip these imports
     from widgetd.access.principal import Caller
-    from widgetd.render.calls import Rendering
+    from widgetd.render.calls import Renderer
     from widgetd.search.search import Search
     from widgetd.store.contract import Store
     from widgetd.widget.widget import Widget
@@ -47,7 +47,7 @@ class ToolContext:
     """
 
     caller: Caller
-    rendering: Rendering
+    rendering: Renderer
     store: Store
     search: Search
     schema: Callable[[Widget], Mapping[str, Any]]

@@ -20,7 +20,7 @@ from widgetd.store.contract import StoredRender
 
 if TYPE_CHECKING:
     from widgetd.access.principal import Caller
-    from widgetd.render.calls import Rendering
+    from widgetd.render.calls import Renderer
 
 
 async def update_render(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
@@ -29,7 +29,7 @@ async def update_render(context: ToolContext, arguments: Mapping[str, Any]) -> R
 
 
 async def replace_render(
-    rendering: Rendering, arguments: Mapping[str, Any], caller: Caller, *, tool: str = ""
+    rendering: Renderer, arguments: Mapping[str, Any], caller: Caller, *, tool: str = ""
 ) -> dict[str, Any]:
     """Replace a render and return `{"renderId", "version", "summary"}`.
 
@@ -41,7 +41,7 @@ async def replace_render(
 
     Raises:
         CallError: It has neither arguments nor a note, or a failure without a note (W2002); or
-            see `Rendering.update`.
+            see `Renderer.update`.
     """
     drawn, failed = arguments.get("arguments"), arguments.get("failed", False)
     note = arguments.get("note", "")

@@ -134,7 +134,7 @@ class StoreConnection:
         return self._state == "up"
 
     @property
-    def skipped(self) -> int:
+    def skipped_count(self) -> int:
         """Return the number of unreadable values found on the server."""
         return self._skipped.total()
 
