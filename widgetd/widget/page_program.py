@@ -73,7 +73,7 @@ def page_program(widget: Widget) -> bytes:
         "kinds": _Walk().kinds(document.root, widget.schema),
         "derived": derived,
         "ids": list(sidecar.ids),
-        "icons": find_icons(orjson.dumps(made)),
+        "icons": find_icons(_json_inside(made)),
     }
     made |= {name: part for name, part in parts.items() if part}
     try:
@@ -97,6 +97,11 @@ def program_digest(widget: Widget) -> str:
     """Return the digest of a widget's program, empty if it has none."""
     program = program_or_empty(widget)
     return blake2b(program, digest_size=6).hexdigest() if program else ""
+
+
+def _json_inside(program: dict[str, Any]) -> bytes:
+    """Return the JSON of a program with the JSON in its texts as it will be written."""
+    return orjson.dumps(program).replace(b'\\"', b'"')
 
 
 def _of(program: Program) -> dict[str, Any]:
