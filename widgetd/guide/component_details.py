@@ -31,10 +31,18 @@ from widgetd.schema.phrase import describe
 from widgetd.text_search import compile_pattern
 from widgetd.widget.components import load_vocabulary
 from widgetd.widget.components.traits import ICON_PROPERTIES
+from widgetd.widget.components.values import HUES, SHADES, list_color_tokens
 from widgetd.widget.components.vocabulary import Component
 from widgetd.widget.widget import Widget
 
 ICONS = "icons"
+COLORS = "colors"
+
+VALUES: Mapping[str, str] = {
+    ICONS: "Names for Icon and the icons of buttons.",
+    COLORS: "Names of colors for texts, backgrounds, borders and charts, and the palette.",
+}
+"""Lists of values that several components take, and what they are for."""
 
 _TYPE = compile_pattern(r'"type"\s*:\s*"([A-Z][A-Za-z.]*)"')
 _ELEMENT = compile_pattern(r"<([A-Z][A-Za-z.]*)")
@@ -46,13 +54,14 @@ def describe_components(names: Sequence[str], examples: Examples) -> Iterator[di
     """Yield `{"name", "status", ...}` for each name; without names, all components briefly.
 
     Args:
-        names: Each as `Button`, `Button.variant` or `icons`.
+        names: Each as `Button`, `Button.variant`, `colors` or `icons`.
         examples: The users of components.
     """
     if not names:
         for component in load_vocabulary().components.values():
             yield {"name": component.type, "status": "ok", "use": component.use}
-        yield {"name": ICONS, "status": "ok", "use": "Names for Icon and the icons of buttons."}
+        for name, use in VALUES.items():
+            yield {"name": name, "status": "ok", "use": use}
     described: set[str] = set()
     for name in names:
         yield _describe(name, examples, described)
@@ -110,6 +119,8 @@ def _describe(name: str, examples: Examples, described: set[str]) -> dict[str, A
     answer that has them, and in `described`; later ones have the names.
     """
     components = load_vocabulary().components
+    if name == COLORS:
+        return {"name": name, "status": "ok", "use": VALUES[COLORS], **list_colors()}
     if name == ICONS:
         more = "or lucide: and a name of that set"
         return {
@@ -122,7 +133,7 @@ def _describe(name: str, examples: Examples, described: set[str]) -> dict[str, A
     type_, _, wanted = (name, "", "") if name in components else name.rpartition(".")
     component = components.get(type_)
     if component is None:
-        return _unknown(name, (*components, ICONS))
+        return _unknown(name, (*components, *VALUES))
     properties = describe_properties(component)
     if wanted:
         matching = [each for each in properties if each["name"] == wanted]
@@ -167,6 +178,30 @@ _SIZING = frozenset(
 def _bundled_examples() -> Mapping[str, Any]:
     """Return an example of each component, by type, for folders that do not use it."""
     return dict(orjson.loads((files("widgetd.guide") / "examples.json").read_bytes()))
+
+
+@cache
+def list_colors() -> Mapping[str, Any]:
+    """Return the colors that components take.
+
+    Returns:
+        `{"tokens": [{"values", "of"}], "hues", "shades", "others"}`; `of` names the properties
+        that take the tokens.
+    """
+    users: dict[tuple[str, ...], set[str]] = {}
+    for component in load_vocabulary().components.values():
+        parts = {component.type: component.schema, **component.schema.get("$defs", {})}
+        for owner, part in parts.items():
+            for name, inner in part.get("properties", {}).items():
+                if tokens := list_color_tokens(inner.get("description", "")):
+                    users.setdefault(tokens, set()).add(f"{owner}.{name}")
+    return {
+        "tokens": [{"values": list(one), "of": sorted(of)} for one, of in users.items()],
+        "hues": list(HUES),
+        "shades": list(SHADES),
+        "others": "A hue and a shade as blue-500; alpha-5 to alpha-90; any color of CSS; or "
+        "{light, dark} with one of these each.",
+    }
 
 
 def _unknown(name: str, known: Iterable[str]) -> dict[str, Any]:

@@ -19,7 +19,14 @@ from widgetd.access.principal import PerAudience
 from widgetd.browser.keywords import KEYWORDS
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CODES
-from widgetd.guide.component_details import count_components, describe_properties
+from widgetd.guide.component_details import (
+    COLORS,
+    ICONS,
+    VALUES,
+    count_components,
+    describe_properties,
+    list_colors,
+)
 from widgetd.guide.guide import KINDS, pages
 from widgetd.guide.limits import LIMITS
 from widgetd.search.search_index import LONGEST_QUESTION, SearchIndex, best_of, words
@@ -30,7 +37,8 @@ WEIGHTS = MappingProxyType(
     {
         "guide": 1.0,
         "component": 1.0,
-        "property": 0.7,
+        "property": 0.6,
+        "named property": 0.8,
         "example": 0.8,
         "setting": 0.7,
         "code": 0.5,
@@ -71,6 +79,8 @@ SYNONYMS = MappingProxyType(
         "Text": "paragraph words",
         "Textarea": "multiline long text field",
         "Title": "headline heading header",
+        "colors": "color colour names words of colors palette shade hue token text background",
+        "icons": "icon names symbol glyph",
         "Transition": "animate animation change",
     }
 )
@@ -100,10 +110,11 @@ class ReferenceEntry:
     is_property: bool = False
 
     def weighted_kind(self, query: frozenset[str]) -> str:
-        """Return its key in `WEIGHTS`: `property` unless the query names the property."""
-        if not self.is_property or not query.isdisjoint(_words(self.title.rpartition(".")[2])):
+        """Return its key in `WEIGHTS`; pages and whole components come before properties."""
+        if not self.is_property:
             return self.kind
-        return "property"
+        is_named = not query.isdisjoint(_words(self.title.rpartition(".")[2]))
+        return "named property" if is_named else "property"
 
     def to_result(self, score: float) -> dict[str, Any]:
         """Return `{"kind", "name", "title", "snippet", "at"?, "score"}`."""
@@ -262,6 +273,21 @@ def _entries(settings: Mapping[str, str]) -> Iterator[ReferenceEntry]:
                 f"{each.get('text', '')}",
                 is_property=True,
             )
+    colors = list_colors()
+    tokens = ", ".join(value for one in colors["tokens"] for value in one["values"])
+    named = {
+        COLORS: f"{tokens}; {', '.join(colors['hues'])} with a shade. {colors['others']}",
+        ICONS: ", ".join(load_vocabulary().icons),
+    }
+    for name, text in named.items():
+        yield ReferenceEntry(
+            kind="component",
+            name=name,
+            title=name,
+            text=f"{VALUES[name]} {text}",
+            keywords=name,
+            synonyms=SYNONYMS[name],
+        )
     for code in CODES.values():
         yield ReferenceEntry(
             kind="code", name=code.code, title=code.code, text=code.meaning, keywords=code.code

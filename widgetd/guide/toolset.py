@@ -93,7 +93,7 @@ TOOLS = (
     ),
     _tool(
         "get_component_details",
-        {"names": _names("As Button, Button.variant, or icons.")},
+        {"names": _names("As Button, Button.variant, colors or icons.")},
         description="Read what a component is for and what it may say. Without names: all in a "
         "line each.",
     ),

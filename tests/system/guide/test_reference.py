@@ -9,6 +9,7 @@ from typing import Any
 from tests.making import snapshot_of, widget
 from tests.system.guide.questions import QUESTIONS, missed, served
 from widgetd.files.folder import bundled_folder
+from widgetd.guide.component_details import VALUES
 from widgetd.guide.reference import SYNONYMS, Reference
 from widgetd.settings import describe_settings
 from widgetd.widget.components import load_vocabulary
@@ -70,7 +71,7 @@ def test_search_after_a_save_reads_only_what_changed() -> None:
 
 
 def test_every_component_is_found_by_its_synonyms() -> None:
-    assert set(SYNONYMS) <= set(load_vocabulary().components)
+    assert set(SYNONYMS) <= {*load_vocabulary().components, *VALUES}
     reference = Reference(describe_settings())
     for name, words in SYNONYMS.items():
         items, _ = reference.find(snapshot_of(), words, ["component"], 3)

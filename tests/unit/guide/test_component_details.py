@@ -152,6 +152,18 @@ def test_every_component_has_an_example_that_a_check_accepts() -> None:
         assert list(check_tree(item["example"])) == []
 
 
+def test_colors_are_listed_in_one_place() -> None:
+    colors = one("colors")
+
+    [texts] = [each["values"] for each in colors["tokens"] if "Text.color" in each["of"]]
+    assert "tertiary" in texts
+    documented = re.findall("`([a-z-]+)`", one("Text.color")["text"].partition("Primitive")[0])
+    assert texts == documented
+    for hue in colors["hues"]:
+        for shade in ("100", "500", "1000"):
+            assert list(check_tree({"type": "Card", "background": f"{hue}-{shade}"})) == []
+
+
 def test_cells_of_a_table_have_properties() -> None:
     names = {each["name"] for each in one("Table.Cell")["properties"]}
     assert {"align", "colSize", "colSpan", "format"} <= names
@@ -189,7 +201,7 @@ def test_users_follow_the_snapshot_and_only_changes_are_read() -> None:
 def test_without_names_all_components_are_described_briefly() -> None:
     items = list(describe_components([], Examples()))
 
-    assert {item["name"] for item in items} == {*load_vocabulary().components, "icons"}
+    assert {item["name"] for item in items} == {*load_vocabulary().components, "icons", "colors"}
     assert all(item["use"] for item in items)
 
 

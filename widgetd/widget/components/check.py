@@ -18,6 +18,13 @@ from widgetd.schema.json_values import JSON_TYPES, kind, pointer
 from widgetd.schema.phrase import join_alternatives
 from widgetd.text_search import LinearPattern, nearest
 from widgetd.widget.components.lucide import PREFIX, is_icon, list_icon_names
+from widgetd.widget.components.values import (
+    admits_color,
+    admits_length,
+    find_near_color,
+    is_length,
+    list_color_tokens,
+)
 from widgetd.widget.components.vocabulary import Component, Vocabulary, load_vocabulary
 from widgetd.widget.limits import LIMITS
 
@@ -153,7 +160,9 @@ class _PropertyChecker:
     ) -> Iterator[Finding]:
         if not self._may_have(value, schema):
             yield self._build_value_finding(value, self._resolve(schema), owner, at)
-        elif isinstance(value, dict):
+            return
+        yield from _check_text(value, schema.get("description", ""), owner, at)
+        if isinstance(value, dict):
             objects = [one for one in self._resolve(schema) if one.get("type") == "object"]
             if objects:
                 yield from self._check_object(value, self._choose_object(value, objects), owner, at)
@@ -219,6 +228,24 @@ class _PropertyChecker:
         else:
             advice = f"did you mean '{near}'?"
         return _build_finding("W1403", f"{owner} cannot be '{value[:40]}'", advice, at)
+
+
+def _check_text(value: Any, documentation: str, owner: str, at: str) -> Iterator[Finding]:
+    """Yield a finding about a colour or a length that neither ChatKit nor CSS knows (W1403)."""
+    if tokens := list_color_tokens(documentation):
+        of_themes = value if isinstance(value, dict) else {}
+        texts = {"": value, **{pointer(name): one for name, one in of_themes.items()}}
+        for inside, text in texts.items():
+            if isinstance(text, str) and not admits_color(text, tokens):
+                near = find_near_color(text[:40], tokens)
+                quoted = [f"'{one}'" for one in tokens]
+                listed = join_alternatives([*quoted, "a shade as 'blue-500'", "a color of CSS"])
+                advice = f"did you mean '{near}'?" if near else f"use {listed}"
+                problem = f"{owner} cannot be '{text[:40]}', which is no color"
+                yield _build_finding("W1403", problem, advice, at + inside)
+    elif isinstance(value, str) and is_length(documentation) and not admits_length(value):
+        problem = f"{owner} cannot be '{value[:40]}', which is no length"
+        yield _build_finding("W1403", problem, "use a number, or a length of CSS as '12px'", at)
 
 
 def _admits(schema: Mapping[str, Any], value: object) -> bool:

@@ -153,7 +153,12 @@ def test_a_row_of_text_cannot_stand_in_a_list() -> None:
         {"type": "Text", "value": "lucide:no-icon-at-all"},
         {"type": "Icon", "name": "vendor:acme", "size": "2xl"},
         {"type": "Col", "gap": 1.5, "padding": {"x": 2, "top": "4px"}, "key": "a", "id": "b"},
-        {"type": "Text", "value": "x", "editable": False, "color": {"light": "a", "dark": "b"}},
+        {
+            "type": "Text",
+            "value": "x",
+            "editable": False,
+            "color": {"light": "red-500", "dark": "#fff"},
+        },
         {"type": "Table", "key": "t", "children": [{"type": "Table.Row"}]},
         {"type": "Button", "onClickAction": {"type": "go", "payload": {"any": [1, None]}}},
         {"type": "DatePicker", "name": "d", "min": "2026-01-01"},
@@ -166,6 +171,65 @@ def test_a_row_of_text_cannot_stand_in_a_list() -> None:
 )
 def test_what_chatkit_knows_is_not_warned_about(child: dict[str, Any]) -> None:
     assert said(child) == []
+
+
+@pytest.mark.parametrize(
+    ("properties", "warning"),
+    [
+        (
+            {"color": "dangr"},
+            "color: 'color' of 'Text' cannot be 'dangr', which is no color; did you mean 'danger'?",
+        ),
+        (
+            {"color": "bleu-500"},
+            (
+                "color: 'color' of 'Text' cannot be 'bleu-500', which is no color; "
+                "did you mean 'blue-500'?"
+            ),
+        ),
+        (
+            {"color": {"light": "gren", "dark": "white"}},
+            (
+                "color/light: 'color' of 'Text' cannot be 'gren', which is no color; "
+                "did you mean 'green'?"
+            ),
+        ),
+        (
+            {"color": "muted"},
+            (
+                "color: 'color' of 'Text' cannot be 'muted', which is no color; use 'prose', "
+                "'primary', 'emphasis', 'secondary', 'tertiary', 'success', 'warning', 'danger', "
+                "a shade as 'blue-500' or a color of CSS"
+            ),
+        ),
+        (
+            {"width": "wide"},
+            (
+                "width: 'width' of 'Text' cannot be 'wide', which is no length; use a number, or a "
+                "length of CSS as '12px'"
+            ),
+        ),
+    ],
+)
+def test_unknown_color_or_length_is_reported(properties: dict[str, Any], warning: str) -> None:
+    assert said({"type": "Text", "value": "x", **properties}) == [f"W1403 #/children/0/{warning}"]
+
+
+@pytest.mark.parametrize(
+    "background",
+    [
+        *("surface-tertiary", "gray-925", "red-a75", "alpha-10", "rebeccapurple", "#FFF", "none"),
+        *("rgba(0, 0, 0, 0.5)", "linear-gradient(135deg, #fff 0%, #000 100%)"),
+    ],
+)
+def test_colors_of_chatkit_and_of_css_are_accepted(background: str) -> None:
+    assert said({"type": "Box", "background": background}) == []
+
+
+@pytest.mark.parametrize("width", ["12px", "100%", "1.5rem", "auto", "calc(100% - 4px)", "7"])
+def test_lengths_of_css_are_accepted(width: str) -> None:
+    box = {"type": "Box", "width": width, "padding": f"4px {width}", "aspectRatio": "16 / 9"}
+    assert said(box) == []
 
 
 def test_a_basic_root_holds_anything_and_a_null_says_nothing() -> None:
