@@ -46,7 +46,9 @@ def build_client(
 
     from widgetd.upstreams.session import ReducedTransport  # noqa: PLC0415 - likewise
 
-    transport = ReducedTransport(declaration.kind.open(declaration, recorder, service), reduce)
+    transport = ReducedTransport(
+        declaration.kind.open(declaration.table, declaration.secrets, recorder, service), reduce
+    )
     # 0: no timeouts of FastMCP's own, since `Upstream` bounds connecting and each call.
     return Client(transport, message_handler=on_message, init_timeout=0, timeout=0)
 

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import urlsplit
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
 from widgetd.errors import ConfigError, WidgetError
 from widgetd.limits import Limits
@@ -30,6 +30,7 @@ from widgetd.text_search import Match, compile_pattern, did_you_mean
 from widgetd.upstreams.kinds import KINDS, UpstreamKind
 from widgetd.upstreams.limits import LIMITS
 from widgetd.upstreams.openapi import document_of_endpoints, parse_document, reduce_document
+from widgetd.upstreams.tables import Endpoint, UpstreamTable
 from widgetd.widget.sidecar import find_line
 
 _NAME = compile_pattern(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
@@ -42,46 +43,6 @@ _SECRET = compile_pattern(
 
 _SECRET_HEADERS = ("auth", "token", "key", "secret", "cookie")
 """Words in the name of a header whose value is a secret, also where the file spells it out."""
-
-
-class _Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-
-class Endpoint(_Table):
-    """One address of a service without a description.
-
-    Attributes:
-        get: The path, with its variables in braces.
-        query: Names of query parameters.
-    """
-
-    get: str = Field(pattern="^/")
-    query: tuple[str, ...] = ()
-
-
-class UpstreamTable(_Table):
-    """One table of the file, before secrets are filled in."""
-
-    url: str = ""
-    transport: Literal["", "http", "sse"] = ""
-    command: str = ""
-    args: tuple[str, ...] = ()
-    env: Mapping[str, str] = Field(default_factory=dict)
-    cwd: str = ""
-    openapi: str = ""
-    base: str = ""
-    endpoints: Mapping[str, Endpoint] = Field(default_factory=dict)
-    headers: Mapping[str, str] = Field(default_factory=dict)
-    tools: tuple[str, ...] = ()
-    connect_s: float | None = Field(default=None, gt=0, le=600)
-    call_s: float = Field(default=20.0, gt=0, le=600)
-    at_once: int = Field(default=4, ge=1, le=1000)
-    fail_after: int = Field(default=3, ge=1, le=1000)
-    idle_probe_s: float = Field(default=60.0, gt=0, le=86_400)
-    required: bool = False
-    enabled: bool = True
-    private: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

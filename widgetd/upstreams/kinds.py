@@ -9,11 +9,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
+from widgetd.upstreams.tables import UpstreamTable
+
 if TYPE_CHECKING:
     from fastmcp import FastMCP
     from fastmcp.client.transports import ClientTransport
 
-    from widgetd.upstreams.declarations import Declaration
     from widgetd.upstreams.transport import RecordingTransport
 
 KindName = Literal["mcp", "stdio", "openapi", "endpoints"]
@@ -35,13 +36,15 @@ class UpstreamKind:
     name: KindName
     key: str
     connect_s: float = 5.0
-    open: Callable[[Declaration, RecordingTransport, FastMCP[Any] | None], ClientTransport]
+    open: Callable[
+        [UpstreamTable, Mapping[str, Any], RecordingTransport, FastMCP[Any] | None], ClientTransport
+    ]
     has_session: bool = True
     loss: str = "protocol"
 
 
 def _open_http(
-    declaration: Declaration, recorder: RecordingTransport, _service: Any
+    table: UpstreamTable, secrets: Mapping[str, Any], recorder: RecordingTransport, _service: Any
 ) -> ClientTransport:
     from fastmcp.client import transports  # noqa: PLC0415 - see `clients.import_client`
 
@@ -50,26 +53,28 @@ def _open_http(
     def open_client(*_arguments: Any, headers: Any = None, **_options: Any) -> Any:
         return http_client(recorder, headers or {})
 
-    url, headers = declaration.secrets["url"], dict(declaration.secrets["headers"])
-    is_sse = declaration.table.transport == "sse" or "/sse" in url.partition("?")[0][-5:]
+    url, headers = secrets["url"], dict(secrets["headers"])
+    is_sse = table.transport == "sse" or "/sse" in url.partition("?")[0][-5:]
     transport = transports.SSETransport if is_sse else transports.StreamableHttpTransport
     return transport(url, headers=headers, httpx_client_factory=open_client)
 
 
-def _open_stdio(declaration: Declaration, _recorder: Any, _service: Any) -> ClientTransport:
+def _open_stdio(
+    table: UpstreamTable, secrets: Mapping[str, Any], _recorder: Any, _service: Any
+) -> ClientTransport:
     from fastmcp.client import transports  # noqa: PLC0415 - see `clients.import_client`
 
     return transports.StdioTransport(
-        declaration.table.command,
-        list(declaration.secrets["args"]),
-        env=dict(declaration.secrets["env"]),
-        cwd=declaration.table.cwd or None,
+        table.command,
+        list(secrets["args"]),
+        env=dict(secrets["env"]),
+        cwd=table.cwd or None,
         keep_alive=False,
         log_file=Path(os.devnull),
     )
 
 
-def _open_service(_declaration: Any, _recorder: Any, service: Any) -> ClientTransport:
+def _open_service(_table: Any, _secrets: Any, _recorder: Any, service: Any) -> ClientTransport:
     from fastmcp.client import transports  # noqa: PLC0415 - see `clients.import_client`
 
     return transports.FastMCPTransport(service)

@@ -116,7 +116,8 @@ async def test_the_wheel_alone_serves_answers_and_takes_pictures(
     monkeypatch.delenv("PYTHONPATH", raising=False)
     python, widgetd = environment / "python", environment / "widgetd"
 
-    shipped = await said(python, "-c", "from widgetd.settings import bundled; print(bundled())")
+    command = "from widgetd.files.folder import bundled_folder; print(bundled_folder())"
+    shipped = await said(python, "-c", command)
     assert shipped.startswith(str(environment.parent))
     assert "actions" in await said(widgetd, "guide")
     folder, program = Path(shipped.strip()), (str(python), "-m", "widgetd")

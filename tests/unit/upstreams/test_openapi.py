@@ -8,9 +8,9 @@ import orjson
 import pytest
 
 from tests.system.upstreams.servers import large_document
-from widgetd.upstreams.declarations import Endpoint
 from widgetd.upstreams.limits import LIMITS
 from widgetd.upstreams.openapi import document_of_endpoints, parse_document, reduce_document
+from widgetd.upstreams.tables import Endpoint
 
 REFERENCED: dict[str, Any] = {
     "openapi": "3.1.0",

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, Protocol
 
 from widgetd.schema.document import SchemaDocument
+from widgetd.schema.engine import IsValid
 from widgetd.schema.explain import Explainer
 from widgetd.schema.json_values import TYPES, Json, equality_key
 from widgetd.schema.keywords import (
@@ -28,11 +29,23 @@ from widgetd.schema.limits import LIMITS
 from widgetd.schema.sampling.constraints import Constraints, combine, make_numbers, make_strings
 from widgetd.schema.sampling.pattern_strings import make_pattern_strings
 
-if TYPE_CHECKING:
-    from widgetd.schema.validator import Schema
-
 State = Literal["required", "full", "empty", "one", "two", "many", "long", "nulls", "nasty"]
 Style = Literal[State, "smallest"]
+
+
+class SamplableSchema(Protocol):
+    """The part of a compiled schema that sampling needs; `Schema` itself imports this module."""
+
+    document: SchemaDocument
+
+    def admits(self, arguments: Json) -> bool:
+        """Return whether `arguments` are valid."""
+
+    def explainer(self, units: int = ..., /) -> Explainer:
+        """Return an explainer with a budget."""
+
+    def compile_part(self, part: Subschema) -> IsValid | None:
+        """Compile a subschema."""
 
 
 # Elements of an array whose length the schema leaves open.
@@ -50,12 +63,12 @@ ELEMENTS: Mapping[Style, int] = {
 }
 
 
-def make_smallest(schema: Schema) -> dict[str, Json] | None:
+def make_smallest(schema: SamplableSchema) -> dict[str, Json] | None:
     """Make arguments with nothing but what is required, in plausible words."""
     return sample(schema, state="smallest")
 
 
-def sample(schema: Schema, *, state: Style, seed: int = 0) -> dict[str, Json] | None:
+def sample(schema: SamplableSchema, *, state: Style, seed: int = 0) -> dict[str, Json] | None:
     """Make arguments in a certain state.
 
     Args:

@@ -1,0 +1,48 @@
+"""The tables of an upstreams file as they are written, before secrets are filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Endpoint(_Table):
+    """One address of a service without a description.
+
+    Attributes:
+        get: The path, with its variables in braces.
+        query: Names of query parameters.
+    """
+
+    get: str = Field(pattern="^/")
+    query: tuple[str, ...] = ()
+
+
+class UpstreamTable(_Table):
+    """One table of the file, before secrets are filled in."""
+
+    url: str = ""
+    transport: Literal["", "http", "sse"] = ""
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = Field(default_factory=dict)
+    cwd: str = ""
+    openapi: str = ""
+    base: str = ""
+    endpoints: Mapping[str, Endpoint] = Field(default_factory=dict)
+    headers: Mapping[str, str] = Field(default_factory=dict)
+    tools: tuple[str, ...] = ()
+    connect_s: float | None = Field(default=None, gt=0, le=600)
+    call_s: float = Field(default=20.0, gt=0, le=600)
+    at_once: int = Field(default=4, ge=1, le=1000)
+    fail_after: int = Field(default=3, ge=1, le=1000)
+    idle_probe_s: float = Field(default=60.0, gt=0, le=86_400)
+    required: bool = False
+    enabled: bool = True
+    private: bool = True
