@@ -42,6 +42,12 @@ async def take_picture(context: ToolContext, arguments: Mapping[str, Any]) -> Re
     """Return an image and `{"width", "height", "bytes", "digest", "console", "overflow", "left"}`.
 
     Several names, or none, give a sheet; `left` names the widgets that have no place on it.
+
+    Raises:
+        CallError: There is no such widget (W2001), render (W2007) or state (W4402), a part or
+            arguments name no single widget (W2002), there are too many names (W3003), or the
+            browser is missing (W3201), too slow (W3202) or in use (W3204), or the picture too
+            large (W3203).
     """
     from widgetd.browser.camera import Camera  # noqa: PLC0415 - few callers want a picture
 

@@ -42,7 +42,13 @@ def _session(context: ToolContext, session_id: str) -> Session:
 
 
 async def start_session(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """Return `{"sessionId", "widget", "generation", "screen", "expiresInS", "uris"}`."""
+    """Return `{"sessionId", "widget", "generation", "screen", "expiresInS", "uris"}`.
+
+    Raises:
+        CallError: There is no such widget (W2001), render (W2007) or state (W4402), there are too
+            many sessions (W4002), or the browser is missing (W3201), ends (W4003) or does not
+            answer (W4004).
+    """
     sessions = _sessions(context)
     show = KEYWORDS["show_widget"]
     names = ("widget", "render_id", "arguments", "state")
@@ -75,6 +81,11 @@ async def do_in_session(context: ToolContext, arguments: Mapping[str, Any]) -> R
 
     Each step has `{"keyword", "ms", "status", "target"?, "result"?}`: the target is the one of
     several that led to an element. A failure adds a picture. `ended` says why the session is over.
+
+    Raises:
+        CallError: There is no such session (W4001) or keyword (W4101), the keyword's arguments do
+            not fit (W4102), or a step fails: its target (W4201, W4202), its time (W4203), its
+            expectation (W4301) or the browser (W4003, W4004).
     """
     session = _session(context, arguments["session_id"])
     steps = []
@@ -152,7 +163,11 @@ async def _do(
 
 
 async def end_session(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """Return `{"events", "trace"?, "traceWithheld"?}`: what happened, and where its trace is."""
+    """Return `{"events", "trace"?, "traceWithheld"?}`: what happened, and where its trace is.
+
+    Raises:
+        CallError: There is no such session (W4001).
+    """
     session = _session(context, arguments["session_id"])
     traced = await _sessions(context).end(session)
     trace = {"trace": f"{session.uri}/trace.zip"} if traced else {}

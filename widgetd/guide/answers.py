@@ -72,7 +72,11 @@ class AuthorServices:
 
 
 async def get_guide(_context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """Return `{"items": [{"name", "status", "title", "useWhen", "text"?}]}`; texts if named."""
+    """Return `{"items": [{"name", "status", "title", "useWhen", "text"?}]}`; texts if named.
+
+    Raises:
+        CallError: There are too many names (W3003).
+    """
     names = arguments["names"]
     demand_few(names, LIMITS.names)
     items = []
@@ -87,7 +91,11 @@ async def get_guide(_context: ToolContext, arguments: Mapping[str, Any]) -> Resu
 
 
 async def search_reference(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """Return `{"items": [{"kind", "name", "title", "snippet", "at"?, "score"}], "total"}`."""
+    """Return `{"items": [{"kind", "name", "title", "snippet", "at"?, "score"}], "total"}`.
+
+    Raises:
+        CallError: There is no such kind (W2002).
+    """
     kinds = arguments["kinds"]
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown:
@@ -103,7 +111,11 @@ async def search_reference(context: ToolContext, arguments: Mapping[str, Any]) -
 
 
 async def get_component_details(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """Return `{"items": [{"name", "status", "use", "properties", ...}]}`; briefly without names."""
+    """Return `{"items": [{"name", "status", "use", "properties", ...}]}`; briefly without names.
+
+    Raises:
+        CallError: There are too many names (W3003).
+    """
     names, caller, services = arguments["names"], context.caller, context.use(AuthorServices)
     demand_few(names, LIMITS.components)
     examples = services.examples.of(caller.principal.audience)
@@ -119,6 +131,9 @@ async def read_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Res
     """Return `{"items": [{"name", "status", "file", "digest", "parts", "missing"}], "left"}`.
 
     Parts that do not fit are named in `left`, to be requested alone: no part is cut.
+
+    Raises:
+        CallError: There is no such part (W2002), or there are too many names (W3003).
     """
     names, parts = arguments["names"], tuple(dict.fromkeys(arguments["parts"]))
     demand_few(names, LIMITS.names)
@@ -239,6 +254,9 @@ async def try_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Resu
 
     With `picture`, an image and `{"width", "height", "overflow", "console"}` are added. If none can
     be taken, its `error` says why.
+
+    Raises:
+        CallError: The width is none that a picture can have (W2002).
     """
     services, snapshot = context.use(AuthorServices), context.caller.snapshot
     width = arguments.get("width", DEFAULT_WIDTH_PX)
@@ -283,8 +301,8 @@ async def save_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Res
     """Save a widget and return `{"file", "tool", "digest", "page"?}`.
 
     Raises:
-        CallError: Saving is not allowed (W3004), the file has changed (W3005), or the widget is
-            refused: the error has the code and the sentence of the fault.
+        CallError: Saving is not allowed (W3004), the file has changed (W3005), the user declined
+            (W3006), or the widget is refused: the error has the code and the sentence of the fault.
     """
     services, caller = context.use(AuthorServices), context.caller
     if services.uploads is None:

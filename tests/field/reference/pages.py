@@ -6,9 +6,11 @@ import inspect
 import re
 import sys
 import tempfile
+import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from importlib import import_module
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -23,6 +25,9 @@ from widgetd.browser.keywords import KEYWORDS, Keyword
 from widgetd.catalog.registry import Registry
 from widgetd.cli import app
 from widgetd.cli.schemas import settings_schema, sidecar_schema
+from widgetd.daemon.toolsets import ROWS
+from widgetd.guide import answers
+from widgetd.mcp.builtin.table import BuiltinTool, Handler
 from widgetd.observe.status import Health
 from widgetd.settings import PREFIX
 from widgetd.web.metrics import Metrics
@@ -45,6 +50,7 @@ async def pages() -> Mapping[str, str]:
         "keywords.md": _keywords(),
         "limits.md": _limits(),
         "python.md": _python(),
+        "tools.md": _tools(),
     }
 
 
@@ -237,6 +243,45 @@ def _keyword_rows(keyword: Keyword) -> Iterator[tuple[str, ...]]:
         head = summary = ""
 
 
+def _tools() -> str:
+    intro = (
+        "The tools that a server has besides its widgets. `core` is always there; the setting "
+        "`toolset` switches the others on, and `--keyword-tools` makes each "
+        "[keyword](keywords.md) a tool. Cost counts against the caller's `--rate`; a tool that "
+        "waits takes no place of `--at-once`. An answer is the result's `structuredContent`, and "
+        "the same as text. Any tool can answer that the arguments do not fit (W2002, W2003), that "
+        "there are too many calls (W2201, W2202) or that the token has no scope (W2301); what "
+        "else it raises stands with it, and all codes in [Codes](../codes.md)."
+    )
+    parts = [
+        f"## Toolset `{toolset}`\n\n" + "\n\n".join(map(_tool, rows))
+        for toolset, rows in groupby(ROWS, key=lambda tool: tool.toolset)
+    ]
+    return _page("Built-in tools", intro, *parts)
+
+
+def _tool(tool: BuiltinTool) -> str:
+    facts = [f"Scope `{tool.scope}`", f"cost {tool.cost}"]
+    facts += ["waits"] if tool.waits else []
+    facts += ["changes nothing"] if tool.read_only else []
+    facts += ["for pages, not models"] if tool.app_only else []
+    rows: list[tuple[str, ...]] = [("argument", "value", "default", "says")]
+    schema = tool.input_schema
+    for name, part in schema["properties"].items():
+        default = "*needed*" if name in schema.get("required", ()) else _default(part)
+        kind = {"table": "object", "integer": "whole number"}.get(_kind(part), _kind(part))
+        rows.append((f"`{name}`", kind, default, part.get("description", "")))
+    arguments = _table(*rows) if len(rows) > 1 else "It takes no arguments."
+    text = (f"### `{tool.name}`", tool.description, f"{', '.join(facts)}.", arguments)
+    return "\n\n".join((*text, _doc(handler_of(tool))))
+
+
+def handler_of(tool: BuiltinTool) -> Handler:
+    """Return the function that answers for a tool; the guide imports its own when called."""
+    handler: Handler = getattr(answers, tool.name) if tool.toolset == "author" else tool.handler
+    return handler
+
+
 def _python() -> str:
     told = "Importing `widgetd` starts nothing; each name is loaded when it is first used."
     return _page("Python", told, *(_described(name) for name in widgetd.__all__))
@@ -283,7 +328,8 @@ def _doc(made: Any) -> str:
     )
     parts = [head.strip()]
     for title, body in zip(sections[::2], sections[1::2], strict=True):
-        lines = inspect.cleandoc(body.replace("\n\n", "\n")).split("\n")
+        # cleandoc would take the indentation off a continuation line that is the only other one.
+        lines = textwrap.dedent(body.replace("\n\n", "\n")).strip().split("\n")
         joined: list[str] = []
         for line in lines:
             if joined and line.startswith(" "):

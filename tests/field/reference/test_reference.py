@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from tests.field.reference.pages import FOLDER, pages
+import inspect
+import re
+import sys
+
+from tests.field.reference.pages import FOLDER, handler_of, pages
+from widgetd.daemon.toolsets import ROWS
+from widgetd.errors.codes import TABLES
 
 
 async def test_every_page_of_the_reference_is_what_the_code_says() -> None:
@@ -15,3 +21,29 @@ async def test_every_page_of_the_reference_is_what_the_code_says() -> None:
     ]
     assert stale == [], "make reference"
     assert {path.name for path in FOLDER.glob("*.md")} == made.keys()
+
+
+COMMON = {"W2002", "W2003", "W2201", "W2202", "W2301"}
+"""Codes that any tool can answer with; the page names them once."""
+
+
+def test_reference_of_tools_names_the_codes_that_the_handlers_of_a_module_raise() -> None:
+    documented: dict[str, set[str]] = {}
+    for tool in ROWS:
+        handler = handler_of(tool)
+        named = documented.setdefault(handler.__module__, set())
+        named.update(re.findall(r"W\d{4}", inspect.getdoc(handler) or ""))
+    known = {row.code for table in TABLES for row in table}
+
+    for module, codes in documented.items():
+        source = inspect.getsource(sys.modules[module])
+        raised = set(re.findall(r"CallError\(\s*\"(W\d{4})\"", source))
+        assert raised - codes - COMMON == set(), f"{module}: name them under Raises"
+        assert codes <= known, module
+
+
+def test_every_built_in_tool_says_what_it_answers() -> None:
+    said = {tool.name: inspect.getdoc(handler_of(tool)) or "" for tool in ROWS}
+
+    silent = [name for name, text in said.items() if not re.search(r"\b[Rr]eturn\b", text)]
+    assert silent == []

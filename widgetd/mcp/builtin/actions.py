@@ -36,6 +36,11 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
 
     `repeated` says that the action was accepted before under the same key, so that a page that
     was mounted again does not tell the model of it again.
+
+    Raises:
+        CallError: There is no such render (W2007), it offers no such action (W2401), the payload
+            does not fit (W2404) or is too large (W2403), too many actions are unread (W2402), or
+            the process is shutting down (W2405).
     """
     store, render_id = context.store, arguments["render_id"]
     key = arguments["idempotency_key"]
@@ -130,7 +135,7 @@ def _offered_action(known: Mapping[str, TreeAction], action: str) -> TreeAction:
 
 
 async def await_widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """`{"actions": [{"seq", "action", "payload", "at"}], "next", "status"}`."""
+    """Return `{"actions": [{"seq", "action", "payload", "at"}], "next", "status"}`."""
     render_id, after = arguments["render_id"], arguments["after"]
     if await context.rendering.hides_actions(render_id, context.caller):
         awaited = Awaited(status="expired", next=after)

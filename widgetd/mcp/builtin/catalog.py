@@ -98,7 +98,13 @@ def _details(context: ToolContext, name: str) -> dict[str, Any]:
 
 
 async def render_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """Render a widget by name, as its own tool does."""
+    """Render a widget by name and return its result, as its own tool does.
+
+    Raises:
+        CallError: There is no such widget (W2001), or its own tool would fail: the template on
+            these arguments (W2004), the budget (W2005), the client's version (W2010) or the
+            upstream that fills the widget (W5001 to W5020).
+    """
     name, widgets = arguments["name"], context.caller.snapshot.widgets
     if name not in widgets:
         raise unknown_widget(name, widgets)
@@ -108,7 +114,11 @@ async def render_widget(context: ToolContext, arguments: Mapping[str, Any]) -> R
 
 
 async def show_render(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """Return the result that shows a stored render, in the profile of this call."""
+    """Return the result that shows a stored render, in the profile of this call.
+
+    Raises:
+        CallError: There is no such render, or it has expired (W2007).
+    """
     render = await context.rendering.load(arguments["render_id"], context.caller)
     return context.rendering.result(render, context.caller)
 

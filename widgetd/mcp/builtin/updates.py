@@ -24,7 +24,13 @@ if TYPE_CHECKING:
 
 
 async def update_render(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """Return `{"renderId", "version", "summary"}`."""
+    """Return `{"renderId", "version", "summary"}`.
+
+    Raises:
+        CallError: There are neither arguments nor a note, or a failure has no note (W2002), there
+            is no such render (W2007), it was replaced in the meantime (W2406), or the template
+            fails on the arguments (W2004, W2005).
+    """
     return structured_result(await replace_render(context.rendering, arguments, context.caller))
 
 
@@ -66,6 +72,9 @@ async def follow_render(context: ToolContext, arguments: Mapping[str, Any]) -> R
 
     `acted` is the last action that was accepted in this version, which a page that is mounted
     again says once more.
+
+    Raises:
+        CallError: There is no such render, or it has expired (W2007).
     """
     render_id, after = arguments["render_id"], arguments["after"]
     found = await context.rendering.wait_for_newer(
