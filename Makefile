@@ -99,7 +99,7 @@ stage: $(VENV)/.dev ## end, crowd, kill and reload sessions in a browser; spoil 
 	$(BIN)/python -m stress stage --scale $(SCALE)
 
 tested: $(VENV)/.dev ## test the bundled widgets and those of ../shared/corpus in a browser, in both themes
-	$(BIN)/python -m benchmarks.tested
+	$(BIN)/python -m benchmarks.widget_tests
 
 EXAMPLES := example-mcp-client example-fastmcp-client example-chatkit-server example-langgraph-agent example-await-action
 .PHONY: $(EXAMPLES)

@@ -8,56 +8,56 @@ from collections.abc import Callable, Iterator, Mapping
 from os import cpu_count, getloadavg
 
 from benchmarks import (
-    authoring,
-    calling,
-    commanding,
-    comparing,
-    filling,
-    listing,
+    author_tools,
+    calls,
+    commands,
+    feeds,
     memory,
-    picturing,
-    rendering,
-    saving,
-    staging,
-    starting,
+    peer_calls,
+    pictures,
+    renders,
+    saves,
+    sessions,
+    starts,
+    tool_lists,
 )
-from benchmarks.table import Row, heading, written
+from benchmarks.table import Row, format_row, heading
 
 FAMILIES: Mapping[str, Callable[[int], Iterator[Row]]] = {
-    "save": saving.rows,
-    "call": calling.rows,
-    "fill": filling.rows,
-    "list": listing.rows,
-    "author": authoring.rows,
-    "peer": comparing.rows,
-    "render": rendering.rows,
-    "start": starting.rows,
-    "memory": memory.rows,
-    "command": commanding.rows,
-    "stage": staging.rows,
-    "picture": picturing.rows,
+    "save": saves.measure_rows,
+    "call": calls.measure_rows,
+    "fill": feeds.measure_rows,
+    "list": tool_lists.measure_rows,
+    "author": author_tools.measure_rows,
+    "peer": peer_calls.measure_rows,
+    "render": renders.measure_rows,
+    "start": starts.measure_rows,
+    "memory": memory.measure_rows,
+    "command": commands.measure_rows,
+    "stage": sessions.measure_rows,
+    "picture": pictures.measure_rows,
 }
 
 
 def main() -> None:
-    """Measure what was asked for, and print each row as it is done."""
+    """Measure the selected families and print each row when it is done."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("families", nargs="*", metavar="FAMILY", help=", ".join(FAMILIES))
     parser.add_argument("--pairs", type=int, default=1_000_000, help="at most so many pairs a row")
-    asked = parser.parse_args()
-    unknown = set(asked.families) - set(FAMILIES)
+    options = parser.parse_args()
+    unknown = set(options.families) - set(FAMILIES)
     if unknown:
         parser.error(
             f"no such family: {', '.join(sorted(unknown))}; there are {', '.join(FAMILIES)}"
         )
-    print(machine())
+    print(describe_machine())
     print(heading())
-    for family in asked.families or FAMILIES:
-        for row in FAMILIES[family](asked.pairs):
-            print(written(row), flush=True)
+    for family in options.families or FAMILIES:
+        for row in FAMILIES[family](options.pairs):
+            print(format_row(row), flush=True)
 
 
-def machine() -> str:
+def describe_machine() -> str:
     """Describe the interpreter, the machine and its load."""
     load = ", ".join(f"{load:.1f}" for load in getloadavg())
     return (

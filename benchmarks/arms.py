@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from benchmarks.calling import caller
+from benchmarks.calls import caller
 from benchmarks.children import Server, daemon_command, python, server
 from benchmarks.folders import FLIGHT
-from benchmarks.measuring import Timed
-from benchmarks.saving import Saver, until_told
+from benchmarks.ratios import Timed
+from benchmarks.saves import Saver, time_to_notification
 from benchmarks.wire import Wire, call, listen, modern
 
 PAGE = 100
@@ -78,7 +78,7 @@ def _stock(folder: Path) -> AbstractContextManager[Server]:
 
 def _save(serving: Serving) -> Timed:
     wires = [listen(serving.server.url, "legacy"), listen(serving.server.url, "modern")]
-    return until_told(Saver(serving.widgets / FLIGHT), wires)
+    return time_to_notification(Saver(serving.widgets / FLIGHT), wires)
 
 
 def _call(serving: Serving) -> Timed:

@@ -64,7 +64,7 @@ def modules() -> list[Module]:
     return found
 
 
-def used_once(module: Module) -> set[str]:
+def find_used_once(module: Module) -> set[str]:
     """Return the private functions that the module mentions once."""
     private = {
         node.name
@@ -79,7 +79,7 @@ def used_once(module: Module) -> set[str]:
     return {name for name in private if named[name] == 1}
 
 
-def called(module: Module) -> set[str]:
+def find_called(module: Module) -> set[str]:
     """Return the names that are called, unlike callbacks and entries of tables."""
     return {
         node.func.id
@@ -146,7 +146,7 @@ def _reachable(graph: Mapping[str, set[str]], start: str) -> set[str]:
     return reached
 
 
-def undescribed(found: list[Module]) -> list[str]:
+def find_undescribed(found: list[Module]) -> list[str]:
     """Return the folders that `docs/architecture.md` has no row for."""
     page = ROOT / "docs" / "architecture.md"
     described = set(re.findall(r"^\| `([\w/]+)/`", page.read_text(encoding="utf-8"), re.MULTILINE))
@@ -160,14 +160,14 @@ def main() -> None:
     sizes = [module.lines for module in found if module.lines > 1]
     functions = [function for module in found for function in module.functions()]
     lengths = [(function.end_lineno or 0) - function.lineno + 1 for function in functions]
-    once = sum(len(used_once(module)) for module in found)
-    called_once = sum(len(used_once(module) & called(module)) for module in found)
+    once = sum(len(find_used_once(module)) for module in found)
+    called_once = sum(len(find_used_once(module) & find_called(module)) for module in found)
     rooms: Counter[str] = Counter()
     for module in found:
         rooms[module.room] += module.lines
     room, largest_room = rooms.most_common(1)[0]
     largest = max(found, key=lambda module: module.lines)
-    stray, ahead, rounds = undescribed(found), upward(found), circles(found)
+    stray, ahead, rounds = find_undescribed(found), upward(found), circles(found)
     language = measure()
     rows = {
         "modules": f"{len(found)}",

@@ -11,9 +11,9 @@ from itertools import accumulate, pairwise
 
 from benchmarks.children import ROOT, Child
 from benchmarks.folders import BUNDLED
-from benchmarks.measuring import alternate, difference, median
-from benchmarks.starting import daemon_started, plain_started
-from benchmarks.table import Row, at_most, shown
+from benchmarks.ratios import alternate, difference, median
+from benchmarks.starts import start_daemon, start_plain
+from benchmarks.table import Row, at_most, format_number
 
 _STEPS = (
     ("Python itself", "pass"),
@@ -28,14 +28,14 @@ _STEPS = (
 _PRINT_RSS = "print(open('/proc/self/status').read().split('VmRSS:')[1].split()[0])"
 
 
-def rows(most: int) -> Iterator[Row]:
+def measure_rows(most: int) -> Iterator[Row]:
     """Measure the row of this family.
 
     Args:
         most: The maximum number of pairs.
     """
-    ours = partial(_held_mb, partial(daemon_started, BUNDLED))
-    taken = alternate(ours, partial(_held_mb, plain_started), pairs=min(most, 6), warm_up=0)
+    ours = partial(_held_mb, partial(start_daemon, BUNDLED))
+    taken = alternate(ours, partial(_held_mb, start_plain), pairs=min(most, 6), warm_up=0)
     parts = list(_parts())
     rest = median(taken.ours) - sum(held_mb for _, held_mb in parts)
     parts.append(("27 widgets, and what serves them", rest))
@@ -44,8 +44,8 @@ def rows(most: int) -> Iterator[Row]:
         what="memory at the start, 27 widgets, MB beyond FastMCP",
         bar=at_most(25),
         ratio=difference(taken),
-        ours=f"{shown(median(taken.ours))} MB",
-        theirs=f"{shown(median(taken.theirs))} MB",
+        ours=f"{format_number(median(taken.ours))} MB",
+        theirs=f"{format_number(median(taken.theirs))} MB",
         pairs=len(taken),
         remark=f"Resident when ready, less that of a FastMCP server of one tool. It is: {made_of}.",
     )

@@ -59,10 +59,10 @@ def peer() -> Peer | str:
     ]
     if subprocess.run(pip, check=False, stderr=subprocess.DEVNULL).returncode:
         return f"{REQUIREMENT} could not be installed; is there a package index?"
-    told = subprocess.run(
+    freeze = subprocess.run(
         [str(python), *_CHILD, "versions"], check=True, capture_output=True, text=True, cwd=ROOT
     )
-    return Peer(python=python, versions=told.stdout.strip())
+    return Peer(python=python, versions=freeze.stdout.strip())
 
 
 def _interpreters() -> Iterator[str]:

@@ -18,7 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks import serving
+from benchmarks import fastmcp_server
 
 _PARTS = ("mcp-chatkit-widget", "fastmcp", "openai-chatkit")
 
@@ -33,7 +33,7 @@ def serve_folder(folder: str) -> None:
     """Serve the widgets in `folder` by its own FastMCP object."""
     package = import_module("mcp_chatkit_widget")
     package.register_widget_tools(Path(folder))
-    serving.serve(package.server)
+    fastmcp_server.serve(package.server)
 
 
 def render(file: str) -> None:

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from benchmarks.children import widgetd
 from benchmarks.folders import FLIGHT, flight_arguments, folder, real
-from benchmarks.measuring import Pairs, at_percentile, ratio
+from benchmarks.ratios import Pairs, at_percentile, ratio
 from benchmarks.wire import Wire, call
 from widgetd.browser.chromium import FLAGS, find_chromium
 

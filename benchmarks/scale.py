@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 
-from benchmarks.__main__ import machine
+from benchmarks.__main__ import describe_machine
 from benchmarks.arms import (
     CALL,
     EVERY_PAGE,
@@ -28,9 +28,9 @@ from benchmarks.arms import (
     Serving,
 )
 from benchmarks.folders import folder, real
-from benchmarks.measuring import Timed, median
-from benchmarks.starting import known_start_s
-from benchmarks.table import shown
+from benchmarks.ratios import Timed, median
+from benchmarks.starts import known_start_s
+from benchmarks.table import format_number
 
 SIZES = (16, 100, 1000, 10_000)
 
@@ -58,7 +58,7 @@ def main() -> None:
     parser.add_argument("--uvloop", action="store_true", help="also on uvloop, if it is installed")
     asked = parser.parse_args()
     arms = [WIDGETD, *([ON_UVLOOP] if asked.uvloop else []), STOCK]
-    print(machine())
+    print(describe_machine())
     print(_line("widgets", (f"{size:,}" for size in asked.sizes)), flush=True)
     with ExitStack() as stack:
         running = {arm.name: [_started(stack, arm, size) for size in asked.sizes] for arm in arms}
@@ -71,7 +71,7 @@ def main() -> None:
                 if name in arm.measures
                 for serving in running[arm.name]
             ]
-            medians = measured([one for _, one in timed], min(rounds, asked.rounds))
+            medians = measure_medians([one for _, one in timed], min(rounds, asked.rounds))
             kinds = [kind for kind, _ in timed]
             _print_times(name, _grouped(kinds, medians))
         for name, each in running.items():
@@ -89,7 +89,7 @@ def _started(stack: ExitStack, arm: Arm, size: int) -> Serving:
     return Serving(server=server, widgets=widgets, start_s=took_s, rss_bytes=held)
 
 
-def measured(timed: Sequence[Timed], rounds: int) -> list[float]:
+def measure_medians(timed: Sequence[Timed], rounds: int) -> list[float]:
     """Return the median of each after one round to warm up, for at most `SHARE_S` each."""
     taken: list[list[float]] = [[] for _ in timed]
     spent_s = [0.0 for _ in timed]
@@ -111,7 +111,7 @@ def _grouped(kinds: Sequence[str], medians: Sequence[float]) -> Mapping[str, lis
 
 def _print_times(name: str, medians: Mapping[str, Sequence[float]]) -> None:
     for arm, times_s in medians.items():
-        cells = (f"{shown(took * 1000)} ms ({took / times_s[0]:.2f})" for took in times_s)
+        cells = (f"{format_number(took * 1000)} ms ({took / times_s[0]:.2f})" for took in times_s)
         print(_line(_called(name, arm), cells), flush=True)
 
 

@@ -16,7 +16,7 @@ from fastmcp import FastMCP
 from fastmcp.tools.base import Tool, ToolResult
 from mcp_types import TextContent, ToolAnnotations
 
-from benchmarks.serving import serve
+from benchmarks.fastmcp_server import serve
 
 
 def constant(file: Path) -> FastMCP:

@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from benchmarks.measuring import Pairs, Ratio, Statistic, median, percentile, ratio
+from benchmarks.ratios import Pairs, Ratio, Statistic, median, percentile, ratio
 
 _WIDTHS = (50, 8, 8, 16, 8, 26, 26, 6)
 _HEADS = ("", "bar", "ratio", "interval", "verdict", "this p50 (p10-p90)", "against", "pairs")
@@ -52,7 +52,7 @@ class Row:
 
     Attributes:
         what: What was measured, against what.
-        bar: What the ratio must come to; None where it is only told.
+        bar: The limit; None if the row is only reported.
         ratio: What it came to; None where it could not be measured.
         ours: The times of this arm, for people.
         theirs: Those of the other.
@@ -78,7 +78,7 @@ class Row:
         return "missed" if self.bar.misses(self.ratio) else "held"
 
 
-def compared(
+def compare_arms(
     what: str, bar: Bar, pairs: Pairs, *, statistic: Statistic = median, remark: str = ""
 ) -> Row:
     """Build the row of `pairs`, ours over theirs."""
@@ -96,11 +96,11 @@ def compared(
 def spread(seconds: Iterable[float]) -> str:
     """Format the median of some times and the range of the middle 80 %."""
     ms = [second * 1000 for second in seconds]
-    low, middle, high = (shown(percentile(ms, rank)) for rank in (10, 50, 90))
+    low, middle, high = (format_number(percentile(ms, rank)) for rank in (10, 50, 90))
     return f"{middle} ms ({low}-{high})"
 
 
-def shown(number: float) -> str:
+def format_number(number: float) -> str:
     """Format a number with three digits, or as an integer from 1,000."""
     return f"{number:,.0f}" if number >= 1000 else f"{number:.3g}"
 
@@ -110,7 +110,7 @@ def heading() -> str:
     return f"{_line(_HEADS)}\n{'-' * (sum(_WIDTHS) + 2 * len(_WIDTHS))}"
 
 
-def written(row: Row) -> str:
+def format_row(row: Row) -> str:
     """Format one row with its remark below it."""
     value, interval = "", ""
     if row.ratio is not None:

@@ -32,7 +32,7 @@ class Line:
     Attributes:
         what: What was counted.
         count: How much it came to.
-        bar: What it must come to; empty where it is only told.
+        bar: The limit; empty if the row is only reported.
         held: Whether it does.
     """
 

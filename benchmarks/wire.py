@@ -105,7 +105,7 @@ class Wire:
         parts = (line.partition(":") for line in lines)
         return int(first.split(" ")[1]), {name.lower(): value.strip() for name, _, value in parts}
 
-    def told(self) -> bool:
+    def read_change(self) -> bool:
         """Read what has arrived; return whether it announces a new list of tools."""
         self._more()
         if _TOLD in self._received:
@@ -191,13 +191,13 @@ def listen(url: str, era: Era) -> Wire:
     return wire
 
 
-def all_told(wires: Sequence[Wire]) -> float:
+def wait_for_all(wires: Sequence[Wire]) -> float:
     """Wait for the notification on each of `wires` and return the time of the last."""
     waiting = {wire.socket: wire for wire in wires}
     while waiting:
         readable, _, _ = select.select(list(waiting), [], [], PATIENCE_S)
-        assert readable, f"{len(waiting)} of {len(wires)} clients were never told"
+        assert readable, f"{len(waiting)} of {len(wires)} clients received no notification"
         for ready in readable:
-            if waiting[ready].told():
+            if waiting[ready].read_change():
                 del waiting[ready]
     return time.monotonic()

@@ -16,7 +16,7 @@ from pathlib import Path
 import anyio
 from anyio import to_thread
 
-from benchmarks.__main__ import machine
+from benchmarks.__main__ import describe_machine
 from benchmarks.folders import folder
 from stress import (
     attacks,
@@ -103,7 +103,7 @@ async def main() -> int:
     if unknown:
         parser.error(f"no such trial: {', '.join(sorted(unknown))}; there are {', '.join(trials)}")
     configure("error")
-    print(machine())
+    print(describe_machine())
     print(format_heading())
     missed = 0
     for name in asked.trials or trials:

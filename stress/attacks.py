@@ -15,8 +15,8 @@ import anyio
 
 from benchmarks.children import child, python, widgetd
 from benchmarks.folders import folder, real
-from benchmarks.measuring import Pairs, alternate, percentile
-from benchmarks.table import at_most, compared
+from benchmarks.ratios import Pairs, alternate, percentile
+from benchmarks.table import at_most, compare_arms
 from benchmarks.wire import Wire
 from stress.attackfiles import ATTACKS, drop, drop_irregular_files
 from stress.load import CLIENTS
@@ -89,4 +89,4 @@ def compare(*, slices: int) -> Pairs:
 def measure(*, slices: int) -> list[Row]:
     """Measure the lag under attacks and load."""
     what = f"loop lag (p99 of /livez), attacks dropped 20 a second, {CLIENTS} clients"
-    return [ratio_row(compared(what, at_most(_LIMIT), compare(slices=slices)))]
+    return [ratio_row(compare_arms(what, at_most(_LIMIT), compare(slices=slices)))]

@@ -11,11 +11,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
-from benchmarks.calling import caller
+from benchmarks.calls import caller
 from benchmarks.children import widgetd
 from benchmarks.folders import folder, real, small_widget, write
-from benchmarks.measuring import Pairs, Timed, alternate, at_percentile
-from benchmarks.table import at_most, compared
+from benchmarks.ratios import Pairs, Timed, alternate, at_percentile
+from benchmarks.table import at_most, compare_arms
 from benchmarks.wire import Wire, listen, modern
 from stress.table import Row, ratio_row
 
@@ -86,4 +86,4 @@ def measure(*, pairs: int) -> list[Row]:
     """Measure calls beside clients that never read."""
     taken = compare(pairs=pairs)
     what = f"p99 of {pairs:,} calls beside clients that never read"
-    return [ratio_row(compared(what, at_most(_LIMIT), taken, statistic=at_percentile(99)))]
+    return [ratio_row(compare_arms(what, at_most(_LIMIT), taken, statistic=at_percentile(99)))]

@@ -18,10 +18,10 @@ from pathlib import Path
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from benchmarks.children import widgetd
-from benchmarks.filling import caller
-from benchmarks.measuring import Pairs, Timed, alternate, at_percentile
+from benchmarks.feeds import caller
+from benchmarks.ratios import Pairs, Timed, alternate, at_percentile
 from benchmarks.table import at_most as ratio_at_most
-from benchmarks.table import compared
+from benchmarks.table import compare_arms
 from benchmarks.wire import Wire, call
 from stress.table import Row, limit_row, ratio_row, zero_row
 from tests.system.upstreams.servers import FLIGHT, json_reply, raw, toml
@@ -119,7 +119,7 @@ def measure(folder: Path, *, pairs: int) -> list[Row]:
     """Measure calls beside upstreams that fail."""
     taken, failing, well = compare(folder, pairs=pairs)
     what = f"p99 of {pairs:,} plain calls beside {len(_FAULTS)} upstreams that fail"
-    ratio = compared(what, ratio_at_most(_LIMIT), taken, statistic=at_percentile(99))
+    ratio = compare_arms(what, ratio_at_most(_LIMIT), taken, statistic=at_percentile(99))
     told = sum(failing.codes[code] for code in ("W5002", "W5003"))
     count = failing.codes.total()
     return [

@@ -17,7 +17,7 @@ from random import Random
 import anyio
 import anyio.to_thread
 
-from benchmarks.measuring import median
+from benchmarks.ratios import median
 from stress.calling import find_behind, read_revision
 from stress.churn import Churn, widget_content
 from stress.processes import read_cpu_s

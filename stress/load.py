@@ -6,7 +6,7 @@ import sys
 import time
 from itertools import cycle
 
-from benchmarks.calling import caller
+from benchmarks.calls import caller
 
 CLIENTS = 8
 _PAUSE_S = 0.003

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from benchmarks.table import Row as Ratios
-from benchmarks.table import shown
+from benchmarks.table import format_number
 
 _WIDTHS = (58, 40, 14, 6)
 _HEADS = ("what", "measured", "bar", "")
@@ -62,11 +62,11 @@ def limit_row(what: str, value: float, limit: float, unit: str, remark: str = ""
         unit: Of both.
         remark: Added to the value.
     """
-    measured = f"{shown(value)} {unit}".rstrip()
+    measured = f"{format_number(value)} {unit}".rstrip()
     return Row(
         what=what,
         measured=f"{measured} ({remark})" if remark else measured,
-        bar=f"≤ {shown(limit)} {unit}".rstrip(),
+        bar=f"≤ {format_number(limit)} {unit}".rstrip(),
         held=value <= limit,
     )
 

@@ -10,12 +10,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from benchmarks.calling import CONNECTIONS, answered, batch, rate
+from benchmarks.calls import CONNECTIONS, batch, call_once, rate
 from benchmarks.children import child, server, widgetd
 from benchmarks.folders import BUNDLED, FLIGHT, flight_arguments, folder, real
-from benchmarks.measuring import Pairs, alternate
 from benchmarks.peer import Peer, peer
-from benchmarks.table import Row, at_least, at_most, compared
+from benchmarks.ratios import Pairs, alternate
+from benchmarks.table import Row, at_least, at_most, compare_arms
 from widgetd import Widget, load_widget
 
 _RENDERS = 20
@@ -24,7 +24,7 @@ _RENDERS = 20
 _NOT_THEIRS = ("Draft Email.widget",)
 
 
-def rows(most: int) -> Iterator[Row]:
+def measure_rows(most: int) -> Iterator[Row]:
     """Measure the rows of this family.
 
     Args:
@@ -50,13 +50,13 @@ def _served(other: Peer, pairs: int) -> Row:
         )
         taken = alternate(batch(theirs), batch(ours), pairs=pairs)
     what = "calls a second at 16 widgets, mcp-chatkit-widget"
-    row = compared(what, at_least(20), taken, remark=said)
+    row = compare_arms(what, at_least(20), taken, remark=said)
     return replace(row, ours=rate(taken.theirs), theirs=rate(taken.ours))
 
 
 def _parts(url: str) -> str:
     """Call once and describe the kinds and sizes of the answer's parts."""
-    result = answered(url).result
+    result = call_once(url).result
     text = sum(len(block.get("text", "")) for block in result["content"])
     tree = result.get("structuredContent")
     kind = f"a {tree['type']}" if tree and "type" in tree else "nothing"
@@ -80,7 +80,7 @@ def _in_process(other: Peer, pairs: int) -> Row:
         theirs=tuple(took / _RENDERS for took in taken.theirs),
     )
     remark = f"Flight Tracker: validate, render, normalise. {other.versions} made {same}."
-    return compared("call in process, mcp-chatkit-widget", at_most(1 / 3), taken, remark=remark)
+    return compare_arms("call in process, mcp-chatkit-widget", at_most(1 / 3), taken, remark=remark)
 
 
 def _calls(widget: Widget, arguments: dict[str, Any]) -> float:

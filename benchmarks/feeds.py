@@ -20,8 +20,8 @@ from fastmcp.client.transports import StdioTransport
 
 from benchmarks.children import sharing_a_processor, widgetd
 from benchmarks.folders import flight_arguments, folder, real
-from benchmarks.measuring import Timed, alternate
-from benchmarks.table import Row, at_most, compared
+from benchmarks.ratios import Timed, alternate
+from benchmarks.table import Row, at_most, compare_arms
 from benchmarks.wire import Wire, call
 
 _UPSTREAM = """
@@ -42,7 +42,7 @@ keep_s = {keep_s}
 PLAIN, FILLED, FRESH = "flight_tracker", "flight_filled", "flight_fresh"
 
 
-def rows(most: int) -> Iterator[Row]:
+def measure_rows(most: int) -> Iterator[Row]:
     """Measure the rows of this family.
 
     Args:
@@ -74,14 +74,14 @@ def rows(most: int) -> Iterator[Row]:
             without = caller(alone.url, PLAIN, flight_arguments())
             taken = alternate(plain, without, pairs=pairs, warm_up=50, block=50)
             said = "The widget has no feed: beside upstreams, against a daemon that has none."
-            yield compared("call of a widget without a feed", at_most(1.02), taken, remark=said)
+            yield compare_arms("call of a widget without a feed", at_most(1.02), taken, remark=said)
             taken = alternate(filled, plain, pairs=pairs, warm_up=50, block=50)
             said = "The answer is at hand: of the arguments, one is sent instead of all."
-            yield compared("call of a filled widget", at_most(1.15), taken, remark=said)
+            yield compare_arms("call of a filled widget", at_most(1.15), taken, remark=said)
         bare = stack.enter_context(_bare(code, asked))
         taken = alternate(fresh, lambda: bare() + plain(), pairs=pairs, warm_up=50, block=10)
         said = "Against a bare FastMCP client's call of the upstream's tool, and a plain call."
-        yield compared("call that asks its upstream", at_most(1.2), taken, remark=said)
+        yield compare_arms("call that asks its upstream", at_most(1.2), taken, remark=said)
 
 
 def caller(url: str, tool: str, arguments: Mapping[str, Any]) -> Timed:

@@ -18,9 +18,9 @@ from random import Random
 
 from benchmarks.children import Child, child, python, widgetd
 from benchmarks.folders import FLIGHT, folder, real, small
-from benchmarks.measuring import Pairs, Timed, alternate, at_percentile
-from benchmarks.table import Row, at_most, compared
-from benchmarks.wire import Era, Wire, all_told, listen
+from benchmarks.ratios import Pairs, Timed, alternate, at_percentile
+from benchmarks.table import Row, at_most, compare_arms
+from benchmarks.wire import Era, Wire, listen, wait_for_all
 
 _ERAS: tuple[Era, ...] = ("legacy", "modern")
 _EACH = 4
@@ -55,21 +55,21 @@ class Saver:
         return started_s
 
 
-def until_told(saver: Saver, wires: Sequence[Wire]) -> Timed:
+def time_to_notification(saver: Saver, wires: Sequence[Wire]) -> Timed:
     """Return a timer from a save to the last notification on `wires`."""
 
     def timed() -> float:
         while ready := select.select([wire.socket for wire in wires], [], [], 0)[0]:
             for wire in wires:
                 if wire.socket in ready:
-                    wire.told()
+                    wire.read_change()
         started_s = saver.save()
-        return all_told(wires) - started_s
+        return wait_for_all(wires) - started_s
 
     return timed
 
 
-def until_heard(saver: Saver, watcher: Child) -> Timed:
+def time_to_event(saver: Saver, watcher: Child) -> Timed:
     """Return a timer from a save to the watcher's event."""
 
     def timed() -> float:
@@ -82,14 +82,14 @@ def until_heard(saver: Saver, watcher: Child) -> Timed:
 
 
 @contextmanager
-def served(into: Path, file: str, *flags: str) -> Iterator[Timed]:
+def serve_and_time(into: Path, file: str, *flags: str) -> Iterator[Timed]:
     """Start a daemon and its clients; yield a timer of saves of `file`."""
     with widgetd(into, "--expose", "tools", *flags) as server:
         wires = [listen(server.url, era) for era in _ERAS for _ in range(_EACH)]
-        yield until_told(Saver(into / file), wires)
+        yield time_to_notification(Saver(into / file), wires)
 
 
-def rows(most: int) -> Iterator[Row]:
+def measure_rows(most: int) -> Iterator[Row]:
     """Measure the rows of this family.
 
     Args:
@@ -101,19 +101,19 @@ def rows(most: int) -> Iterator[Row]:
 
 def _against_a_bare_watcher(pairs: int) -> Iterator[Row]:
     with ExitStack() as stack:
-        ours = stack.enter_context(served(real(stack.enter_context(folder()), 16), FLIGHT))
+        ours = stack.enter_context(serve_and_time(real(stack.enter_context(folder()), 16), FLIGHT))
         watched = real(stack.enter_context(folder()), 16)
         watcher = stack.enter_context(child(python("benchmarks.bare", str(watched))))
         watcher.line()
-        theirs = until_heard(Saver(watched / FLIGHT), watcher)
+        theirs = time_to_event(Saver(watched / FLIGHT), watcher)
         taken = alternate(ours, theirs, pairs=pairs)
-    yield from saved("save to told, 16 widgets, bare awatch", taken)
+    yield from compare_saves("save to told, 16 widgets, bare awatch", taken)
 
 
-def saved(what: str, taken: Pairs) -> Iterator[Row]:
+def compare_saves(what: str, taken: Pairs) -> Iterator[Row]:
     """Yield the rows of saves against events at the median and at the 99th percentile."""
-    yield compared(f"{what}, p50", at_most(0.45), taken, remark=_REMARK)
-    yield compared(f"{what}, p99", at_most(5), taken, statistic=at_percentile(99))
+    yield compare_arms(f"{what}, p50", at_most(0.45), taken, remark=_REMARK)
+    yield compare_arms(f"{what}, p99", at_most(5), taken, statistic=at_percentile(99))
 
 
 _REMARK = (
@@ -128,13 +128,15 @@ def _among_many(pairs: int) -> Iterator[Row]:
     with ExitStack() as stack:
         many, few = (
             stack.enter_context(
-                served(small(stack.enter_context(folder()), size), _SMALL, "--toolset", "author")
+                serve_and_time(
+                    small(stack.enter_context(folder()), size), _SMALL, "--toolset", "author"
+                )
             )
             for size in (10_000, 16)
         )
         taken = alternate(many, few, pairs=pairs)
     remark = "Widgets of one text with --expose tools: every save changes the whole list."
-    yield compared("save to told, 10,000 widgets, 16, p50", at_most(1.2), taken, remark=remark)
+    yield compare_arms("save to told, 10,000 widgets, 16, p50", at_most(1.2), taken, remark=remark)
 
 
 _SMALL = "Small 7.widget"

@@ -17,8 +17,8 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from benchmarks.children import AS_INSTALLED, widgetd
 from benchmarks.folders import BUNDLED, FLIGHT, folder, real
-from benchmarks.measuring import alternate
-from benchmarks.table import Row, at_most, compared
+from benchmarks.ratios import alternate
+from benchmarks.table import Row, at_most, compare_arms
 from benchmarks.wire import Wire, call
 from widgetd.access.principal import Caller
 from widgetd.browser.chromium import Chromium, find_chromium
@@ -36,7 +36,7 @@ _READY_S = 1.5
 """In which the daemon makes a page for the next session; the other arm is not timed meanwhile."""
 
 
-def rows(most: int) -> Iterator[Row]:
+def measure_rows(most: int) -> Iterator[Row]:
     """Measure the rows of this family.
 
     Args:
@@ -73,13 +73,13 @@ def _steps(url: str, bare: Bare, most: int) -> Iterator[Row]:
         return took_s
 
     taken = alternate(of_start, bare.context, pairs=min(most, 30))
-    yield compared("a session, a context with a blank page", at_most(3), taken)
+    yield compare_arms("a session, a context with a blank page", at_most(3), taken)
     session = asked("start_session", widget="flight_tracker", state="example-1")["sessionId"]
     for name, one in (("Hover", bare.hover), ("Read Text", bare.text)):
         tool = f"kw_{find_keyword(name).slug}"
         ours = call(url, tool, {"session_id": session, "target": _TARGET})
         taken = alternate(partial(wire.timed, ours), one, pairs=min(most, 200))
-        yield compared(f"{name} over MCP, in Playwright", at_most(1.5), taken)
+        yield compare_arms(f"{name} over MCP, in Playwright", at_most(1.5), taken)
     steps = [{"keyword": "Hover", "target": _TARGET}, {"keyword": "Read Text", "target": _TARGET}]
     many = call(url, "do_in_session", {"session_id": session, "steps": steps * (STEPS // 2)})
 
@@ -87,7 +87,7 @@ def _steps(url: str, bare: Bare, most: int) -> Iterator[Row]:
         return sum(one() for _ in range(STEPS // 2) for one in (bare.hover, bare.text))
 
     taken = alternate(partial(wire.timed, many), in_playwright, pairs=min(most, 30))
-    yield compared(f"{STEPS} steps in one call, in Playwright", at_most(1.3), taken)
+    yield compare_arms(f"{STEPS} steps in one call, in Playwright", at_most(1.3), taken)
 
 
 class Bare:
@@ -154,13 +154,13 @@ def _runs(most: int) -> Iterator[Row]:
     one, two = (partial(_tested, BUNDLED, "-n", number) for number in ("0", "2"))
     taken = alternate(two, one, pairs=pairs, warm_up=0)
     what = "27 widgets in both themes, -n 2, -n 0"
-    yield compared(what, at_most(0.7), taken, remark=f"{os.cpu_count()} processors")
+    yield compare_arms(what, at_most(0.7), taken, remark=f"{os.cpu_count()} processors")
     with folder() as into:
         widgets = real(into, 27)
         file = widgets / FLIGHT
         with _watching(widgets) as saved:
             taken = alternate(partial(saved, file), partial(_tested, file), pairs=pairs, warm_up=1)
-    yield compared("a save until its tests are done, a run of them", at_most(3), taken)
+    yield compare_arms("a save until its tests are done, a run of them", at_most(3), taken)
 
 
 def _tested(what: Path, *flags: str) -> float:

@@ -16,7 +16,7 @@ from typing import Any
 from jinja2 import Environment, TemplateError
 
 from benchmarks.folders import bundled
-from benchmarks.measuring import Pairs, alternate, combined, median
+from benchmarks.ratios import Pairs, alternate, combine_ratios, median
 from benchmarks.table import Row, at_most, spread
 from tests.corpus import corpus_files
 from widgetd import CallError, Widget, WidgetError, load_widget
@@ -48,7 +48,7 @@ class Case:
     theirs: Callable[[], object]
 
 
-def rows(most: int) -> Iterator[Row]:
+def measure_rows(most: int) -> Iterator[Row]:
     """Measure the rows of this family.
 
     Args:
@@ -59,15 +59,15 @@ def rows(most: int) -> Iterator[Row]:
     taken = [_taken(case, min(most, 60)) for case in cases]
     ratios = [median(pairs.ours) / median(pairs.theirs) for pairs in taken]
     worst = cases[ratios.index(max(ratios))].path.name
-    told = f"{len(cases)} templates of {len(paths)}: those that both render to the same JSON."
+    scope = f"{len(cases)} templates of {len(paths)}: those that both render to the same JSON."
     for what, limit, combine, remark in (
-        ("render, compiled Jinja, median template", 0.5, median, told),
+        ("render, compiled Jinja, median template", 0.5, median, scope),
         ("render, compiled Jinja, worst template", 1.5, max, f"The worst is {worst}."),
     ):
         yield Row(
             what=what,
             bar=at_most(limit),
-            ratio=combined(taken, combine),
+            ratio=combine_ratios(taken, combine),
             ours=spread(median(pairs.ours) for pairs in taken),
             theirs=spread(median(pairs.theirs) for pairs in taken),
             pairs=min(most, 60),
@@ -79,16 +79,16 @@ def rows(most: int) -> Iterator[Row]:
 def _of_views(paths: list[Path], most: int) -> Iterator[Row]:
     """Measure the JSX of exports against their templates."""
     found = [views for views in map(_views, paths) if views is not None]
-    told = f"{len(found)} exports whose JSX and template draw the same."
+    scope = f"{len(found)} exports whose JSX and template draw the same."
     for what, limit, at, remark in (
-        ("compile JSX, its template, median export", 3, 0, told),
-        ("render JSX, its template, median export", 2, 1, f"{told} From arguments to the tree."),
+        ("compile JSX, its template, median export", 3, 0, scope),
+        ("render JSX, its template, median export", 2, 1, f"{scope} From arguments to the tree."),
     ):
         taken = [_taken(views[at], most) for views in found]
         yield Row(
             what=what,
             bar=at_most(limit),
-            ratio=combined(taken, median),
+            ratio=combine_ratios(taken, median),
             ours=spread(median(pairs.ours) for pairs in taken),
             theirs=spread(median(pairs.theirs) for pairs in taken),
             pairs=most,

@@ -1,4 +1,4 @@
-"""Test real widgets in a browser: `python -m benchmarks.tested [FOLDER …]` prints the table.
+"""Test real widgets in a browser: `python -m benchmarks.widget_tests [FOLDER …]` prints the table.
 
 Each widget is a test in both themes, as `widgetd test` makes them: drawn, quiet, accessible, no
 wider than its room. Beside it stands what the same page loads and runs of axe take in bare

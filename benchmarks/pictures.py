@@ -17,8 +17,8 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from benchmarks.children import widgetd
 from benchmarks.folders import BUNDLED
-from benchmarks.measuring import Pairs, Timed, alternate, at_percentile, ratio
-from benchmarks.table import Row, at_most, compared
+from benchmarks.ratios import Pairs, Timed, alternate, at_percentile, ratio
+from benchmarks.table import Row, at_most, compare_arms
 from benchmarks.wire import Wire, call
 from tests.field.browser.killing import descendants
 from widgetd.browser.camera import Camera
@@ -37,7 +37,7 @@ WARM = 50
 MANY = 500
 
 
-def rows(most: int) -> Iterator[Row]:
+def measure_rows(most: int) -> Iterator[Row]:
     """Measure the rows of this family.
 
     Args:
@@ -49,9 +49,9 @@ def rows(most: int) -> Iterator[Row]:
     with start_blocking_portal() as portal, studio_in(portal) as studio:
         pairs = min(most, 60)
         taken = alternate(studio.picture, studio.bare, pairs=pairs)
-        yield compared("picture, bare screenshot of the same page", at_most(2), taken)
+        yield compare_arms("picture, bare screenshot of the same page", at_most(2), taken)
         taken = alternate(studio.picture, studio.blank, pairs=min(most, 30))
-        yield compared("picture, screenshot of a new blank page", at_most(2), taken)
+        yield compare_arms("picture, screenshot of a new blank page", at_most(2), taken)
         if most >= MANY:
             yield studio.grown()
     yield _calls(min(most, 400))
@@ -182,7 +182,7 @@ def _calls(pairs: int) -> Row:
 
         taken = alternate(beside, _settled(alone, busy), pairs=pairs, block=40)
     few = (cpu_count() or 1) < FEW_CORES
-    row = compared(what, at_most(1.5), taken, statistic=at_percentile(99))
+    row = compare_arms(what, at_most(1.5), taken, statistic=at_percentile(99))
     return replace(row, bar=None, remark="Told only: there are few cores here.") if few else row
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from benchmarks.children import Child, child, daemon_command, python
 from benchmarks.folders import BUNDLED, folder, real
-from benchmarks.measuring import Timed, alternate
-from benchmarks.table import Row, at_most, compared
+from benchmarks.ratios import Timed, alternate
+from benchmarks.table import Row, at_most, compare_arms
 
 PATIENCE_S = 600
 _BEAT_S = 0.005
@@ -35,32 +35,34 @@ _INITIALIZE = json.dumps(
 )
 
 
-def rows(most: int) -> Iterator[Row]:
+def measure_rows(most: int) -> Iterator[Row]:
     """Measure the rows of this family.
 
     Args:
         most: The maximum number of pairs in each row.
     """
     pairs = min(most, 12)
-    bundled, plain = partial(start_s, BUNDLED), partial(_took_s, plain_started)
+    bundled, plain = partial(start_s, BUNDLED), partial(_took_s, start_plain)
     stock = alternate(bundled, plain, pairs=min(most, 20), warm_up=1)
-    yield compared("start, 27 widgets, FastMCP with one tool", at_most(1.1), stock, remark=_STOCK)
-    roomless = partial(_took_s, partial(daemon_started, BUNDLED, code=ROOMLESS))
+    yield compare_arms(
+        "start, 27 widgets, FastMCP with one tool", at_most(1.1), stock, remark=_STOCK
+    )
+    roomless = partial(_took_s, partial(start_daemon, BUNDLED, code=ROOMLESS))
     alone = alternate(bundled, roomless, pairs=min(most, 20), warm_up=1)
-    yield compared("start, no toolset, none there", at_most(1.05), alone, remark=_ROOMLESS)
-    with_chat = partial(_took_s, partial(daemon_started, BUNDLED, command="chat"))
+    yield compare_arms("start, no toolset, none there", at_most(1.05), alone, remark=_ROOMLESS)
+    with_chat = partial(_took_s, partial(start_daemon, BUNDLED, command="chat"))
     chat = alternate(with_chat, bundled, pairs=min(most, 20), warm_up=1)
-    yield compared("start, the chat, serve", at_most(1.5), chat, remark=_CHAT)
+    yield compare_arms("start, the chat, serve", at_most(1.5), chat, remark=_CHAT)
     with ExitStack() as stack:
         many, few = (real(stack.enter_context(folder()), size) for size in (1000, 16))
         fresh = alternate(partial(start_s, many), partial(start_s, few), pairs=pairs, warm_up=1)
-        undrawn = partial(_took_s, partial(daemon_started, many, code=UNDRAWN))
+        undrawn = partial(_took_s, partial(start_daemon, many, code=UNDRAWN))
         drawn = alternate(partial(start_s, many), undrawn, pairs=pairs, warm_up=1)
         known, other = (_known(at, stack.enter_context(folder())) for at in (many, few))
         again = alternate(known, other, pairs=pairs, warm_up=1)
-    yield compared("start, 1,000 widgets, 16", at_most(3), fresh, remark=_REMARK)
-    yield compared("start, 1,000 widgets, none drawn", at_most(1.15), drawn, remark=_UNDRAWN)
-    yield compared("start, 1,000 known widgets, 16", at_most(1.3), again, remark=_KNOWN)
+    yield compare_arms("start, 1,000 widgets, 16", at_most(3), fresh, remark=_REMARK)
+    yield compare_arms("start, 1,000 widgets, none drawn", at_most(1.15), drawn, remark=_UNDRAWN)
+    yield compare_arms("start, 1,000 known widgets, 16", at_most(1.3), again, remark=_KNOWN)
     yield _on_every_processor(min(most, 3))
 
 
@@ -71,12 +73,12 @@ def _on_every_processor(pairs: int) -> Row:
         return Row(what=what, bar=bar, remark="There is but one processor.")
     with folder() as into:
         widgets = real(into, 10_000)
-        alone = partial(daemon_started, widgets, within=("taskset", "--cpu-list", _first()))
+        alone = partial(start_daemon, widgets, within=("taskset", "--cpu-list", _first()))
         taken = alternate(
             partial(start_s, widgets), partial(_took_s, alone), pairs=pairs, warm_up=0
         )
     remark = f"Widgets that nobody has proven, on {processors} processors and on the first of them."
-    return compared(what, bar, taken, remark=remark)
+    return compare_arms(what, bar, taken, remark=remark)
 
 
 def _first() -> str:
@@ -115,7 +117,7 @@ def start_s(widgets: Path, state: Path | None = None) -> float:
         widgets: The folder.
         state: The state folder; None for none.
     """
-    return _took_s(partial(daemon_started, widgets, state))
+    return _took_s(partial(start_daemon, widgets, state))
 
 
 def known_start_s(widgets: Path) -> float:
@@ -126,7 +128,7 @@ def known_start_s(widgets: Path) -> float:
 
 def _known(widgets: Path, state: Path) -> Timed:
     """Return a timer of starts with the state folder of a daemon ended by SIGTERM."""
-    with daemon_started(widgets, state) as (earlier, _):
+    with start_daemon(widgets, state) as (earlier, _):
         earlier.process.terminate()
         earlier.process.wait(PATIENCE_S)
     return partial(start_s, widgets, state)
@@ -141,7 +143,7 @@ def _took_s(started: Callable[[], Started]) -> float:
         return took_s
 
 
-def daemon_started(
+def start_daemon(
     widgets: Path,
     state: Path | None = None,
     *,
@@ -168,7 +170,7 @@ def daemon_started(
     return _started((*within, *whole), partial(_answers, port, "GET", page))
 
 
-def plain_started() -> Started:
+def start_plain() -> Started:
     """Start a FastMCP server of one tool and wait until it is ready."""
     port = _free_port()
     answers = partial(_answers, port, "POST", "/mcp", _INITIALIZE, _HEADERS)

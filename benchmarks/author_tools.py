@@ -8,8 +8,8 @@ from functools import partial
 
 from benchmarks.children import widgetd
 from benchmarks.folders import folder, real
-from benchmarks.measuring import Timed, alternate
-from benchmarks.table import Row, at_most, compared
+from benchmarks.ratios import Timed, alternate
+from benchmarks.table import Row, at_most, compare_arms
 from benchmarks.wire import Wire, call
 
 WIDGETS = 1000
@@ -18,7 +18,7 @@ QUESTION = "the status of a flight"
 NAMES = ("Button", "Text", "Chart", "Row", "Col", "Card", "Image", "Select", "Input", "Badge")
 
 
-def rows(most: int) -> Iterator[Row]:
+def measure_rows(most: int) -> Iterator[Row]:
     """Measure the rows of this family.
 
     Args:
@@ -32,11 +32,13 @@ def rows(most: int) -> Iterator[Row]:
         search = _asking(url, "search_widgets", query=QUESTION)
         taken = alternate(reference, search, pairs=pairs)
         what = f"reference over {WIDGETS:,} widgets, search_widgets"
-        yield compared(what, at_most(1.5), taken)
+        yield compare_arms(what, at_most(1.5), taken)
         at_once = _asking(url, "get_component_details", names=list(NAMES))
         each = [_asking(url, "get_component_details", names=[name]) for name in NAMES]
         taken = alternate(at_once, lambda: sum(one() for one in each), pairs=pairs)
-        yield compared(f"{len(NAMES)} components in one call, in a call each", at_most(0.3), taken)
+        yield compare_arms(
+            f"{len(NAMES)} components in one call, in a call each", at_most(0.3), taken
+        )
     with ExitStack() as stack:
         many, few = (
             stack.enter_context(widgetd(real(into, size, sidecars=True), "--toolset", "author")).url
@@ -45,7 +47,7 @@ def rows(most: int) -> Iterator[Row]:
         )
         asked = [_asking(url, "search_reference", query=QUESTION) for url in (many, few)]
         taken = alternate(*asked, pairs=min(most, 60))
-        yield compared("reference over {:,} widgets, {}".format(*SIZES), at_most(5), taken)
+        yield compare_arms("reference over {:,} widgets, {}".format(*SIZES), at_most(5), taken)
 
 
 def _asking(url: str, tool: str, **arguments: object) -> Timed:

@@ -90,10 +90,12 @@ median = at_percentile(50)
 
 def ratio(pairs: Pairs, statistic: Statistic = median) -> Ratio:
     """Divide a statistic of ours by the same statistic of theirs."""
-    return combined([pairs], lambda ratios: ratios[0], statistic)
+    return combine_ratios([pairs], lambda ratios: ratios[0], statistic)
 
 
-def combined(cases: Sequence[Pairs], combine: Statistic, statistic: Statistic = median) -> Ratio:
+def combine_ratios(
+    cases: Sequence[Pairs], combine: Statistic, statistic: Statistic = median
+) -> Ratio:
     """Combine the ratios of several cases into one.
 
     Args:

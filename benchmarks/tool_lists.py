@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
 
-from benchmarks.calling import probing, stock
+from benchmarks.calls import probing, stock
 from benchmarks.children import widgetd
 from benchmarks.folders import bundled, folder, real, schema_of, small
-from benchmarks.measuring import Timed, alternate
-from benchmarks.table import Row, at_most, compared
+from benchmarks.ratios import Timed, alternate
+from benchmarks.table import Row, at_most, compare_arms
 from benchmarks.wire import Era, Session, Wire, modern
 
 WIDGETS = 1000
@@ -20,7 +20,7 @@ SCHEMA_BYTES = 2048
 _ERAS: tuple[Era, ...] = ("legacy", "modern")
 
 
-def rows(most: int) -> Iterator[Row]:
+def measure_rows(most: int) -> Iterator[Row]:
     """Measure the rows of this family.
 
     Args:
@@ -34,7 +34,7 @@ def rows(most: int) -> Iterator[Row]:
         for era in _ERAS:
             taken = alternate(lister(ours, era), lister(theirs, era), pairs=min(most, 150))
             remark = f"{_told(ours, era)}; stock {_told(theirs, era)}"
-            yield compared(
+            yield compare_arms(
                 f"whole list, {era} era, stock FastMCP", at_most(1 / 8), taken, remark=remark
             )
 
@@ -45,7 +45,7 @@ def _against_a_probe(pairs: int) -> Row:
         url = stack.enter_context(widgetd(widgets)).url
         taken = alternate(lister(url, "modern"), probing(url), pairs=pairs, warm_up=50, block=50)
         remark = _told(url, "modern")
-    return compared("whole list of 27, GET /livez", at_most(1.3), taken, remark=remark)
+    return compare_arms("whole list of 27, GET /livez", at_most(1.3), taken, remark=remark)
 
 
 def lister(url: str, era: Era) -> Timed:

@@ -10,14 +10,14 @@ from functools import partial
 
 from benchmarks.children import AS_INSTALLED, ROOT
 from benchmarks.folders import BUNDLED
-from benchmarks.measuring import alternate
-from benchmarks.table import Row, at_most, compared
+from benchmarks.ratios import alternate
+from benchmarks.table import Row, at_most, compare_arms
 
 IMPORT = (sys.executable, "-c", "from fastmcp import FastMCP")
 """What every one of these commands once began with."""
 
 
-def rows(most: int) -> Iterator[Row]:
+def measure_rows(most: int) -> Iterator[Row]:
     """Measure the rows of this family.
 
     Args:
@@ -32,7 +32,7 @@ def rows(most: int) -> Iterator[Row]:
         command = (sys.executable, "-m", "widgetd", *arguments)
         taken = alternate(partial(run_s, command), partial(run_s, IMPORT), pairs=pairs, warm_up=1)
         what = f"{arguments[0]}, 27 widgets, `import FastMCP`"
-        yield compared(what, at_most(bar), taken, remark=remark)
+        yield compare_arms(what, at_most(bar), taken, remark=remark)
 
 
 _CHECK = "Half of what it was while it built an MCP server to look at files."

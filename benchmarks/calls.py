@@ -12,8 +12,8 @@ from pathlib import Path
 
 from benchmarks.children import Server, child, python, server, sharing_a_processor, widgetd
 from benchmarks.folders import flight_arguments, folder, real, schema_of, small
-from benchmarks.measuring import Pairs, Ratio, Timed, alternate, at_percentile, percentile
-from benchmarks.table import Row, at_least, at_most, compared, spread
+from benchmarks.ratios import Pairs, Ratio, Timed, alternate, at_percentile, percentile
+from benchmarks.table import Row, at_least, at_most, compare_arms, spread
 from benchmarks.wire import Answer, Era, Session, Wire, call
 
 TOOL = "flight_tracker"
@@ -43,14 +43,14 @@ def calling(url: str, era: Era = "modern") -> tuple[Wire, bytes]:
     return session.wire, session.request("tools/call", params)
 
 
-def answered(url: str) -> Answer:
+def call_once(url: str) -> Answer:
     """Call Flight Tracker once and return the answer, which must not be an error."""
     answer = Wire(url).ask(call(url, TOOL, flight_arguments()))
     assert not answer.result.get("isError"), answer.result
     return answer
 
 
-def rows(most: int) -> Iterator[Row]:
+def measure_rows(most: int) -> Iterator[Row]:
     """Measure the rows of this family.
 
     Args:
@@ -67,15 +67,15 @@ def _against_a_constant(pairs: int) -> Iterator[Row]:
         widgets = real(stack.enter_context(folder()), 16, sidecars=True)
         served = stack.enter_context(widgetd(widgets))
         ours = served.url
-        result = answered(ours).result
+        result = call_once(ours).result
         result["_meta"].pop(_STAMP, None)  # every server adds its own
         kept = stack.enter_context(folder()) / "result.json"
         kept.write_text(json.dumps(result), encoding="utf-8")
         constant = stack.enter_context(stock("constant", kept))
         theirs = constant.url
         remark = (
-            f"Flight Tracker with its sidecar, {len(answered(ours).body):,} bytes; the constant "
-            f"{len(answered(theirs).body):,}, its arguments validated by FastMCP, as it comes."
+            f"Flight Tracker with its sidecar, {len(call_once(ours).body):,} bytes; the constant "
+            f"{len(call_once(theirs).body):,}, its arguments validated by FastMCP, as it comes."
         )
         for era, limit in zip(_ERAS, (0.45, 0.5), strict=True):
             with sharing_a_processor(served, constant, with_caller=True):
@@ -83,10 +83,10 @@ def _against_a_constant(pairs: int) -> Iterator[Row]:
                     caller(ours, era), caller(theirs, era), pairs=pairs, warm_up=_TURN, block=_TURN
                 )
             what = f"call, {era} era, stock FastMCP constant"
-            yield compared(what, at_most(limit), taken, remark=remark)
+            yield compare_arms(what, at_most(limit), taken, remark=remark)
             remark = ""
         taken = alternate(batch(theirs), batch(ours), pairs=min(pairs, 200), warm_up=10)
-        row = compared("calls a second, stock FastMCP constant", at_least(2.5), taken)
+        row = compare_arms("calls a second, stock FastMCP constant", at_least(2.5), taken)
     said = f"{CONNECTIONS} connections, each with a call under way all the time."
     yield replace(row, ours=rate(taken.theirs), theirs=rate(taken.ours), remark=said)
 
@@ -129,7 +129,7 @@ def _among_many(pairs: int) -> Row:
         taken = alternate(
             caller(many.url), caller(few.url), pairs=pairs, warm_up=_TURN, block=_TURN
         )
-    return compared("call among 10,000 widgets, among 16", at_most(1.05), taken)
+    return compare_arms("call among 10,000 widgets, among 16", at_most(1.05), taken)
 
 
 def _beside_a_lister(pairs: int) -> Row:
@@ -151,7 +151,7 @@ def _beside_a_lister(pairs: int) -> Row:
         listed = int(lister.ask("count"))
     taken = Pairs(ours=tuple(beside), theirs=tuple(alone))
     what = "p99 of a call, one client listing 1,000; alone"
-    return compared(
+    return compare_arms(
         what,
         at_most(2),
         taken,
@@ -190,10 +190,10 @@ def _longest(calls: int) -> Row:
 
 def _spent_s(process: int, timed: Timed) -> float:
     """Return the processor seconds that the first thread of a process spends meanwhile."""
-    told = Path(f"/proc/{process}/schedstat")
-    before = told.read_text(encoding="ascii")
+    statistics = Path(f"/proc/{process}/schedstat")
+    before = statistics.read_text(encoding="ascii")
     timed()
-    after = told.read_text(encoding="ascii")
+    after = statistics.read_text(encoding="ascii")
     return (int(after.split()[0]) - int(before.split()[0])) / 1e9
 
 
