@@ -127,7 +127,7 @@ def _searcher(pattern: str) -> Callable[[str], bool] | None:
     return validator.is_valid
 
 
-def nearest(name: str, known: Sequence[str]) -> str | None:
+def nearest(name: str, known: Sequence[str], likeness: float = 0.6) -> str | None:
     """Return the member of `known` that `name` was most likely meant to be, if any is close.
 
     Among many names, only those beside `name` in sorted order and those that end alike are
@@ -140,7 +140,7 @@ def nearest(name: str, known: Sequence[str]) -> str | None:
         alike = islice((other for other in known if other.endswith(name[-4:])), most // 2)
         known = [*ordered[max(at - most // 4, 0) : at + most // 4], *alike]
     whole = {other[: LIMITS.compared_characters]: other for other in known}
-    matches = get_close_matches(name, whole, n=1, cutoff=0.6)
+    matches = get_close_matches(name, whole, n=1, cutoff=likeness)
     return whole[matches[0]] if matches else None
 
 

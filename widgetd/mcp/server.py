@@ -163,7 +163,10 @@ class Server:
         widget = caller.snapshot.widgets.get(name)
         try:
             if widget is None:
-                raise unknown_widget(name, caller.snapshot.widgets)
+                snapshot, audience = caller.snapshot, caller.principal.audience
+                await self.search.prepare(snapshot, audience=audience)
+                found = self.search.find_name(snapshot, name, audience)
+                raise unknown_widget(name, snapshot.widgets, found=found)
             return await self.rendering.call(widget, arguments, caller)
         except CallError as error:
             return error_result(error)

@@ -85,6 +85,9 @@ FIRST_WITH_STRUCTURE = "2025-06-18"
 PRIORITIES: Mapping[str, float] = MappingProxyType({"high": 1.0, "low": 0.2})
 """The sidecar's priority as a content annotation; `medium` has none."""
 
+SLIP = 0.85
+"""Likeness of two names from which one is a misspelling of the other, whatever they mean."""
+
 RENDERS = "widgetd://renders/"
 """URI prefix of stored renders."""
 
@@ -246,9 +249,20 @@ def not_found(name: str, known: Iterable[str]) -> dict[str, Any]:
     return {"name": name, "status": "not_found", "suggestions": suggestions}
 
 
-def unknown_widget(name: str, widgets: Iterable[str], path: str = "name") -> CallError:
-    """Return the error for an unknown widget (W2001), with the nearest name."""
-    near = nearest(name, tuple(widgets))
+def unknown_widget(
+    name: str, widgets: Iterable[str], path: str = "name", *, found: str = ""
+) -> CallError:
+    """Return the error for an unknown widget (W2001), with the name that was likely meant.
+
+    Args:
+        name: The unknown name.
+        widgets: The names of the widgets that the caller may see.
+        path: The argument that holds the name.
+        found: The widget that a search for the name finds first. Only a slip of the pen takes
+            precedence: `flight_status` means a flight, and is spelt like `ride_status`.
+    """
+    known = tuple(widgets)
+    near = nearest(name, known, SLIP) or found or nearest(name, known)
     hint = f"did you mean '{near}'?" if near else "search_widgets finds what there is"
     return CallError(
         "W2001",
@@ -296,7 +310,10 @@ def failure(error: CallError) -> Failure:
     )
 
 
-_CORRECTABLE = ("W1006", "W2002", "W3005", "W3101", "W4101", "W4102", "W4201", "W4202", "W4402")
+_CORRECTABLE = (
+    *("W1006", "W2001", "W2002", "W2403", "W2404", "W3005", "W3101"),
+    *("W4101", "W4102", "W4201", "W4202", "W4402", "W5001", "W5004", "W5005", "W5007"),
+)
 """Codes of mistakes that the caller can correct: an argument, a file, a pattern, a target."""
 
 
@@ -304,7 +321,7 @@ def error_result(error: CallError, structured: dict[str, Any] | None = None) -> 
     """Return the result of a failed call, for the model and for programs."""
     place = f"{error.path}: " if error.path and not error.message.startswith(error.path) else ""
     # Models stop at "retry: no", so a correctable mistake asks for another call.
-    is_correctable = error.code in _CORRECTABLE or (error.code == "W2001" and error.suggestions)
+    is_correctable = error.code in _CORRECTABLE or (error.code == "W2401" and error.suggestions)
     if is_correctable or error.invalid_arguments:
         wrong = "these" if len(error.invalid_arguments) > 1 else "this"
         advice = f"correct {wrong} and call again"

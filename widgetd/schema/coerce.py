@@ -70,13 +70,16 @@ def coerce(
 
     Returns:
         The arguments that fit, with one sentence for each coerced value; or, without a sentence,
-        the arguments without needless nulls, and why they do not fit.
+        the arguments without needless nulls and with the values that could be coerced, and why
+        the others do not fit.
     """
     coerced: list[str] = []
     failed: tuple[Json, Faults] | None = None
+    dropped_nulls = 0
     for _ in range(LIMITS.coercion_rounds):
         arguments, faults, nulls = _drop_nulls(arguments, explainer)
-        coerced += _report_nulls(nulls)
+        reports = list(_report_nulls(nulls))
+        coerced, dropped_nulls = coerced + reports, dropped_nulls + len(reports)
         if coerced and admits(arguments):
             return arguments, tuple(coerced), ()
         failed = failed or (arguments, faults)
@@ -87,11 +90,34 @@ def coerce(
                 readings[fault.path] = reading
         # All or nothing: a value that cannot be coerced refuses the arguments anyway.
         if not outermost or len(readings) < len(outermost):
+            if len(coerced) == dropped_nulls:  # nothing was read, so these are the faults as sent
+                failed = _omit_fitting(arguments, faults, readings, outermost, explainer)
             break
         arguments = replace_at(arguments, {path: new for path, (new, _) in readings.items()})
         coerced += [f"{join_path(path)}: {report}" for path, (_, report) in readings.items()]
     arguments, faults = failed or (arguments, ())
     return arguments, (), faults
+
+
+def _omit_fitting(
+    arguments: Json,
+    faults: Faults,
+    readings: Mapping[Path, tuple[Json, str]],
+    outermost: Iterable[ArgumentFault],
+    explainer: Explainer,
+) -> tuple[Json, Faults]:
+    """Coerce the values whose readings fit, and omit their faults: the caller may leave them."""
+    fitting = {
+        fault.path: readings[fault.path][0]
+        for fault in outermost
+        if fault.path in readings and explainer.fits(fault.schema, readings[fault.path][0])
+    }
+    left = tuple(
+        fault
+        for fault in faults
+        if not any(fault.path[:length] in fitting for length in range(len(fault.path) + 1))
+    )
+    return replace_at(arguments, fitting), left
 
 
 def _drop_nulls(arguments: Json, explainer: Explainer) -> tuple[Json, Faults, Iterable[Path]]:

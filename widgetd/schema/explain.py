@@ -238,7 +238,10 @@ class Explainer:
         if isinstance(step, str):
             known = nearest(step, tuple(schema.get("properties", {})))
             phrase = "no such property" + (f" (did you mean {known}?)" if known else "")
-        return (ArgumentFault((step, ()), "additionalProperties", inner, schema, phrase),)
+        # Models fill every property that they can think of: a null there says nothing.
+        is_needless = inner is None and isinstance(step, str)
+        keyword = NEEDLESS_NULL if is_needless else "additionalProperties"
+        return (ArgumentFault((step, ()), keyword, inner, schema, phrase),)
 
     def _relocate(self, step: str | int, faults: Faults) -> Faults:
         self.budget.left -= len(faults)

@@ -85,6 +85,11 @@ class Search:
         best = best_of(scores, limit)
         return [Hit(widget=widgets[tool], score=scores[tool]) for tool in best], len(scores)
 
+    def find_name(self, snapshot: Snapshot, name: str, audience: Hashable = None) -> str:
+        """Return the widget that is for what `name` says, as `flight_status`; empty without one."""
+        hits, _ = self.find(snapshot, name.replace("_", " "), 1, audience=audience)
+        return hits[0].widget.tool if hits else ""
+
 
 def _has_one(widget: Widget, tags: Collection[str]) -> bool:
     return any(tag in tags for tag in widget.definition.tags)

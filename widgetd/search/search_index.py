@@ -1,9 +1,9 @@
 """A full-text index of documents with weighted texts.
 
 Scores are BM25 with a weight for each text. A query word that no document contains is
-replaced by its synonyms and by words with similar trigrams, so that typing errors still
-match. A search visits only documents that contain one of its words, and an update costs the
-words of the changed documents.
+replaced by its synonyms, by words with two of its letters swapped, or by words with similar
+trigrams, so that typing errors still match. A search visits only documents that contain one of
+its words, and an update costs the words of the changed documents.
 
 Source: Robertson and Zaragoza, "The Probabilistic Relevance Framework" (2009).
 """
@@ -29,6 +29,9 @@ Texts = Callable[[Document], Iterable[tuple[int, str]]]
 
 ALIAS = 0.5
 """Weight of a match of a synonym."""
+
+SWAPPED = 0.7
+"""Weight of a match of a word with two neighbouring letters swapped."""
 
 ALIKE = 0.5
 """Dice coefficient of two words' trigrams from which one may be a misspelling of the other."""
@@ -148,6 +151,12 @@ class SearchIndex(Generic[Document]):
             self._trigrams = {}
             for known in self._postings:
                 self._spell(known)
+        # A swap changes four trigrams, which leaves a short word none that it shares.
+        swapped = {
+            word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in range(len(word) - 1)
+        }
+        if meant := swapped & self._postings.keys():
+            return dict.fromkeys(meant, SWAPPED)
         grams = trigrams(word)
         shared = Counter(known for gram in grams for known in self._trigrams.get(gram, ()))
         likeness = {

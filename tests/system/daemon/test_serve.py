@@ -64,7 +64,7 @@ async def test_a_client_sees_a_file_added_changed_broken_mended_and_deleted(
         assert gone.is_error
         assert gone.content[0].text == (  # type: ignore[union-attr]  # it is a text
             "[W2001] name: there is no widget 'greeting'; "
-            "search_widgets finds what there is (retry: no)"
+            "search_widgets finds what there is (correct this and call again)"
         )
 
 

@@ -284,7 +284,9 @@ async def test_a_payload_has_to_pass_its_authors_checks(
     assert answer.structured_content.get("validationErrors", {}) == errors
     assert len(actions) == (0 if errors else 1)
     if errors.get("size"):
-        assert texts(answer) == ["[W2404] payload.size: There are four of these. (retry: no)"]
+        assert texts(answer) == [
+            "[W2404] payload.size: There are four of these. (correct this and call again)"
+        ]
 
 
 async def test_a_combination_that_stands_nowhere_in_the_widget_is_refused(
@@ -324,7 +326,7 @@ async def test_an_action_that_the_tree_does_not_offer_is_refused(
 ) -> None:
     refused = await act(client, render_id, GIVEN, action=action)
 
-    assert texts(refused) == [f"[W2401] action: {text} (retry: no)"]
+    assert texts(refused) == [f"[W2401] action: {text} (correct this and call again)"]
 
 
 async def test_a_widget_without_actions_takes_none(client: Client) -> None:
@@ -358,7 +360,10 @@ async def test_a_payload_that_is_too_large_is_refused(client: Client, render_id:
     refused = await act(client, render_id, given)
 
     assert texts(refused) == [
-        "[W2403] payload: expected at most 1000 bytes of JSON, got 1059 (retry: no)"
+        (
+            "[W2403] payload: expected at most 1000 bytes of JSON, got 1059 "
+            "(correct this and call again)"
+        )
     ]
 
 

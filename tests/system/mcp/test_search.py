@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +15,7 @@ from widgetd.catalog.loader import Loader
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.daemon.loading import admit, build_catalog
 from widgetd.files.folder import bundled_folder
+from widgetd.render.result import unknown_widget
 from widgetd.search.search import MANY, Search
 from widgetd.search.search_index import words
 from widgetd.settings import Settings
@@ -120,6 +122,45 @@ def test_sixty_questions_find_the_widget_that_was_meant() -> None:
     assert len(questions) == 60
     assert sum(rank == 0 for rank in ranks.values()) >= 54, ranks
     assert sum(rank < 3 for rank in ranks.values()) >= 59, ranks
+
+
+def test_questions_about_shops_and_actions_find_the_bundled_widget_that_was_meant() -> None:
+    questions = json.loads(Path(__file__).with_name("bundled_questions.json").read_text())
+    bundled = snapshot_of(*served(bundled_folder()).values())
+    search = Search()
+
+    ranks = {}
+    for question, meant in questions:
+        tools = [hit.widget.tool for hit in search.find(bundled, question, 3)[0]]
+        ranks[question] = tools.index(meant) if meant in tools else len(tools)
+
+    assert len(questions) == 37
+    assert sum(rank == 0 for rank in ranks.values()) >= 34, ranks
+    assert max(ranks.values()) < 3, ranks
+
+
+@pytest.mark.parametrize(
+    ("query", "tool"),
+    [("chrat", "chart"), ("grpah of sales", "chart"), ("flihgt", "flight_tracker")],
+)
+def test_two_swapped_letters_are_one_slip(query: str, tool: str) -> None:
+    bundled = snapshot_of(*served(bundled_folder()).values())
+
+    [hit, *_], _ = Search().find(bundled, query, 3)
+
+    assert hit.widget.tool == tool
+
+
+def test_an_unknown_tool_is_answered_by_meaning_unless_its_name_is_misspelt() -> None:
+    bundled = snapshot_of(*served(bundled_folder()).values())
+
+    def suggestion(name: str) -> tuple[str, ...]:
+        found = Search().find_name(bundled, name)
+        return unknown_widget(name, bundled.widgets, found=found).suggestions
+
+    assert suggestion("flight_status") == ("flight_tracker",)
+    assert suggestion("ride_statsu") == ("ride_status",)
+    assert suggestion("zebra_crossing") == ()
 
 
 async def test_many_widgets_are_read_beside_the_loop_and_found_all_the_same() -> None:

@@ -130,7 +130,7 @@ def _offered_action(known: Mapping[str, TreeAction], action: str) -> TreeAction:
         "W2401",
         f"the render offers no action '{action}'; {hint}",
         path="action",
-        suggestions=(near,) if near else (),
+        suggestions=(near,) if near else tuple(known)[: LIMITS.named_actions],
     )
 
 

@@ -107,7 +107,10 @@ async def render_widget(context: ToolContext, arguments: Mapping[str, Any]) -> R
     """
     name, widgets = arguments["name"], context.caller.snapshot.widgets
     if name not in widgets:
-        raise unknown_widget(name, widgets)
+        audience = context.caller.principal.audience
+        await context.search.prepare(context.caller.snapshot, audience=audience)
+        found = context.search.find_name(context.caller.snapshot, name, audience)
+        raise unknown_widget(name, widgets, found=found)
     return await context.rendering.call(
         widgets[name], arguments.get("arguments", {}), context.caller
     )
