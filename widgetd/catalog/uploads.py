@@ -46,7 +46,7 @@ UploadOutcome = Literal["ok", "error", "failed"]
 RateLimit = Callable[[str], Awaitable[None]]
 """Charges an upload to the uploader of that name; raises `CallError` above its rate."""
 
-_NAME = compile_pattern(rf"([^\W_][\w .,()+&'-]{{0,119}}\.widget)({escape(SUFFIX)})?")
+_NAME = compile_pattern(rf"([^\W_][\w .,()+&'-]{{0,119}}\.widget(?:\.jsx)?)({escape(SUFFIX)})?")
 """A plain name: no folder, no hidden file, no character that a shell or terminal interprets."""
 
 
@@ -154,7 +154,7 @@ class Uploads:
 
         Args:
             uploader: The client that sent them.
-            files: By name: `X.widget`, `X.widget.toml`, or both.
+            files: By name: `X.widget` or `X.widget.jsx`, that with `.toml`, or both.
             replace: Whether files of those names may be replaced.
             replaces: Digest of the content that is replaced; empty if there must be none. None
                 leaves the decision to `replace`.

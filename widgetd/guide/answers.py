@@ -31,7 +31,7 @@ from widgetd.guide.component_details import (
     describe_components,
     find_icons,
 )
-from widgetd.guide.drafts import Drafts
+from widgetd.guide.drafts import Drafts, encode_file
 from widgetd.guide.guide import KINDS, ORDER, pages
 from widgetd.guide.limits import LIMITS
 from widgetd.guide.reference import Reference
@@ -249,6 +249,27 @@ _READERS: Mapping[str, Callable[[Widget, AuthorServices, Caller], Any]] = {
 }
 
 
+def _read_file(arguments: Mapping[str, Any]) -> Mapping[str, Any] | str:
+    """Return the object of a file, or its JSX.
+
+    Raises:
+        CallError: The call has both or none (W2002).
+    """
+    present = [name for name in ("widget", "jsx") if arguments.get(name) is not None]
+    if len(present) != 1:
+        problem = "expected either 'widget', the object of a file, or 'jsx', the text of one; "
+        problem += "got both" if present else "got none"
+        raise CallError("W2002", problem, path="widget")
+    file: Mapping[str, Any] | str = arguments[present[0]]
+    return file
+
+
+def _complete_name(arguments: Mapping[str, Any]) -> str:
+    """Return the name of the file with the suffix of its kind."""
+    name = str(arguments.get("file")).removesuffix(".jsx").removesuffix(WIDGET_SUFFIX)
+    return name + (WIDGET_SUFFIX if arguments.get("jsx") is None else JSX_SUFFIX)
+
+
 async def try_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
     """Return the preview of a draft, see `Drafts.preview`; a bad draft has findings, not an error.
 
@@ -263,7 +284,7 @@ async def try_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Resu
     if not MIN_WIDTH_PX <= width <= MAX_WIDTH_PX:
         problem = f"expected pixels from {MIN_WIDTH_PX} to {MAX_WIDTH_PX}, got {width}"
         raise CallError("W2002", problem, path="width")
-    draft = arguments["widget"], arguments["sidecar"], arguments.get("arguments")
+    draft = _read_file(arguments), arguments["sidecar"], arguments.get("arguments")
     trace = arguments.get("trace", False)
     preview = partial(services.drafts.preview, *draft, snapshot, trace=trace)
     report = await to_thread.run_sync(preview, limiter=services.at_once)
@@ -289,9 +310,9 @@ async def try_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Resu
 
 def save_confirmation(context: ToolContext, arguments: Mapping[str, Any]) -> str:
     """Return the question to the user before a save; empty if it is refused without one."""
-    file = arguments.get("file")
+    file = _complete_name(arguments)
     is_allowed = context.use(AuthorServices).uploads is not None
-    if not is_allowed or not isinstance(file, str) or not is_widget_name(file):
+    if not is_allowed or not isinstance(arguments.get("file"), str) or not is_widget_name(file):
         return ""
     replaces = arguments.get("replaces")
     return f"Replace the widget in '{file}'?" if replaces else f"Save a new widget as '{file}'?"
@@ -315,8 +336,8 @@ async def save_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Res
         sees=audience.sees,
         view=lambda snapshot: services.views(snapshot, audience),
     )
-    file = arguments["file"]
-    files = {file: orjson.dumps(arguments["widget"], option=orjson.OPT_INDENT_2)}
+    file = _complete_name(arguments)
+    files = {file: encode_file(_read_file(arguments))}
     if arguments["sidecar"].strip():
         files[file + SUFFIX] = arguments["sidecar"].encode()
     try:

@@ -29,10 +29,13 @@ from widgetd.render.result import Policy
 from widgetd.render.tokens import tokens_of, tokens_of_tool
 from widgetd.template import Template
 from widgetd.widget.actions import find_widget_actions
+from widgetd.widget.document import VERSION
+from widgetd.widget.naming import JSX_SUFFIX
 from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.widget import Widget
 
 DRAFT = "Draft.widget"
+JSX_DRAFT = f"Draft{JSX_SUFFIX}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +73,20 @@ class Draft:
         return rows
 
 
+def encode_file(widget: Mapping[str, Any] | str) -> bytes:
+    """Return the bytes of a widget's file: of an object, or of JSX as it is.
+
+    An object without a `version` gets the only one that there is.
+
+    Raises:
+        JSONEncodeError: The object cannot be written.
+        UnicodeEncodeError: The text contains a lone surrogate.
+    """
+    if isinstance(widget, str):
+        return widget.encode()
+    return orjson.dumps({"version": VERSION, **widget}, option=orjson.OPT_INDENT_2)
+
+
 class Drafts:
     """Checks and renders drafts.
 
@@ -93,31 +110,37 @@ class Drafts:
         self._strict = strict
         self._journal = journal or CrashJournal()
 
-    def check(self, widget: Mapping[str, Any], sidecar: str) -> Draft:
-        """Load and check the content of a widget's file and its sidecar."""
+    def check(self, widget: Mapping[str, Any] | str, sidecar: str) -> Draft:
+        """Load and check the content of a widget's file and its sidecar.
+
+        Args:
+            widget: The object of a `.widget` file, or the text of a `.widget.jsx`.
+            sidecar: TOML, or nothing.
+        """
+        path = JSX_DRAFT if isinstance(widget, str) else DRAFT
         try:
-            content = orjson.dumps(widget, option=orjson.OPT_INDENT_2)
-        except orjson.JSONEncodeError as error:
+            content = encode_file(widget)
+        except (orjson.JSONEncodeError, UnicodeEncodeError) as error:
             problem = f"it is no JSON that every reader agrees on ({error})"
             advice = "nest less, and write long numbers as text"
-            fault = Finding(code="W1101", path=DRAFT, problem=problem, advice=advice)
+            fault = Finding(code="W1101", path=path, problem=problem, advice=advice)
             return Draft(findings=(fault,))
-        texts = {DRAFT: content.decode(), DRAFT + SUFFIX: sidecar}
-        for path, text in texts.items():
+        texts = {path: content.decode(), path + SUFFIX: sidecar}
+        for file, text in texts.items():
             if len(text.encode()) > Limits().file_bytes:
                 problem = f"it is longer than {Limits().file_bytes:,} bytes"
                 advice = "leave out what it does not need"
-                fault = Finding(code="W1002", path=path, problem=problem, advice=advice)
+                fault = Finding(code="W1002", path=file, problem=problem, advice=advice)
                 return Draft(findings=(fault,))
-        beside = Source.of(DRAFT + SUFFIX, sidecar.encode()) if sidecar.strip() else None
+        beside = Source.of(path + SUFFIX, sidecar.encode()) if sidecar.strip() else None
         try:
-            built = self._loader.load_untrusted(Source.of(DRAFT, content), beside)
+            built = self._loader.load_untrusted(Source.of(path, content), beside)
         except WidgetError as error:
-            fault = replace(error.finding, path=error.finding.path or DRAFT)
+            fault = replace(error.finding, path=error.finding.path or path)
             return Draft(findings=(fault,), texts=texts)
         with self._journal.rendering(built.key):
             found = [
-                replace(one, path=one.path or DRAFT)
+                replace(one, path=one.path or path)
                 for one in check_widget(built, strict=self._strict)
             ]
         ordered = sorted(found, key=lambda finding: finding.level != "fault")
@@ -125,7 +148,7 @@ class Drafts:
 
     def preview(
         self,
-        widget: Mapping[str, Any],
+        widget: Mapping[str, Any] | str,
         sidecar: str,
         arguments: Mapping[str, Any] | None,
         snapshot: Snapshot,

@@ -18,7 +18,7 @@ from widgetd.errors import CallError
 from widgetd.text_search import compile_pattern, nearest
 
 ORDER = (
-    *("start", "template", "schema", "components", "sidecar"),
+    *("start", "jsx", "template", "schema", "components", "sidecar"),
     *("feeds", "actions", "testing", "operating"),
 )
 """Names of the pages, in the order in which a new author reads them."""

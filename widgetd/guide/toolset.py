@@ -58,6 +58,11 @@ RESOURCES = (
     ),
 )
 
+_JSX = {
+    "type": "string",
+    "description": "In place of widget: the text of a .widget.jsx; see get_guide, page jsx.",
+}
+
 _SIDECAR = {"type": "string", "default": "", "description": "The sidecar, as TOML."}
 
 
@@ -115,6 +120,7 @@ TOOLS = (
                 "type": "object",
                 "description": "The file: name, template, jsonSchema; see get_guide.",
             },
+            "jsx": _JSX,
             "sidecar": _SIDECAR,
             "arguments": {"type": "object", "description": "To draw it with; else its example."},
             "trace": {
@@ -125,15 +131,15 @@ TOOLS = (
             "theme": {"type": "string", "enum": ["light", "dark"]},
             "width": {"type": "integer"},
         },
-        ("widget",),
         description="Try a draft: what is wrong with it and how to mend that, and what it draws. "
         "Nothing is kept.",
     ),
     _tool(
         "save_widget",
         {
-            "file": {"type": "string", "description": "As 'Loop Card.widget'."},
+            "file": {"type": "string", "description": "As 'Loop Card'."},
             "widget": {"type": "object", "description": "As try_widget took it."},
+            "jsx": _JSX,
             "sidecar": _SIDECAR,
             "replaces": {
                 "type": "string",
@@ -141,7 +147,7 @@ TOOLS = (
                 "description": "The digest of what it replaces, from read_widget.",
             },
         },
-        ("file", "widget"),
+        ("file",),
         description="Put a widget into the folder that is served. Try it first.",
         scope=WRITE,
         read_only=False,

@@ -337,7 +337,7 @@ async def test_save_returns_the_page_and_is_annotated_as_destructive(
 
 
 @pytest.mark.parametrize(
-    "file", ["../x.widget", "a/b.widget", ".x.widget", "x" * 200 + ".widget", "a\0b.widget", "x"]
+    "file", ["../x.widget", "a/b.widget", ".x.widget", "x" * 200 + ".widget", "a\0b.widget", ""]
 )
 async def test_save_under_another_kind_of_name_changes_nothing(tmp_path: Path, file: str) -> None:
     async with serving(tmp_path, **SETTINGS) as url, connected(url, "legacy") as connection:
@@ -345,6 +345,56 @@ async def test_save_under_another_kind_of_name_changes_nothing(tmp_path: Path, f
 
     assert said.startswith("[W1006]")
     assert nothing_in(tmp_path)
+
+
+JSX = """const schema = {
+  type: "object",
+  properties: { status: { type: "string", description: "Where it is." } },
+  required: ["status"],
+  additionalProperties: false,
+};
+
+<Card>
+  <Text value={status} />
+</Card>
+"""
+
+
+async def test_jsx_is_tried_and_saved_in_place_of_a_file(tmp_path: Path) -> None:
+    async with serving(tmp_path, **SETTINGS) as url, connected(url, "modern") as connection:
+        client = connection.client
+        bad = await asked(client, "try_widget", jsx=JSX.replace("Text", "Txt"), sidecar=SIDECAR)
+        good = await asked(
+            client, "try_widget", jsx=JSX, sidecar=SIDECAR, arguments={"status": "Here"}
+        )
+        saved = await asked(client, "save_widget", file="Parcel", jsx=JSX, sidecar=SIDECAR)
+        plain = await asked(
+            client, "save_widget", file="Letter", widget={**PARCEL, "name": "Letter"}
+        )
+        both = await refused(client, "try_widget", jsx=JSX, widget=PARCEL)
+        none = await refused(client, "save_widget", file="None")
+        drawn = await asked(client, "parcel", status="Here")
+
+    assert [(row["code"], row["line"]) for row in bad["findings"]] == [("W1401", 1)]
+    assert good["findings"] == []
+    assert good["tree"]["children"] == [{"type": "Text", "value": "Here"}]
+    assert (saved["file"], saved["tool"]) == ("Parcel.widget.jsx", "parcel")
+    assert (tmp_path / "Parcel.widget.jsx").read_text() == JSX
+    assert (tmp_path / "Parcel.widget.jsx.toml").read_text() == SIDECAR
+    assert plain["file"] == "Letter.widget"
+    assert both.startswith("[W2002]")
+    assert none.startswith("[W2002]")
+    assert drawn
+
+
+async def test_draft_without_a_version_is_completed(tmp_path: Path) -> None:
+    draft = {name: value for name, value in PARCEL.items() if name != "version"}
+    async with serving(tmp_path, **SETTINGS) as url, connected(url, "modern") as connection:
+        tried = await asked(connection.client, "try_widget", widget=draft, sidecar=SIDECAR)
+        await asked(connection.client, "save_widget", file="Parcel.widget", widget=draft)
+
+    assert tried["findings"] == []
+    assert json.loads((tmp_path / "Parcel.widget").read_bytes())["version"] == "1.0"
 
 
 async def test_save_follows_no_link_out_of_the_folder(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def blocks() -> Iterator[Any]:
             yield pytest.param(kind, text, beside, id=f"{each.name}-{number}-{kind}")
 
 
-def tried(widget: dict[str, Any], sidecar: str = "") -> list[dict[str, Any]]:
+def tried(widget: dict[str, Any] | str, sidecar: str = "") -> list[dict[str, Any]]:
     return Drafts(admit).check(widget, sidecar).rows()
 
 
@@ -53,6 +53,9 @@ def test_every_code_block_of_the_guide_is_valid(
     match kind:
         case "widget":
             assert tried(json.loads(text), beside) == []
+        case "jsx":
+            rows = tried(text, 'description = "Show a parcel. Use it for deliveries."')
+            assert [row for row in rows if row["code"] != "W1214"] == []
         case "sidecar":
             rows = tried(_PLAIN, text)
             assert [row for row in rows if row["level"] == "fault"] == []
