@@ -14,7 +14,7 @@ import { compared, median, type Ratio } from "./arms";
 
 const ROUNDS = 100;
 const FRAME_MS = 1000 / 60;
-const MAX_GZIP_BYTES = 80 * 1024;
+const MAX_GZIP_BYTES = 92 * 1024;
 
 interface Bar {
   readonly what: string;
@@ -108,7 +108,7 @@ test("the bars of the view", { timeout: 300_000 }, async () => {
   add(
     "size, gzipped",
     `${(gzip_bytes / 1024).toFixed(1)} KiB`,
-    "≤ 80 KiB",
+    "≤ 92 KiB",
     gzip_bytes <= MAX_GZIP_BYTES,
   );
 
