@@ -27,7 +27,7 @@ from typing import Any, Final
 import orjson
 
 from benchmarks.folders import bundled
-from tests.corpus import corpus_files
+from tests.support.corpus import corpus_files
 from widgetd import CallError, Widget, WidgetError, load_widget
 from widgetd.schema.sampling.sample import sample
 from widgetd.widget.export import differing

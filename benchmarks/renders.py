@@ -18,7 +18,7 @@ from jinja2 import Environment, TemplateError
 from benchmarks.folders import bundled
 from benchmarks.ratios import Pairs, alternate, combine_ratios, median
 from benchmarks.table import Row, at_most, spread
-from tests.corpus import corpus_files
+from tests.support.corpus import corpus_files
 from widgetd import CallError, Widget, WidgetError, load_widget
 from widgetd.limits import Limits
 from widgetd.template import Template, compile_template

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tests.raw import modern_request
+from tests.support.sockets import modern_request
 
 Era = Literal["legacy", "modern"]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.serving import widget_file
+from tests.support.widgets import widget_file
 from tests.unit.schema.test_schema_safety import BOMBS as PATTERNS
 from tests.unit.schema.test_schema_safety import CIRCLES, UNIONS, laughs
 from tests.unit.template.test_safety import BOMBS, ESCAPES

@@ -11,7 +11,7 @@ import anyio
 from mcp_types import CallToolResult
 
 from stress.churn import WHO, Churn, revision_of
-from tests.serving import Connection, Era, connected
+from tests.support.clients import Connection, Era, connected
 
 ERAS: tuple[Era, Era] = ("legacy", "modern")
 

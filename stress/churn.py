@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 from stress.styles import STYLES, in_place
-from tests.serving import widget_file
+from tests.support.widgets import widget_file
 
 WHO = "Ada"
 

@@ -14,8 +14,8 @@ import anyio
 
 from stress.churn import WHO, revision_of, widget_content
 from stress.table import Row, zero_row
-from tests.process import daemon_process
-from tests.serving import Connection, connected
+from tests.support.clients import Connection, connected
+from tests.support.processes import daemon_process
 
 WIDGETS = 16
 _PATIENCE_S = 10.0

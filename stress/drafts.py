@@ -10,7 +10,7 @@ import orjson
 
 from stress.processes import read_usage
 from stress.table import Row, info_row, limit_row
-from tests.serving import widget_file
+from tests.support.widgets import widget_file
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.daemon.loading import admit
 from widgetd.guide.drafts import Drafts

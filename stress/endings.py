@@ -18,8 +18,8 @@ from stress.calling import ERAS
 from stress.churn import WHO, revision_of, widget_content
 from stress.probing import read_readiness, wait_until_refused
 from stress.table import Row, limit_row, zero_row
-from tests.process import daemon_process
-from tests.raw import answer, connect, modern_request
+from tests.support.processes import daemon_process
+from tests.support.sockets import answer, connect, modern_request
 
 _NAME = "w0"
 _ENDS_S = 2.0

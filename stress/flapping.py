@@ -17,7 +17,7 @@ import anyio
 from stress.processes import Usage, read_usage
 from stress.table import Row, info_row, limit_row, zero_row
 from tests.field.deploy.balancing import free_port
-from tests.making import snapshot_of, widget
+from tests.support.widgets import snapshot_of, widget
 from tests.system.upstreams.servers import (
     Flights,
     json_reply,

@@ -22,8 +22,8 @@ from stress.calling import find_behind, read_revision
 from stress.churn import Churn, widget_content
 from stress.processes import read_cpu_s
 from stress.table import Row, info_row, limit_row, zero_row
-from tests.process import Served, daemon_process
-from tests.serving import connected
+from tests.support.clients import connected
+from tests.support.processes import Served, daemon_process
 
 WIDGETS = 40
 _BROKEN = "broken"

@@ -14,7 +14,7 @@ from benchmarks.folders import small_widget, write
 from stress.probing import read_readiness, wait_until
 from stress.processes import read_cpu_s
 from stress.table import Row, info_row, limit_row
-from tests.process import daemon_process
+from tests.support.processes import daemon_process
 
 _CONVERGES_S = 3.0
 _PATIENCE_S = 180.0

@@ -10,8 +10,8 @@ from pathlib import Path
 import anyio
 
 from stress.table import Row, limit_row, zero_row
-from tests.process import daemon_process
-from tests.serving import connected
+from tests.support.clients import connected
+from tests.support.processes import daemon_process
 
 _SERVED_S = 3.0
 """Two starts of the process on a busy machine, and a save."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import anyio
 
-from tests.raw import connect
+from tests.support.sockets import connect
 
 State = dict[str, Any]
 

@@ -12,7 +12,7 @@ from stress.calling import Tally, both_eras, find_behind
 from stress.churn import Churn
 from stress.styles import STYLES
 from stress.table import Row, info_row, zero_row
-from tests.process import daemon_process
+from tests.support.processes import daemon_process
 
 WIDGETS = 40
 PROMISE_S = 1.0

@@ -18,8 +18,9 @@ import anyio
 
 from stress.processes import Usage, read_usage
 from stress.table import Row, info_row, limit_row, zero_row
-from tests.process import Served, daemon_process
-from tests.serving import Connection, connected, widget_file
+from tests.support.clients import Connection, connected
+from tests.support.processes import Served, daemon_process
+from tests.support.widgets import widget_file
 from widgetd.catalog.catalog import discover_widgets
 from widgetd.files.folder import bundled_folder
 from widgetd.widget.states import SAMPLE, show_state

@@ -24,7 +24,7 @@ from stress.probing import read_readiness, wait_until
 from stress.processes import Usage, read_usage
 from stress.styles import renamed
 from stress.table import Row, limit_row, zero_row
-from tests.process import daemon_process
+from tests.support.processes import daemon_process
 from widgetd.catalog.catalog import Catalog
 from widgetd.catalog.loader import Loader
 from widgetd.catalog.registry import Registry

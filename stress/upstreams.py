@@ -18,9 +18,9 @@ import anyio
 from stress.processes import find_processes
 from stress.table import Row, limit_row, zero_row
 from tests.field.deploy.balancing import free_port
-from tests.process import Served, daemon_process
-from tests.raw import connect
-from tests.serving import Connection, connected
+from tests.support.clients import Connection, connected
+from tests.support.processes import Served, daemon_process
+from tests.support.sockets import connect
 from tests.system.upstreams.servers import STDIO, child, toml
 from tests.system.upstreams.test_feeds import write
 from widgetd.upstreams.limits import LIMITS

@@ -14,7 +14,8 @@ import pytest
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from tests.serving import PATIENCE_S, serving, widget_file
+from tests.support.daemons import PATIENCE_S, serving
+from tests.support.widgets import widget_file
 from widgetd.access.principal import SCOPES
 from widgetd.web.app import app
 

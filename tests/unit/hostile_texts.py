@@ -8,7 +8,7 @@ from functools import partial
 
 import orjson
 
-from tests.limited import try_each
+from tests.support.limits import try_each
 from widgetd.browser.targets import read_target
 from widgetd.chat.backend import script
 from widgetd.limits import Limits

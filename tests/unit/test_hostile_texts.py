@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.limited import tried
+from tests.support.limits import tried
 
 
 def test_no_long_text_exceeds_its_processor_time() -> None:

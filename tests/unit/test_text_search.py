@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.limited import tried
+from tests.support.limits import tried
 from widgetd.text_search import (
     LIMITS,
     LinearPattern,

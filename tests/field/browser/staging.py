@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.serving import widget_file
+from tests.support.widgets import widget_file
 from widgetd.access.principal import Caller
 from widgetd.browser.chromium import Chromium
 from widgetd.browser.keywords import find_keyword

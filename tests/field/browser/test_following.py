@@ -18,7 +18,8 @@ from mcp.shared.exceptions import MCPError
 
 from tests.field.browser.staging import controls_file
 from tests.field.web.browsing import needs_browser
-from tests.serving import serving, widget_file
+from tests.support.daemons import serving
+from tests.support.widgets import widget_file
 from tests.system.mcp.listening import hearing
 from widgetd.browser.keywords import KEYWORDS
 from widgetd.browser.toolset import NAMES, keyword_tools

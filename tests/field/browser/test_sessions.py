@@ -14,7 +14,8 @@ import pytest
 from tests.field.browser.killing import kill_browsers, kill_drivers
 from tests.field.browser.staging import controls_file, controls_server
 from tests.field.web.browsing import needs_browser
-from tests.serving import Connection, connected, serving
+from tests.support.clients import Connection, connected
+from tests.support.daemons import serving
 from tests.system.upstreams.servers import until
 from widgetd.access.principal import Caller, Principal
 from widgetd.browser.chromium import Chromium

@@ -12,7 +12,7 @@ import anyio
 
 from tests.field.chat.test_chat_page import asked, opened, widget
 from tests.field.web.browsing import browsing
-from tests.serving import serving
+from tests.support.daemons import serving
 from widgetd.files.folder import bundled_folder
 
 PICTURE = Path(__file__).resolve().parents[3] / "docs" / "chat.png"

@@ -9,7 +9,8 @@ import pytest
 
 from tests.field.chat.test_chat_page import asked, last_line, opened, settled, widget
 from tests.field.web.browsing import browsing, needs_browser
-from tests.serving import serving, widget_file
+from tests.support.daemons import serving
+from tests.support.widgets import widget_file
 from tests.system.chat.endpoint import endpoint, halts, refuses, says
 from widgetd.redaction import Secret
 

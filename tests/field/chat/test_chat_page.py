@@ -11,7 +11,9 @@ import pytest
 
 from tests.field.web.browsing import browsing, needs_browser
 from tests.field.web.test_accessibility import AXE, violations
-from tests.serving import connected, serving, widget_file
+from tests.support.clients import connected
+from tests.support.daemons import serving
+from tests.support.widgets import widget_file
 from tests.system.mcp.acting import order_file
 from widgetd.files.folder import bundled_folder
 

@@ -12,7 +12,7 @@ import anyio
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.field.deploy.balancing import Balancer, free_port
-from tests.process import Served, daemon_process
+from tests.support.processes import Served, daemon_process
 from tests.system.store.server import Server
 from tests.system.web.asking import ask
 

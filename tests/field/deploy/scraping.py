@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.serving import connected, serving, widget_file
+from tests.support.clients import connected
+from tests.support.daemons import serving
+from tests.support.widgets import widget_file
 from tests.system.upstreams.servers import json_reply, raw
 from tests.system.web.asking import ask
 

@@ -16,7 +16,8 @@ from mcp_types import ToolListChangedNotification
 
 from tests.field.deploy.balancing import NGINX, Balancer
 from tests.field.deploy.replicas import Fleet, Replica
-from tests.serving import Connection, connected, greeting, widget_file
+from tests.support.clients import Connection, connected
+from tests.support.widgets import greeting, widget_file
 from tests.system.mcp.acting import ARGUMENTS, GIVEN, order_file
 from tests.system.store.server import BINARY, Server
 

@@ -20,8 +20,8 @@ import pytest
 from mcp_types import TextResourceContents
 
 from tests.field.deploy.documents import ROOT
-from tests.process import daemon_process
-from tests.serving import connected
+from tests.support.clients import connected
+from tests.support.processes import daemon_process
 from tests.system.web.asking import ask
 from widgetd.browser.chromium import find_chromium
 

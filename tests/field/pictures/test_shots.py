@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.field.web.browsing import needs_browser
-from tests.serving import widget_file
+from tests.support.widgets import widget_file
 from widgetd.browser.camera import take_picture
 from widgetd.browser.chromium import PROGRAM_VARIABLE
 from widgetd.browser.picture import Screenshot

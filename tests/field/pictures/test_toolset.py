@@ -15,7 +15,9 @@ from mcp_types import BlobResourceContents, ImageContent
 
 from tests.field.pictures.test_shots import size
 from tests.field.web.browsing import PATIENCE_MS, browsing, needs_browser
-from tests.serving import Connection, connected, serving, widget_file
+from tests.support.clients import Connection, connected
+from tests.support.daemons import serving
+from tests.support.widgets import widget_file
 from widgetd.browser import axe
 from widgetd.browser.chromium import PROGRAM_VARIABLE
 from widgetd.files.folder import bundled_folder

@@ -14,7 +14,8 @@ from agents.mcp import MCPServerStreamableHttp, MCPUtil
 from agents.run_context import RunContextWrapper
 
 from tests.field.web.browsing import needs_browser
-from tests.serving import serving, widget_file
+from tests.support.daemons import serving
+from tests.support.widgets import widget_file
 from widgetd.guide.guide import ORDER
 
 INSPECTOR = Path(__file__).parent / "node_modules" / ".bin" / "mcp-inspector"

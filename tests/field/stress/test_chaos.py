@@ -19,8 +19,8 @@ from stress.endings import end_daemon
 from stress.kills import kill_repeatedly
 from stress.probing import wait_until
 from stress.upstreams import kill_repeatedly as upstreams_killed
-from tests.process import daemon_process
-from tests.serving import connected
+from tests.support.clients import connected
+from tests.support.processes import daemon_process
 
 
 async def test_a_killed_daemon_equals_the_disk_when_it_is_back_and_keeps_last_good_copies(

@@ -16,7 +16,7 @@ from tests.field.testing.conftest import Failed
 from tests.field.testing.junit import assert_junit
 from tests.field.testing.running import BROWSER_S, widgetd_test, write_test
 from tests.field.web.browsing import needs_browser
-from tests.serving import widget_file
+from tests.support.widgets import widget_file
 
 
 def test_a_folder_without_anything_to_test_is_said(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from tests.field.browser.staging import do, staged
 from tests.field.testing.conftest import Failed
 from tests.field.testing.running import BROWSER_S, widgetd_test
 from tests.field.web.browsing import needs_browser
-from tests.serving import widget_file
+from tests.support.widgets import widget_file
 from widgetd.browser.chromium import FLAGS, Chromium, find_chromium
 from widgetd.browser.picture import describe_difference
 from widgetd.browser.stage import Stage

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from anyio import to_thread
 
-from tests.serving import serving
+from tests.support.daemons import serving
 from widgetd.browser.chromium import FLAGS, find_chromium
 from widgetd.cli import main
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.field.web.browsing import IS_BUILT, browsing, needs_browser, showing
-from tests.serving import serving
+from tests.support.daemons import serving
 from widgetd.catalog.catalog import discover_widgets
 from widgetd.files.folder import bundled_folder
 from widgetd.render.view import drawing

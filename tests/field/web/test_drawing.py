@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.corpus import CORPUS, needs_corpus
 from tests.field.web.browsing import browsing, needs_browser
+from tests.support.corpus import CORPUS, needs_corpus
 from widgetd.catalog.catalog import discover_widgets
 from widgetd.files.folder import bundled_folder
 from widgetd.render.view import drawing

@@ -11,8 +11,9 @@ import httpx2
 import pytest
 
 from tests.field.web.browsing import browsing, needs_browser
-from tests.making import snapshot_of
-from tests.serving import PATIENCE_S, connected, serving, widget_file
+from tests.support.clients import connected
+from tests.support.daemons import PATIENCE_S, serving
+from tests.support.widgets import snapshot_of, widget_file
 from tests.system.mcp.acting import ARGUMENTS, GIVEN, order, order_file
 from tests.system.store.replicas import render
 from tests.system.web.asking import ask

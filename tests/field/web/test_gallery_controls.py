@@ -10,7 +10,8 @@ from urllib.parse import unquote
 import pytest
 
 from tests.field.web.browsing import browsing, needs_browser, showing
-from tests.serving import serving, widget_file
+from tests.support.daemons import serving
+from tests.support.widgets import widget_file
 
 if TYPE_CHECKING:
     from playwright.async_api import Page

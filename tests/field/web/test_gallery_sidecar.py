@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.field.web.browsing import browsing, needs_browser
-from tests.serving import serving, widget_file
+from tests.support.daemons import serving
+from tests.support.widgets import widget_file
 
 pytestmark = needs_browser
 

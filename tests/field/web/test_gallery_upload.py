@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.field.web.browsing import browsing, needs_browser
-from tests.serving import serving, widget_file
+from tests.support.daemons import serving
+from tests.support.widgets import widget_file
 from tests.system.web.asking import put
 
 if TYPE_CHECKING:

@@ -14,9 +14,10 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.process import daemon_process
-from tests.serving import PATIENCE_S, serving, widget_file
+from tests.support.daemons import PATIENCE_S, serving
 from tests.support.logs import captured_logs
+from tests.support.processes import daemon_process
+from tests.support.widgets import widget_file
 from tests.system.chat.endpoint import endpoint, says, stays_silent
 from tests.system.chat.talking import Talker, problems, said, set_limits, widgets
 from tests.system.mcp.acting import ARGUMENTS, GIVEN, order_file

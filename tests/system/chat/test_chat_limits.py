@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.serving import PATIENCE_S, serving, widget_file
+from tests.support.daemons import PATIENCE_S, serving
 from tests.support.logs import captured_logs
+from tests.support.widgets import widget_file
 from tests.system.chat.endpoint import calls, endpoint, says, stays_silent
 from tests.system.chat.talking import Talker, problems, said, set_limits, widgets
 from tests.unit.catalog.test_state_faults import no_room

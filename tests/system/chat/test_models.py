@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.serving import PATIENCE_S, serving, widget_file
+from tests.support.daemons import PATIENCE_S, serving
+from tests.support.widgets import widget_file
 from tests.system.chat.endpoint import (
     Answer,
     calls,

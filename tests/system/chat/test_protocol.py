@@ -7,7 +7,8 @@ from typing import Any, get_args
 
 import pytest
 
-from tests.serving import serving, widget_file
+from tests.support.daemons import serving
+from tests.support.widgets import widget_file
 from tests.system.chat.talking import Talker, widgets
 
 GIVEN = {"content": [{"type": "input_text", "text": "greeting"}], "inference_options": {}}

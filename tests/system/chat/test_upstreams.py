@@ -6,7 +6,8 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
-from tests.serving import serving, widget_file
+from tests.support.daemons import serving
+from tests.support.widgets import widget_file
 from tests.system.chat.endpoint import calls, endpoint, says
 from tests.system.chat.talking import Talker, said, widgets
 from tests.system.upstreams.servers import Flights, mcp_served

@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.serving import connected, serving, widget_file
+from tests.support.clients import connected
+from tests.support.daemons import serving
 from tests.support.logs import captured_logs
+from tests.support.widgets import widget_file
 from tests.system.chat.endpoint import calls, endpoint, says
 from tests.system.chat.talking import Talker, widgets
 from tests.system.store.receiver import receiving

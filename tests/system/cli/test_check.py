@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.serving import widget_file
+from tests.support.widgets import widget_file
 from widgetd.checks.report import format_github, format_json, format_text
 from widgetd.cli import main
 from widgetd.cli.check import check_paths

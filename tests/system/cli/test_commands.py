@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.serving import greeting, widget_file
+from tests.support.widgets import greeting, widget_file
 from widgetd.cli import main
 
 BROKEN = '{"type":"Card","children":[{"type":"Text","value":{{ who | tojsn }}}]}'

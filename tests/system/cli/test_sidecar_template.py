@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.making import source, widget
-from tests.serving import widget_file
+from tests.support.widgets import source, widget, widget_file
 from widgetd.catalog.catalog import discover_widgets
 from widgetd.catalog.loader import load_widget
 from widgetd.cli import main

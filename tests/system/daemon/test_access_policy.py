@@ -17,9 +17,10 @@ from anyio.abc import SocketAttribute, SocketStream
 from fastmcp.server.auth.providers.jwt import RSAKeyPair
 from joserfc.jwk import RSAKey
 
-from tests.process import daemon_process
-from tests.raw import exchange, modern_request
-from tests.serving import PATIENCE_S, serving, widget_file
+from tests.support.daemons import PATIENCE_S, serving
+from tests.support.processes import daemon_process
+from tests.support.sockets import exchange, modern_request
+from tests.support.widgets import widget_file
 from tests.system.web.asking import ask
 
 OLD, NEW = "old-old-old-old-old", "new-new-new-new-new"

@@ -16,9 +16,10 @@ from anyio.abc import ObjectReceiveStream, ObjectSendStream, Process
 from anyio.streams.text import TextReceiveStream
 from mcp_types import CallToolResult
 
-from tests.process import daemon_process
-from tests.raw import connect, modern_request
-from tests.serving import PATIENCE_S, Connection, Era, connected, over_stdio, serving
+from tests.support.clients import Connection, Era, connected, over_stdio
+from tests.support.daemons import PATIENCE_S, serving
+from tests.support.processes import daemon_process
+from tests.support.sockets import connect, modern_request
 from tests.system.mcp.acting import ARGUMENTS, GIVEN, order_file
 from tests.system.mcp.test_access import ADA, CHIEF, called, code_of, guarded
 from tests.system.store.receiver import receiving

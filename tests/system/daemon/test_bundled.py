@@ -16,7 +16,8 @@ from mcp_types import (
 )
 
 import widgetd
-from tests.serving import Era, connected, serving
+from tests.support.clients import Era, connected
+from tests.support.daemons import serving
 from tests.unit.schema.schemas import with_nulls
 from tests.unit.widget.test_bundled import RESPONSE_TYPES
 from widgetd.catalog.catalog import discover_widgets

@@ -14,10 +14,12 @@ import pytest
 
 from stress.endings import open_streams
 from stress.probing import wait_until_refused
-from tests.process import daemon_process
-from tests.raw import answer, connect, modern_request
-from tests.serving import connected, greeting, over_stdio, serving, widget_file
+from tests.support.clients import connected, over_stdio
+from tests.support.daemons import serving
 from tests.support.logs import captured_logs
+from tests.support.processes import daemon_process
+from tests.support.sockets import answer, connect, modern_request
+from tests.support.widgets import greeting, widget_file
 from tests.system.web.asking import ask
 from tests.unit.files.deep import LONGEST, deep
 

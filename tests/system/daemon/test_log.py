@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.process import PATIENCE_S, daemon_process
+from tests.support.processes import PATIENCE_S, daemon_process
 from tests.system.web.asking import ask
 
 _CRASH = """

@@ -11,9 +11,8 @@ from tempfile import TemporaryFile
 import anyio
 import pytest
 
-from tests.making import source
-from tests.process import daemon_process
-from tests.serving import widget_file
+from tests.support.processes import daemon_process
+from tests.support.widgets import source, widget_file
 from widgetd.catalog.loader import Loader, load
 from widgetd.catalog.proof_cache import ProofRecord, encode
 from widgetd.daemon.assembly import build_server, build_store, prepare

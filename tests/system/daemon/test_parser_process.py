@@ -12,9 +12,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.making import source
-from tests.process import PATIENCE_S, daemon_process
-from tests.serving import connected, widget_file
+from tests.support.clients import connected
+from tests.support.processes import PATIENCE_S, daemon_process
+from tests.support.widgets import source, widget_file
 from tests.system.web.asking import put
 from widgetd.daemon.parser_process import LIMITS, ParserProcess, ParserProcessLimits
 from widgetd.errors import WidgetError

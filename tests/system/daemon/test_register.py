@@ -24,7 +24,9 @@ from mcp.client.extension import advertise
 from mcp_types import TextResourceContents
 
 import widgetd
-from tests.serving import PATIENCE_S, Connection, Era, connected, greeting, widget_file
+from tests.support.clients import Connection, Era, connected
+from tests.support.daemons import PATIENCE_S
+from tests.support.widgets import greeting, widget_file
 from tests.system.mcp.listening import hearing
 from widgetd.access.principal import UI_EXTENSION
 from widgetd.errors import ConfigError

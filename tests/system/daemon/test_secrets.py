@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.process import PATIENCE_S, WIDGETD, daemon_process
+from tests.support.processes import PATIENCE_S, WIDGETD, daemon_process
 from tests.system.mcp.issuing import authorizing
 from widgetd.redaction import (
     MASK,

@@ -9,15 +9,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.serving import (
-    Connection,
-    Era,
-    connected,
-    greeting,
-    over_stdio,
-    serving,
-    widget_file,
-)
+from tests.support.clients import Connection, Era, connected, over_stdio
+from tests.support.daemons import serving
+from tests.support.widgets import greeting, widget_file
 
 WHO = {"who": "Ada"}
 

@@ -9,7 +9,9 @@ import anyio
 import pytest
 from mcp_types import TextContent
 
-from tests.serving import PATIENCE_S, Connection, Era, connected, serving, widget_file
+from tests.support.clients import Connection, Era, connected
+from tests.support.daemons import PATIENCE_S, serving
+from tests.support.widgets import widget_file
 from tests.system.web.asking import ask
 
 PRODUCTS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.serving import widget_file
+from tests.support.widgets import widget_file
 from tests.system.daemon.test_actions import CLIENT, say, stdio_process
 
 CALL = '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"greeting",%s}}'

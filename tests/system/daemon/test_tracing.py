@@ -11,8 +11,10 @@ import anyio
 import pytest
 from anyio.abc import SocketAttribute, SocketStream
 
-from tests.process import daemon_process
-from tests.serving import PATIENCE_S, connected, widget_file
+from tests.support.clients import connected
+from tests.support.daemons import PATIENCE_S
+from tests.support.processes import daemon_process
+from tests.support.widgets import widget_file
 from widgetd.daemon.telemetry import is_wanted, tracing
 from widgetd.errors import ConfigError
 

@@ -20,9 +20,10 @@ import anyio
 import httpx2
 import pytest
 
-from tests.making import source
-from tests.process import PATIENCE_S, Served, daemon_process
-from tests.serving import connected, greeting, serving, widget_file
+from tests.support.clients import connected
+from tests.support.daemons import serving
+from tests.support.processes import PATIENCE_S, Served, daemon_process
+from tests.support.widgets import greeting, source, widget_file
 from tests.system.daemon.test_parallel_proof import needs_two_processors
 from tests.system.web.asking import ask, put
 from widgetd.catalog.crash_journal import PAGE_FILE, CrashJournal

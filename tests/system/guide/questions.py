@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from unittest import mock
 
-from tests.making import snapshot_of
+from tests.support.widgets import snapshot_of
 from widgetd.catalog.loader import Loader
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.daemon.loading import admit, build_catalog

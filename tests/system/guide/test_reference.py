@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from tests.making import snapshot_of, widget
+from tests.support.widgets import snapshot_of, widget
 from tests.system.guide.questions import QUESTIONS, missed, served
 from widgetd.files.folder import bundled_folder
 from widgetd.guide.component_details import VALUES

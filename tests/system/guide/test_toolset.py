@@ -21,7 +21,9 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from tests.serving import PATIENCE_S, Era, connected, serving, widget_file
+from tests.support.clients import Era, connected
+from tests.support.daemons import PATIENCE_S, serving
+from tests.support.widgets import widget_file
 from tests.system.mcp.test_access import listed, said
 from tests.unit.files.privilege import stopped_by_permissions
 from widgetd.cli import main

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.making import widget
-from tests.serving import widget_file
+from tests.support.widgets import widget, widget_file
 from widgetd.widget.widget import Widget
 
 FORM = """

@@ -23,7 +23,7 @@ from anyio.abc import SocketAttribute, SocketStream
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 
-from tests.serving import PATIENCE_S
+from tests.support.daemons import PATIENCE_S
 
 
 @dataclass

@@ -15,7 +15,8 @@ from mcp.client.subscriptions import ResourceUpdated, Subscription, ToolsListCha
 from mcp.shared.exceptions import MCPDeprecationWarning
 from mcp_types import ResourceUpdatedNotification, ToolListChangedNotification
 
-from tests.serving import PATIENCE_S, Era
+from tests.support.clients import Era
+from tests.support.daemons import PATIENCE_S
 
 TOOLS = "the list of tools changed"
 

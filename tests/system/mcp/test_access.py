@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.raw import exchange, modern_request
-from tests.serving import serving, widget_file
+from tests.support.daemons import serving
+from tests.support.sockets import exchange, modern_request
+from tests.support.widgets import widget_file
 from tests.system.web.asking import ask
 from widgetd.daemon.access_policy import access_policy
 from widgetd.errors import ConfigError

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mcp import Client
 
-from tests.making import snapshot_of
+from tests.support.widgets import snapshot_of
 from tests.system.mcp.acting import ARGUMENTS, order
 from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk

@@ -11,8 +11,7 @@ from mcp import Client
 from mcp.client.extension import advertise
 from mcp_types import CallToolResult, TextContent
 
-from tests.making import snapshot_of, widget
-from tests.serving import greeting
+from tests.support.widgets import greeting, snapshot_of, widget
 from tests.system.mcp.acting import ARGUMENTS, GIVEN, order
 from widgetd.access.principal import UI_EXTENSION
 from widgetd.catalog.registry import Registry

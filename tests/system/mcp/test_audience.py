@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.making import snapshot_of, widget
-from tests.serving import serving, widget_file
+from tests.support.daemons import serving
+from tests.support.widgets import snapshot_of, widget, widget_file
 from tests.system.web.asking import ask
 from widgetd.access.principal import Audience, SnapshotViews
 from widgetd.catalog.snapshot import Selection

@@ -13,7 +13,9 @@ import pytest
 from mcp import Client
 from mcp_types import Implementation, TextContent
 
-from tests.serving import PATIENCE_S, Era, connected, serving, widget_file
+from tests.support.clients import Era, connected
+from tests.support.daemons import PATIENCE_S, serving
+from tests.support.widgets import widget_file
 from widgetd.catalog.uploads import Upload
 from widgetd.errors import ConfigError
 from widgetd.observe.audit import Audit

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import anyio
 
-from tests.serving import PATIENCE_S, connected, serving, widget_file
+from tests.support.clients import connected
+from tests.support.daemons import PATIENCE_S, serving
+from tests.support.widgets import widget_file
 from tests.system.web.asking import ask
 from widgetd.files.write import append_lines
 

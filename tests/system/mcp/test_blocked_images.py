@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.serving import Era, connected, serving, widget_file
+from tests.support.clients import Era, connected
+from tests.support.daemons import serving
 from tests.support.logs import captured_logs
+from tests.support.widgets import widget_file
 
 GIVEN = '{"type":"Card","children":[{"type":"Image","src":{{ who | tojson }}}]}'
 

@@ -12,8 +12,8 @@ import pytest
 from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
-from tests.making import snapshot_of, widget
-from tests.serving import PATIENCE_S
+from tests.support.daemons import PATIENCE_S
+from tests.support.widgets import snapshot_of, widget
 from widgetd.access.principal import ADMIN, CALL, READ, Principal
 from widgetd.catalog.registry import Registry
 from widgetd.daemon.toolsets import ROWS

@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.serving import PATIENCE_S
+from tests.support.daemons import PATIENCE_S
 from tests.system.mcp.issuing import AuthorizationServer, authorizing
 from widgetd.access.auth import Access, Issuer
 

@@ -12,8 +12,10 @@ import httpx2
 import pytest
 from fastmcp.server.auth.providers.jwt import RSAKeyPair
 
-from tests.process import daemon_process
-from tests.serving import PATIENCE_S, Era, serving, widget_file
+from tests.support.clients import Era
+from tests.support.daemons import PATIENCE_S, serving
+from tests.support.processes import daemon_process
+from tests.support.widgets import widget_file
 from tests.system.daemon.test_access_policy import issuing
 from tests.system.mcp.listening import TOOLS, hearing
 from tests.system.mcp.test_access import ADA, CHIEF, KIOSK, guarded

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from tests.making import snapshot_of, widget
+from tests.support.widgets import snapshot_of, widget
 from widgetd.access.principal import Caller
 from widgetd.catalog.registry import Registry
 from widgetd.mcp.assembly import build

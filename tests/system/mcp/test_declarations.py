@@ -11,7 +11,7 @@ from typing import Literal, get_args, get_type_hints
 import pytest
 from mypy.api import run as mypy
 
-from tests.making import snapshot_of, widget
+from tests.support.widgets import snapshot_of, widget
 from widgetd.catalog.catalog import discover_widgets
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.declarations.module import declarations

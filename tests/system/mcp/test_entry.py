@@ -12,7 +12,7 @@ from mcp_types.methods import serialize_server_result
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 from pydantic import ValidationError
 
-from tests.making import widget
+from tests.support.widgets import widget
 from widgetd.catalog.catalog import discover_widgets
 from widgetd.catalog.registry import Registry
 from widgetd.errors import CallError, WidgetError

@@ -12,7 +12,9 @@ import jsonschema_rs
 import pytest
 from mcp_types import CallToolResult, RequestParamsMeta, TextContent, TextResourceContents
 
-from tests.serving import Connection, connected, serving, widget_file
+from tests.support.clients import Connection, connected
+from tests.support.daemons import serving
+from tests.support.widgets import widget_file
 
 EVERYTHING = """
 ui_type = "social-greeting"

@@ -11,8 +11,9 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.raw import connect, modern_request
-from tests.serving import PATIENCE_S, Era, connected
+from tests.support.clients import Era, connected
+from tests.support.daemons import PATIENCE_S
+from tests.support.sockets import connect, modern_request
 from tests.system.mcp.two_ways import Clock, Way, made_ways, stable
 from widgetd.web.http_server import HttpServer, bind, url_of
 from widgetd.web.limits import HttpLimits

@@ -9,7 +9,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.serving import PATIENCE_S, serving, widget_file
+from tests.support.daemons import PATIENCE_S, serving
+from tests.support.widgets import widget_file
 from tests.system.mcp.test_access import called, code_of, listed, said
 from tests.system.web.asking import ask
 from widgetd.daemon import assembly

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
-from tests.making import snapshot_of, widget
+from tests.support.widgets import snapshot_of, widget
 from widgetd import load_widget
 from widgetd.access.principal import Caller
 from widgetd.catalog.catalog import discover_widgets

@@ -8,7 +8,7 @@ import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from tests.making import snapshot_of, widget
+from tests.support.widgets import snapshot_of, widget
 from widgetd.catalog.registry import Registry
 from widgetd.errors import CallError
 from widgetd.render.calls import LARGE, Renderer

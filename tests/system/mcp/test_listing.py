@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.making import snapshot_of, widget
+from tests.support.widgets import snapshot_of, widget
 from widgetd.access.principal import Audience, SnapshotViews
 from widgetd.catalog.catalog import discover_widgets
 from widgetd.catalog.change import difference

@@ -10,8 +10,8 @@ from typing import Any
 
 from benchmarks.children import widgetd
 from benchmarks.wire import Wire
-from tests.raw import modern_request
-from tests.serving import widget_file
+from tests.support.sockets import modern_request
+from tests.support.widgets import widget_file
 
 CALLS = 1_000
 SECRET = "5ec7e7"

@@ -18,8 +18,9 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 from pydantic import AnyUrl
 
-from tests.raw import modern_request
-from tests.serving import PATIENCE_S, greeting, serving, widget_file
+from tests.support.daemons import PATIENCE_S, serving
+from tests.support.sockets import modern_request
+from tests.support.widgets import greeting, widget_file
 from tests.system.mcp.issuing import AuthorizationServer, authorizing, code_of
 from tests.system.web.asking import ask
 

@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from tests.corpus import corpus_files, needs_corpus
+from tests.support.corpus import corpus_files, needs_corpus
 from widgetd.catalog.catalog import discover_widgets
 from widgetd.catalog.loader import load_widget
 from widgetd.errors import WidgetError

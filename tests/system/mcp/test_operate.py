@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
-from tests.making import snapshot_of, widget
-from tests.serving import PATIENCE_S, connected, over_stdio, serving, widget_file
+from tests.support.clients import connected, over_stdio
+from tests.support.daemons import PATIENCE_S, serving
+from tests.support.widgets import snapshot_of, widget, widget_file
 from widgetd.access.principal import CALL, OPERATE, READ, Principal
 from widgetd.catalog.registry import Registry
 from widgetd.errors import Finding

@@ -21,7 +21,9 @@ from mcp_types import (
     TextContent,
 )
 
-from tests.serving import PATIENCE_S, Era, greeting, serving, widget_file
+from tests.support.clients import Era
+from tests.support.daemons import PATIENCE_S, serving
+from tests.support.widgets import greeting, widget_file
 from widgetd.access.principal import UI_EXTENSION
 from widgetd.render.hosts import HOSTS
 

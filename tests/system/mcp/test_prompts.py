@@ -9,7 +9,7 @@ import pytest
 from mcp import Client
 from mcp_types import TextContent
 
-from tests.making import snapshot_of
+from tests.support.widgets import snapshot_of
 from widgetd.catalog.catalog import discover_widgets
 from widgetd.catalog.registry import Registry
 from widgetd.files.folder import bundled_folder

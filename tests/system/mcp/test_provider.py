@@ -7,7 +7,7 @@ import weakref
 
 import pytest
 
-from tests.making import snapshot_of, widget
+from tests.support.widgets import snapshot_of, widget
 from widgetd.catalog.registry import Registry
 from widgetd.mcp.assembly import build
 from widgetd.mcp.provider import WidgetProvider

@@ -11,7 +11,7 @@ from fastmcp.resources.base import Resource, ResourceResult
 from mcp import Client, MCPError
 from mcp_types import ResourceTemplateReference, TextResourceContents
 
-from tests.making import snapshot_of, widget
+from tests.support.widgets import snapshot_of, widget
 from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
 from widgetd.mcp.assembly import build

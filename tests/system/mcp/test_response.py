@@ -12,8 +12,7 @@ from mcp_types import RequestParamsMeta
 from pydantic import ValidationError
 
 import widgetd
-from tests.making import snapshot_of, widget
-from tests.serving import greeting
+from tests.support.widgets import greeting, snapshot_of, widget
 from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
 from widgetd.mcp.assembly import build

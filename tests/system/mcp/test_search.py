@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.corpus import CORPUS, needs_corpus
-from tests.making import snapshot_of, widget
+from tests.support.corpus import CORPUS, needs_corpus
+from tests.support.widgets import snapshot_of, widget
 from widgetd.catalog.loader import Loader
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.daemon.loading import admit, build_catalog

@@ -9,8 +9,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.raw import exchange, modern_request
-from tests.serving import PATIENCE_S, serving, widget_file
+from tests.support.daemons import PATIENCE_S, serving
+from tests.support.sockets import exchange, modern_request
+from tests.support.widgets import widget_file
 from widgetd.cli import main
 
 SCHEMA = {

@@ -10,8 +10,7 @@ import pytest
 from mcp import Client
 from mcp_types import CallToolResult, RequestParamsMeta
 
-from tests.making import snapshot_of, widget
-from tests.serving import greeting
+from tests.support.widgets import greeting, snapshot_of, widget
 from widgetd.catalog.registry import Registry
 from widgetd.errors import ConfigError, Finding, WidgetError
 from widgetd.mcp import sdk

@@ -16,7 +16,7 @@ import anyio
 import httpx2
 import pytest
 
-from tests.serving import PATIENCE_S, serving
+from tests.support.daemons import PATIENCE_S, serving
 from widgetd.access.principal import Principal
 from widgetd.mcp.clients import Clients
 from widgetd.mcp.sessions import SessionBounds, Sessions

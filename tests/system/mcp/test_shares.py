@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.serving import serving, widget_file
+from tests.support.daemons import serving
+from tests.support.widgets import widget_file
 from tests.system.mcp.test_access import called, code_of
 from tests.system.web.asking import ask
 from tests.system.web.test_render import post

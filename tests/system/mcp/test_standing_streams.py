@@ -11,7 +11,8 @@ from typing import Any
 import anyio
 import httpx2
 
-from tests.serving import PATIENCE_S, serving, widget_file
+from tests.support.daemons import PATIENCE_S, serving
+from tests.support.widgets import widget_file
 
 TOOLS = "notifications/tools/list_changed"
 RESOURCES = "notifications/resources/list_changed"

@@ -16,8 +16,9 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from tests.making import snapshot_of, widget
-from tests.serving import PATIENCE_S, Era, serving, widget_file
+from tests.support.clients import Era
+from tests.support.daemons import PATIENCE_S, serving
+from tests.support.widgets import snapshot_of, widget, widget_file
 from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
 from widgetd.mcp.assembly import build

@@ -11,8 +11,8 @@ import pytest
 from mcp import Client
 from mcp_types import CallToolResult, Implementation, TextResourceContents
 
-from tests.making import snapshot_of, widget
-from tests.serving import PATIENCE_S, greeting
+from tests.support.daemons import PATIENCE_S
+from tests.support.widgets import greeting, snapshot_of, widget
 from tests.system.mcp.acting import ARGUMENTS, GIVEN, order
 from widgetd.access.principal import CALL, READ, Principal
 from widgetd.catalog.registry import Registry

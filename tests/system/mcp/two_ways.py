@@ -14,7 +14,7 @@ from typing import Any, Final
 import anyio
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from tests.making import snapshot_of, widget
+from tests.support.widgets import snapshot_of, widget
 from tests.system.mcp.acting import order
 from widgetd.access.auth import Access
 from widgetd.catalog.registry import Registry

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from redis import Redis, ResponseError
 
-from tests.serving import serving
+from tests.support.daemons import serving
 from tests.support.logs import captured_logs
 from tests.system.store.replicas import Replicas, render, replicas
 from tests.system.store.server import Server

@@ -9,14 +9,16 @@ from typing import Any
 import anyio
 import orjson
 
-from tests.serving import connected, serving, widget_file
+from tests.support.clients import connected
+from tests.support.daemons import serving
+from tests.support.widgets import widget_file
 from tests.system.upstreams.servers import SHOP, raw, silent, slow, toml
 from tests.system.upstreams.test_feeds import FEED, write
 
 PROGRAM = """
 import sys, anyio
 from pathlib import Path
-from tests.serving import serving
+from tests.support.daemons import serving
 
 async def main():
     async with serving(Path(sys.argv[1]), toolset=("upstreams",)):

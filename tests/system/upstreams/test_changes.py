@@ -8,7 +8,8 @@ import mcp_types
 from fastmcp import Context, FastMCP
 
 import widgetd
-from tests.serving import serving, widget_file
+from tests.support.daemons import serving
+from tests.support.widgets import widget_file
 from tests.system.upstreams.servers import (
     READ_ONLY,
     Flights,

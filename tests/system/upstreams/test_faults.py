@@ -12,7 +12,8 @@ import orjson
 import pytest
 from mcp_types import CallToolResult
 
-from tests.serving import Connection, connected, serving
+from tests.support.clients import Connection, connected
+from tests.support.daemons import serving
 from tests.system.upstreams.servers import (
     SHOP,
     STDIO,

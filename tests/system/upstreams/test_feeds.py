@@ -15,9 +15,10 @@ import orjson
 import pytest
 from mcp_types import CallToolResult
 
-from tests.making import widget
-from tests.raw import connect, modern_request
-from tests.serving import connected, serving, widget_file
+from tests.support.clients import connected
+from tests.support.daemons import serving
+from tests.support.sockets import connect, modern_request
+from tests.support.widgets import widget, widget_file
 from tests.system.upstreams.servers import (
     STDIO,
     Flights,

@@ -11,8 +11,9 @@ import anyio
 import orjson
 import pytest
 
-from tests.process import daemon_process
-from tests.serving import connected, widget_file
+from tests.support.clients import connected
+from tests.support.processes import daemon_process
+from tests.support.widgets import widget_file
 from tests.system.upstreams.hostile import HIDDEN, MISBEHAVIORS, Misbehavior, hostile
 from tests.system.upstreams.servers import (
     SHOP,

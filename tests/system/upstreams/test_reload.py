@@ -8,8 +8,10 @@ from typing import Any
 
 import anyio
 
-from tests.serving import connected, greeting, serving, widget_file
+from tests.support.clients import connected
+from tests.support.daemons import serving
 from tests.support.logs import captured_logs
+from tests.support.widgets import greeting, widget_file
 from tests.system.upstreams.servers import (
     Flights,
     mcp_served,

@@ -10,8 +10,8 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.making import widget
 from tests.support.logs import captured_logs
+from tests.support.widgets import widget
 from tests.system.store.replicas import Replicas, replicas
 from tests.system.store.server import Server, running_server
 from tests.system.upstreams.servers import Flights, mcp_served, toml, until, upstreams_of

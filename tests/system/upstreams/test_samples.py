@@ -10,8 +10,9 @@ import anyio
 import pytest
 
 from examples.upstream_flights import mcp
-from tests.making import source
-from tests.serving import connected, serving
+from tests.support.clients import connected
+from tests.support.daemons import serving
+from tests.support.widgets import source
 from tests.system.upstreams.servers import mcp_served
 from widgetd.catalog.loader import load
 from widgetd.limits import Limits

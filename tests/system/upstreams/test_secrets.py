@@ -10,7 +10,8 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.serving import connected, serving
+from tests.support.clients import connected
+from tests.support.daemons import serving
 from tests.system.upstreams.servers import answering, child, raw, settled, toml, upstreams_of
 from tests.system.upstreams.test_feeds import FEED, write
 from tests.system.web.asking import ask

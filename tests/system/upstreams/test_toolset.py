@@ -8,7 +8,9 @@ from typing import Any
 
 import jmespath
 
-from tests.serving import connected, serving, widget_file
+from tests.support.clients import connected
+from tests.support.daemons import serving
+from tests.support.widgets import widget_file
 from tests.system.upstreams.servers import json_reply, raw
 from tests.system.upstreams.test_feeds import write
 

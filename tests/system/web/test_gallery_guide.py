@@ -17,7 +17,8 @@ import anyio
 import httpx2 as httpx
 import pytest
 
-from tests.serving import serving, widget_file
+from tests.support.daemons import serving
+from tests.support.widgets import widget_file
 from tests.system.web.test_gallery_pages import client
 from widgetd.guide.guide import ORDER, pages
 from widgetd.web.gallery.call_snippets import SNIPPETS, calls

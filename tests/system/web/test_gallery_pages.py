@@ -9,7 +9,8 @@ import anyio
 import httpx2 as httpx
 import pytest
 
-from tests.serving import PATIENCE_S, greeting, serving, widget_file
+from tests.support.daemons import PATIENCE_S, serving
+from tests.support.widgets import greeting, widget_file
 
 SOUND = "Greet one person by name. Use when somebody arrives and wants to be seen."
 UNDECLARED = '{"type":"Card","children":[{"type":"Text","value":{{ nobody | tojson }}}]}'

@@ -8,7 +8,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.serving import serving, widget_file
+from tests.support.daemons import serving
+from tests.support.widgets import widget_file
 from tests.system.web.asking import PATIENCE_S, ask
 
 BESIDE = '# Mine.\ndescription = "Show it."\n\n[[examples]]\narguments = { who = "Ann" }\n'

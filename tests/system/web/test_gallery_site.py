@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.serving import widget_file
+from tests.support.widgets import widget_file
 from widgetd.cli import main
 
 _ADDRESS = re.compile(r'(?:href|src|action)="([^"#?]+)')

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.making import widget
+from tests.support.widgets import widget
 from widgetd.widget.states import list_states, show_state
 
 SCHEMA: dict[str, Any] = {

@@ -10,8 +10,9 @@ from pathlib import Path
 import anyio
 import httpx2
 
-from tests.process import daemon_process
-from tests.serving import serving, widget_file
+from tests.support.daemons import serving
+from tests.support.processes import daemon_process
+from tests.support.widgets import widget_file
 from tests.system.web.asking import ask
 from widgetd.web import pages
 from widgetd.web.gallery import pages as gallery

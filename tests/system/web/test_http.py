@@ -10,8 +10,10 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.raw import connect, exchange, modern_request
-from tests.serving import connected, greeting, serving, widget_file
+from tests.support.clients import connected
+from tests.support.daemons import serving
+from tests.support.sockets import connect, exchange, modern_request
+from tests.support.widgets import greeting, widget_file
 from tests.system.web.asking import ask
 from widgetd.mcp.builtin import CORE_TOOLS
 

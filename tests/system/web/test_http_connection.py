@@ -18,9 +18,10 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Mount
 from starlette.types import Receive, Scope, Send
 
-from tests.raw import PATIENCE_S, answer, connect, exchange, modern_request
-from tests.serving import serving, widget_file
+from tests.support.daemons import serving
 from tests.support.logs import captured_logs
+from tests.support.sockets import PATIENCE_S, answer, connect, exchange, modern_request
+from tests.support.widgets import widget_file
 from tests.system.web.asking import ask
 from widgetd.web.http_server import HttpServer, bind, most_connections, url_of
 from widgetd.web.limits import LIMITS, HttpLimits

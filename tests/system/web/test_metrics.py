@@ -11,7 +11,9 @@ import anyio
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.serving import PATIENCE_S, connected, serving, widget_file
+from tests.support.clients import connected
+from tests.support.daemons import PATIENCE_S, serving
+from tests.support.widgets import widget_file
 from tests.system.web.asking import ask
 from widgetd.catalog.change import Change
 from widgetd.catalog.registry import Registry

@@ -10,8 +10,10 @@ import httpx2
 import pytest
 from mcp_types import ResourceLink, TextContent, TextResourceContents
 
-from tests.raw import exchange
-from tests.serving import connected, greeting, serving, widget_file
+from tests.support.clients import connected
+from tests.support.daemons import serving
+from tests.support.sockets import exchange
+from tests.support.widgets import greeting, widget_file
 from widgetd.web.limits import LIMITS
 
 BACKEND = "a-token-of-the-backend-0123456789"

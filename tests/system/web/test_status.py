@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.serving import connected, serving, widget_file
+from tests.support.clients import connected
+from tests.support.daemons import serving
+from tests.support.widgets import widget_file
 from tests.system.web.asking import ask
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.serving import serving, widget_file
+from tests.support.daemons import serving
+from tests.support.widgets import widget_file
 from tests.system.mcp.test_access import listed
 from tests.system.web.asking import ask, put
 from widgetd.access.principal import LOCAL, WRITE

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.making import source
-from tests.serving import widget_file
+from tests.support.widgets import source, widget_file
 from widgetd.catalog.crash_journal import PAGE_FILE, QUARANTINE_FILE, CrashJournal
 from widgetd.catalog.limits import LIMITS
 from widgetd.catalog.loader import Loader

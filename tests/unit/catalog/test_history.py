@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tests.making import snapshot_of, widget
+from tests.support.widgets import snapshot_of, widget
 from widgetd.catalog.history import History, diff_versions
 from widgetd.files.persistent_map import patch
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.locating import location_of
-from tests.serving import widget_file
+from tests.support.findings import location_of
+from tests.support.widgets import widget_file
 from widgetd.catalog.catalog import Catalog
 from widgetd.catalog.loader import Loader, load_widget
 from widgetd.checks import check_widget

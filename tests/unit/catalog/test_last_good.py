@@ -16,8 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stress.churn import WHO, Churn, revision_of
-from tests.process import daemon_process
-from tests.serving import PATIENCE_S, connected, greeting, serving, widget_file
+from tests.support.clients import connected
+from tests.support.daemons import PATIENCE_S, serving
+from tests.support.processes import daemon_process
+from tests.support.widgets import greeting, widget_file
 from tests.system.web.asking import ask
 from widgetd.catalog.catalog import Catalog
 from widgetd.catalog.last_good import FOLDER, LastGood

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stress.spoiling import spoilt_files
-from tests.corpus import corpus_files
-from tests.serving import widget_file
+from tests.support.corpus import corpus_files
+from tests.support.widgets import widget_file
 from tests.unit.template.test_prices import START, STATEMENTS
 from widgetd.catalog.catalog import Catalog
 from widgetd.catalog.loader import Loader

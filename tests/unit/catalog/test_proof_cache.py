@@ -14,8 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.making import source
-from tests.serving import greeting, widget_file
+from tests.support.widgets import greeting, source, widget_file
 from widgetd.catalog.limits import LIMITS
 from widgetd.catalog.loader import Loader
 from widgetd.catalog.proof_cache import FILE, ProofCache

@@ -9,8 +9,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.serving import PATIENCE_S, widget_file
+from tests.support.daemons import PATIENCE_S
 from tests.support.logs import captured_logs
+from tests.support.widgets import widget_file
 from widgetd.catalog.catalog import Catalog
 from widgetd.catalog.loader import load
 from widgetd.catalog.registry import Registry

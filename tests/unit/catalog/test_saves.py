@@ -12,7 +12,7 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from tests.serving import widget_file
+from tests.support.widgets import widget_file
 from tests.unit.files.watching import watched
 from widgetd.catalog.catalog import Catalog
 from widgetd.catalog.limits import LIMITS

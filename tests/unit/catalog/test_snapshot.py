@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.making import entry, snapshot_of, widget
+from tests.support.widgets import entry, snapshot_of, widget
 from widgetd.catalog.change import breaking_changes, difference
 from widgetd.catalog.snapshot import Entry, Selection, Snapshot
 from widgetd.errors import Finding

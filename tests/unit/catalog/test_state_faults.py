@@ -15,8 +15,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.serving import Connection, connected, greeting, serving, widget_file
+from tests.support.clients import Connection, connected
+from tests.support.daemons import serving
 from tests.support.logs import Events, captured_logs
+from tests.support.widgets import greeting, widget_file
 from tests.unit.files.privilege import stopped_by_permissions
 from widgetd.catalog.catalog import Catalog
 from widgetd.catalog.crash_journal import CrashJournal

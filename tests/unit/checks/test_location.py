@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.locating import location_of
-from tests.making import widget
+from tests.support.findings import location_of
+from tests.support.widgets import widget
 from widgetd.checks import check_widget
 from widgetd.checks.report import Location
 from widgetd.errors import Finding

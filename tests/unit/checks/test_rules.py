@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.corpus import CORPUS, corpus_files, needs_corpus
-from tests.locating import location_of
+from tests.support.corpus import CORPUS, corpus_files, needs_corpus
+from tests.support.findings import location_of
 from widgetd.checks import check_widget
 from widgetd.checks.declared_paths import DeclaredPaths
 from widgetd.checks.renders import OutputProbe, render_samples

@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from stress.attackfiles import ATTACKS
-from tests.limited import try_each
+from tests.support.limits import try_each
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.daemon.loading import admit
 from widgetd.guide.drafts import Drafts

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.making import snapshot_of, widget
 from tests.support.vocabulary import read_documentation
+from tests.support.widgets import snapshot_of, widget
 from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.guide.component_details import (
     Examples,

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from tests.making import snapshot_of
+from tests.support.widgets import snapshot_of
 from widgetd.catalog.loader import Loader
 from widgetd.checks import check_widget
 from widgetd.daemon.loading import admit

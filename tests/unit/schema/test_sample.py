@@ -8,7 +8,7 @@ from typing import Any, get_args
 import orjson
 import pytest
 
-from tests.corpus import corpus_files, needs_corpus
+from tests.support.corpus import corpus_files, needs_corpus
 from widgetd.schema.phrase import FORMATS
 from widgetd.schema.sampling.pattern_strings import make_pattern_strings
 from widgetd.schema.sampling.sample import State, make_smallest, sample

@@ -11,7 +11,7 @@ import sys
 from functools import partial
 from typing import Final
 
-from tests.limited import try_each
+from tests.support.limits import try_each
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
 from widgetd.template.jsx import compile_twin, compile_view

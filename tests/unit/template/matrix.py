@@ -15,7 +15,7 @@ from functools import partial
 from itertools import product
 from typing import Any, Final
 
-from tests.limited import try_each
+from tests.support.limits import try_each
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
 from widgetd.template import compile_text

@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from jinja2 import Environment, StrictUndefined
 
-from tests.corpus import corpus_files, needs_corpus
+from tests.support.corpus import corpus_files, needs_corpus
 from widgetd.errors import CallError
 from widgetd.limits import Limits
 from widgetd.template import Template, compile_template, compile_text

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.limited import tried
+from tests.support.limits import tried
 from tests.unit.template import jsx_attacks
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits

@@ -15,7 +15,7 @@ from jinja2.exceptions import TemplateSyntaxError
 from jinja2.lexer import Token
 
 from benchmarks.folders import BUNDLED
-from tests.corpus import CORPUS, corpus_files, needs_corpus
+from tests.support.corpus import CORPUS, corpus_files, needs_corpus
 from widgetd.template.lexer import Lines, tokens, tokens_by_jinja
 
 JINJA = Environment()

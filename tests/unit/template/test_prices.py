@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import widgetd.template
-from tests.limited import tried
+from tests.support.limits import tried
 from tests.unit.template import matrix
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.making import snapshot_of, widget
+from tests.support.widgets import snapshot_of, widget
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import Finding
 from widgetd.testing.csv_folder import read_folder

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
-from tests.limited import try_each
-from tests.making import widget
+from tests.support.limits import try_each
+from tests.support.widgets import widget
 from widgetd.errors import WidgetError
 from widgetd.widget.action_checks import find_unmet
 

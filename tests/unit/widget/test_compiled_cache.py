@@ -5,8 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 
-from tests.making import widget
-from tests.serving import greeting
+from tests.support.widgets import greeting, widget
 from widgetd.limits import AT_WORK
 from widgetd.widget.widget import CompiledCache
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.corpus import CORPUS, corpus_files, needs_corpus
+from tests.support.corpus import CORPUS, corpus_files, needs_corpus
 from widgetd.errors import WidgetError
 from widgetd.files.source import Source
 from widgetd.limits import Limits

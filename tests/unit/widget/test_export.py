@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.corpus import corpus_files, needs_corpus
-from tests.locating import location_of
+from tests.support.corpus import corpus_files, needs_corpus
+from tests.support.findings import location_of
 from widgetd.catalog.loader import load_widget
 from widgetd.checks import check_widget
 from widgetd.errors import WidgetError

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.making import widget
+from tests.support.widgets import widget
 from widgetd.checks import check_widget
 from widgetd.errors import WidgetError
 from widgetd.widget.widget import Widget

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from tests.making import widget
+from tests.support.widgets import widget
 from widgetd.widget.page_program import LIMITS, NoProgramError, page_program, program_digest
 
 CARD = '{"type":"Card","children":[{"type":"Text","value":%s}]}'

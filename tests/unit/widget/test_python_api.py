@@ -12,7 +12,7 @@ from typing import Any, get_type_hints
 import pytest
 
 import widgetd
-from tests.serving import widget_file
+from tests.support.widgets import widget_file
 from widgetd.files.folder import bundled_folder
 from widgetd.widget.components import load_chatkit_widgets
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.limited import tried
-from tests.making import widget
+from tests.support.limits import tried
+from tests.support.widgets import widget
 from tests.unit.widget import sidecar_attacks
 from widgetd.errors import WidgetError
 from widgetd.files.source import Source

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.corpus import CORPUS, needs_corpus
-from tests.making import source, widget
+from tests.support.corpus import CORPUS, needs_corpus
+from tests.support.widgets import source, widget
 from widgetd.catalog.catalog import discover_widgets
 from widgetd.catalog.loader import load
 from widgetd.files.folder import bundled_folder

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.making import source, widget
-from tests.serving import greeting
+from tests.support.widgets import greeting, source, widget
 from widgetd.catalog.loader import load
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits

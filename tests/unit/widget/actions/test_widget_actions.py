@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.making import widget
+from tests.support.widgets import widget
 from tests.system.mcp.acting import order
 from widgetd.widget.actions import find_widget_actions
 from widgetd.widget.actions.widget_actions import TemplateAction, find_template_actions

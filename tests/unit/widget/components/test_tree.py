@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
-from tests.corpus import corpus_files, needs_corpus
+from tests.support.corpus import corpus_files, needs_corpus
 from widgetd.errors import WidgetError
 from widgetd.widget.components import to_chatkit, tree
 from widgetd.widget.components.vocabulary import load_chatkit_widgets

@@ -1,16 +1,11 @@
-"""A daemon over a real folder, and real clients of it, for tests.
-
-Everything here is bounded: whoever waits, waits inside `anyio.fail_after`.
-"""
+"""Real clients of a daemon, for tests; every wait is inside `anyio.fail_after`."""
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,68 +15,9 @@ from mcp.client.subscriptions import Subscription, ToolsListChanged
 from mcp.server.lowlevel.server import Server
 from mcp_types import CallToolResult, ToolListChangedNotification
 
-from widgetd.daemon.serve import serve
-from widgetd.settings import Settings
+from tests.support.daemons import PATIENCE_S
 
 Era = Literal["legacy", "modern"]
-
-PATIENCE_S = 10
-"""Far more than anything here takes on a busy machine."""
-
-
-_TEMPLATE = '{"type":"Card","children":[{"type":"Text","value":{{ ("TEXT, " ~ who) | tojson }}}]}'
-
-
-def widget_file(
-    name: str = "Greeting",
-    *,
-    text: str = "Hello",
-    schema: Mapping[str, Any] | None = None,
-    template: str | None = None,
-    **more: Any,
-) -> str:
-    """The text of a `.widget` file that says `text` to `who`."""
-    document = {
-        "version": "1.0",
-        "name": name,
-        "jsonSchema": schema
-        or {
-            "type": "object",
-            "properties": {"who": {"type": "string", "description": "Whom to greet."}},
-            "required": ["who"],
-            "additionalProperties": False,
-        },
-        "template": template or _TEMPLATE.replace("TEXT", text),
-        **more,
-    }
-    return json.dumps(document)
-
-
-def greeting(text: str, who: str) -> dict[str, Any]:
-    """The tree that `widget_file(text=text)` renders for `who`."""
-    return {"type": "Card", "children": [{"type": "Text", "value": f"{text}, {who}"}]}
-
-
-@asynccontextmanager
-async def serving(folder: Path, **settings: Any) -> AsyncIterator[str]:
-    """The URL of a daemon that serves `folder` until the block ends."""
-    url = ""
-    stop, started = anyio.Event(), anyio.Event()
-
-    def tell(told: str, _widgets: int) -> None:
-        nonlocal url
-        url = told
-        started.set()
-
-    chosen = Settings(**{"dir": folder, "port": 0, **settings})
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(partial(serve, chosen, folder, started=tell, stop=stop))
-        with anyio.fail_after(PATIENCE_S):
-            await started.wait()
-        try:
-            yield url
-        finally:
-            stop.set()
 
 
 @dataclass

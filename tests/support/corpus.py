@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
+CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
 
 needs_corpus = pytest.mark.skipif(
     not CORPUS.is_dir(),

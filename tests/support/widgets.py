@@ -2,16 +2,48 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
-from tests.serving import widget_file
 from widgetd.catalog.loader import load
 from widgetd.catalog.snapshot import Entry, Snapshot
 from widgetd.errors import Finding
 from widgetd.files.source import Source
 from widgetd.limits import Limits
 from widgetd.widget.widget import Widget
+
+_TEMPLATE = '{"type":"Card","children":[{"type":"Text","value":{{ ("TEXT, " ~ who) | tojson }}}]}'
+
+
+def widget_file(
+    name: str = "Greeting",
+    *,
+    text: str = "Hello",
+    schema: Mapping[str, Any] | None = None,
+    template: str | None = None,
+    **more: Any,
+) -> str:
+    """The text of a `.widget` file that says `text` to `who`."""
+    document = {
+        "version": "1.0",
+        "name": name,
+        "jsonSchema": schema
+        or {
+            "type": "object",
+            "properties": {"who": {"type": "string", "description": "Whom to greet."}},
+            "required": ["who"],
+            "additionalProperties": False,
+        },
+        "template": template or _TEMPLATE.replace("TEXT", text),
+        **more,
+    }
+    return json.dumps(document)
+
+
+def greeting(text: str, who: str) -> dict[str, Any]:
+    """The tree that `widget_file(text=text)` renders for `who`."""
+    return {"type": "Card", "children": [{"type": "Text", "value": f"{text}, {who}"}]}
 
 
 def source(path: str, text: str) -> Source:

@@ -1,0 +1,39 @@
+"""A daemon over a real folder, for tests; every wait is inside `anyio.fail_after`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from widgetd.daemon.serve import serve
+from widgetd.settings import Settings
+
+PATIENCE_S = 10
+"""Far more than anything here takes on a busy machine."""
+
+
+@asynccontextmanager
+async def serving(folder: Path, **settings: Any) -> AsyncIterator[str]:
+    """The URL of a daemon that serves `folder` until the block ends."""
+    url = ""
+    stop, started = anyio.Event(), anyio.Event()
+
+    def tell(told: str, _widgets: int) -> None:
+        nonlocal url
+        url = told
+        started.set()
+
+    chosen = Settings(**{"dir": folder, "port": 0, **settings})
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(partial(serve, chosen, folder, started=tell, stop=stop))
+        with anyio.fail_after(PATIENCE_S):
+            await started.wait()
+        try:
+            yield url
+        finally:
+            stop.set()
