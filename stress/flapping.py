@@ -58,11 +58,13 @@ async def fill_repeatedly(folder: Path, *, fills: int) -> tuple[int, int]:
 
             async def fill(times: int) -> int:
                 for _ in range(times):
-                    await feeds.fill(made, feed, {"number": f"UA{next(numbers)}"}, strict=False)
+                    await feeds.fill(
+                        made, feed, {"number": f"UA{next(numbers)}"}, strict=False, owner=""
+                    )
                 return _own_usage().rss_bytes
 
             grown = -await fill(_WARM_UP) + await fill(fills)
-            return feeds.held_bytes, grown
+            return feeds.held.size_bytes, grown
 
 
 async def measure_filling(folder: Path, *, fills: int) -> list[Row]:

@@ -253,7 +253,7 @@ class Renderer:
         made, filled, digest = None, None, None
         if widget.definition.sidecar.feed is not None and (feed := widget.feed) is not None:
             strict = self._policy.strict
-            filled = await self.feeds.fill(widget, feed, arguments, strict=strict)
+            filled = await self.feeds.fill(widget, feed, arguments, strict=strict, owner=owner)
             arguments = filled.checked.arguments
         started_s = time.perf_counter()
         if size(arguments, LARGE) > LARGE:

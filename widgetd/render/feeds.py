@@ -31,9 +31,16 @@ class Feeds(Protocol):
     """Fills widgets."""
 
     async def fill(
-        self, widget: Widget, feed: Feed, given: Mapping[str, Any], *, strict: bool
+        self, widget: Widget, feed: Feed, given: Mapping[str, Any], *, strict: bool, owner: str
     ) -> Filled:
         """Complete the caller's arguments from the widget's feed.
+
+        Args:
+            widget: The widget.
+            feed: Its feed.
+            given: The caller's arguments.
+            strict: Whether arguments are not coerced.
+            owner: The principal whose share a new answer counts against.
 
         Raises:
             CallError: The caller's arguments do not fit (W2002), or the feed fails (W5001 to
@@ -48,7 +55,13 @@ class NoFeeds:
     """The feeds of a daemon without upstreams."""
 
     async def fill(
-        self, widget: Widget, feed: Feed, given: Mapping[str, Any], *, strict: bool
+        self,
+        widget: Widget,
+        feed: Feed,
+        given: Mapping[str, Any],
+        *,
+        strict: bool,
+        owner: str,  # noqa: ARG002 - the protocol's
     ) -> Filled:
         """Return the caller's arguments if the feed's `on_failure` permits it.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 from array import array
 from bisect import bisect_right
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from secrets import token_urlsafe
@@ -14,6 +13,7 @@ from typing import Any, Literal
 from widgetd.errors import CallError
 from widgetd.schema.json_text import NotJsonError, parse_json
 from widgetd.schema.json_values import to_json
+from widgetd.store.owned import OwnedEntries
 from widgetd.text_search import compile_pattern
 from widgetd.upstreams.limits import LIMITS
 
@@ -164,19 +164,30 @@ def _edges(answer: UpstreamAnswer) -> Iterator[int]:
                 yield match.end()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reading:
+    """An answer that is being read, until `until_s` by the clock."""
+
+    until_s: float
+    answer: PagedAnswer
+
+
 @dataclass(eq=False)
 class PagedAnswers:
-    """Answers that are being read page by page: the newest that fit, each for a while."""
+    """Answers that are being read page by page: each owner's newest that fit, for a while."""
 
     clock: Callable[[], float]
-    _entries: OrderedDict[str, tuple[float, str, PagedAnswer]] = field(default_factory=OrderedDict)
+    _readings: OwnedEntries[_Reading] = field(
+        default_factory=lambda: OwnedEntries(
+            most=LIMITS.paged_answers, most_bytes=LIMITS.paged_bytes
+        )
+    )
 
     def add(self, answer: PagedAnswer, owner: str) -> str:
         """Store an answer for `owner` alone, and return the name that `get` takes."""
         name = token_urlsafe(9)
-        self._entries[name] = self.clock() + LIMITS.paged_s, owner, answer
-        while sum(entry.size for _, _, entry in self._entries.values()) > LIMITS.paged_bytes:
-            self._entries.popitem(last=False)
+        reading = _Reading(until_s=self.clock() + LIMITS.paged_s, answer=answer)
+        self._readings.put(name, reading, owner=owner, size_bytes=answer.size)
         return name
 
     def get(self, name: str, owner: str) -> PagedAnswer:
@@ -185,13 +196,13 @@ class PagedAnswers:
         Raises:
             CallError: There is none, or none any more (W5009).
         """
-        until, of, answer = self._entries.get(name, (0.0, "", None))
-        if answer is None or until <= self.clock() or of != owner:
-            if of == owner:
-                self._entries.pop(name, None)
+        reading = self._readings.get(name, owner)
+        if reading is None or reading.until_s <= self.clock():
+            if reading is not None:
+                self._readings.drop(name)
             problem = "this answer is not kept any more; call the tool again"
             raise CallError("W5009", problem, path="after")
-        return answer
+        return reading.answer
 
 
 def encode_page(page: bytes, kind: str) -> str:

@@ -27,6 +27,7 @@ from widgetd.schema.json_values import copy_exact, to_json
 from widgetd.schema.validator import ValidArguments
 from widgetd.store.contract import Answers
 from widgetd.store.factory import local_store
+from widgetd.store.owned import OwnedEntries
 from widgetd.upstreams.answers import UpstreamAnswer
 from widgetd.upstreams.connection import UpstreamObserver, while_running
 from widgetd.upstreams.limits import LIMITS, run_sized
@@ -83,7 +84,7 @@ def fill_once(widget: Widget, feed: Feed, asked: Mapping[str, Any], file: Path) 
     async def fill() -> ValidArguments:
         feeds = UpstreamFeeds(upstreams, local_store().answers)
         async with while_running(upstreams.run):
-            return (await feeds.fill(widget, feed, asked, strict=False)).checked
+            return (await feeds.fill(widget, feed, asked, strict=False, owner="")).checked
 
     return anyio.run(fill)
 
@@ -96,7 +97,7 @@ class UpstreamFeeds:
         answers: The store's part for answers, which replicas share.
         clock: Seconds since the epoch.
         counts: How often widgets were filled, by upstream and source.
-        held_bytes: Size of the held answers.
+        held: The latest answer to each request.
     """
 
     upstreams: Upstreams
@@ -104,12 +105,13 @@ class UpstreamFeeds:
     observer: UpstreamObserver | None = None
     clock: Callable[[], float] = time.time
     counts: dict[str, dict[str, int]] = field(default_factory=dict)
-    held_bytes: int = 0
-    _held: OrderedDict[str, HeldAnswer] = field(default_factory=OrderedDict)
+    held: OwnedEntries[HeldAnswer] = field(
+        default_factory=lambda: OwnedEntries(most=LIMITS.held_answers, most_bytes=LIMITS.held_bytes)
+    )
     _fetches: dict[str, _Fetch] = field(default_factory=dict)
 
     async def fill(
-        self, widget: Widget, feed: Feed, given: Mapping[str, Any], *, strict: bool
+        self, widget: Widget, feed: Feed, given: Mapping[str, Any], *, strict: bool, owner: str
     ) -> Filled:
         """Complete the caller's arguments from the widget's feed; see `Feeds`."""
         example = feed.example(widget.example)
@@ -118,7 +120,7 @@ class UpstreamFeeds:
         try:
             key = self._request_key(feed, asked.arguments)
             try:
-                answer, source = await self._find_or_fetch(feed, key, asked.arguments)
+                answer, source = await self._find_or_fetch(feed, key, asked.arguments, owner)
                 checked = await self._map(key, answer, widget, feed, asked)
             except CallError as error:
                 stale = self._stale_answer(feed, key, error)
@@ -149,7 +151,7 @@ class UpstreamFeeds:
         if not feed.asked.admits(given):
             return False
         try:
-            answer = self._held.get(self._request_key(feed, given))
+            answer = self.held.get(self._request_key(feed, given))
         except CallError:
             return False
         key = _arguments_key(widget, given)
@@ -166,16 +168,16 @@ class UpstreamFeeds:
         return feed.part.keep_s > 0 and _window(feed, answer.at) == _window(feed, self.clock())
 
     async def _find_or_fetch(
-        self, feed: Feed, key: str, asked: Mapping[str, Any]
+        self, feed: Feed, key: str, asked: Mapping[str, Any], owner: str
     ) -> tuple[HeldAnswer, Source]:
         """Return the answer held here, that of a fetch under way, or that of a new fetch."""
         while True:
-            answer = self._held.get(key)
+            answer = self.held.get(key)
             if answer is not None and self._is_fresh(feed, answer):
                 return answer, "kept"
             fetch = self._fetches.get(key)
             if fetch is None:
-                return await self._fetch_once(feed, key, asked)
+                return await self._fetch_once(feed, key, asked, owner)
             await fetch.done.wait()
             if fetch.error is not None:
                 raise fetch.error
@@ -184,7 +186,7 @@ class UpstreamFeeds:
             # The caller that fetched was cancelled, so one of those that waited fetches now.
 
     async def _fetch_once(
-        self, feed: Feed, key: str, asked: Mapping[str, Any]
+        self, feed: Feed, key: str, asked: Mapping[str, Any], owner: str
     ) -> tuple[HeldAnswer, Source]:
         """Get an answer from the store or the upstream, for all who wait for this key."""
         fetch = self._fetches[key] = _Fetch()
@@ -192,8 +194,8 @@ class UpstreamFeeds:
         try:
             fetch.answer = await self._load(feed, key)
             if fetch.answer is None:
-                source, fetch.answer = "call", await self._request(feed, key, asked)
-            self._hold(key, fetch.answer)
+                source, fetch.answer = "call", await self._request(feed, key, asked, owner)
+            self.held.put(key, fetch.answer, owner=owner, size_bytes=fetch.answer.size)
         except CallError as error:
             fetch.error = error
             raise
@@ -215,7 +217,9 @@ class UpstreamFeeds:
         except (NotJsonError, KeyError, TypeError, ValueError):
             return None  # written by a release with another format
 
-    async def _request(self, feed: Feed, key: str, asked: Mapping[str, Any]) -> HeldAnswer:
+    async def _request(
+        self, feed: Feed, key: str, asked: Mapping[str, Any], owner: str
+    ) -> HeldAnswer:
         part, started_s = feed.part, time.perf_counter()
         called = await self.upstreams[part.upstream].call(part.tool, feed.request(asked))
         content = await run_sized(len(called.content), _json_content, called, part.upstream)
@@ -223,7 +227,7 @@ class UpstreamFeeds:
         answer = HeldAnswer(at=self.clock(), content=content, ms=ms)
         if part.keep_s > 0:
             stored = b'{"at":%r,"answer":%b}' % (answer.at, answer.content)
-            await self.answers.put(f"{key}:{_window(feed, answer.at)}", stored, owner="")
+            await self.answers.put(f"{key}:{_window(feed, answer.at)}", stored, owner=owner)
         return answer
 
     async def _map(
@@ -237,32 +241,19 @@ class UpstreamFeeds:
         # Mapping stays in the loop: a schema checks one value at a time.
         value = await run_sized(len(answer.content), parse_json, answer.content)
         mapped = feed.fill(asked.arguments, value)
-        is_held = self._held.get(key) is answer
-        before = answer.size
+        is_held = self.held.get(key) is answer
         answer.arguments[which] = copy_exact(to_json(mapped.arguments))
         if len(answer.arguments) > LIMITS.held_arguments:
             answer.arguments.popitem(last=False)
         if is_held:
-            self.held_bytes += answer.size - before
-            self._evict()
+            self.held.resize(key, answer.size)
         return ValidArguments(arguments=mapped.arguments, coerced=(*asked.coerced, *mapped.coerced))
 
     def _stale_answer(self, feed: Feed, key: str, error: CallError) -> HeldAnswer | None:
-        answer = self._held.get(key)
+        answer = self.held.get(key)
         if answer is None or error.code not in TRANSIENT:
             return None
         return answer if self.clock() - answer.at <= feed.part.stale_s else None
-
-    def _hold(self, key: str, answer: HeldAnswer) -> None:
-        before = self._held.pop(key, None)
-        self.held_bytes += answer.size - (before.size if before else 0)
-        self._held[key] = answer
-        self._evict()
-
-    def _evict(self) -> None:
-        while len(self._held) > LIMITS.held_answers or self.held_bytes > LIMITS.held_bytes:
-            _, oldest = self._held.popitem(last=False)
-            self.held_bytes -= oldest.size
 
     def _count(self, upstream: str, source: Source) -> None:
         counts = self.counts.setdefault(upstream, {"call": 0, "kept": 0, "stale": 0})

@@ -34,7 +34,8 @@ class UpstreamLimits:
         held_answers: Requests whose latest answer is held for feeds.
         held_bytes: Size of those answers and of the arguments that widgets make of them.
         held_arguments: Arguments that are held for one answer: one per widget and request.
-        paged_bytes: Size of the answers that are read page by page.
+        paged_answers: Answers that are read page by page.
+        paged_bytes: Size of those answers.
         paged_s: Lifetime of such an answer.
         poll_s: Interval between two looks at the upstreams file, each a `stat`.
         settle_s: Time that `widgetd upstreams` waits beyond what connecting may take.
@@ -56,6 +57,7 @@ class UpstreamLimits:
     held_answers: int = 10_000
     held_bytes: int = 16 * 1024 * 1024
     held_arguments: int = 8
+    paged_answers: int = 1_000
     paged_bytes: int = 64 * 1024 * 1024
     paged_s: float = 900.0
     poll_s: float = 1.0

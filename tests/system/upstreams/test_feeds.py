@@ -258,7 +258,7 @@ async def asking(folder: Path, sidecar: str = FEED) -> AsyncIterator[Asked]:
 
         async def fill(number: str = "UA123") -> Any:
             assert made.feed is not None
-            return await feeds.fill(made, made.feed, {"number": number}, strict=False)
+            return await feeds.fill(made, made.feed, {"number": number}, strict=False, owner="ada")
 
         yield Asked(flights, feeds, fill, move)
 
@@ -366,6 +366,6 @@ async def test_held_answers_stay_within_their_limit(
         for number in range(60):
             await asked.fill(f"UA{number}")
 
-        held = asked.feeds._held
+        held = asked.feeds.held
         assert 0 < len(held) < 60
-        assert sum(one.size for one in held.values()) == asked.feeds.held_bytes <= 4_000
+        assert sum(one.size for one in held.values()) == held.size_bytes <= 4_000

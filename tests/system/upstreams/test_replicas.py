@@ -59,14 +59,14 @@ async def test_replica_reuses_the_answer_of_another(server: Server, tmp_path: Pa
     async with two(flights, tmp_path) as (one, other), replicas(server) as both:
         here, there = feeds_of((one, other), both)
         with anyio.fail_after(60):
-            first = await here.fill(made, made.feed, {"number": "UA1"}, strict=False)
-            second = await there.fill(made, made.feed, {"number": "UA1"}, strict=False)
+            first = await here.fill(made, made.feed, {"number": "UA1"}, strict=False, owner="ada")
+            second = await there.fill(made, made.feed, {"number": "UA1"}, strict=False, owner="ada")
             assert flights.calls == ["UA1"]
             assert first.checked.arguments == second.checked.arguments
 
             both.later(60)
-            await there.fill(made, made.feed, {"number": "UA1"}, strict=False)
-            await here.fill(made, made.feed, {"number": "UA1"}, strict=False)
+            await there.fill(made, made.feed, {"number": "UA1"}, strict=False, owner="ada")
+            await here.fill(made, made.feed, {"number": "UA1"}, strict=False, owner="ada")
             assert flights.calls == ["UA1", "UA1"]
 
 
@@ -80,7 +80,7 @@ async def test_simultaneous_replicas_call_once_each(server: Server, tmp_path: Pa
         found: list[Any] = []
 
         async def fill(feeds: UpstreamFeeds) -> None:
-            filled = await feeds.fill(made, feed, {"number": "UA1"}, strict=False)
+            filled = await feeds.fill(made, feed, {"number": "UA1"}, strict=False, owner="ada")
             found.append(filled.checked.arguments)
 
         with anyio.fail_after(60):
@@ -105,7 +105,11 @@ async def test_replicas_survive_the_loss_of_their_store(server: Server, tmp_path
             async def both_fill() -> list[Any]:
                 with anyio.fail_after(60):
                     return [
-                        (await feeds.fill(made, feed, {"number": "UA1"}, strict=False)).checked
+                        (
+                            await feeds.fill(
+                                made, feed, {"number": "UA1"}, strict=False, owner="ada"
+                            )
+                        ).checked
                         for feeds in (here, there)
                     ]
 

@@ -1,0 +1,90 @@
+"""Values of this process within a number and a size, in which each owner has a share."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class _Share(Generic[T]):
+    """The values of one owner and their sizes, oldest first."""
+
+    entries: OrderedDict[str, tuple[T, int]] = field(default_factory=OrderedDict)
+    size_bytes: int = 0
+
+
+@dataclass(eq=False, kw_only=True)
+class OwnedEntries(Generic[T]):
+    """Values by key, of any type; `LocalCache` is the same for bytes that expire.
+
+    Where they do not fit, the oldest value of the largest owner is dropped, so an owner with less
+    than an equal share loses none.
+
+    Attributes:
+        most: Number of values.
+        most_bytes: Size of all values.
+        size_bytes: Size of the values that it has.
+    """
+
+    most: int
+    most_bytes: int
+    size_bytes: int = 0
+    _owners: dict[str, str] = field(default_factory=dict)
+    _shares: dict[str, _Share[T]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self._owners)
+
+    def put(self, key: str, value: T, *, owner: str, size_bytes: int) -> None:
+        """Store a value as its owner's newest; a key that is there keeps its owner.
+
+        Otherwise a flood of requests for another's keys would move them into the share from which
+        values are dropped.
+        """
+        owner = self._owners.get(key, owner)
+        self.drop(key)
+        share = self._shares.setdefault(owner, _Share())
+        share.entries[key] = value, size_bytes
+        share.size_bytes += size_bytes
+        self.size_bytes += size_bytes
+        self._owners[key] = owner
+        while len(self._owners) > self.most:
+            self._drop_oldest(max(self._shares.values(), key=lambda each: len(each.entries)))
+        while self.size_bytes > self.most_bytes:
+            self._drop_oldest(max(self._shares.values(), key=lambda each: each.size_bytes))
+
+    def get(self, key: str, owner: str | None = None) -> T | None:
+        """Return the value of `key`, or None; with `owner` only if it is that owner's."""
+        of = self._owners.get(key)
+        if of is None or owner not in (None, of):
+            return None
+        return self._shares[of].entries[key][0]
+
+    def resize(self, key: str, size_bytes: int) -> None:
+        """Count a value anew that has changed its size, and make room for it."""
+        value = self.get(key)
+        if value is not None:
+            self.put(key, value, owner="", size_bytes=size_bytes)
+
+    def drop(self, key: str) -> None:
+        """Drop the value of `key`, if there is one."""
+        owner = self._owners.pop(key, None)
+        if owner is None:
+            return
+        share = self._shares[owner]
+        _, size_bytes = share.entries.pop(key)
+        share.size_bytes -= size_bytes
+        self.size_bytes -= size_bytes
+        if not share.entries:
+            del self._shares[owner]
+
+    def values(self) -> list[T]:
+        """Return all values."""
+        return [value for share in self._shares.values() for value, _ in share.entries.values()]
+
+    def _drop_oldest(self, share: _Share[T]) -> None:
+        self.drop(next(iter(share.entries)))
