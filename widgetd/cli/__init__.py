@@ -29,7 +29,7 @@ app = App(
     name="widgetd",
     help="Serve ChatKit Studio widgets as typed MCP tools, and reload them as their files change.",
     help_format="plaintext",
-    version_flags=["--version"],
+    version_flags=["--version", "-V"],
 )
 for _commands in (
     (serve, dev, chat, validate, health, settings),

@@ -209,6 +209,7 @@ def build_upstream_services(runtime: Runtime, server: Server) -> UpstreamService
     if services.upstreams is not None and services.feeds is not None:
         metrics.watch_upstreams(services.upstreams.availability)
         runtime.health.upstreams = services.upstreams.required_counts
+        runtime.health.upstream_states = services.upstreams.describe_states
         server.rendering.feeds = services.feeds
     server.provide(services)
     return services

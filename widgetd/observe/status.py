@@ -28,6 +28,8 @@ class Health:
         draining: Whether the daemon is about to end.
         watch: `"native"` while file events arrive, else `"poll"`.
         upstreams: Returns the numbers of ready and failed required upstreams; None without any.
+        upstream_states: Returns each upstream's state, whether required or not, and the fault of
+            the upstreams file: `{"items": [{"name", "state", "reason"?, "required"}], "fault"?}`.
         stalled_s: Time without a scan after which the daemon counts as stalled.
     """
 
@@ -36,6 +38,7 @@ class Health:
     watch: str = "poll"
     stalled_s: float = LIMITS.stalled_s
     upstreams: Callable[[], dict[str, int]] | None = None
+    upstream_states: Callable[[], dict[str, Any]] | None = None
     _scanned_s: float = field(default_factory=time.monotonic)
     _waiting: list[Callable[[], None]] = field(default_factory=list)
 
@@ -81,7 +84,7 @@ def readiness(registry: Registry, health: Health) -> dict[str, Any]:
 
 
 def status(registry: Registry, health: Health, view: Snapshot) -> dict[str, Any]:
-    """Return `readiness` and `{"version": "...", "faults": [{"path", "code", ...}]}`.
+    """Return `readiness` and `{"version", "allUpstreams"?, "faults": [{"path", "code", ...}]}`.
 
     Args:
         registry: The snapshot being served.
@@ -95,6 +98,7 @@ def status(registry: Registry, health: Health, view: Snapshot) -> dict[str, Any]
     return {
         "version": version("widgetd"),
         **readiness(registry, health),
+        **({} if health.upstream_states is None else {"allUpstreams": health.upstream_states()}),
         "faults": [
             {
                 "path": path if path in view.faults else pseudonym(path),

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import anyio
 import anyio.to_thread
@@ -75,6 +76,17 @@ class Upstreams:
         required = [one for one in self.all.values() if one.declaration.table.required]
         ready = sum(one.state in {"ready", "empty"} for one in required)
         return {"ready": ready, "failed": len(required) - ready}
+
+    def describe_states(self) -> dict[str, Any]:
+        """Return `{"items": [{"name", "state", "reason"?, "required"}], "fault"?}`."""
+        items = []
+        for name, one in self.all.items():
+            reason = {"reason": one.reason} if one.reason else {}
+            required = one.declaration.table.required
+            items.append({"name": name, "state": one.state, **reason, "required": required})
+        return (
+            {"items": items} if self.fault is None else {"items": items, "fault": str(self.fault)}
+        )
 
     def availability(self) -> dict[str, bool]:
         """Return whether each upstream can be called now, by name."""

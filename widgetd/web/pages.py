@@ -59,7 +59,15 @@ async def status_page(daemon: Daemon, request: Request) -> Response | dict[str, 
     facts = status(server.registry, daemon.health, caller_of(request).snapshot)
     if "text/html" not in request.headers.get("accept", ""):
         return JSONResponse(facts)
-    return {"faults": facts.pop("faults"), "facts": facts, "stylesheet": _stylesheet()}
+    if "upstreams" in facts:
+        counts = facts.pop("upstreams").items()
+        facts["required upstreams"] = ", ".join(f"{name}: {count}" for name, count in counts)
+    return {
+        "faults": facts.pop("faults"),
+        "upstreams": facts.pop("allUpstreams", {}),
+        "facts": facts,
+        "stylesheet": _stylesheet(),
+    }
 
 
 @cache

@@ -213,6 +213,22 @@ async def test_failing_upstream_affects_no_plain_widget(tmp_path: Path) -> None:
     assert ready.json()["upstreams"] == {"ready": 0, "failed": 1}
 
 
+async def test_status_reports_every_upstream(tmp_path: Path) -> None:
+    async with raw(answering(500, b"s3cr3t")) as port:
+        said = toml("flights", url=f"http://127.0.0.1:{port}/mcp")
+        async with filled_by(tmp_path, said) as url, connected(url, "modern") as client:
+            await client.client.call_tool("flight", {"number": "UA123"})
+            status = (await ask(url, "/status")).json()
+            page = await ask(url, "/status", accept="text/html")
+
+    assert status["upstreams"] == {"ready": 0, "failed": 0}
+    assert status["allUpstreams"] == {
+        "items": [{"name": "flights", "state": "failed", "reason": "http_500", "required": False}]
+    }
+    assert "<dd>failed (http_500)</dd>" in page.text
+    assert "{&#39;" not in page.text
+
+
 async def test_asked_arguments_are_validated_with_an_example_of_their_own(tmp_path: Path) -> None:
     said = toml("flights", url="http://127.0.0.1:9/mcp")
     async with filled_by(tmp_path, said) as url, connected(url, "modern") as client:

@@ -60,6 +60,7 @@ async def test_only_changed_declarations_are_restarted(tmp_path: Path) -> None:
             await upstreams.reload()
             assert upstreams.fault is not None
             assert str(upstreams.fault).startswith("u.toml cannot be read")
+            assert upstreams.describe_states()["fault"] == str(upstreams.fault)
             path.write_text(both)
             await upstreams.reload()
 
