@@ -84,9 +84,10 @@ def new(
     *,
     dir: Path | None = None,
     from_: Annotated[str, Parameter(name="--from")] = "",
+    template: Annotated[bool, Parameter(negative="")] = False,
     jsx: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
-    """Create a widget: write NAME.widget and its sidecar, which can be served at once.
+    """Create a widget: write NAME.widget.jsx and its sidecar, which can be served at once.
 
     No file is ever replaced.
 
@@ -94,12 +95,14 @@ def new(
         name: The name that people see, as "Parcel Tracker".
         dir: The folder. Default: ./widgets if it exists, else the current folder.
         from_: A bundled widget to copy, by its tool's name.
-        jsx: Write JSX, as Studio's editor holds it, into NAME.widget.jsx.
+        template: Write NAME.widget instead, with a Jinja template, as Studio exports it.
+        jsx: Write JSX, as Studio's editor holds it. This is the default.
     """
     from widgetd.catalog.uploads import is_widget_name
     from widgetd.cli.options import load_snapshot
     from widgetd.cli.schemas import document_schema, sidecar_schema
     from widgetd.daemon.toolsets import NAMES
+    from widgetd.settings import Settings
     from widgetd.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX, make_tool_name
     from widgetd.widget.sidecar import SUFFIX
 
@@ -109,14 +112,16 @@ def new(
     folder = dir or (Path("widgets") if Path("widgets").is_dir() else Path())
     if not folder.is_dir():
         raise ConfigError("W0003", f"there is no folder {folder}", "make it first", exit_code=3)
+    if template and jsx:
+        raise ConfigError("W0002", "--template and --jsx exclude each other", "take one of them")
     file, view, sample, sidecar = _copy_bundled(from_, name) if from_ else _fill_template(name)
-    if jsx:
+    if not template:
         said = {"schema": file["jsonSchema"], "sample": sample}
         parts = [f"const {key} = {_pretty(value)};" for key, value in said.items()]
         text = "\n\n".join([*parts, view]) + "\n"
     else:
         text = _pretty(file) + "\n"
-    suffix, other = (JSX_SUFFIX, WIDGET_SUFFIX) if jsx else (WIDGET_SUFFIX, JSX_SUFFIX)
+    suffix, other = (WIDGET_SUFFIX, JSX_SUFFIX) if template else (JSX_SUFFIX, WIDGET_SUFFIX)
     path = folder / f"{name}{suffix}"
     written = {path: text, path.with_name(path.name + SUFFIX): sidecar}
     for each in (*written, folder / f"{name}{other}"):
@@ -136,6 +141,8 @@ def new(
         with each.open("x", encoding="utf-8") as target:
             target.write(text)
         print(each)
+    port = Settings.model_fields["port"].default
+    print(f"Its page, while `widgetd dev {folder}` runs: http://127.0.0.1:{port}/w/{tool}")
     return 0
 
 

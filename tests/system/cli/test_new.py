@@ -36,9 +36,10 @@ MISSHAPEN = [path for path in BAD if path.read_text().startswith(SHAPE)]
     [
         [],
         ["--jsx"],
+        ["--template"],
         ["--from", "flight_tracker"],
         ["--from", "lead_form"],
-        ["--jsx", "--from", "flight_tracker"],
+        ["--template", "--from", "flight_tracker"],
     ],
     ids=" ".join,
 )
@@ -56,7 +57,7 @@ def test_what_it_writes_is_clean_under_the_strictest_check(
 
 
 def test_what_it_writes_names_its_schemas_and_they_admit_it(tmp_path: Path) -> None:
-    assert main(["new", "A", "--dir", str(tmp_path)]) == 0
+    assert main(["new", "A", "--dir", str(tmp_path), "--template"]) == 0
     file = json.loads((tmp_path / "A.widget").read_text())
     beside = (tmp_path / "A.widget.toml").read_text()
     named = tmp_path / beside.splitlines()[0].removeprefix("#:schema ")
@@ -65,19 +66,30 @@ def test_what_it_writes_names_its_schemas_and_they_admit_it(tmp_path: Path) -> N
     assert jsonschema_rs.is_valid(json.loads(named.read_text()), _toml(beside))
 
 
+def test_new_widget_is_jsx_and_its_page_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["new", "Parcel Tracker", "--dir", str(tmp_path)]) == 0
+
+    *files, page = capsys.readouterr().out.splitlines()
+    path = tmp_path / "Parcel Tracker.widget.jsx"
+    assert files == [f"{path}.toml", str(path)]
+    assert page.endswith(": http://127.0.0.1:8787/w/parcel_tracker")
+
+
 def test_it_goes_where_the_widgets_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["new", "A"]) == 0
     (tmp_path / "widgets").mkdir()
     assert main(["new", "A"]) == 0
 
-    assert (tmp_path / "A.widget").exists()
-    assert (tmp_path / "widgets" / "A.widget").exists()
+    assert (tmp_path / "A.widget.jsx").exists()
+    assert (tmp_path / "widgets" / "A.widget.jsx").exists()
 
 
 def test_as_jsx_it_draws_what_the_template_draws(tmp_path: Path) -> None:
-    assert main(["new", "A", "--dir", str(tmp_path)]) == 0
-    assert main(["new", "B", "--dir", str(tmp_path), "--jsx"]) == 0
+    assert main(["new", "A", "--dir", str(tmp_path), "--template"]) == 0
+    assert main(["new", "B", "--dir", str(tmp_path)]) == 0
     template, view = load_widget(tmp_path / "A.widget"), load_widget(tmp_path / "B.widget.jsx")
 
     assert view.input_schema == template.input_schema
@@ -89,7 +101,7 @@ def test_as_jsx_it_draws_what_the_template_draws(tmp_path: Path) -> None:
         assert view.call(arguments).tree == template.call(arguments).tree
 
 
-@pytest.mark.parametrize("taken", ["A.widget", "A.widget.toml", "A.widget.jsx"])
+@pytest.mark.parametrize("taken", ["A.widget", "A.widget.jsx.toml", "A.widget.jsx"])
 def test_it_never_writes_over_a_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], taken: str
 ) -> None:
@@ -129,7 +141,7 @@ def test_it_takes_the_tool_of_no_other_file(
 ) -> None:
     assert main(["new", "a-b", "--dir", str(tmp_path)]) == 0
     assert main(["new", "A B", "--dir", str(tmp_path)]) == 2
-    assert "the tool name 'a_b' belongs to 'a-b.widget'; take" in capsys.readouterr().err
+    assert "the tool name 'a_b' belongs to 'a-b.widget.jsx'; take" in capsys.readouterr().err
 
 
 def _toml(text: str) -> Any:
