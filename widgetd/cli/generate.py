@@ -52,8 +52,8 @@ def config(host: str, *, url: str = MCP_URL, token: str = "") -> int:
     """Print the configuration that connects a host (claude-code, cursor, vscode, …) to a daemon.
 
     Args:
-        host: claude-desktop, claude-code, cursor, vscode, chatgpt, codex, goose, gemini-cli,
-            langgraph or openai-agents.
+        host: claude-ai (or claude-web), claude-desktop, claude-code, cursor, vscode, chatgpt,
+            codex, goose, gemini-cli, langgraph or openai-agents.
         url: The address of MCP.
         token: The host's token. Leave it out for hosts that log in by themselves.
     """
@@ -114,9 +114,10 @@ def snippet(host: str, url: str, token: str = "") -> str:
     if name not in HOSTS:
         advice = did_you_mean(name, HOSTS, f"known are {', '.join(HOSTS)}")
         raise ConfigError("W0002", f"there is no snippet for '{host}'", advice)
-    if token and name == "chatgpt":
+    if token and name in _LOGIN_ONLY:
         advice = "have it log in: serve with --jwt-jwks, --jwt-issuer, --jwt-audience, --public-url"
-        raise ConfigError("W0002", "ChatGPT sends no token that it was given", advice)
+        problem = f"{_LOGIN_ONLY[name]} sends no token that it was given"
+        raise ConfigError("W0002", problem, advice)
     return HOSTS[name](url, f"Bearer {token}" if token else "")
 
 
@@ -130,6 +131,16 @@ def codes() -> int:
 
 def _show_file(path: str, content: object) -> str:
     return f"# {path}\n{json.dumps(content, indent=2)}"
+
+
+def _claude_ai(url: str, _bearer: str) -> str:
+    return (
+        "# claude.ai → Settings → Connectors → Add custom connector; apps have it, too\n"
+        "# Claude's servers connect: they need a public https address, as in --public-url\n"
+        "# https://widgets.example.com. Leave the OAuth client's fields empty: with --jwt-issuer,\n"
+        "# --jwt-jwks and --jwt-audience, widgetd's metadata says where users log in.\n"
+        f"{url}"
+    )
 
 
 def _claude_desktop(url: str, bearer: str) -> str:
@@ -190,11 +201,15 @@ def _goose(url: str, bearer: str) -> str:
 
 
 def _langgraph(url: str, bearer: str) -> str:
-    server = json.dumps({"transport": "http", "url": url, **_headers(bearer)})
+    headers = f", headers={json.dumps(_headers(bearer)['headers'])}" if bearer else ""
     return (
-        "from langchain_mcp_adapters.client import MultiServerMCPClient\n\n"
-        f'client = MultiServerMCPClient({{"widgetd": {server}}})\n'
-        "tools = await client.get_tools()"
+        '# pip install "langchain[mcp]", also beside widgetd. The older langchain-mcp-adapters\n'
+        "# needs mcp<2, and so an environment of its own.\n"
+        "from fastmcp.client.transports import StreamableHttpTransport\n"
+        "from langchain.mcp import MCPAdapter\n\n"
+        f"transport = StreamableHttpTransport({json.dumps(url)}{headers})\n"
+        "async with MCPAdapter(transport) as widgets:\n"
+        "    tools = await widgets.list_tools()"
     )
 
 
@@ -207,8 +222,13 @@ def _openai_agents(url: str, bearer: str) -> str:
     )
 
 
+_LOGIN_ONLY = {"chatgpt": "ChatGPT", "claude-ai": "claude.ai", "claude-web": "claude.ai"}
+"""Hosts that cannot be given a token, by their names for people."""
+
 HOSTS: Mapping[str, Callable[[str, str], str]] = MappingProxyType(
     {
+        "claude-ai": _claude_ai,
+        "claude-web": _claude_ai,
         "claude-desktop": _claude_desktop,
         "claude-code": _claude_code,
         "cursor": _json_snippet(".cursor/mcp.json", "mcpServers", "url"),

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import ast
 import json
+import textwrap
 import tomllib
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
 
+import anyio
 import pytest
 import yaml
 
+from tests.support.daemons import serving
+from tests.support.widgets import widget_file
+from widgetd.cli import main
 from widgetd.cli.generate import HOSTS, snippet
 from widgetd.errors import ConfigError
 
@@ -51,15 +60,53 @@ def test_an_unknown_host_is_a_sentence_that_names_the_nearest() -> None:
     assert str(caught.value) == "there is no snippet for 'cursr'; did you mean 'cursor'?"
 
 
-@pytest.mark.parametrize("host", sorted(set(HOSTS) - {"chatgpt"}))
+@pytest.mark.parametrize("host", sorted(set(HOSTS) - {"chatgpt", "claude-ai", "claude-web"}))
 def test_a_token_stands_in_the_snippet_where_its_host_sends_it_from(host: str) -> None:
     assert "Bearer s3cret" in snippet(host, URL, "s3cret")
     assert "Bearer" not in snippet(host, URL)
 
 
-def test_a_host_that_takes_no_token_is_said_to_log_in() -> None:
-    with pytest.raises(ConfigError, match="ChatGPT sends no token that it was given; have it log"):
-        snippet("chatgpt", URL, "s3cret")
+@pytest.mark.parametrize(
+    ("host", "name"),
+    [("chatgpt", "ChatGPT"), ("claude-ai", "claude.ai"), ("claude-web", "claude.ai")],
+)
+def test_a_host_that_takes_no_token_is_said_to_log_in(host: str, name: str) -> None:
+    with pytest.raises(ConfigError, match=f"{name} sends no token that it was given; have it log"):
+        snippet(host, URL, "s3cret")
+
+
+def test_claude_ai_needs_a_public_https_address_and_logs_in_by_metadata() -> None:
+    text = snippet("claude-web", "https://widgets.example.com/mcp")
+
+    assert text.endswith("\nhttps://widgets.example.com/mcp")
+    assert "Add custom connector" in text
+    assert "public https address" in text
+    assert "widgetd's metadata says where users log in" in text
+
+
+@pytest.mark.skipif(find_spec("langchain") is None, reason="langchain is not installed")
+@pytest.mark.filterwarnings("ignore:.*langchain.mcp")
+@pytest.mark.parametrize("token", ["", "s3cret"])
+async def test_program_for_langgraph_lists_the_tools_of_a_daemon(
+    tmp_path: Path, token: str
+) -> None:
+    (tmp_path / "Greeting.widget").write_text(widget_file())
+    with anyio.fail_after(60):
+        async with serving(tmp_path) as url:
+            indented = textwrap.indent(snippet("langgraph", url, token), "    ")
+            program = f"async def main():\n{indented}\n    return tools\n"
+            names: dict[str, Any] = {}
+            exec(compile(program, "langgraph", "exec"), names)
+            tools = await names["main"]()
+
+    assert "greeting" in {tool.name for tool in tools}
+
+
+@pytest.mark.parametrize("flag", ["-V", "--version"])
+def test_version_flag_prints_the_version(flag: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([flag]) == 0
+
+    assert capsys.readouterr().out == f"{version('widgetd')}\n"
 
 
 @pytest.mark.parametrize(

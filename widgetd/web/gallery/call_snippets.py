@@ -57,7 +57,7 @@ _LANGGRAPH = """\
 import asyncio
 import json
 
-from langchain_mcp_adapters.client import MultiServerMCPClient
+from langchain.mcp import MCPAdapter  # of langchain[mcp]
 
 ARGUMENTS = json.loads(r'''
 JSON
@@ -65,10 +65,10 @@ JSON
 
 
 async def main():
-    client = MultiServerMCPClient({"widgetd": {"transport": "http", "url": "URL"}})
-    [tool] = [one for one in await client.get_tools() if one.name == "TOOL"]
-    call = {"type": "tool_call", "id": "1", "name": "TOOL", "args": ARGUMENTS}
-    message = await tool.ainvoke(call)
+    async with MCPAdapter("URL") as widgets:
+        [tool] = [one for one in await widgets.list_tools() if one.name == "TOOL"]
+        call = {"type": "tool_call", "id": "1", "name": "TOOL", "args": ARGUMENTS}
+        message = await tool.ainvoke(call)
     print(message.artifact)
 
 
