@@ -16,8 +16,14 @@ UV := $(shell uv --version 2>/dev/null)
 
 .PHONY: help serve chat test test-all check house format pictures chat-pictures corpus lock bench limits bench-scale storm chaos soak fuzz stage tested image-test systemd-test view view-check view-browser bench-page bench-view bench-redraw icons face clean
 .PHONY: dev release mcpb wheel-test reference start docs
-help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 27
+# A target's help names its group in brackets.
+help: ## [serve] list the targets
+	@awk 'BEGIN { keys = split("serve check bench stress view release", key, " "); \
+	    split("Serve and try,Check and test,Benchmarks,Stress,View and pictures,Release and upkeep", title, ",") } \
+	  /^[a-z-]+:.*## \[/ { name = text = group = $$0; sub(/:.*/, "", name); sub(/.*## \[/, "", group); \
+	    sub(/\].*/, "", group); sub(/.*## \[[a-z]+\] /, "", text); \
+	    rows[group] = rows[group] sprintf("  %-27s%s\n", name, text) } \
+	  END { for (i = 1; i <= keys; i++) printf "%s%s:\n%s", (i > 1 ? "\n" : ""), title[i], rows[key[i]] }' $(MAKEFILE_LIST)
 
 # An interpreter is known by running it: a version manager's shim may exist and still not run.
 $(VENV)/.runtime: requirements/runtime.txt pyproject.toml
@@ -32,42 +38,42 @@ $(VENV)/.dev: requirements/dev.txt $(VENV)/.runtime
 	$(call install,$(VENV),--require-hashes -r requirements/dev.txt)
 	@touch $@
 
-serve: $(VENV)/.runtime ## serve widgets/ (or DIR=…) on http://127.0.0.1:8787/mcp
+serve: $(VENV)/.runtime ## [serve] serve widgets/ (or DIR=…) on http://127.0.0.1:8787/mcp
 	@exec $(BIN)/widgetd serve "$(DIR)"
 
-dev: $(VENV)/.runtime ## serve widgets/ (or DIR=…) and show them on http://127.0.0.1:8787/
+dev: $(VENV)/.runtime ## [serve] serve widgets/ (or DIR=…) with the gallery on http://127.0.0.1:8787/
 	@exec $(BIN)/widgetd dev "$(DIR)"
 
-chat: $(VENV)/.runtime ## talk to an agent that shows the widgets of DIR
+chat: $(VENV)/.runtime ## [serve] chat with an agent that shows the widgets of DIR
 	@exec $(BIN)/widgetd chat "$(DIR)"
 
-test: $(VENV)/.dev ## run every test that needs nothing but Python (about 4 minutes)
+test: $(VENV)/.dev ## [check] run every test that needs nothing but Python (about 4 minutes)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(PYTEST_ARGS) $(TESTS)
 	@echo "left out: tests/field, which needs a browser, Node, Redis and the like; make test-all runs everything"
 
-test-all: test ## run all tests; one whose program is missing is skipped with a sentence
+test-all: test ## [check] run all tests; skip those whose program is missing
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(PYTEST_ARGS) tests/field
 
-check: $(VENV)/.dev ## format, lint, types and architecture
+check: $(VENV)/.dev ## [check] check format, lint, types and architecture
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-house: $(VENV)/.dev ## print what the package is made of
+house: $(VENV)/.dev ## [check] print figures about the package's code and language
 	$(BIN)/python -m benchmarks.house
 
-format: $(VENV)/.dev ## rewrite the code in the project's format
+format: $(VENV)/.dev ## [check] rewrite the code in the project's format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/.dev ## print the table of speed ratios
+bench: $(VENV)/.dev ## [bench] print the table of speed ratios
 	$(BIN)/python -m benchmarks
 
-limits: $(VENV)/.dev ## print what the worst that a file or a caller can do costs
+limits: $(VENV)/.dev ## [bench] print the cost of the worst files and callers
 	$(BIN)/python -m benchmarks.limits
 
-bench-scale: $(VENV)/.dev ## print what grows with the number of widgets
+bench-scale: $(VENV)/.dev ## [bench] print the growth with the number of widgets
 	$(BIN)/python -m benchmarks.scale
 
 # What it shows needs an older mcp than widgetd does, so it has an environment of its own.
@@ -79,42 +85,42 @@ $(ADAPTERS)/.installed: requirements/adapters.txt $(VENV)/.runtime
 	@touch $@
 
 .PHONY: example-langchain-adapters
-example-langchain-adapters: $(ADAPTERS)/.installed ## take a widget through langchain-mcp-adapters
+example-langchain-adapters: $(ADAPTERS)/.installed ## [serve] call a widget with langchain-mcp-adapters
 	$(BIN)/python -m examples.served $(ADAPTERS)/bin/python -m examples.langchain_adapters
 
 SCALE ?= 1
-storm: $(VENV)/.dev ## save in every style while everybody calls (SCALE=0.1 for a tenth of it)
+storm: $(VENV)/.dev ## [stress] save in every style during calls (SCALE=0.1 for a tenth of it)
 	$(BIN)/python -m stress storm --scale $(SCALE)
 
-chaos: $(VENV)/.dev ## kill, end and attack a daemon, and see who notices (SCALE=…)
+chaos: $(VENV)/.dev ## [stress] kill, stop and attack a daemon, and count the clients that notice (SCALE=…)
 	$(BIN)/python -m stress chaos --scale $(SCALE)
 
-soak: $(VENV)/.dev ## swap 50,000 times and rest, and see what is held and used (SCALE=…)
+soak: $(VENV)/.dev ## [stress] swap 50,000 times, rest, and measure memory and processor time (SCALE=…)
 	$(BIN)/python -m stress soak --scale $(SCALE)
 
-fuzz: $(VENV)/.dev ## judge spoilt files for a minute (SCALE=…); one that fails is kept in build/fuzz
+fuzz: $(VENV)/.dev ## [stress] check damaged files for a minute (SCALE=…); keep failures in build/fuzz
 	$(BIN)/python -m stress fuzz --scale $(SCALE)
 
-stage: $(VENV)/.dev ## end, crowd, kill and reload sessions in a browser; spoil what is tested (SCALE=…)
+stage: $(VENV)/.dev ## [stress] end, crowd, kill and reload browser sessions; damage what they test (SCALE=…)
 	$(BIN)/python -m stress stage --scale $(SCALE)
 
-tested: $(VENV)/.dev ## test the bundled widgets and those of ../shared/corpus in a browser, in both themes
+tested: $(VENV)/.dev ## [check] test the bundled widgets and those of ../shared/corpus in a browser, in both themes
 	$(BIN)/python -m benchmarks.widget_tests
 
 EXAMPLES := example-mcp-client example-fastmcp-client example-chatkit-server example-langgraph-agent example-await-action
 .PHONY: $(EXAMPLES)
-example-mcp-client: $(VENV)/.runtime ## call a widget with the plain mcp client
-example-fastmcp-client: $(VENV)/.runtime ## drop a file and be told, with the fastmcp client
-example-chatkit-server: $(VENV)/.runtime ## stream a widget into a ChatKit thread
-example-langgraph-agent: $(VENV)/.dev ## take a widget from a LangGraph tool artifact
-example-await-action: $(VENV)/.runtime ## wait for what a user does in a form
+example-mcp-client: $(VENV)/.runtime ## [serve] call a widget with the plain mcp client
+example-fastmcp-client: $(VENV)/.runtime ## [serve] add a file and receive the notification, with the fastmcp client
+example-chatkit-server: $(VENV)/.runtime ## [serve] stream a widget into a ChatKit thread
+example-langgraph-agent: $(VENV)/.dev ## [serve] take a widget from a LangGraph tool artifact
+example-await-action: $(VENV)/.runtime ## [serve] wait for the user's actions in a form
 $(EXAMPLES):
 	$(BIN)/python -m examples.$(subst -,_,$(@:example-%=%))
 
-image-test: ## build the container image and run it, where buildah and crun are
+image-test: ## [check] build the container image and run it (needs buildah and crun)
 	@deploy/image-test
 
-systemd-test: ## boot the systemd unit in a container, where systemd-nspawn is
+systemd-test: ## [check] boot the systemd unit in a container (needs systemd-nspawn)
 	@systemd/boot-test
 
 # The view needs Node; what it builds is committed, so that nothing else does.
@@ -124,12 +130,12 @@ view/node_modules/.installed: view/package-lock.json view/.npmrc
 	cd view && npm ci --ignore-scripts
 	@touch $@
 
-view: view/node_modules/.installed ## rebuild the view into widgetd/view (needs Node)
+view: view/node_modules/.installed ## [view] rebuild the view into widgetd/view (needs Node)
 	cd view && npm run --silent build
 	cp $(addprefix view/dist/,$(VIEW_BUILT)) widgetd/view/
 	$(BIN)/python view/defaults.py > widgetd/view/defaults.json
 
-view-check: view/node_modules/.installed ## lint and test the view, and compare it with the committed build
+view-check: view/node_modules/.installed ## [view] lint and test the view, and compare it with the committed build
 	cd view && npm run --silent check && npm run --silent build && npm test --silent
 	cmp view/dist/view.html widgetd/view/view.html
 	cmp view/dist/NOTICES.txt widgetd/view/NOTICES.txt
@@ -137,33 +143,33 @@ view-check: view/node_modules/.installed ## lint and test the view, and compare 
 
 LUCIDE := 1.62.0
 
-icons: $(VENV)/.runtime ## take the shapes of Lucide's icons from npm anew (needs npm)
+icons: $(VENV)/.runtime ## [view] update the shapes of Lucide's icons from npm (needs npm)
 	mkdir -p build && cd build && npm pack --silent lucide-static@$(LUCIDE)
 	$(BIN)/python view/lucide.py build/lucide-static-$(LUCIDE).tgz widgetd/view
 
 INTER := 5.3.0
 
-face: $(VENV)/.runtime ## take the face of pictures from npm anew (needs npm)
+face: $(VENV)/.runtime ## [view] update the font of pictures from npm (needs npm)
 	mkdir -p build && cd build && npm pack --silent @fontsource-variable/inter@$(INTER)
 	$(BIN)/python view/inter.py build/fontsource-variable-inter-$(INTER).tgz widgetd/browser/inter
 
-bench-redraw: $(VENV)/.dev ## print how soon a saved file is redrawn in open browsers
+bench-redraw: $(VENV)/.dev ## [bench] print the time from a save to the redraw in open browsers
 	$(BIN)/python -m benchmarks.redraw
 
-bench-page: $(VENV)/.dev view/node_modules/.installed ## compare the trees of the page's evaluator with the server's, for every widget
+bench-page: $(VENV)/.dev view/node_modules/.installed ## [bench] compare the trees of the page's evaluator with the server's, for every widget
 	$(BIN)/python -m benchmarks.page
 
-bench-view: view/node_modules/.installed ## print what the view costs: size, first paint, redraw, picture
+bench-view: view/node_modules/.installed ## [bench] print the cost of the view: size, first paint, redraw, picture
 	cd view && npm run --silent build && npm run --silent bench
 
-view-browser: view/node_modules/.installed ## test the view in Chromium, under a host and its policy
+view-browser: view/node_modules/.installed ## [view] test the view in Chromium, under a host and its policy
 	cd view && npm run --silent build && npm run --silent test:browser
 
-pictures: $(VENV)/.dev ## accept how the bundled widgets look now (needs Chromium)
+pictures: $(VENV)/.dev ## [view] accept the current look of the bundled widgets (needs Chromium)
 	$(BIN)/python -m tests.field.pictures.accept
 
 .PHONY: site-test
-site-test: $(VENV)/.dev ## ask of a gallery built as files what is asked of a daemon's (needs Chromium)
+site-test: $(VENV)/.dev ## [check] run the gallery's tests on a gallery exported as files (needs Chromium)
 	GALLERY=built $(BIN)/python -m pytest -q tests/field/web/test_gallery_detail.py \
 	  tests/field/web/test_gallery_controls.py tests/field/web/test_accessibility.py
 
@@ -174,16 +180,16 @@ $(READERS)/node_modules/.installed: $(READERS)/package-lock.json
 	@touch $@
 
 .PHONY: readers
-readers: $(VENV)/.dev $(READERS)/node_modules/.installed ## read the guide and pictures through MCP Inspector and openai-agents (needs Node)
+readers: $(VENV)/.dev $(READERS)/node_modules/.installed ## [check] read the guide and pictures through MCP Inspector and openai-agents (needs Node)
 	$(BIN)/python -m pytest -q $(READERS)
 
-chat-pictures: $(VENV)/.dev ## take the README's picture of the chat anew (needs Chromium)
+chat-pictures: $(VENV)/.dev ## [view] update the README's picture of the chat (needs Chromium)
 	$(BIN)/python -m tests.field.chat.picture
 
-reference: $(VENV)/.dev ## write docs/reference/ anew, from what the code says
+reference: $(VENV)/.dev ## [release] regenerate docs/reference/ from the code
 	$(BIN)/python -m tests.field.reference.accept
 
-start: $(VENV)/.dev ## walk docs/start.md in a fresh clone, and write down what it prints (needs Chromium)
+start: $(VENV)/.dev ## [release] walk docs/start.md in a fresh clone and record its output (needs Chromium)
 	$(BIN)/python -m tests.field.reference.start
 
 DOCS := .venv-docs
@@ -193,7 +199,7 @@ $(DOCS)/.installed: requirements/docs.txt $(VENV)/.runtime
 	$(call install,$(DOCS),--require-hashes -r requirements/docs.txt)
 	@touch $@
 
-docs: $(DOCS)/.installed ## build the documentation into build/site, and look for dead links in it
+docs: $(DOCS)/.installed ## [release] build the documentation into build/site and check its links
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --quiet --strict
 	$(BIN)/python -m tests.field.reference.site build/site
 
@@ -204,10 +210,10 @@ $(RELEASE)/.installed: requirements/release.txt $(VENV)/.runtime
 	$(call install,$(RELEASE),--require-hashes -r requirements/release.txt)
 	@touch $@
 
-release: ## build all that a release is made of into dist/, and publish nothing
+release: ## [release] build every part of a release into dist/; publish nothing
 	@deploy/release
 
-wheel-test: $(VENV)/.dev ## install the wheel into empty environments, of every Python here, and use it
+wheel-test: $(VENV)/.dev ## [check] install the wheel into empty environments of every Python here, and use it
 	PYTHONS=all $(BIN)/python -m pytest tests/field/deploy/test_wheel.py
 
 MCPB := deploy/mcpb
@@ -216,7 +222,7 @@ $(MCPB)/node_modules/.installed: $(MCPB)/package-lock.json
 	cd $(MCPB) && npm ci --ignore-scripts --silent
 	@touch $@
 
-mcpb: $(MCPB)/node_modules/.installed ## pack the bundle for Claude Desktop into build/ (needs Node)
+mcpb: $(MCPB)/node_modules/.installed ## [release] pack the bundle for Claude Desktop into build/ (needs Node)
 	rm -rf build/mcpb && mkdir -p build/mcpb
 	git archive HEAD LICENSE README.md pyproject.toml widgetd widgets | tar -x -C build/mcpb
 	cp $(MCPB)/manifest.json $(MCPB)/icon.png build/mcpb/
@@ -224,10 +230,10 @@ mcpb: $(MCPB)/node_modules/.installed ## pack the bundle for Claude Desktop into
 	$(MCPB)/node_modules/.bin/mcpb validate build/mcpb/manifest.json
 	$(MCPB)/node_modules/.bin/mcpb pack build/mcpb build/widgetd-$(VERSION).mcpb
 
-corpus: $(VENV)/.dev ## print what becomes of the real files in ../shared/corpus
+corpus: $(VENV)/.dev ## [check] print the outcome of the real files in ../shared/corpus
 	$(BIN)/python -m benchmarks.corpus
 
-lock: ## resolve the dependencies anew (needs uv)
+lock: ## [release] resolve the dependencies again (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
 	  --no-header --upgrade pyproject.toml --group build -o requirements/runtime.txt
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
@@ -241,5 +247,5 @@ lock: ## resolve the dependencies anew (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
 	  --no-header --upgrade --group release -o requirements/release.txt
 
-clean: ## remove what the other targets made
+clean: ## [release] remove what the other targets made
 	rm -rf $(VENV) $(ADAPTERS) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
