@@ -16,6 +16,7 @@ class CatalogLimits:
         deletion_grace_s: Time after which a missing file counts as deleted; longer than the gap
             of any editor between removing a file and renaming the new one.
         upload_wait_s: Time that an upload waits until it is served; a scan takes far less.
+        logged_tools: Changed tools that the event of a swap names.
         folder_files: Widgets of a folder to which uploads add no more.
         copy_bytes: Size of a last good copy; many times that of a widget and its sidecar.
         proofs_bytes: Size of the file of proofs; several times that of 10,000 widgets.
@@ -32,6 +33,7 @@ class CatalogLimits:
     swap_gap_s: float = 0.02
     deletion_grace_s: float = 0.25
     upload_wait_s: float = 5.0
+    logged_tools: int = 20
     folder_files: int = 10_000
     copy_bytes: int = 1 << 24
     proofs_bytes: int = 1 << 28

@@ -132,17 +132,23 @@ def _report(before: Snapshot, served: Snapshot, change: Change, duration_ms: flo
             problem=fault.problem,
             advice=fault.advice,
         )
+    # Most are 0 at a save, and the line is for people.
+    details = {
+        "added": len(change.added),
+        "changed": len(change.changed),
+        "removed": len(change.removed),
+        "mended": len(change.mended),
+        "stale": len(served.stale),
+        "refused": len(served.refusals),
+        "degraded": served.degraded is not None,
+        # A list, which readers with labels do not get: it may name widgets hidden from them.
+        "tools": list(change.tools[: LIMITS.logged_tools]),
+        "breaking": [str(finding) for finding in breaking_changes(before, served, change)],
+    }
     _log.info(
         "catalog.swapped",
         widgets=len(served.widgets),
-        added=len(change.added),
-        changed=len(change.changed),
-        removed=len(change.removed),
-        mended=len(change.mended),
-        stale=len(served.stale),
-        refused=len(served.refusals),
-        degraded=served.degraded is not None,
-        breaking=[str(finding) for finding in breaking_changes(before, served, change)],
+        **{name: value for name, value in details.items() if value},
         generation=served.generation,
         duration_ms=round(duration_ms, 3),
     )

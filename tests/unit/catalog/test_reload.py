@@ -218,8 +218,10 @@ async def test_whoever_waits_for_a_swap_goes_before_the_log_which_a_stop_does_no
                 write(tmp_path, "Greeting", text="Goodbye")
                 hints.add(["Greeting.widget"])
                 await registry.wait_for_newer(served)
-            told = [line["changed"] for line in logged.all]
+            told = [line.get("tools") for line in logged.all]
             tasks.cancel_scope.cancel()
 
-    assert told == [0]
-    assert [line["changed"] for line in logged.all] == [0, 1]
+    assert told == [["greeting"]]
+    assert [line.get("added") for line in logged.all] == [1, None]
+    assert [line.get("changed") for line in logged.all] == [None, 1]
+    assert logged.all[1]["tools"] == ["greeting"]
