@@ -1,4 +1,4 @@
-"""Checks of the origins of a widget's images. Nothing is loaded."""
+"""Checks of what a widget draws: the addresses of images, and buttons. Nothing is loaded."""
 
 from __future__ import annotations
 
@@ -54,6 +54,46 @@ def check_image_origins(
     else:
         return
     yield Finding(code="W1410", at="/template", problem=problem, advice=advice)
+
+
+def check_relative_images(outcomes: Iterable[Outcome]) -> Iterator[Finding]:
+    """Yield a finding with the relative addresses of images in the author's samples (W1416)."""
+    found = dict.fromkeys(
+        src
+        for one in outcomes
+        if one.sample.authored and one.tree is not None
+        for src in _list_sources(one.tree)
+        if src.startswith(("/", "./", "../")) and not src.startswith("//")
+    )
+    if found:
+        listed = ", ".join(f"'{src[:80]}'" for src in list(found)[:3])
+        more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+        yield Finding(
+            code="W1416",
+            at="/template",
+            problem=f"the address of an image is relative, and hosts draw none: {listed}{more}",
+            advice="write whole addresses, as https://…, or send data: URIs",
+        )
+
+
+def check_buttons(outcomes: Iterable[Outcome]) -> Iterator[Finding]:
+    """Yield each button that has neither a name nor an icon, or does nothing (W1415)."""
+    problems: dict[tuple[str, str], None] = {}
+    for one in outcomes:
+        if not one.sample.authored or one.tree is None:
+            continue
+        for part in iterate_components(one.tree):
+            if part.get("type") != "Button":
+                continue
+            label = str(part.get("label") or "")
+            if not (label or part.get("iconStart") or part.get("iconEnd")):
+                problems["a button has neither a label nor an icon", "write its 'label'"] = None
+            if not (part.get("onClickAction") or part.get("submit")):
+                named = f"the button '{label[:40]}'" if label else "a button"
+                problem = f"{named} does nothing when it is pressed"
+                problems[problem, "write its 'onClickAction', or 'submit' in a form"] = None
+    for problem, advice in problems:
+        yield Finding(code="W1415", at="/template", problem=problem, advice=advice)
 
 
 def _list_sources(tree: Mapping[str, Any]) -> Iterator[str]:

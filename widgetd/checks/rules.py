@@ -63,6 +63,8 @@ RULES = (
     Rule(("W1323",), ("widget", "studio", "preview"), renders.check_preview),
     Rule(("W1408",), ("actions",), renders.check_field_collisions),
     Rule(("W1410",), ("definition", "outcomes", "image_origins"), images.check_image_origins),
+    Rule(("W1415",), ("outcomes",), images.check_buttons),
+    Rule(("W1416",), ("outcomes",), images.check_relative_images),
     Rule(("W1214",), ("definition", "actions"), texts.check_described_actions),
     Rule(("W1601",), ("feed", "definition", "upstreams"), texts.check_upstream),
     Rule(("W1603",), ("feed", "definition"), texts.check_feed_fields),

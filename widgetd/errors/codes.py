@@ -127,6 +127,8 @@ WIDGETS = (
     Code("W1407", "warning", "a component lacks a required property"),
     Code("W1408", "warning", "an action's payload hides a field of the form"),
     Code("W1410", "warning", "hosts do not load images from these origins"),
+    Code("W1415", "warning", "a button has no name, or does nothing"),
+    Code("W1416", "warning", "the address of an image is relative"),
     # W15xx: breaking changes
     Code("W1501", "warning", "a field was removed"),
     Code("W1502", "warning", "a field became required"),

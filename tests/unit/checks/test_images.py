@@ -32,7 +32,37 @@ def said(
     source = Source(path="parcel.widget", content=json.dumps(file).encode(), digest="")
     sidecar = Source(path="parcel.widget.toml", content=toml.encode(), digest="")
     found = check_widget(compile_widget(define(source, sidecar)), image_origins=allowed)
-    return [str(one) for one in found if one.code == "W1410"]
+    return [str(one) for one in found if one.code in ("W1410", "W1415", "W1416")]
+
+
+BUTTONS = (
+    '{"type":"Card","children":[{"type":"Button","label":"View"},'
+    '{"type":"Button","onClickAction":{"type":"go"}},{"type":"Button","label":"Send","submit":true},'
+    '{"type":"Button","iconStart":"check","onClickAction":{"type":"go"}}]}'
+)
+
+
+def test_button_without_effect_or_name_is_reported() -> None:
+    found = said(BUTTONS, '[[examples]]\narguments = { src = "data:," }\n')
+
+    assert sorted(found, reverse=True) == [
+        (
+            "parcel.widget#/template: the button 'View' does nothing when it is pressed; write its "
+            "'onClickAction', or 'submit' in a form"
+        ),
+        "parcel.widget#/template: a button has neither a label nor an icon; write its 'label'",
+    ]
+
+
+def test_relative_address_of_an_image_is_reported() -> None:
+    fixed = GIVEN.replace("{{ src | tojson }}", '"/a.png"')
+
+    assert said(fixed, '[[examples]]\narguments = { src = "data:," }\n') == [
+        (
+            "parcel.widget#/template: the address of an image is relative, and hosts draw none: "
+            "'/a.png'; write whole addresses, as https://…, or send data: URIs"
+        )
+    ]
 
 
 def example(src: str) -> str:
