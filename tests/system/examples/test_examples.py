@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -46,6 +47,16 @@ async def printed(example: str, *ignored: str, arguments: tuple[str, ...] = ()) 
     said = done.stdout.decode()
     assert done.returncode == 0, said
     return said.splitlines()
+
+
+def test_every_example_is_described_in_the_readme_and_every_target_exists() -> None:
+    text = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    files = {path.name for path in (ROOT / "examples").iterdir() if path.is_file()}
+
+    assert set(re.findall(r"\]\(([\w.]+)\)", text)) == files - {"README.md"}
+    for target in re.findall(r"make ([\w-]+)", text):
+        assert f"\n{target}: " in makefile
 
 
 async def test_the_mcp_client_calls_the_same_widget_in_both_eras() -> None:
