@@ -17,7 +17,7 @@ import anyio
 from mcp import Client
 from mcp.client.extension import advertise
 
-from examples.served import served
+from examples.served import serve_widgets
 
 FORM = "payment_form"
 
@@ -27,7 +27,7 @@ PAGE = [advertise("io.modelcontextprotocol/ui", {"mimeTypes": ["text/html;profil
 
 async def main() -> None:
     """Show a form, wait for an action, and let go of it."""
-    async with served() as url, Client(url) as agent, Client(url, extensions=PAGE) as page:
+    async with serve_widgets() as url, Client(url) as agent, Client(url, extensions=PAGE) as page:
         details = await answer(agent, "get_widget_details", names=[FORM])
         shown = await agent.call_tool(FORM, details["items"][0]["example"])
         render_id = (shown.meta or {})["widgetd/render"]["id"]

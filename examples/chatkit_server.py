@@ -24,7 +24,7 @@ from typing_extensions import override
 import widgetd
 from examples.memory import MemoryStore
 from examples.scripted import ScriptedModel, calls, says
-from examples.served import BUNDLED, served
+from examples.served import BUNDLED, serve_widgets
 
 ROOTS = {"Card", "ListView", "Basic"}
 
@@ -83,17 +83,17 @@ class Desk(ChatKitServer[None]):
 async def main() -> None:
     """Post one message, and print what a browser would be sent."""
     async with (
-        served() as url,
+        serve_widgets() as url,
         MCPServerStreamableHttp({"url": url}, custom_data_extractor=show) as widgets,
     ):
         answer = await Desk(widgets).process(json.dumps(MESSAGE), None)
         assert isinstance(answer, StreamingResult)  # noqa: S101 - for the types
         async for line in answer:
             event = json.loads(line.removeprefix(b"data: "))
-            print(event["type"], described(event.get("item", {})))
+            print(event["type"], describe_item(event.get("item", {})))
 
 
-def described(item: dict[str, Any]) -> str:
+def describe_item(item: dict[str, Any]) -> str:
     """Describe an item of a thread in one line."""
     if item.get("type") == "widget":
         tree = item["widget"]

@@ -20,7 +20,7 @@ class ScriptedChatModel(FakeMessagesListChatModel):
         return self
 
 
-def calling(tool: str, arguments: dict[str, Any]) -> ScriptedChatModel:
+def build_model(tool: str, arguments: dict[str, Any]) -> ScriptedChatModel:
     """Build a model that calls `tool` and then answers the question."""
     call = {"name": tool, "args": arguments, "id": "call_1"}
     script: list[BaseMessage] = [

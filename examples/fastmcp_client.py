@@ -14,7 +14,7 @@ import anyio
 from fastmcp import Client
 from mcp.client.subscriptions import listen
 
-from examples.served import BUNDLED, served
+from examples.served import BUNDLED, serve_widgets
 
 DROPPED = "Weather Current.widget"
 
@@ -24,7 +24,7 @@ async def main() -> None:
     with TemporaryDirectory() as temporary:
         folder = Path(temporary)
         shutil.copy(BUNDLED / "Flight Tracker.widget", folder)
-        async with served(folder) as url, Client(url) as client:
+        async with serve_widgets(folder) as url, Client(url) as client:
             await drop_and_call(client, folder)
 
 
@@ -43,12 +43,12 @@ async def drop_and_call(client: Client[Any], folder: Path) -> None:
     added = {tool.name for tool in await client.list_tools()} - before
     print(f"added     {', '.join(added)}")
     for name in added:
-        details = await structured(client, "get_widget_details", names=name)
-        tree = await structured(client, name, **details["items"][0]["example"])
+        details = await call_tool(client, "get_widget_details", names=name)
+        tree = await call_tool(client, name, **details["items"][0]["example"])
         print(f"widget    {tree['type']} of {', '.join(c['type'] for c in tree['children'])}")
 
 
-async def structured(client: Client[Any], tool: str, **arguments: Any) -> dict[str, Any]:
+async def call_tool(client: Client[Any], tool: str, **arguments: Any) -> dict[str, Any]:
     """Call `tool` and return its structured content; raise if the call fails."""
     result = await client.call_tool(tool, arguments)
     return result.structured_content or {}

@@ -19,7 +19,7 @@ from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_core.tools import BaseTool
 from langchain_mcp_adapters.client import MultiServerMCPClient
 
-from examples.conversation import QUESTION, calling, tell
+from examples.conversation import QUESTION, build_model, tell
 
 
 async def example_of(tools: Sequence[BaseTool], name: str) -> dict[str, Any]:
@@ -36,7 +36,7 @@ async def main(url: str) -> None:
     client = MultiServerMCPClient({"widgetd": {"transport": "http", "url": url}})
     tools = await client.get_tools()
     flight = await example_of(tools, "flight_tracker")
-    agent = create_agent(calling("flight_tracker", flight), tools)
+    agent = create_agent(build_model("flight_tracker", flight), tools)
     answer = await agent.ainvoke({"messages": [HumanMessage(QUESTION)]})
     tell(answer["messages"])
 

@@ -15,15 +15,15 @@ from langchain.mcp import MCPAdapter
 from langchain_core.messages import HumanMessage
 
 import widgetd
-from examples.conversation import QUESTION, calling, tell
-from examples.served import BUNDLED, served
+from examples.conversation import QUESTION, build_model, tell
+from examples.served import BUNDLED, serve_widgets
 
 
 async def main() -> None:
     """Ask the agent one question, and print each message and the widget."""
     flight = widgetd.load_widget(BUNDLED / "Flight Tracker.widget")
-    async with served() as url, MCPAdapter(url) as widgets:
-        model = calling("flight_tracker", dict(flight.example))
+    async with serve_widgets() as url, MCPAdapter(url) as widgets:
+        model = build_model("flight_tracker", dict(flight.example))
         agent = create_agent(model, await widgets.list_tools())
         answer = await agent.ainvoke({"messages": [HumanMessage(QUESTION)]})
     tell(answer["messages"])

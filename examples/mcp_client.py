@@ -13,12 +13,12 @@ from typing import Any
 import anyio
 from mcp import Client
 
-from examples.served import served
+from examples.served import serve_widgets
 
 
 async def main() -> None:
     """Do the same in both eras."""
-    async with served() as url:
+    async with serve_widgets() as url:
         for mode in ("legacy", "auto"):
             async with Client(url, mode=mode) as client:
                 print(f"MCP {client.protocol_version}:")
@@ -30,11 +30,11 @@ async def show_a_flight(client: Client) -> None:
     tools = (await client.list_tools()).tools
     print(f"  listed    {len(tools)} tools, among them {', '.join(t.name for t in tools[:3])}")
 
-    found = await structured(client, "search_widgets", query="where is my flight", limit=1)
+    found = await call_tool(client, "search_widgets", query="where is my flight", limit=1)
     name = found["items"][0]["name"]
     print(f"  found     {name}: {found['items'][0]['title']}")
 
-    details = await structured(client, "get_widget_details", names=[name])
+    details = await call_tool(client, "get_widget_details", names=[name])
     example = details["items"][0]["example"]
     print(f"  example   {', '.join(example)}")
 
@@ -51,7 +51,7 @@ async def show_a_flight(client: Client) -> None:
             print(f"  refused   {block.text.partition('. ')[0]}")
 
 
-async def structured(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+async def call_tool(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
     """Call `tool` and return its structured content."""
     result = await client.call_tool(tool, arguments)
     return result.structured_content or {}

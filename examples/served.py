@@ -20,7 +20,7 @@ BUNDLED = Path(__file__).resolve().parent.parent / "widgets"
 
 
 @asynccontextmanager
-async def served(folder: Path = BUNDLED) -> AsyncIterator[str]:
+async def serve_widgets(folder: Path = BUNDLED) -> AsyncIterator[str]:
     """Serve `folder` with `widgetd serve` on a free port and yield its URL."""
     command = [sys.executable, "-m", "widgetd", "serve", str(folder)]
     flags = ["--port", "0", "--log-level", "warning"]
@@ -32,15 +32,15 @@ async def served(folder: Path = BUNDLED) -> AsyncIterator[str]:
     async with process:
         try:
             with anyio.fail_after(30):
-                url = await _told(process)
+                url = await _read_url(process)
             yield url
         finally:
             if process.returncode is None:
                 process.terminate()
 
 
-async def _told(process: Process) -> str:
-    """Where it says that it serves."""
+async def _read_url(process: Process) -> str:
+    """Read the URL from the daemon's greeting."""
     assert process.stdout is not None, "anyio opens a pipe for it"  # noqa: S101 - for the types
     said = ""
     async for text in TextReceiveStream(process.stdout):
@@ -51,10 +51,10 @@ async def _told(process: Process) -> str:
 
 
 async def main(command: list[str]) -> int:
-    """Run `command` with the URL of a daemon behind it, and answer its exit code."""
-    async with served() as url:
-        done = await anyio.run_process([*command, url], check=False, stdout=None, stderr=None)
-    return done.returncode
+    """Run `command` with the URL of a daemon behind it, and return its exit code."""
+    async with serve_widgets() as url:
+        result = await anyio.run_process([*command, url], check=False, stdout=None, stderr=None)
+    return result.returncode
 
 
 if __name__ == "__main__":

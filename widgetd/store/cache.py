@@ -48,7 +48,7 @@ _Item = tuple[bytes, float, str]
 
 
 @dataclass(slots=True)
-class _Share:
+class _OwnerKeys:
     """The keys of one owner, oldest first, and their size."""
 
     keys: dict[str, None] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class LocalCache:
         self.ttl_s = ttl_s
         self._timer = timer
         self._items: OrderedDict[str, _Item] = OrderedDict()
-        self._shares: dict[str, _Share] = {}
+        self._shares: dict[str, _OwnerKeys] = {}
         self._bytes = 0
 
     async def put(self, key: str, value: bytes, *, owner: str, ttl_s: float | None = None) -> bytes:
@@ -90,7 +90,7 @@ class LocalCache:
         until = self._timer() + (self.ttl_s if ttl_s is None else ttl_s)
         self._items[key] = (value, until, owner)
         self._bytes += len(value)
-        share = self._shares.setdefault(owner, _Share())
+        share = self._shares.setdefault(owner, _OwnerKeys())
         share.keys[key] = None
         share.size_bytes += len(value)
         self._make_room()

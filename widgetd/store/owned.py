@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 @dataclass(slots=True)
-class _Share(Generic[T]):
+class _OwnerEntries(Generic[T]):
     """The values of one owner and their sizes, oldest first."""
 
     entries: OrderedDict[str, tuple[T, int]] = field(default_factory=OrderedDict)
@@ -34,7 +34,7 @@ class OwnedEntries(Generic[T]):
     most_bytes: int
     size_bytes: int = 0
     _owners: dict[str, str] = field(default_factory=dict)
-    _shares: dict[str, _Share[T]] = field(default_factory=dict)
+    _shares: dict[str, _OwnerEntries[T]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self._owners)
@@ -47,7 +47,7 @@ class OwnedEntries(Generic[T]):
         """
         owner = self._owners.get(key, owner)
         self.drop(key)
-        share = self._shares.setdefault(owner, _Share())
+        share = self._shares.setdefault(owner, _OwnerEntries())
         share.entries[key] = value, size_bytes
         share.size_bytes += size_bytes
         self.size_bytes += size_bytes
@@ -86,5 +86,5 @@ class OwnedEntries(Generic[T]):
         """Return all values."""
         return [value for share in self._shares.values() for value, _ in share.entries.values()]
 
-    def _drop_oldest(self, share: _Share[T]) -> None:
+    def _drop_oldest(self, share: _OwnerEntries[T]) -> None:
         self.drop(next(iter(share.entries)))
