@@ -49,7 +49,7 @@ def difference(before: Snapshot, after: Snapshot) -> Change:
         relisted=tuple(
             tool
             for tool in changed
-            # The entry names the page, and the page's URI its program.
+            # The entry names the page, and the page's URI holds its digest.
             if (was[tool].listing, was[tool].entry) != (now[tool].listing, now[tool].entry)
         ),
         refused=tuple(f for path, f in after.faults.items() if before.faults.get(path) != f),

@@ -91,7 +91,7 @@ def encode(record: ProofRecord) -> bytes:
     """Return a record as a line, with its end."""
     proof = record.proof
     key = (record.version, record.path, record.digest)
-    values = [proof.description, proof.listing, proof.program, *filter(None, [proof.source])]
+    values = [proof.description, proof.listing, proof.page, *filter(None, [proof.source])]
     head = orjson.dumps((*key, astuple(proof.names), values))
     content = _SEPARATOR.join((head, proof.entry))
     return _SEPARATOR.join((_hash(content), content)) + b"\n"
@@ -112,7 +112,7 @@ def decode(line: bytes) -> ProofRecord | None:
                     str(path),
                     str(digest),
                     [str(name), str(tool), str(title), str(summary)],
-                    [str(description), str(listing), str(program), *source],
+                    [str(description), str(listing), str(page), *source],
                 ],
                 {"name": str(listed), "inputSchema": dict()},
             ) if listed == tool and source in _SOURCES:
@@ -120,7 +120,7 @@ def decode(line: bytes) -> ProofRecord | None:
                     names=Names(name=name, tool=tool, title=title, description=summary),
                     description=description,
                     listing=listing,
-                    program=program,
+                    page=page,
                     entry=entry,
                     source=source[0] if source else "",
                 )

@@ -88,4 +88,4 @@ def notice_of(
 def _pages(snapshot: Snapshot, tools: Iterable[str]) -> dict[str, str]:
     """Return the URIs of the pages of those `tools` that there are."""
     widgets = snapshot.widgets
-    return {tool: view_uri(tool, widgets[tool].program_digest) for tool in tools if tool in widgets}
+    return {tool: view_uri(tool, widgets[tool].page_digest) for tool in tools if tool in widgets}

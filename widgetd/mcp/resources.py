@@ -219,7 +219,7 @@ class Resources:
         allowed = sorted({*widget.definition.image_origins, *self.image_origins})
         csp = {"connectDomains": [], "resourceDomains": allowed}
         return ServedResource(
-            view_uri(widget.tool, widget.program_digest),
+            view_uri(widget.tool, widget.page_digest),
             name=f"{widget.tool}_page",
             title=f"{widget.definition.title}: page",
             mime_type=VIEW,

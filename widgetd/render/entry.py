@@ -129,7 +129,7 @@ def entry_fields(widget: Widget, *, has_view: bool = False, formats: bool = True
         "inputSchema": schema,
         "annotations": READ_ONLY if definition.sidecar.feed is None else FED,
         "icons": [icon] if image else [],
-        "_meta": page_meta(view_uri(definition.tool, widget.program_digest)) if has_view else {},
+        "_meta": page_meta(view_uri(definition.tool, widget.page_digest)) if has_view else {},
     }
 
 
@@ -141,14 +141,15 @@ def page_meta(uri: str) -> dict[str, Any]:
     return {"ui": {"resourceUri": uri}, "ui/resourceUri": uri}
 
 
-def view_uri(tool: str, program: str = "") -> str:
+def view_uri(tool: str, page: str = "") -> str:
     """Return the URI of a widget's page.
 
     Args:
         tool: The widget's tool.
-        program: The digest of the page's program, since hosts cache pages by URI.
+        page: The digest of the page, since hosts cache pages by URI; without it, the URI that
+            earlier releases gave, which is still answered.
     """
-    return f"ui://widgetd/{tool}{program and f'.{program}'}.html"
+    return f"ui://widgetd/{tool}{page and f'.{page}'}.html"
 
 
 def _unlistable(widget: Widget, problem: str) -> WidgetError:

@@ -15,7 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from hashlib import blake2b
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
@@ -93,10 +95,20 @@ def program_or_empty(widget: Widget) -> bytes:
         return b""
 
 
-def program_digest(widget: Widget) -> str:
-    """Return the digest of a widget's program, empty if it has none."""
-    program = program_or_empty(widget)
-    return blake2b(program, digest_size=6).hexdigest() if program else ""
+def page_digest(widget: Widget) -> str:
+    """Return the digest of a widget's page: the view, its program, and the origins of images.
+
+    Hosts cache a page and its policy by URI (openai/openai-apps-sdk-examples#206).
+    """
+    origins = " ".join(sorted(widget.definition.image_origins))
+    parts = (_view_digest().encode(), origins.encode(), program_or_empty(widget))
+    return blake2b(b"\0".join(parts), digest_size=6).hexdigest()
+
+
+@cache
+def _view_digest() -> str:
+    view: dict[str, Any] = orjson.loads((files("widgetd.view") / "view.json").read_bytes())
+    return str(view["sha256"])
 
 
 def _json_inside(program: dict[str, Any]) -> bytes:

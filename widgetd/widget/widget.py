@@ -37,7 +37,7 @@ from widgetd.widget.export import Choice, Comparison, Source, choose, compared
 from widgetd.widget.feed import Feed, compile_feed
 from widgetd.widget.filling import Filler, compile_filler
 from widgetd.widget.limits import LIMITS
-from widgetd.widget.page_program import program_digest
+from widgetd.widget.page_program import page_digest
 from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.summary import Summary, compile_summary
 
@@ -81,13 +81,13 @@ class Proof:
         listing: Identifies the content of its entry in a list of tools.
         entry: Its entry in a list of tools, as JSON; empty if it was not admitted.
         source: The source that is drawn; empty if the file has no JSX, so that there is no choice.
-        program: The digest of its page's program; empty without one.
+        page: The digest of its page.
     """
 
     names: Names
     description: str
     listing: str
-    program: str = ""
+    page: str = ""
     entry: bytes = b""
     source: Source | Literal[""] = ""
 
@@ -235,9 +235,9 @@ class Widget:
         return self.prove().listing
 
     @property
-    def program_digest(self) -> str:
-        """The digest of its page's program; empty without one."""
-        return self.prove().program
+    def page_digest(self) -> str:
+        """The digest of its page: of the view, its program, and the origins of images."""
+        return self.prove().page
 
     @property
     def entry(self) -> bytes:
@@ -262,7 +262,7 @@ class Widget:
                 names=definition.names,
                 description=description,
                 listing=listing,
-                program=program_digest(self),
+                page=page_digest(self),
                 source=self.choice.source,
             )
         return self._proof

@@ -57,7 +57,7 @@ async def text_of(resource: Resource) -> str:
 
 
 def page_uri(registry: Registry, tool: str) -> str:
-    return view_uri(tool, registry.current.widgets[tool].program_digest)
+    return view_uri(tool, registry.current.widgets[tool].page_digest)
 
 
 async def read_json(client: Client, uri: str) -> Any:
@@ -94,7 +94,7 @@ async def test_a_list_of_resources_comes_in_pages_and_names_those_of_the_listed_
 
     pinned = served.widgets["pinned"]
     assert [resource.uri for resource in (*first.resources, *second.resources)] == [
-        view_uri("pinned", pinned.program_digest),
+        view_uri("pinned", pinned.page_digest),
         "widget://pinned/template",
         "widgetd://schemas/result",
         "widgetd://ui-types",
@@ -181,9 +181,17 @@ async def test_page_without_a_program_is_the_view_as_it_is(sidecar: str) -> None
     found = Resources("<head>").find("ui://widgetd/greeting.html", snapshot)
     assert found is not None
 
-    assert snapshot.widgets["greeting"].program_digest == ""
-    assert str(found.uri) == "ui://widgetd/greeting.html"
+    assert str(found.uri) == view_uri("greeting", snapshot.widgets["greeting"].page_digest)
     assert await text_of(found) == "<head>"
+
+
+def test_uri_of_a_page_changes_with_its_program_and_its_image_origins() -> None:
+    images = 'image_origins = ["https://img.example.com"]'
+    sidecars = ("", "program = false", images, f"program = false\n{images}")
+    digests = [widget(sidecar=sidecar).page_digest for sidecar in sidecars]
+
+    assert len(set(digests)) == len(digests)
+    assert widget().page_digest == widget().page_digest
 
 
 async def test_a_render_can_be_read_again_by_its_id(client: Client) -> None:
