@@ -22,7 +22,7 @@ Era = Literal["legacy", "modern"]
 
 @dataclass
 class Connection:
-    """One connected client, and how often it was told that the list of tools changed."""
+    """One connected client, and the number of its tool list notifications."""
 
     client: Client
     told: int = 0
@@ -39,11 +39,11 @@ class Connection:
                 await self._changed.wait()
 
     async def tools(self) -> set[str]:
-        """The names of all listed tools."""
+        """Return the names of all listed tools."""
         return {tool.name for tool in (await self.client.list_tools()).tools}
 
     async def lists(self, name: str, *, present: bool = True) -> None:
-        """Wait until `name` is, or is no more, among the tools; ask only when told of a change."""
+        """Wait until `name` is listed, or no longer; list again only after a notification."""
         told = self.told
         while (name in await self.tools()) != present:
             await self.told_more_than(told)
@@ -54,7 +54,7 @@ class Connection:
             return await self.client.call_tool(name, arguments)
 
     async def answers(self, name: str, arguments: dict[str, Any], tree: dict[str, Any]) -> None:
-        """Wait until a call of `name` answers with `tree`."""
+        """Wait until a call of `name` returns `tree`."""
         with anyio.fail_after(PATIENCE_S):
             while (await self.client.call_tool(name, arguments)).structured_content != tree:  # noqa: ASYNC110 - a client is not told of a result that changed
                 await anyio.sleep(0.01)
@@ -64,7 +64,7 @@ class Connection:
 async def connected(
     target: str | StdioServerParameters | Server[Any], era: Era
 ) -> AsyncIterator[Connection]:
-    """A client of `era` at a URL, over the stdio of a command or in memory; it listens."""
+    """Connect a listening client to a URL, a command over stdio, or a server in memory."""
     async with AsyncExitStack() as stack:
         held: list[Connection] = []
 
@@ -92,7 +92,7 @@ async def _pass_on(listening: Subscription, tell: Callable[[], None]) -> None:
 
 
 def over_stdio(folder: Path) -> StdioServerParameters:
-    """The command of a daemon that serves `folder` over stdio."""
+    """Build the command of a daemon that serves `folder` over stdio."""
     return StdioServerParameters(
         command=sys.executable,
         args=["-m", "widgetd", "serve", str(folder), "--transport", "stdio"],

@@ -1,4 +1,4 @@
-"""Find the real `.widget` files that lie beside the repository, where they do."""
+"""Real `.widget` files beside the repository, if there are any."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ needs_corpus = pytest.mark.skipif(
 
 
 def corpus_files() -> list[Path]:
-    """Every `.widget` file of the corpus in sorted order; none where there is no corpus."""
+    """Return every `.widget` file of the corpus, sorted; empty without a corpus."""
     return sorted(CORPUS.rglob("*.widget"))

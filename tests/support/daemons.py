@@ -14,12 +14,12 @@ from widgetd.daemon.serve import serve
 from widgetd.settings import Settings
 
 PATIENCE_S = 10
-"""Far more than anything here takes on a busy machine."""
+"""Maximum wait; far more than any step takes on a busy machine."""
 
 
 @asynccontextmanager
 async def serving(folder: Path, **settings: Any) -> AsyncIterator[str]:
-    """The URL of a daemon that serves `folder` until the block ends."""
+    """Serve `folder` until the block ends and yield the URL of MCP."""
     url = ""
     stop, started = anyio.Event(), anyio.Event()
 

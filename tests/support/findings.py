@@ -1,4 +1,4 @@
-"""Where a finding points, of one alone."""
+"""Locations of findings in the text of their file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from widgetd.errors import Finding
 
 
 def location_of(finding: Finding, text: str) -> Location:
-    """Where `finding` is in `text`, which is that of its file."""
+    """Locate `finding` in `text`, the text of its file."""
     location = Locations({finding.path: text}).locate(finding)
     assert location is not None
     return location

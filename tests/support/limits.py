@@ -1,4 +1,4 @@
-"""Try hostile input in a process of its own, which may spend so much on each and no more."""
+"""Hostile input in a child process with limits on processor time and memory."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Final
 
 BAR_S: Final = 0.25
 BAR_BYTES: Final = 64 * 2**20
-"""What one input may cost on a quiet machine."""
+"""Maximum cost of one input on a quiet machine."""
 
 
 def tried(module: str, *arguments: str) -> list[str]:
-    """What `module` says that tries each of its cases in a process of its own; "done" ends it."""
+    """Run `module` in a child process and return its lines; the last must be "done"."""
     child = subprocess.run(
         [sys.executable, "-m", module, *arguments],
         capture_output=True,
@@ -30,11 +30,10 @@ def tried(module: str, *arguments: str) -> list[str]:
 
 
 def try_each(cases: Iterable[tuple[object, Callable[[], object]]]) -> int:
-    """Try each case within ten times the bar, say its name before it begins, and count them.
+    """Run each case within ten times the bar, print its name first, and return their number.
 
-    A timer of the kernel ends the process where one takes too long, whatever holds the
-    interpreter then; whatever asks for more memory fails. Whoever calls this has done before
-    what is done only once.
+    A kernel timer ends the process if a case takes too long, even while native code holds the
+    interpreter; an allocation beyond the limit fails. Do one-time work before the call.
     """
     gc.collect()
     with open("/proc/self/statm", encoding="ascii") as statm:  # noqa: PTH123 - a file of the kernel

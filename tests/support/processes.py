@@ -1,4 +1,4 @@
-"""A daemon in a process of its own, for tests of what only a process can do."""
+"""A daemon in a child process, for tests of signals, exits and the command line."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Served:
 
     Attributes:
         process: The process.
-        url: Where MCP is served.
-        greeting: What it printed when it started.
+        url: The URL of MCP.
+        greeting: The text printed at the start.
     """
 
     process: Process
@@ -38,7 +38,7 @@ class Served:
         self.process.send_signal(number)
 
     async def ended(self, within_s: float) -> int:
-        """Wait for the end, and answer the exit code."""
+        """Wait for the end and return the exit code."""
         with anyio.fail_after(within_s):
             return await self.process.wait()
 
@@ -51,13 +51,13 @@ async def daemon_process(
     log: Path | None = None,
     program: Sequence[str] = WIDGETD,
 ) -> AsyncIterator[Served]:
-    """`widgetd serve`, killed at the end if it still runs.
+    """Run `widgetd serve`, and kill it at the end if it still runs.
 
     Args:
-        folder: What it serves.
-        flags: Of the command line.
-        port: Where; 0 for any free one.
-        log: A file that its log is appended to; the test's own standard error without one.
+        folder: The folder to serve.
+        flags: Further arguments of the command line.
+        port: The port; 0 for any free one.
+        log: The file to append the log to; None for the test's standard error.
         program: The command of widgetd.
     """
     command = [*program, "serve", str(folder), "--port", str(port), *flags]

@@ -1,4 +1,4 @@
-"""MCP over plain sockets, for what a well-behaved client would never do."""
+"""MCP over plain sockets, for requests that no well-behaved client sends."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def modern_request(
     name: str = "",
     headers: Mapping[str, str] | None = None,
 ) -> tuple[bytes, bytes]:
-    """A modern request as it goes over the wire: the head, and the body.
+    """Encode a modern request; return its head and its body.
 
     Args:
-        url: Where MCP is served.
+        url: The URL of MCP.
         method: The method, as `tools/call`.
         params: Its parameters, without the envelope.
         name: The `Mcp-Name` header, for methods that name something.
@@ -59,13 +59,13 @@ def modern_request(
 
 
 async def connect(url: str) -> SocketStream:
-    """A connection to the server at `url`."""
+    """Connect to the server at `url`."""
     host, port = url.removeprefix("http://").partition("/")[0].rsplit(":", 1)
     return await anyio.connect_tcp(host, int(port))
 
 
 async def exchange(url: str, *parts: bytes) -> tuple[int, bytes]:
-    """Send `parts` over a connection of their own, and answer the status and the body."""
+    """Send `parts` over a new connection; return the status and the body."""
     with anyio.fail_after(PATIENCE_S):
         async with await connect(url) as stream:
             for part in parts:
@@ -74,7 +74,7 @@ async def exchange(url: str, *parts: bytes) -> tuple[int, bytes]:
 
 
 async def answer(stream: SocketStream) -> tuple[int, bytes]:
-    """Read one response with a content length: its status and its body."""
+    """Read one response with a content length; return its status and its body."""
     received = b""
     while b"\r\n\r\n" not in received:
         received += await stream.receive()

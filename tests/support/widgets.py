@@ -1,4 +1,4 @@
-"""Make widgets, entries and snapshots in tests, without a disk."""
+"""Widgets, entries and snapshots for tests, without a disk."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def widget_file(
     template: str | None = None,
     **more: Any,
 ) -> str:
-    """The text of a `.widget` file that says `text` to `who`."""
+    """Write a `.widget` file that shows `text` and `who`."""
     document = {
         "version": "1.0",
         "name": name,
@@ -42,7 +42,7 @@ def widget_file(
 
 
 def greeting(text: str, who: str) -> dict[str, Any]:
-    """The tree that `widget_file(text=text)` renders for `who`."""
+    """Build the tree that `widget_file(text=text)` renders for `who`."""
     return {"type": "Card", "children": [{"type": "Text", "value": f"{text}, {who}"}]}
 
 
@@ -53,7 +53,7 @@ def source(path: str, text: str) -> Source:
 def widget(
     name: str = "Greeting", *, path: str = "", sidecar: str | None = None, **file: Any
 ) -> Widget:
-    """The widget of a file that says `file`, see `widget_file`, and of a sidecar's text."""
+    """Load a widget from the arguments of `widget_file` and the text of a sidecar."""
     path = path or f"{name}.widget"
     beside = None if sidecar is None else source(f"{path}.toml", sidecar)
     return load(source(path, widget_file(name, **file)), beside, limits=Limits())
