@@ -194,7 +194,10 @@ class Upstream:
         # In a thread, or all calls would wait; before the timeout, for it is not the upstream's.
         await anyio.to_thread.run_sync(import_client, declaration)
         self._recorder = recorder = RecordingTransport(
-            private=declaration.table.private, is_mcp=self.has_session, clock=self.clock
+            private=declaration.table.private,
+            is_mcp=self.has_session,
+            clock=self.clock,
+            reduce=self._reduce if self.has_session else None,
         )
         try:
             if not self.has_session:

@@ -70,6 +70,7 @@ class ToolListing:
         self._patterns = patterns
         self._named = {pattern for pattern in patterns if not _WILDCARDS & set(pattern)}
         self._schemas_bytes = 0
+        self._reduced: list[dict[str, Any]] | None = None
 
     def reduce(self, page: dict[str, Any]) -> None:
         """Accept the tools of one `tools/list` result, and leave in it only what the SDK needs.
@@ -79,8 +80,10 @@ class ToolListing:
         Args:
             page: The result as parsed JSON; its `tools` are replaced.
         """
-        accepted = []
         entries = page.get("tools")
+        if self._reduced is not None and entries == self._reduced:
+            return  # by the transport, which a large page passes before the session
+        accepted = []
         for entry in entries if isinstance(entries, list) else ():
             tool = self._accept(entry)
             if isinstance(tool, str):
@@ -89,7 +92,7 @@ class ToolListing:
                 self.tools[tool.name] = tool
                 self._schemas_bytes += len(tool.schema_json)
                 accepted.append(_for_sdk(tool.name, entry["inputSchema"], tool.schema_json))
-        page["tools"] = accepted
+        page["tools"] = self._reduced = accepted
 
     def drop(self, reason: str) -> None:
         """Count one thing that was left out."""

@@ -9,9 +9,11 @@ from collections.abc import AsyncIterator
 import anyio
 import anyio.lowlevel
 import httpx2
+import orjson
 import pytest
 
 from widgetd.upstreams.limits import LIMITS
+from widgetd.upstreams.listing import ToolListing
 from widgetd.upstreams.transport import (
     TOO_LARGE,
     RecordingTransport,
@@ -139,3 +141,38 @@ async def test_response_with_too_many_containers_stops() -> None:
     assert recorder.failure is not None
     assert recorder.failure.reason == TOO_LARGE
     assert source.sent == 100
+
+
+async def test_large_list_is_reduced_once_before_the_sdk_parses_it() -> None:
+    useful = {
+        "name": "lookup",
+        "inputSchema": {"type": "object"},
+        "annotations": {"readOnlyHint": True},
+    }
+    listed = {"jsonrpc": "2.0", "id": 1, "result": {"tools": [*([{}] * 50_000), useful]}}
+    listing = ToolListing(())
+    source = Source([orjson.dumps(listed)], content_type="application/json")
+    recorder = RecordingTransport(private=True, is_mcp=True, reduce=listing.reduce, _inner=source)
+    async with http_client(recorder, {}) as http:
+        response = (await http.get("http://a.example")).json()
+    listing.reduce(response["result"])
+
+    assert response["result"]["tools"] == [
+        {"name": "lookup", "inputSchema": {"type": "object", "properties": {}}}
+    ]
+    assert (listing.tools.keys(), listing.dropped) == ({"lookup"}, {"shape": 50_000})
+    assert listing.tools["lookup"].is_read_only
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b'["tools"]', b'"tools"', b'{"result": "tools"}', b'{"result": ["tools"]}', b'{"tools": NaN}'],
+)
+async def test_large_response_that_is_no_list_of_tools_is_left_as_it_is(body: bytes) -> None:
+    body += b" " * LIMITS.loop_bytes
+    source = Source([body], content_type="application/json")
+    recorder = RecordingTransport(
+        private=True, is_mcp=True, reduce=ToolListing(()).reduce, _inner=source
+    )
+    async with http_client(recorder, {}) as http:
+        assert (await http.get("http://a.example")).content == body
