@@ -131,8 +131,8 @@ IN_A_STORE = {
     "Traces._traces",
     "UpstreamFeeds.held",
     "_Queue.keys",
-    "_Share.entries",
-    "_Share.keys",
+    "_OwnerEntries.entries",
+    "_OwnerKeys.keys",
 }
 """What the rows of `STORES` fill."""
 
