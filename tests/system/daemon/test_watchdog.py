@@ -46,14 +46,14 @@ STALLING_FILTER = (
     + """
 from widgetd.template.builtins import text
 
-paid = text.paid
+charge_text = text.charge_text
 
 def stalling(budget, value, *args):
     if value == "stall":
         stuck()
-    return paid(budget, value, *args)
+    return charge_text(budget, value, *args)
 
-text.paid = stalling
+text.charge_text = stalling
 """
 )
 """Makes the filter `upper` never return from one word."""

@@ -18,12 +18,13 @@ from widgetd.files.write import append_lines
 
 FILLING = """
 import json, resource, sys
+from dataclasses import replace
 from pathlib import Path
 import anyio
 from tests.system.mcp.test_audit import called
 from widgetd.observe import audit as module
 
-module.GATHER_S = module.RETRY_S = 0.001
+module.LIMITS = replace(module.LIMITS, gather_s=0.001, retry_s=0.001)
 HARD = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
 
 async def fill(folder, room):

@@ -49,6 +49,7 @@ def test_metadata_of_a_render_is_what_the_public_type_describes() -> None:
         version=2,
         state="done",
         note="Booked.",
+        repeatable=("counter.add",),
     )
 
     for one in (render(), full):
