@@ -46,7 +46,7 @@ async def test_what_was_built_beforehand_is_found_drawn_and_dressed_below_any_pa
             await page.locator("#state").select_option("sample")
             await drawn.get_by_role("button", name="Follow").click()
             await page.get_by_role("tab", name="Actions").click()
-            await page.locator("#log", has_text="there is no daemon behind this page").wait_for()
+            await page.locator("#log", has_text="no daemon serves this page").wait_for()
             live = await page.locator("[data-live]").inner_text()
 
     assert title == "Flight tracker, dark"
