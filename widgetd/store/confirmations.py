@@ -1,0 +1,45 @@
+"""Calls that wait for a person's word, each under a token that is good for one call.
+
+    ask(call) -> token -> the person agrees -> take(token) -> the call, once
+
+The call itself is kept, so what runs is what was shown: whoever presses cannot send other
+arguments with the same token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from secrets import token_urlsafe
+from typing import Any
+
+from widgetd.store.contract import Idempotency
+
+
+class Confirmations:
+    """The pending calls of all replicas, in the store of idempotent answers."""
+
+    def __init__(self, answers: Idempotency) -> None:
+        self._answers = answers
+
+    async def ask(self, call: Mapping[str, Any], *, owner: str) -> str:
+        """Keep `call`, JSON, for `owner` to confirm; return its token, which cannot be guessed."""
+        token = f"c_{token_urlsafe(16)}"
+        await self._answers.remember(_key("asked", token, owner), call, owner=owner)
+        return token
+
+    async def take(self, token: str, *, owner: str) -> Mapping[str, Any] | None:
+        """Return the call under `token` to the first caller that asks; None to all others.
+
+        Also None: the call is another owner's, or it has expired.
+        """
+        call = await self._answers.recall(_key("asked", token, owner))
+        if call is None:
+            return None
+        # Not the call's own key: the store keeps the first answer, and no replica can delete it.
+        mine = {"by": token_urlsafe(8)}
+        first = await self._answers.remember(_key("taken", token, owner), mine, owner=owner)
+        return call if first == mine else None
+
+
+def _key(kind: str, token: str, owner: str) -> str:
+    return f"confirmation {kind} {owner} {token}"
