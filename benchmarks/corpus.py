@@ -26,8 +26,8 @@ from widgetd.catalog.loader import load_widget
 from widgetd.checks import check_widget
 from widgetd.errors import CallError, WidgetError
 from widgetd.schema.sampling.sample import State, sample
+from widgetd.studio.compare import argument_sets, compare, differ
 from widgetd.widget.components import tree as normalised
-from widgetd.widget.export import argument_sets, differing
 from widgetd.widget.widget import Widget
 
 CORPUS = ROOT.parent / "shared" / "corpus"
@@ -65,7 +65,7 @@ class File:
         widget = self.widget
         if widget is None or widget.definition.studio is None or not widget.definition.view:
             return []
-        if not widget.comparison.is_export:
+        if not compare(widget).is_export:
             return []
         sets = argument_sets(widget.definition.studio, widget.schema)
         filled = [widget.schema.with_defaults(dict(each)) for each in sets]
@@ -149,7 +149,7 @@ def _counted(files: list[File], render: Render) -> Counter[str]:
             if name == "renders its own sample" and made is not None:
                 counted["equals its preview"] += _same(made, _preview(file))
         counted[AGREES] += bool(file.of_jsx) and all(
-            made is not None and not any(True for _ in differing(normalised(json.dumps(made)), of))
+            made is not None and not differ(normalised(json.dumps(made)), of)
             for arguments, of in file.of_jsx
             for made in [render(file.path, arguments)[1]]
         )

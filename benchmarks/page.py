@@ -30,7 +30,7 @@ from benchmarks.folders import bundled
 from tests.support.corpus import corpus_files
 from widgetd import CallError, Widget, WidgetError, load_widget
 from widgetd.schema.sampling.sample import sample
-from widgetd.widget.export import differing
+from widgetd.studio.compare import differ
 from widgetd.widget.page_program import NoProgramError, page_program
 from widgetd.widget.samples import GENERATED, generate_samples, list_examples, list_studio_samples
 
@@ -192,7 +192,7 @@ def verdict(case: Case, outcome: Mapping[str, Any]) -> str:
         return "both fail" if tree is None else "the server fails, the page draws"
     if tree is None:
         return "the page fails"
-    return "different" if any(True for _ in differing(tree, case.tree)) else "equal"
+    return "different" if differ(tree, case.tree) else "equal"
 
 
 def main() -> int:

@@ -21,6 +21,7 @@ from benchmarks.table import Row, at_most, spread
 from tests.support.corpus import corpus_files
 from widgetd import CallError, Widget, WidgetError, load_widget
 from widgetd.limits import Limits
+from widgetd.studio.compare import compare
 from widgetd.template import Template, compile_template
 from widgetd.template.jsx import compile_view
 from widgetd.template.parser import parse
@@ -101,7 +102,7 @@ def _views(path: Path) -> tuple[Case, Case] | None:
     try:
         widget = load_widget(path)
         definition = widget.definition
-        if not definition.view or not widget.comparison.agrees:
+        if not definition.view or not compare(widget).agrees:
             return None
         arguments = widget.fill(_sample(widget))
         tree(widget.view.render(arguments))

@@ -28,6 +28,7 @@ from widgetd.files.source import Source
 from widgetd.files.stamp import QUIET_MS
 from widgetd.limits import Limits
 from widgetd.logs import get_logger
+from widgetd.studio.choose import choose
 from widgetd.widget.definition import define
 from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.widget import Widget
@@ -303,7 +304,7 @@ def get_widget(name: str, folder: str | os.PathLike[str] | None = None) -> Widge
 
 
 def _load_uncompiled(source: Source, sidecar: Source | None, *, limits: Limits) -> Widget:
-    return Widget(define(source, sidecar, limits=limits), limits=limits)
+    return Widget(define(source, sidecar, limits=limits), choose=choose, limits=limits)
 
 
 def _scan_once(

@@ -24,11 +24,12 @@ from widgetd.files.folder import Folder, open_folder
 from widgetd.files.source import Source, read
 from widgetd.limits import Limits
 from widgetd.logs import get_logger
+from widgetd.studio.choose import choose
 from widgetd.text_search import did_you_mean
 from widgetd.widget.definition import compute_digest, define, redefine
 from widgetd.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX
 from widgetd.widget.sidecar import SUFFIX
-from widgetd.widget.widget import CheckJsx, Proof, Widget, compile_widget
+from widgetd.widget.widget import CheckJsx, Proof, Widget
 
 if TYPE_CHECKING:
     from widgetd.catalog.proof_cache import ProofCache
@@ -157,7 +158,11 @@ class Loader:
     def _from_proof(self, source: Source, sidecar: Source | None, proof: Proof) -> Widget:
         definition = redefine(source, sidecar, proof.names)
         return Widget(
-            definition, limits=self.limits, proof=proof, check_jsx=_check_jsx(self._precheck)
+            definition,
+            choose=choose,
+            limits=self.limits,
+            proof=proof,
+            check_jsx=_check_jsx(self._precheck),
         )
 
     def prove(self, source: Source, sidecar: Source | None) -> Proof:
@@ -213,16 +218,19 @@ def load(
     source: Source,
     sidecar: Source | None = None,
     *,
-    limits: Limits,
+    limits: Limits | None = None,
     check_jsx: CheckJsx | None = None,
 ) -> Widget:
-    """Return the widget of a file and its sidecar, whether or not it can be listed.
+    """Return the proven widget of a file and its sidecar, whether or not it can be listed.
 
     Raises:
         WidgetError: They make none.
     """
+    limits = limits or Limits()
     definition = define(source, sidecar, limits=limits)
-    return compile_widget(definition, limits=limits, check_jsx=check_jsx)
+    widget = Widget(definition, choose=choose, limits=limits, check_jsx=check_jsx)
+    widget.prove()
+    return widget
 
 
 def _check_jsx(precheck: Precheck | None) -> CheckJsx | None:

@@ -18,7 +18,7 @@ import orjson
 from widgetd.catalog.limits import LIMITS
 from widgetd.catalog.state import StateFolder
 from widgetd.widget.definition import Names
-from widgetd.widget.export import Source
+from widgetd.widget.sources import Source
 from widgetd.widget.widget import Proof
 
 FILE = "proofs.jsonl"

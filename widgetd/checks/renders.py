@@ -17,12 +17,13 @@ from widgetd.checks.limits import LIMITS
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.limits import Limits
 from widgetd.schema.json_values import resolve_pointer
-from widgetd.schema.phrase import join_alternatives, shorten_json
+from widgetd.schema.phrase import join_alternatives
+from widgetd.studio.compare import describe_differences, differ, differences
+from widgetd.studio.limits import LIMITS as STUDIO_LIMITS
 from widgetd.template import Template
 from widgetd.widget.actions import WidgetAction
 from widgetd.widget.components import check_tree, tree
 from widgetd.widget.document import Studio
-from widgetd.widget.export import ABSENT, MOST_DIFFERENCES, Difference, differences, differing
 from widgetd.widget.samples import (
     Sample,
     filter_admitted,
@@ -219,7 +220,7 @@ def check_preview(widget: Widget, studio: Studio, preview: Mapping[str, Any]) ->
         return
     found = list(differences(own.tree, expected))
     if found:
-        rest = len(found) - MOST_DIFFERENCES
+        rest = len(found) - STUDIO_LIMITS.differences
         more = f", and {rest} more" if rest > 0 else ""
         described = describe_differences(found, "not")
         yield Finding(
@@ -238,23 +239,11 @@ def _advise_on_preview(widget: Widget, preview: Any, own: Any) -> str:
         view = tree(widget.view.render(arguments))
     except (CallError, WidgetError):
         return "export the widget again, or correct the template"
-    if not any(True for _ in differing(view, preview)):
+    if not differ(view, preview):
         return "the JSX draws the preview: write in the template what it says, or export again"
-    if not any(True for _ in differing(view, own)):
+    if not differ(view, own):
         return "the JSX draws the same: export the widget again, for its preview or sample is old"
     return "the JSX draws neither: export the widget again, and correct what was changed since"
-
-
-def describe_differences(differences: Sequence[Difference], between: str) -> str:
-    """Describe the first differences of two trees, as a finding's clause."""
-    return "; ".join(
-        f"{at or '/'} is {_format(got)}, {between} {_format(want)}"
-        for at, got, want in differences[:MOST_DIFFERENCES]
-    )
-
-
-def _format(value: Any) -> str:
-    return "absent" if value is ABSENT else shorten_json(value)
 
 
 class OutputProbe:

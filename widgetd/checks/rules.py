@@ -9,11 +9,12 @@ from typing import Any
 
 import orjson
 
-from widgetd.checks import exporter, images, renders, schemas, texts
+from widgetd.checks import images, renders, schemas, texts
 from widgetd.checks.declared_paths import DeclaredPaths
 from widgetd.errors import Finding
 from widgetd.schema.json_text import decode
 from widgetd.schema.validator import Schema
+from widgetd.studio import findings
 from widgetd.widget.actions import WidgetAction
 from widgetd.widget.actions.widget_actions import VARIANTS, collect_actions
 from widgetd.widget.definition import Definition
@@ -45,11 +46,11 @@ RULES = (
     Rule(("W1116", "W1117"), ("definition",), texts.check_description),
     Rule(
         ("W1307", "W1308", "W1309", "W1325", "W1326"),
-        ("widget", "outcomes"),
-        exporter.check_template_source,
+        ("widget", "trees"),
+        findings.check_template_source,
     ),
-    Rule(("W1324",), ("template",), exporter.check_wrapped_data),
-    Rule(("W1328",), ("widget", "schema"), exporter.check_other_readers),
+    Rule(("W1324",), ("template",), findings.check_wrapped_data),
+    Rule(("W1328",), ("widget", "schema"), findings.check_other_readers),
     Rule(("W1215",), ("widget",), schemas.check_schema_exists),
     Rule(("W1320", "W1321"), ("widget", "declared_paths", "strict"), schemas.check_template_reads),
     Rule(("W1212",), ("schema",), schemas.check_portability),
@@ -166,6 +167,13 @@ class Subject:
     def outcomes(self) -> tuple[renders.Outcome, ...] | None:
         """Render the author's and generated samples, and return the outcomes."""
         return None if self.widget is None else tuple(renders.render_samples(self.widget))
+
+    @property
+    def trees(self) -> findings.Trees | None:
+        """Return the arguments that render, each with its tree."""
+        if self.outcomes is None:
+            return None
+        return [(one.sample.arguments, one.tree) for one in self.outcomes if one.tree is not None]
 
     @cached_property
     def actions(self) -> tuple[WidgetAction, ...] | None:

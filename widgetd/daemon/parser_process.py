@@ -212,11 +212,12 @@ def _parse(request: dict[str, Any], limits: ParserProcessLimits) -> None:
 
 
 def _parse_jsx(text: str, limits: ParserProcessLimits) -> None:
-    from widgetd.template.jsx import compile_twin, compile_view  # noqa: PLC0415 - as it is needed
+    from widgetd.studio.exporter import compile_exported  # noqa: PLC0415 - as it is needed
+    from widgetd.template.jsx import compile_view  # noqa: PLC0415
 
     compile_view("<Card/>", limits=Limits())  # imports the library, which the limit is to leave out
     limit_resources(limits)
-    for compile_jsx in (compile_view, compile_twin):
+    for compile_jsx in (compile_view, compile_exported):
         compile_jsx(text, limits=Limits())
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import orjson
 
@@ -29,7 +29,23 @@ from widgetd.widget.components.lucide import find_icons
 
 if TYPE_CHECKING:
     from widgetd.schema.validator import Schema
-    from widgetd.widget.widget import Widget
+    from widgetd.template import Template
+    from widgetd.template.jsx import View
+    from widgetd.widget.definition import Definition
+    from widgetd.widget.filling import Filler
+
+
+class WidgetParts(Protocol):
+    """The parts of a widget that its page is made of; each is compiled on first use."""
+
+    @property
+    def definition(self) -> Definition: ...  # noqa: D102
+    @property
+    def drawing(self) -> Template | View: ...  # noqa: D102
+    @property
+    def filler(self) -> Filler: ...  # noqa: D102
+    @property
+    def schema(self) -> Schema: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +70,7 @@ class NoProgramError(Exception):
     """A widget cannot be drawn by its page alone; the message says why, as a clause."""
 
 
-def page_program(widget: Widget) -> bytes:
+def page_program(widget: WidgetParts) -> bytes:
     """Return the program of a widget's page as JSON.
 
     Raises:
@@ -87,7 +103,7 @@ def page_program(widget: Widget) -> bytes:
     return json
 
 
-def program_or_empty(widget: Widget) -> bytes:
+def program_or_empty(widget: WidgetParts) -> bytes:
     """Return the program of a widget's page as JSON, empty if it has none."""
     try:
         return page_program(widget)
@@ -95,7 +111,7 @@ def program_or_empty(widget: Widget) -> bytes:
         return b""
 
 
-def page_digest(widget: Widget) -> str:
+def page_digest(widget: WidgetParts) -> str:
     """Return the digest of a widget's page: the view, its program, and the origins of images.
 
     Hosts cache a page and its policy by URI (openai/openai-apps-sdk-examples#206).

@@ -33,18 +33,21 @@ from widgetd.widget.components import load_chatkit_widgets, parse_tree, to_chatk
 from widgetd.widget.components.lucide import make_tool_icon
 from widgetd.widget.definition import Definition, Names
 from widgetd.widget.description import describe, sort_by_content
-from widgetd.widget.export import Choice, Comparison, Source, choose, compared
 from widgetd.widget.feed import Feed, compile_feed
 from widgetd.widget.filling import Filler, compile_filler
 from widgetd.widget.limits import LIMITS
 from widgetd.widget.page_program import page_digest
 from widgetd.widget.sidecar import SUFFIX
+from widgetd.widget.sources import Choice, Source
 from widgetd.widget.summary import Summary, compile_summary
 
 _BEGINNING = compile_pattern(r'\A\s*+\{\s*"type"\s*:\s*"([^"{\\]*)"')
 
 CheckJsx = Callable[[str], None]
 """Raises `WidgetError` if parsing that JSX exceeds its limits; blocks."""
+
+Choose = Callable[["Widget"], Choice]
+"""Chooses the source of a widget to render; raises `WidgetError` if none can be compiled."""
 
 if TYPE_CHECKING:
     from chatkit.widgets import DynamicWidgetRoot
@@ -98,7 +101,10 @@ class Widget:
     Attributes:
         definition: The content of the file and its sidecar.
 
+        limits: The limits of its renders.
+
     Args:
+        choose: Chooses the source to render; `widgetd.studio.choose` in all of widgetd.
         proof: The results of an earlier proof, if there was one.
         check_jsx: Called before unproven JSX is parsed in this process; None for no check.
     """
@@ -107,19 +113,21 @@ class Widget:
         self,
         definition: Definition,
         *,
+        choose: Choose,
         limits: Limits,
         proof: Proof | None = None,
         check_jsx: CheckJsx | None = None,
     ) -> None:
         self.definition = definition
-        self._limits = limits
+        self.limits = limits
+        self._choose = choose
         self._proof = proof
         self._check_jsx = check_jsx
 
     @cached_property
     def choice(self) -> Choice:
         """The file's source that is drawn, and the reason."""
-        return choose(self)
+        return self._choose(self)
 
     @property
     def source(self) -> Source | Literal[""]:
@@ -137,18 +145,6 @@ class Widget:
         return self.definition.view_at if self.source == "view" else "/template"
 
     @cached_property
-    def comparison(self) -> Comparison:
-        """The comparison of the file's template with its JSX.
-
-        Raises:
-            WidgetError: One of the two cannot be compiled.
-        """
-        definition = self.definition
-        assert definition.studio is not None  # noqa: S101 - only asked of a file that holds JSX
-        _ = self.view
-        return compared(definition.template, definition.studio, self.schema, self._limits)
-
-    @cached_property
     def view(self) -> View:
         """The file's compiled JSX."""
         from widgetd.template.jsx import compile_view  # noqa: PLC0415 - few files need it
@@ -159,13 +155,13 @@ class Widget:
             # A file in JSX was checked before it was read.
             if not (self._check_jsx is None or is_proven or self.definition.is_jsx):
                 self._check_jsx(self.definition.view)
-            return compile_view(self.definition.view, limits=self._limits)
+            return compile_view(self.definition.view, limits=self.limits)
 
     @cached_property
     def template(self) -> Template:
         """The file's compiled template."""
         with self._errors_within("/template"):
-            return _compile_template(self.definition.path, self.definition.template, self._limits)
+            return _compile_template(self.definition.path, self.definition.template, self.limits)
 
     @cached_property
     def schema(self) -> Schema:
@@ -179,33 +175,33 @@ class Widget:
             written = {"type": "object", "properties": {name: {} for name in sorted(names)}}
         with self._errors_within("/jsonSchema"):
             text = repr(written)
-            return _compile_schema(_SchemaSource(self.definition.path, text, written), self._limits)
+            return _compile_schema(_SchemaSource(self.definition.path, text, written), self.limits)
 
     @cached_property
     def summary(self) -> Summary:
         """The compiled summary of renders."""
         schema = self.schema
         with self._errors_within(file=SUFFIX):
-            return compile_summary(self.definition, schema, limits=self._limits)
+            return compile_summary(self.definition, schema, limits=self.limits)
 
     @cached_property
     def filler(self) -> Filler:
         """The compiled ids and derived arguments."""
         with self._errors_within(file=SUFFIX):
-            return compile_filler(self.definition.sidecar, limits=self._limits)
+            return compile_filler(self.definition.sidecar, limits=self.limits)
 
     @cached_property
     def checks(self) -> Checks:
         """The compiled checks of action payloads."""
         with self._errors_within(file=SUFFIX):
-            return compile_checks(self.definition.sidecar, limits=self._limits)
+            return compile_checks(self.definition.sidecar, limits=self.limits)
 
     @cached_property
     def feed(self) -> Feed | None:
         """The compiled feed; None if the caller brings all arguments."""
         part, schema = self.definition.sidecar.feed, self.schema
         with self._errors_within(file=SUFFIX):
-            return None if part is None else compile_feed(part, schema, limits=self._limits)
+            return None if part is None else compile_feed(part, schema, limits=self.limits)
 
     @property
     def input_schema(self) -> Mapping[str, Any]:
@@ -443,19 +439,6 @@ class Widget:
             "return": returns,
         }
         return call
-
-
-def compile_widget(
-    definition: Definition, *, limits: Limits | None = None, check_jsx: CheckJsx | None = None
-) -> Widget:
-    """Prove a definition and return its widget with all parts compiled.
-
-    Raises:
-        WidgetError: It cannot be served; the finding says where in the file and why.
-    """
-    widget = Widget(definition, limits=limits or Limits(), check_jsx=check_jsx)
-    widget.prove()
-    return widget
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,13 @@ from tests.support.widgets import widget_file
 from tests.unit.template.test_prices import START, STATEMENTS
 from widgetd.catalog.catalog import Catalog
 from widgetd.catalog.loader import Loader
+from widgetd.catalog.loader import load as load_file
 from widgetd.checks import check_widget
 from widgetd.checks.renders import render_samples
 from widgetd.daemon.loading import admit
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.files.source import Source
-from widgetd.widget.definition import define
-from widgetd.widget.widget import Widget, compile_widget
+from widgetd.widget.widget import Widget
 
 WIDGETS = Path(__file__).parents[3] / "widgets"
 BAD = sorted((Path(__file__).parents[2] / "widgets" / "bad").glob("*.widget"))
@@ -127,6 +127,6 @@ def test_a_bad_widget_is_refused_in_the_words_of_a_check(path: Path) -> None:
 
 def test_a_template_that_spends_all_it_may_is_not_drawn_with_one_sample_after_another() -> None:
     endless = widget_file(template=NEVER_DRAWN["it never ends"][0]).encode()
-    widget = compile_widget(define(Source.of("a.widget", endless)))
+    widget = load_file(Source.of("a.widget", endless))
 
     assert [outcome.exhausted for outcome in render_samples(widget)] == [True, True, True]

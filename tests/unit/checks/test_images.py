@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
+from widgetd.catalog.loader import load
 from widgetd.checks import check_widget
 from widgetd.files.source import Source
-from widgetd.widget.definition import define
-from widgetd.widget.widget import compile_widget
 
 GIVEN = '{"type":"Card","children":[{"type":"Image","src":{{ src | tojson }}}]}'
 ADDRESS = {"type": "string", "format": "uri"}
@@ -31,7 +30,7 @@ def said(
     }
     source = Source(path="parcel.widget", content=json.dumps(file).encode(), digest="")
     sidecar = Source(path="parcel.widget.toml", content=toml.encode(), digest="")
-    found = check_widget(compile_widget(define(source, sidecar)), image_origins=allowed)
+    found = check_widget(load(source, sidecar), image_origins=allowed)
     return [str(one) for one in found if one.code in ("W1410", "W1415", "W1416")]
 
 

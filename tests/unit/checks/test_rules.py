@@ -7,6 +7,7 @@ import pytest
 
 from tests.support.corpus import CORPUS, corpus_files, needs_corpus
 from tests.support.findings import location_of
+from widgetd.catalog.loader import load
 from widgetd.checks import check_widget
 from widgetd.checks.declared_paths import DeclaredPaths
 from widgetd.checks.renders import OutputProbe, render_samples
@@ -15,9 +16,9 @@ from widgetd.checks.schemas import find_unread_fields
 from widgetd.errors import CODES, Finding, WidgetError
 from widgetd.files.source import Source
 from widgetd.limits import Limits
+from widgetd.studio.compare import differences
 from widgetd.widget.definition import define
-from widgetd.widget.export import differences
-from widgetd.widget.widget import Widget, compile_widget
+from widgetd.widget.widget import Widget
 
 
 def widget(template: str, toml: str = "", **properties: Any) -> Widget:
@@ -31,7 +32,7 @@ def widget(template: str, toml: str = "", **properties: Any) -> Widget:
     }
     source = Source(path="parcel.widget", content=json.dumps(file).encode(), digest="")
     sidecar = Source(path="parcel.widget.toml", content=toml.encode(), digest="")
-    return compile_widget(define(source, sidecar))
+    return load(source, sidecar)
 
 
 def said(made: Widget, *, strict: bool = False) -> list[str]:
@@ -291,9 +292,7 @@ def test_every_real_widget_renders_or_is_warned_about() -> None:
     for path in corpus_files():
         relative = path.relative_to(CORPUS).as_posix()
         try:
-            made = compile_widget(
-                define(Source(path=relative, content=path.read_bytes(), digest=""))
-            )
+            made = load(Source(path=relative, content=path.read_bytes(), digest=""))
         except WidgetError:
             continue
         served[path.name] = check_widget(made)
@@ -434,7 +433,7 @@ def test_arguments_that_are_guessed_are_said_to_be(template: str, of: str) -> No
     file = {"version": "1.0", "name": "Parcel", "description": "Parcels.", "template": template}
     source = Source(path="parcel.widget", content=json.dumps(file).encode(), digest="")
 
-    assert [one for one in said(compile_widget(define(source))) if one.startswith("W1215")] == [
+    assert [one for one in said(load(source)) if one.startswith("W1215")] == [
         (
             f"W1215 parcel.widget: there is no jsonSchema, so the arguments are inferred{of}; "
             "export the widget again, or write one: callers learn no types"
@@ -444,7 +443,7 @@ def test_arguments_that_are_guessed_are_said_to_be(template: str, of: str) -> No
 
 def test_jsx_without_a_schema_is_told_where_to_write_one() -> None:
     content = b"<Card><Text value={town} /></Card>"
-    made = compile_widget(define(Source(path="parcel.widget.jsx", content=content, digest="")))
+    made = load(Source(path="parcel.widget.jsx", content=content, digest=""))
 
     assert [one for one in said(made) if one.startswith("W1215")] == [
         (

@@ -14,7 +14,8 @@ from typing import Final
 from tests.support.limits import try_each
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
-from widgetd.template.jsx import compile_twin, compile_view
+from widgetd.studio.exporter import compile_exported
+from widgetd.template.jsx import compile_view
 
 SIZE: Final = 65_536
 
@@ -108,9 +109,9 @@ ARGUMENTS: Final = {
 
 
 def attacked(text: str) -> str:
-    """What compiling and rendering a text as a view, and as its twin, comes to."""
+    """Compile and render a text as JSX and as the exporter reads it; return the first result."""
     said = []
-    for compiled in (compile_view, compile_twin):
+    for compiled in (compile_view, compile_exported):
         try:
             said.append(compiled(text, limits=Limits()).render(ARGUMENTS)[:20])
         except (WidgetError, CallError) as error:

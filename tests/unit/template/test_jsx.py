@@ -15,7 +15,8 @@ from tests.support.limits import tried
 from tests.unit.template import jsx_attacks
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
-from widgetd.template.jsx import compile_twin, compile_view
+from widgetd.studio.exporter import compile_exported
+from widgetd.template.jsx import compile_view
 from widgetd.template.jsx.parse import MAX_DEPTH
 
 LIMITS = Limits()
@@ -223,8 +224,8 @@ def test_a_view_says_what_it_reads_and_where(view: str, reads: list[str]) -> Non
         ("<A b={rows.map(r => r.n)} c={s + n}/>", {"b": [1, 2], "c": "a b3"}),
     ],
 )  # fmt: skip
-def test_the_twin_loses_what_the_exporter_loses(view: str, expected: dict[str, Any]) -> None:
-    made = compile_twin(view, limits=LIMITS)
+def test_exported_jsx_loses_what_the_exporter_loses(view: str, expected: dict[str, Any]) -> None:
+    made = compile_exported(view, limits=LIMITS)
 
     assert json.loads(made.render(ARGUMENTS)) == {"type": "A", **expected}
 
@@ -296,7 +297,7 @@ def test_any_text_is_compiled_or_refused(text: str) -> None:
 @settings(max_examples=300)
 @given(EXPRESSIONS)
 def test_any_expression_is_evaluated_or_fails_as_a_call_does(expression: str) -> None:
-    for compiled in (compile_view, compile_twin):
+    for compiled in (compile_view, compile_exported):
         made = compiled(f"<A b={{{expression}}}>{{{expression}}}</A>", limits=LIMITS)
         with contextlib.suppress(CallError):
             assert json.loads(made.render(ARGUMENTS))["type"] == "A"

@@ -9,10 +9,9 @@ from hypothesis import given, settings
 
 from stress.judging import Judge
 from stress.spoiling import spoilt_files
+from widgetd.catalog.loader import load
 from widgetd.checks import check_widget
 from widgetd.files.source import Source
-from widgetd.widget.definition import define
-from widgetd.widget.widget import compile_widget
 
 FOLDER = Path(__file__).parents[3] / "widgets"
 BUNDLED = [path.read_bytes() for path in sorted(FOLDER.glob("*.widget"))]
@@ -30,11 +29,9 @@ def test_a_spoilt_widget_is_judged_or_refused_and_either_names_the_file(content:
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.widget")), ids=lambda path: path.stem)
 def test_a_bundled_widget_leaves_nothing_to_say(path: Path) -> None:
     sidecar = path.with_name(path.name + ".toml")
-    widget = compile_widget(
-        define(
-            Source(path=path.name, content=path.read_bytes(), digest=""),
-            Source(path=sidecar.name, content=sidecar.read_bytes(), digest=""),
-        )
+    widget = load(
+        Source(path=path.name, content=path.read_bytes(), digest=""),
+        Source(path=sidecar.name, content=sidecar.read_bytes(), digest=""),
     )
 
     assert [str(finding) for finding in check_widget(widget)] == []

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from widgetd.catalog.loader import load
 from widgetd.checks import check_widget
 from widgetd.errors import Finding, WidgetError
 from widgetd.files.source import Source
 from widgetd.mcp.builtin import CORE_TOOLS
 from widgetd.render.entry import tool_entry
-from widgetd.widget.definition import define
-from widgetd.widget.widget import compile_widget
 
 FOLDER = Path(__file__).parents[2] / "widgets" / "bad"
 BAD = sorted(FOLDER.glob("*.widget"))
@@ -30,7 +29,7 @@ def findings_of(path: Path) -> list[Finding]:
     file = source(path)
     assert file is not None
     try:
-        widget = compile_widget(define(file, source(path.with_name(path.name + ".toml"))))
+        widget = load(file, source(path.with_name(path.name + ".toml")))
         tool_entry(widget, reserved={tool.name for tool in CORE_TOOLS})
     except WidgetError as error:
         return [error.finding]

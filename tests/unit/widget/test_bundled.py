@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from tests.unit.schema.schemas import with_nulls
+from widgetd.catalog.loader import load
 from widgetd.checks import check_widget
 from widgetd.files.source import Source
 from widgetd.schema.sampling.sample import sample
-from widgetd.widget.definition import define
 from widgetd.widget.document import Studio
 from widgetd.widget.states import show_state
-from widgetd.widget.widget import Widget, compile_widget
+from widgetd.widget.widget import Widget
 
 States = dict[str, Mapping[str, Any]]
 
@@ -61,7 +61,7 @@ NAMES = sorted(path.stem for path in FOLDER.glob("*.widget"))
 
 @cache
 def compiled(name: str) -> Widget:
-    return compile_widget(define(source(f"{name}.widget"), source(f"{name}.widget.toml")))
+    return load(source(f"{name}.widget"), source(f"{name}.widget.toml"))
 
 
 def source(name: str) -> Source:

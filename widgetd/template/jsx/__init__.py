@@ -7,17 +7,14 @@ its place in the JSX.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from widgetd.template.jsx.twin import ExporterCompiler
 from widgetd.template.jsx.view import View, constants
 
 if TYPE_CHECKING:
     from widgetd.limits import Limits
 
-__all__ = ["View", "compile_twin", "compile_view", "constants"]
-
-_EXPORTER: Final = ExporterCompiler()
+__all__ = ["View", "compile_view", "constants"]
 
 
 def compile_view(text: str, *, limits: Limits) -> View:
@@ -27,8 +24,3 @@ def compile_view(text: str, *, limits: Limits) -> View:
         WidgetError: `W1327`, with the line and column of `text`.
     """
     return View(text, limits)
-
-
-def compile_twin(text: str, *, limits: Limits) -> View:
-    """Compile the view as Studio's exporter would have transcribed it."""
-    return View(text, limits, builder=_EXPORTER)

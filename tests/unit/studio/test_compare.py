@@ -1,4 +1,4 @@
-"""Which of an export's two sources is drawn, and what is said of the other."""
+"""The choice between an export's two sources, and the findings on the other one."""
 # ruff: noqa: E501 - a table reads best with one case to a line
 
 from __future__ import annotations
@@ -7,21 +7,21 @@ import base64
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from tests.support.corpus import corpus_files, needs_corpus
 from tests.support.findings import location_of
-from widgetd.catalog.loader import load_widget
+from widgetd.catalog.loader import load, load_widget
 from widgetd.checks import check_widget
 from widgetd.errors import WidgetError
 from widgetd.files.source import Source
 from widgetd.limits import Limits
-from widgetd.widget.definition import define
+from widgetd.studio.compare import argument_sets, compare, compare_sources
+from widgetd.studio.limits import LIMITS
 from widgetd.widget.document import VIEW
-from widgetd.widget.export import SETS, argument_sets, compared
-from widgetd.widget.widget import Widget, compile_widget
+from widgetd.widget.widget import Widget
 
 SCHEMA = {
     "type": "object",
@@ -53,7 +53,7 @@ def export(
         file["encodedWidget"] = base64.b64encode(json.dumps(package).encode()).decode()
     source = Source(path="people.widget", content=json.dumps(file).encode(), digest="1")
     beside = Source(path="people.widget.toml", content=sidecar.encode(), digest="2")
-    return compile_widget(define(source, beside if sidecar else None))
+    return load(source, beside if sidecar else None)
 
 
 def card(*children: str) -> str:
@@ -282,11 +282,12 @@ def test_holding_one_source_against_the_other_has_one_budget_of_steps() -> None:
     made = export(f"<Card>{JOINED_JSX}<Text value={{{slow}}} /></Card>", card(JOINED, N))
     studio = made.definition.studio
     assert studio is not None
-    drawn_before = Counting(made.schema)
+    template, schema = made.definition.template, Counting(made.schema)
+    larger = replace(studio, default_state=many)
 
-    compared(made.definition.template, replace(studio, default_state=many), drawn_before, Limits())  # type: ignore[arg-type]  # it is asked like one
+    compare_sources(template, larger, cast("Any", schema), Limits())
 
-    assert drawn_before.asked <= 2
+    assert schema.asked <= 2
 
 
 class Counting:
@@ -330,13 +331,13 @@ def exports() -> list[Path]:
 
 @needs_corpus
 @pytest.mark.parametrize("path", exports(), ids=lambda path: path.stem)
-def test_every_untouched_export_is_its_twin_and_no_edited_one_is(path: Path) -> None:
+def test_comparison_recognises_untouched_exports_and_edited_ones(path: Path) -> None:
     made = load_widget(path)
     studio = made.definition.studio
     assert studio is not None
-    found = compared(made.definition.template, studio, made.schema, Limits())
+    found = compare(made)
 
     assert found.is_export is (path.stem not in EDITED)
     assert found.agrees is (path.stem not in EDITED | LOST)
     assert made.source == ("view" if path.stem in LOST else "template")
-    assert len(list(argument_sets(studio, made.schema))) == SETS + len(studio.samples)
+    assert len(list(argument_sets(studio, made.schema))) == LIMITS.sets + len(studio.samples)

@@ -8,15 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from widgetd.checks.renders import Outcome, describe_differences
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.schema.validator import Schema
+from widgetd.studio.compare import compare, describe_differences, differ
+from widgetd.studio.limits import LIMITS
 from widgetd.template.dialect.exporter import LEXEME, WRAPPED
 from widgetd.text_search import Match
 from widgetd.widget.components import tree
-from widgetd.widget.export import MOST_DIFFERENCES, Comparison, differing
+from widgetd.widget.sources import Difference
 from widgetd.widget.widget import Widget
+
+Trees = Sequence[tuple[Mapping[str, Any], dict[str, Any]]]
+"""Arguments, and the tree that the served source renders of each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +33,7 @@ class Element:
     attributes: Mapping[str, str]
 
 
-def check_template_source(widget: Widget, outcomes: Sequence[Outcome]) -> Iterator[Finding]:
+def check_template_source(widget: Widget, trees: Trees) -> Iterator[Finding]:
     """Yield the faults of the template, and the reason why it differs from the JSX."""
     choice, fault = widget.choice, widget.choice.fault
     if choice.reason == "missing":
@@ -44,7 +49,7 @@ def check_template_source(widget: Widget, outcomes: Sequence[Outcome]) -> Iterat
         yield Finding(
             code="W1307",
             at="/template",
-            problem=f"the exporter lost some of the JSX: {_describe(widget.comparison, 'not')}",
+            problem=f"the exporter lost some of the JSX: {_describe(choice.differences, 'not')}",
             advice="widgetd draws the JSX; others draw the template, unless it says the same",
         )
     if choice.source == "view":
@@ -53,14 +58,17 @@ def check_template_source(widget: Widget, outcomes: Sequence[Outcome]) -> Iterat
     for warning in widget.template.warnings:
         more = of_jsx if warning.code == "W1307" else ""
         yield replace(warning, at="/template", problem=warning.problem + more)
-    if choice.reason == "edited" or (not choice.reason and _renders_differently(widget, outcomes)):
-        comparison = widget.comparison
-        if not (comparison.agrees or comparison.is_export):
+    if choice.reason == "edited" or (not choice.reason and _renders_differently(widget, trees)):
+        found = choice.differences
+        if not choice.reason:
+            comparison = compare(widget)
+            found = () if comparison.is_export else comparison.differences
+        if found:
             yield Finding(
                 code="W1326",
                 at="/template",
                 problem="the template was edited after the export: "
-                + _describe(comparison, "where the JSX says"),
+                + _describe(found, "where the JSX says"),
                 advice="exporting again undoes that; widgetd draws the template, or the JSX where "
                 'the sidecar says source = "view"',
             )
@@ -101,31 +109,29 @@ def check_other_readers(widget: Widget, schema: Schema) -> Iterator[Finding]:
     )
 
 
-def _renders_differently(widget: Widget, outcomes: Sequence[Outcome]) -> bool:
-    """Return whether the JSX can be rendered and differs for any of `outcomes`."""
+def _renders_differently(widget: Widget, trees: Trees) -> bool:
+    """Return whether the JSX can be rendered and differs for any of `trees`."""
     if not widget.choice.source:
         return False
     try:
         view = widget.view
     except WidgetError:
         return False
-    for outcome in outcomes:
+    for arguments, served in trees:
         try:
-            drawn = tree(view.render(widget.fill(outcome.sample.arguments)))
+            drawn = tree(view.render(widget.fill(arguments)))
         except (CallError, WidgetError) as error:
             if isinstance(error, CallError) and error.code == "W2005":
                 return False  # the other samples would take as long
             continue
-        if outcome.tree is not None and any(True for _ in differing(outcome.tree, drawn)):
+        if differ(served, drawn):
             return True
     return False
 
 
-def _describe(comparison: Comparison, between: str) -> str:
-    found = comparison.differences
-    return describe_differences(found, between) + (
-        ", and so on" if len(found) > MOST_DIFFERENCES else ""
-    )
+def _describe(found: Sequence[Difference], between: str) -> str:
+    more = ", and so on" if len(found) > LIMITS.differences else ""
+    return describe_differences(found, between) + more
 
 
 def check_wrapped_data(template: str) -> Iterator[Finding]:

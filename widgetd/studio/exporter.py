@@ -1,9 +1,9 @@
-"""The view as Studio's exporter transcribes it: what it is known to lose is lost here, too.
+"""JSX compiled as Studio's exporter transcribes it, with the exporter's known losses.
 
-A template that draws the same as this, whatever its arguments, is an untouched export. The
-exporter loses that a template literal with one value is a text, every call but `map`, and
-that an object with a `type` in a list is no component. And Jinja differs from JavaScript in
-what is true, what is equal, and how a value reads.
+A template that renders the same as this, for any arguments, is an untouched export. The exporter
+loses that a template literal with one value is a text, every call but `map`, and that an object
+with a `type` in a list is no component. Jinja also differs from JavaScript in truth, equality and
+the text of a value.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Final
 from widgetd.template.ir import Expr, Op
 from widgetd.template.jsx.build import Builder
 from widgetd.template.jsx.syntax import ELEMENTS, only, unwrap
+from widgetd.template.jsx.view import View
 
 if TYPE_CHECKING:
+    from widgetd.limits import Limits
     from widgetd.template.jsx.parse import Node
     from widgetd.template.scope import Scope
 
@@ -38,7 +40,7 @@ _OPERATORS: Final = MappingProxyType(
 
 
 class ExporterCompiler(Builder):
-    """Builds operations of nodes as the exporter understands them."""
+    """A builder of operations that reads JSX as the exporter does."""
 
     OBJECT = "exporter{}"
     NOT = "not"
@@ -75,3 +77,15 @@ class ExporterCompiler(Builder):
         if any(unwrap(each).kind in ELEMENTS for each in node.children):
             return made
         return Op("exporter[,]", (made,), node.start)
+
+
+_BUILDER: Final = ExporterCompiler()
+
+
+def compile_exported(text: str, *, limits: Limits) -> View:
+    """Compile JSX as Studio's exporter would have transcribed it.
+
+    Raises:
+        WidgetError: `W1327`, with the line and column of `text`.
+    """
+    return View(text, limits, builder=_BUILDER)

@@ -4,14 +4,10 @@ import json
 
 import pytest
 
+from widgetd.catalog.loader import load
 from widgetd.checks import check_widget
-from widgetd.checks.exporter import (
-    check_wrapped_data,
-    list_elements,
-)
 from widgetd.files.source import Source
-from widgetd.widget.definition import define
-from widgetd.widget.widget import compile_widget
+from widgetd.studio.findings import check_wrapped_data, list_elements
 
 TEMPLATE = """{"type":"Card","children":[{%- set _c -%}
 ,{"type":"Row","onClickAction":{"type":"go","payload":{"id":{{ (id) | tojson }}}},"children":[]}
@@ -126,5 +122,5 @@ def read_by_others(template: str) -> list[str]:
     schema = {"type": "object", "properties": properties, "required": ["n", "yes"]}
     file = {"version": "1.0", "name": "A", "template": template, "jsonSchema": schema}
     source = Source(path="a.widget", content=json.dumps(file).encode(), digest="")
-    widget = compile_widget(define(source))
+    widget = load(source)
     return [str(one) for one in check_widget(widget) if one.code == "W1328"]

@@ -1,0 +1,90 @@
+"""The choice between an export's two sources: Studio's JSX, and the template made of it.
+
+Studio's editor holds JSX; its exporter transcribes that to a template, and may lose some of it.
+Many authors then edit the template. The comparison tells the two apart:
+
+    the template renders as     the JSX               the template is rendered
+                                the JSX as exported   the JSX is rendered: the exporter lost some
+                                neither               the template is rendered: it was edited
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import orjson
+
+from widgetd.errors import CallError, Finding, WidgetError
+from widgetd.studio.compare import compare, differ
+from widgetd.template.dialect.exporter import WRAPPED, find_converted
+from widgetd.text_search import compile_pattern
+from widgetd.widget.components import tree
+from widgetd.widget.sources import Choice
+
+if TYPE_CHECKING:
+    from widgetd.template import Template
+    from widgetd.widget.widget import Widget
+
+_NONE: Final = compile_pattern(r"(?i)\(\s*none\s*\)")
+
+
+def choose(widget: Widget) -> Choice:
+    """Return the source of `widget` to render, which can be compiled.
+
+    Raises:
+        WidgetError: Neither can be compiled, or the sidecar asks for one that cannot.
+    """
+    definition = widget.definition
+    asked = definition.sidecar.source
+    if asked == "view" and not definition.view:
+        problem = "the sidecar asks for the JSX, and the file holds none"
+        advice = "export the widget again, or leave 'source' out"
+        finding = Finding(code="W1327", problem=problem, advice=advice, path=definition.path)
+        raise WidgetError(finding)
+    if definition.is_jsx:
+        _ = widget.view
+        return Choice(source="view", reason="asked")
+    if asked == "view" or (asked is None and not definition.template.strip()):
+        _ = widget.view
+        return Choice(source="view", reason="asked" if asked else "missing")
+    try:
+        template = widget.template
+    except WidgetError as error:
+        if asked is not None or not _renders_preview(widget):
+            raise
+        return Choice(source="view", reason="faulty", fault=error.finding)
+    if asked is not None or not definition.view:
+        return Choice(source="template" if definition.view else "", reason="asked" if asked else "")
+    if not _may_have_losses(definition.template, template):
+        return Choice(source="template")
+    try:
+        comparison = compare(widget)
+    except WidgetError as error:
+        return Choice(source="template", reason="refused", fault=error.finding)
+    if comparison.agrees:
+        return Choice(source="template")
+    lost = comparison.is_export
+    return Choice(
+        source="view" if lost else "template",
+        reason="lost" if lost else "edited",
+        differences=comparison.differences,
+    )
+
+
+def _may_have_losses(text: str, template: Template) -> bool:
+    """Return whether a template shows a sign of the exporter's losses; without one it has none."""
+    if WRAPPED.search(text) or find_converted(text):
+        return True
+    return bool(_NONE.search(text)) and any(each.code == "W1307" for each in template.warnings)
+
+
+def _renders_preview(widget: Widget) -> bool:
+    """Return whether the JSX renders Studio's sample as Studio's preview shows it."""
+    studio, preview = widget.definition.studio, widget.definition.document.preview
+    if studio is None or preview is None:
+        return False
+    try:
+        drawn = tree(widget.view.render(widget.schema.with_defaults(dict(studio.default_state))))
+        return not differ(drawn, tree(orjson.dumps(preview)))
+    except (CallError, WidgetError):
+        return False

@@ -1,0 +1,160 @@
+"""The comparison of an export's template with the JSX that it was made of.
+
+The template as it is written is rendered beside the JSX and beside the JSX as Studio exports it,
+with the author's samples and generated arguments. That is evidence and no proof: an edit that none
+of these arguments reaches goes unnoticed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice, product, zip_longest
+from typing import TYPE_CHECKING, Any, Final, get_args
+
+import orjson
+
+from widgetd.errors import CallError, WidgetError
+from widgetd.schema.json_values import pointer
+from widgetd.schema.phrase import shorten_json
+from widgetd.schema.sampling.sample import State, sample
+from widgetd.studio.limits import LIMITS
+from widgetd.template import compile_template
+from widgetd.widget.components import tree
+
+if TYPE_CHECKING:
+    from widgetd.limits import Limits
+    from widgetd.schema.validator import Schema
+    from widgetd.template import Template
+    from widgetd.template.jsx import View
+    from widgetd.widget.document import Studio
+    from widgetd.widget.sources import Difference
+    from widgetd.widget.widget import Widget
+
+
+ABSENT: Final = object()
+"""Stands in a difference for a missing value."""
+
+_STATES: Final[tuple[State, ...]] = tuple(
+    sorted(get_args(State), key=lambda state: state != "full")
+)
+"""All states; `full`, which shows most differences, first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """The agreement of a template with the JSX.
+
+    Attributes:
+        agrees: Whether they rendered the same each time.
+        is_export: Whether the template renders what the exporter makes of the JSX.
+        differences: The first differences of the template's trees from those of the JSX.
+    """
+
+    agrees: bool
+    is_export: bool
+    differences: tuple[Difference, ...] = ()
+
+
+def compare(widget: Widget) -> Comparison:
+    """Compare the template of `widget` with its JSX; the file holds both.
+
+    Raises:
+        WidgetError: One of the two cannot be compiled.
+    """
+    definition = widget.definition
+    assert definition.studio is not None  # noqa: S101 - it holds the JSX
+    _ = widget.view  # which says where in the file a fault is
+    return compare_sources(definition.template, definition.studio, widget.schema, widget.limits)
+
+
+def compare_sources(template: str, studio: Studio, schema: Schema, limits: Limits) -> Comparison:
+    """Compare a template with the JSX of `studio`, for arguments of `schema`.
+
+    Raises:
+        WidgetError: One of the two cannot be compiled.
+    """
+    from widgetd.studio.exporter import compile_exported  # noqa: PLC0415 - few files need JSX
+    from widgetd.template.jsx import compile_view  # noqa: PLC0415
+
+    literal = compile_template(template, limits=limits, to_the_letter=True)
+    view = compile_view(studio.view, limits=limits)
+    exported = compile_exported(studio.view, limits=limits)
+    found: tuple[Difference, ...] = ()
+    is_export, left = True, LIMITS.steps
+    for each in argument_sets(studio, schema):
+        arguments = schema.with_defaults(dict(each))
+        (of_template, of_view, of_export), steps = zip(
+            *(_render(source, arguments, limits) for source in (literal, view, exported)),
+            strict=True,
+        )
+        found = found or tuple(
+            islice(tree_differences(of_template, of_view), LIMITS.differences + 1)
+        )
+        is_export = is_export and not differ(of_template, of_export)
+        left -= sum(steps)
+        if left < 0 or (found and not is_export):
+            break
+    return Comparison(agrees=not found, is_export=is_export or not found, differences=found)
+
+
+def argument_sets(studio: Studio, schema: Schema) -> Iterator[Mapping[str, Any]]:
+    """Yield Studio's samples, then generated arguments that the schema admits."""
+    yield from studio.samples
+    for seed, state in islice(product(range(LIMITS.sets), _STATES), LIMITS.sets):
+        arguments = sample(schema, state=state, seed=seed)
+        if arguments is not None:
+            yield arguments
+
+
+def _render(
+    source: Template | View, arguments: Mapping[str, Any], limits: Limits
+) -> tuple[dict[str, Any] | None, int]:
+    """Render `arguments`; return the tree, None if there is none, and the number of steps."""
+    try:
+        rendering = source.rendering(arguments)
+    except CallError as error:
+        return None, limits.steps if error.code == "W2005" else 0
+    try:
+        return tree(rendering.text), rendering.steps
+    except WidgetError:
+        return None, rendering.steps
+
+
+def differ(got: Any, want: Any) -> bool:
+    """Return whether two trees differ."""
+    return any(True for _ in tree_differences(got, want))
+
+
+def tree_differences(got: Any, want: Any) -> Iterator[Difference]:
+    """Yield the differences of two trees, in which null is the same as a missing value."""
+    if orjson.dumps(got) == orjson.dumps(want):  # nearly all are the same to the letter
+        return
+    for at, one, other in differences(got, want):
+        if {id(one), id(other)} != {id(None), id(ABSENT)}:
+            yield at, one, other
+
+
+def differences(got: Any, want: Any, at: str = "") -> Iterator[Difference]:
+    """Yield the differences of two JSON values."""
+    if isinstance(got, dict) and isinstance(want, dict):
+        for key in dict.fromkeys([*want, *got]):
+            inner = at + pointer(key)
+            yield from differences(got.get(key, ABSENT), want.get(key, ABSENT), inner)
+    elif isinstance(got, list) and isinstance(want, list):
+        for index, (one, other) in enumerate(zip_longest(got, want, fillvalue=ABSENT)):
+            yield from differences(one, other, f"{at}/{index}")
+    elif got is not want and (got != want or isinstance(got, bool) is not isinstance(want, bool)):
+        yield at, got, want
+
+
+def describe_differences(found: Sequence[Difference], between: str) -> str:
+    """Describe the first differences of two trees, as a finding's clause."""
+    return "; ".join(
+        f"{at or '/'} is {_format(got)}, {between} {_format(want)}"
+        for at, got, want in found[: LIMITS.differences]
+    )
+
+
+def _format(value: Any) -> str:
+    return "absent" if value is ABSENT else shorten_json(value)
