@@ -232,6 +232,7 @@ UPSTREAMS = (
     Code("W5008", "fault", "an upstream's answer is too large"),
     Code("W5009", "fault", "an upstream's answer is no longer kept"),
     Code("W5010", "fault", "an upstream's tool reported an error"),
+    Code("W5017", "fault", "an action could be done twice now"),
     Code("W5020", "fault", "an upstream's answer is not valid MCP"),
     # W51xx: the upstreams file
     Code("W5101", "fault", "the upstreams file cannot be used"),

@@ -42,6 +42,13 @@ class Cache(Protocol):
     async def replace(self, key: str, value: bytes, *, standing: bytes, owner: str) -> bool:
         """Replace `standing` by `value`; return False if the key has another value."""
 
+    async def claim(self, key: str, value: bytes, *, owner: str) -> bool:
+        """Store `value` unless the key has one; return whether all replicas agree that it is ours.
+
+        Raises:
+            CallError: The replicas cannot be asked (W5017).
+        """
+
 
 _Item = tuple[bytes, float, str]
 """A value, its expiry and its owner. The garbage collector stops visiting a tuple of atoms."""
@@ -112,6 +119,13 @@ class LocalCache:
             return False
         self._drop(key)
         await self.put(key, value, owner=owner, ttl_s=ttl_s)
+        return True
+
+    async def claim(self, key: str, value: bytes, *, owner: str) -> bool:
+        """Store `value` unless the key has one; return whether it was stored."""
+        if self._live(key) is not None:
+            return False
+        await self.put(key, value, owner=owner)
         return True
 
     def _live(self, key: str) -> bytes | None:
@@ -264,6 +278,10 @@ class CachedAnswers:
         """Return the answer of `key`, or None."""
         kept = await self._cache.get(key_digest(key))
         return None if kept is None else read_answer(kept)
+
+    async def claim(self, key: str, record: Mapping[str, Any], *, owner: str = "") -> bool:
+        """Store `record` under a key without one, and return whether this call stored it."""
+        return await self._cache.claim(key_digest(key), orjson.dumps(record), owner=owner)
 
 
 def read_answer(kept: bytes) -> Mapping[str, Any]:

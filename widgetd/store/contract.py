@@ -486,6 +486,16 @@ class Idempotency(Protocol):
     async def recall(self, key: str) -> Mapping[str, Any] | None:
         """Return the answer of `key`; None if the call was not made, or long ago."""
 
+    async def claim(self, key: str, record: Mapping[str, Any], *, owner: str = "") -> bool:
+        """Store `record` under a key without one, and return whether this call stored it.
+
+        Of all callers in all replicas one gets True. Unlike other methods it does not fall back
+        to this process while the server is away, because two replicas would then both claim.
+
+        Raises:
+            CallError: The server is away (W5017).
+        """
+
 
 class Answers(Protocol):
     """Answers of upstreams, by keys that include the window of time in which they are valid.

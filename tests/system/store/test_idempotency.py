@@ -74,3 +74,11 @@ async def test_a_flood_of_answers_pushes_out_nobody_elses(backend: Server | None
         for store in (both.here, both.there):
             found = [await store.idempotency.recall(f"ann{number}") for number in range(4)]
             assert found == [{"n": number} for number in range(4)]
+
+
+async def test_one_of_two_replicas_claims_a_key(backend: Server | None) -> None:
+    async with replicas(backend) as both:
+        assert await both.here.idempotency.claim("press", {"by": 1})
+        assert not await both.there.idempotency.claim("press", {"by": 2})
+        assert not await both.here.idempotency.claim("press", {"by": 3})
+        assert await both.there.idempotency.recall("press") == {"by": 1}

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from widgetd.store.cache import LocalCache
-from widgetd.store.contract import HEAD_BYTES
+from widgetd.store.contract import HEAD_BYTES, call_again
 from widgetd.store.shared.connection import NUMBER, Key, StoreConnection, UnavailableError
 
 _PUT = (
@@ -193,6 +193,25 @@ class SharedCache:
         ):  # or another replica's came meanwhile
             await self._local.replace(key, value, standing=copy, owner=owner)
         return True
+
+    async def claim(self, key: str, value: bytes, *, owner: str) -> bool:
+        """Store `value` on the server unless the key has a value there or here.
+
+        `value` must differ from that of every other claim.
+        """
+        # A copy here may outlive a server that lost its data.
+        if await self._local.get(key) is not None:
+            return False
+        try:
+            standing = await self._put(key, value, owner)
+        except UnavailableError:
+            raise call_again(
+                "W5017",
+                "the shared store is away, so this could be done twice",
+                "try again in a moment",
+            ) from None
+        await self._local.put(key, standing, owner=owner)
+        return bool(standing == value)
 
     async def holds_locally(self, key: str) -> bool:
         """Return whether this process has a copy of the value of `key`."""
