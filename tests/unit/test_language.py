@@ -8,7 +8,7 @@ LANGUAGE = measure()
 
 
 def test_docstrings_open_with_a_verb_or_a_noun() -> None:
-    assert LANGUAGE.openings_percent <= 0.5, "\n".join(LANGUAGE.openings)
+    assert LANGUAGE.openings_percent <= 0.3, "\n".join(LANGUAGE.openings)
 
 
 def test_docstrings_name_the_caller_the_client_or_the_user() -> None:
@@ -16,8 +16,8 @@ def test_docstrings_name_the_caller_the_client_or_the_user() -> None:
 
 
 def test_functions_are_named_by_verbs() -> None:
-    assert len(LANGUAGE.participles) <= 35, "\n".join(LANGUAGE.participles)
+    assert len(LANGUAGE.participles) <= 33, "\n".join(LANGUAGE.participles)
 
 
 def test_a_class_name_exists_once() -> None:
-    assert len({one.rpartition(" ")[2] for one in LANGUAGE.repeated}) <= 3, LANGUAGE.repeated
+    assert LANGUAGE.repeated == ()

@@ -31,8 +31,8 @@ MAX_DEPTH = 400
 UNFIT = (TypeError, ValueError, ArithmeticError, LookupError)
 
 
-class Failure(Exception):  # noqa: N818 - a CallError in the making, never seen outside the template
-    """A render that cannot go on; becomes a `CallError` once its place is known.
+class RenderError(Exception):
+    """A render that cannot go on; becomes a `CallError`, which is what callers see.
 
     Attributes:
         problem: What is wrong, as a clause without a full stop.
@@ -46,7 +46,7 @@ class Failure(Exception):  # noqa: N818 - a CallError in the making, never seen 
         self.code = code
         self.place: int | None = None
 
-    def at(self, place: int) -> Failure:
+    def at(self, place: int) -> RenderError:
         """Return this failure with `place`, unless it already has a nearer one."""
         if self.place is None:
             self.place = place
@@ -104,17 +104,17 @@ class Budget:
         self.step()
         self.depth += height
         if self.depth > MAX_DEPTH:
-            raise Failure("macros call each other too deeply", code="W2005")
+            raise RenderError("macros call each other too deeply", code="W2005")
 
     def leave(self, height: int) -> None:
         """Leave the body that `enter` entered."""
         self.depth -= height
 
-    def out_of_steps(self) -> Failure:
+    def out_of_steps(self) -> RenderError:
         """Return the failure of a render that takes too many steps."""
-        return Failure(f"rendering takes more than {self.limits.steps:,} steps", code="W2005")
+        return RenderError(f"rendering takes more than {self.limits.steps:,} steps", code="W2005")
 
-    def out_of_text(self) -> Failure:
+    def out_of_text(self) -> RenderError:
         """Return the failure of a render that makes too much text."""
         size = f"{self.limits.output_bytes:,}"
-        return Failure(f"rendering makes more than {size} characters of text", code="W2005")
+        return RenderError(f"rendering makes more than {size} characters of text", code="W2005")

@@ -62,18 +62,18 @@ def tokens(text: str) -> list[Token] | None:
     """Return the tokens of a template; None if Jinja's lexer has to be asked."""
     if _UNUSUAL.search(text):
         return None
-    reader = _Reader(text.removesuffix("\n"))
-    return reader.found if reader.read() else None
+    tokenizer = _Tokenizer(text.removesuffix("\n"))
+    return tokenizer.found if tokenizer.read() else None
 
 
 def tokens_of_tag(text: str, start: int) -> list[Token]:
     """Return the tokens of the `{{ … }}` whose inside begins at `start`."""
-    reader = _Reader(text, start)
-    reader.tag(*_ENDS["{{"])
-    return reader.found
+    tokenizer = _Tokenizer(text, start)
+    tokenizer.tag(*_ENDS["{{"])
+    return tokenizer.found
 
 
-class _Reader:
+class _Tokenizer:
     """A single pass through a text.
 
     Attributes:

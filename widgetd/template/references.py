@@ -79,9 +79,9 @@ class _Context:
 
 def reads(tree: nodes.Node, lines: Lines) -> tuple[Read, ...]:
     """Return every read of an argument in `tree`, in the order of the text."""
-    reader = _Reader(lines)
-    reader.visit(tree, _Context())
-    return tuple(reader.found)
+    collector = _ReadCollector(lines)
+    collector.visit(tree, _Context())
+    return tuple(collector.found)
 
 
 def names(found: Iterable[Read]) -> frozenset[str]:
@@ -91,7 +91,7 @@ def names(found: Iterable[Read]) -> frozenset[str]:
     )
 
 
-class _Reader(NodeVisitor):
+class _ReadCollector(NodeVisitor):
     """A single walk through a template that collects its reads.
 
     A statement's visit returns what it binds for the statements behind it, if anything.

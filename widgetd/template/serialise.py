@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from widgetd.template.budget import Failure
+from widgetd.template.budget import RenderError
 from widgetd.template.dialect.commas import is_json
 from widgetd.template.values import ABSENT, RuntimeObject, Value, kind, measure, weight
 from widgetd.text_search import compile_pattern
@@ -48,7 +48,7 @@ def text(budget: Budget, value: Value) -> str:
     if type(value) is int:
         return integer(value)
     if isinstance(value, RuntimeObject):
-        raise Failure(f"cannot show {kind(value)} as text")
+        raise RenderError(f"cannot show {kind(value)} as text")
     if isinstance(value, list | dict | tuple):
         _afford(budget, value)
         parts: list[str] = []
@@ -124,7 +124,7 @@ def _afford(budget: Budget, value: Value) -> None:
 def integer(value: int) -> str:
     """Return the digits of an integer, unless printing them would take long."""
     if value.bit_length() > MAX_BITS:
-        raise Failure("a number is too large to show")
+        raise RenderError("a number is too large to show")
     return str(value)
 
 
@@ -203,7 +203,7 @@ def _slowly(budget: Budget, value: Value, *, indent: int | str | None) -> Iterab
     try:
         yield from encoder.iterencode(value)
     except (TypeError, ValueError) as error:
-        raise Failure("this value cannot be shown as JSON") from error
+        raise RenderError("this value cannot be shown as JSON") from error
 
 
 def _stand_in(value: Value) -> list[Value] | None:

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from widgetd.errors import CallError, Finding
-from widgetd.template.budget import Budget, Failure
+from widgetd.template.budget import Budget, RenderError
 from widgetd.template.closures import compile_body, compile_value
 from widgetd.template.closures.output import Piece
 from widgetd.template.dialect.commas import is_json, mend
@@ -297,7 +297,7 @@ def with_call_errors(text: str, run: Callable[[], _Result]) -> _Result:
     """
     try:
         return run()
-    except Failure as failure:
+    except RenderError as failure:
         place = None if failure.place is None else Lines(text).location(failure.place)
         line = "" if place is None else f"line {place[0]}: "
         raise CallError(failure.code, f"{line}{failure.problem}", place=place) from None

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from widgetd.template.budget import VALUES_PER_STEP, Failure
+from widgetd.template.budget import VALUES_PER_STEP, RenderError
 
 if TYPE_CHECKING:
     from widgetd.template.budget import Budget
@@ -103,7 +103,7 @@ class RuntimeObject:
 
     def call(self, budget: Budget, args: list[Value], kwargs: dict[str, Value]) -> Value:  # noqa: ARG002 - most cannot
         """Return the result of a call with evaluated arguments."""
-        raise Failure("this cannot be called")
+        raise RenderError("this cannot be called")
 
     def member(self, name: Value) -> Value:  # noqa: ARG002 - most have none
         """Return the attribute `name`."""
@@ -151,9 +151,9 @@ def is_number(value: Value) -> bool:
 def require_computable(value: Value) -> Value:
     """Return `value` unless it is a number too large to compute with."""
     if type(value) is int and not -MAX_INTEGER < value < MAX_INTEGER:
-        raise Failure("a number is too large to compute with")
+        raise RenderError("a number is too large to compute with")
     if type(value) is float and value - value != 0:  # infinite, or not a number
-        raise Failure("a number is too large to compute with")
+        raise RenderError("a number is too large to compute with")
     return value
 
 
@@ -162,7 +162,7 @@ def whole(value: Value, name: str) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if not isinstance(value, int):
-        raise Failure(f"'{name}' must be a whole number")
+        raise RenderError(f"'{name}' must be a whole number")
     return value
 
 
@@ -207,7 +207,7 @@ def to_list(value: Value) -> list[Value] | tuple[Value, ...]:
     if is_nothing(value):
         return ()
     if not isinstance(value, list | tuple | dict | str):
-        raise Failure(f"cannot loop over {kind(value)}")
+        raise RenderError(f"cannot loop over {kind(value)}")
     return list(value)
 
 
@@ -217,7 +217,7 @@ def length(value: Value) -> int:
         return 0
     if isinstance(value, list | tuple | dict | str | Absent):
         return len(value)
-    raise Failure(f"{kind(value)} has no length")
+    raise RenderError(f"{kind(value)} has no length")
 
 
 def weigh(budget: Budget, *values: Value) -> None:
@@ -244,7 +244,7 @@ def measure(
     """Return the weight of a list or object and its nesting depth; cached with it.
 
     Raises:
-        Failure: where it weighs more than all steps could pay for, or nests more
+        RenderError: where it weighs more than all steps could pay for, or nests more
             deeply than any JSON reader would follow, so that no walk depends on
             how much of Python's stack is left.
     """
@@ -365,9 +365,9 @@ def hold(value: Value) -> None:
         value.is_root = False
 
 
-def too_deep() -> Failure:
+def too_deep() -> RenderError:
     """Return the failure of values that nest too deeply."""
-    return Failure("lists and objects nest too deeply")
+    return RenderError("lists and objects nest too deeply")
 
 
 def dict_key(budget: Budget, key: Value) -> Value:
@@ -380,7 +380,7 @@ def dict_key(budget: Budget, key: Value) -> Value:
     elif isinstance(key, int | float):
         return require_computable(key)
     elif key is not None:
-        raise Failure(f"{kind(key)} cannot be the key of an object")
+        raise RenderError(f"{kind(key)} cannot be the key of an object")
     return key
 
 
@@ -388,12 +388,12 @@ def grow(budget: Budget, holder: TemplateList | TemplateDict, added: Collection[
     """Add to the weight of `holder` what is about to be `added`.
 
     Raises:
-        Failure: where it would come to hold itself, or to weigh too much.
+        RenderError: where it would come to hold itself, or to weigh too much.
     """
     for value in added:
         if type(value) in _MADE:
             if value is holder or (not holder.is_root and _reaches(budget, value, holder)):
-                raise Failure("a list or an object cannot hold itself")
+                raise RenderError("a list or an object cannot hold itself")
             value.is_root = False
     if not holder.is_root:
         budget.sizes_stale = True
@@ -437,10 +437,10 @@ def part(budget: Budget, value: Value, start: Value, stop: Value, step: Value) -
     if is_nothing(value):
         return ABSENT
     if not isinstance(value, list | tuple | str):
-        raise Failure(f"cannot take a slice of {kind(value)}")
+        raise RenderError(f"cannot take a slice of {kind(value)}")
     cut = slice(_bound(start), _bound(stop), _bound(step))
     if cut.step == 0:
-        raise Failure("a slice cannot have steps of zero")
+        raise RenderError("a slice cannot have steps of zero")
     size = len(range(*cut.indices(len(value))))
     if isinstance(value, str):
         budget.text(size)
@@ -456,4 +456,4 @@ def _bound(value: Value) -> int | None:
         return int(value)
     if isinstance(value, int):
         return value
-    raise Failure(f"a slice cannot start, stop or step at {kind(value)}")
+    raise RenderError(f"a slice cannot start, stop or step at {kind(value)}")

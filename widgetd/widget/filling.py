@@ -15,7 +15,7 @@ import orjson
 from widgetd.errors import CallError
 from widgetd.limits import Limits
 from widgetd.template import Expression
-from widgetd.template.budget import VALUES_PER_STEP, Budget, Failure
+from widgetd.template.budget import VALUES_PER_STEP, Budget, RenderError
 from widgetd.widget.limits import LIMITS
 from widgetd.widget.sidecar import Sidecar
 from widgetd.widget.summary import remove_paths
@@ -56,7 +56,7 @@ class Filler:
         for path, expression in self.derived.items():
             try:
                 value = _fill_derived(value, path.split("."), {}, expression, budget)
-            except Failure:
+            except RenderError:
                 break
         filled: Mapping[str, Any] = value
         return filled

@@ -26,7 +26,7 @@ from tests.unit.template import matrix
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
 from widgetd.template import Expression, compile_text
-from widgetd.template.budget import CHARACTERS_PER_STEP, UNFIT, Budget, Failure
+from widgetd.template.budget import CHARACTERS_PER_STEP, UNFIT, Budget, RenderError
 from widgetd.template.builtins import (
     DICT_METHODS,
     FILTERS,
@@ -157,7 +157,7 @@ def test_a_builtin_pays_for_each_of_its_arguments_before_it_begins(
     given: list[Any] = [Expression(each, limits=PLENTY).evaluate({}) for each in called[name]]
     subjects = {"list": TemplateList(range(5_000)), "object": dict.fromkeys(range(5_000))}
     given[place] = subjects.get(table, "x" * 260_000) if place == 0 else "x" * 260_000
-    with contextlib.suppress(Failure, *UNFIT):
+    with contextlib.suppress(RenderError, *UNFIT):
         functions[name](budget, *given)
 
     assert PLENTY.steps - budget.steps >= 260_000 // CHARACTERS_PER_STEP
@@ -286,7 +286,7 @@ NAMED = {
     "' and '.join(kinds)",
 }
 
-MESSAGES = {"Failure", "Fault"}
+MESSAGES = {"RenderError", "Fault"}
 MAKERS = {"str", "repr", "ascii", "format", "hex", "oct", "bin", "vars"}
 MAKING_METHODS = {
     "format",
@@ -349,7 +349,7 @@ def test_a_message_names_kinds_and_counts_and_never_shows_a_value() -> None:
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
-        and node.func.id == "Failure"
+        and node.func.id == "RenderError"
         for each in ast.walk(node)
         if isinstance(each, ast.FormattedValue)
     }
@@ -559,7 +559,7 @@ class Run:
         sys.setprofile(self._count)
         try:
             self.template._body(self.frame, [])
-        except (Failure, RecursionError):
+        except (RenderError, RecursionError):
             pass
         finally:
             sys.setprofile(None)

@@ -12,7 +12,7 @@ from functools import wraps
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from widgetd.template.budget import Failure
+from widgetd.template.budget import RenderError
 from widgetd.template.builtins import lists, operators, text
 from widgetd.template.builtins.functions import CYCLER_METHODS, Cycler
 from widgetd.template.builtins.loop import LOOP_METHODS, Loop
@@ -80,7 +80,7 @@ def _map(budget: Budget, value: Value, *args: Value, **kwargs: Value) -> Value:
         read = lists.getter(budget, kwargs["attribute"], ABSENT if default is None else default)
         return sublist(budget, map(read, to_list(value)))
     if not args:
-        raise Failure("map needs the name of a filter, or attribute='…'")
+        raise RenderError("map needs the name of a filter, or attribute='…'")
     function = _named("filter", args[0], FILTERS)
     return new_list(
         budget, [function(budget, each, *args[1:], **kwargs) for each in to_list(value)]
@@ -90,7 +90,7 @@ def _map(budget: Budget, value: Value, *args: Value, **kwargs: Value) -> Value:
 def _named(sort: str, name: Value, functions: Mapping[str, Function]) -> Function:
     if not isinstance(name, str) or name not in functions:
         # Not named, for the name may be what a caller sent.
-        raise Failure(f"there is no {sort} of this name")
+        raise RenderError(f"there is no {sort} of this name")
     return functions[name]
 
 

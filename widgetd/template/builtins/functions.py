@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from widgetd.template.budget import Failure
+from widgetd.template.budget import RenderError
 from widgetd.template.values import (
     ABSENT,
     Namespace,
@@ -32,7 +32,7 @@ class Cycler(RuntimeObject):
 
     def __init__(self, values: list[Value]) -> None:
         if not values:
-            raise Failure("a cycler needs at least one value")
+            raise RenderError("a cycler needs at least one value")
         self.values = values
         self.at = 0
 
@@ -71,9 +71,9 @@ class Joiner(RuntimeObject):
 def _range(budget: Budget, args: list[Value], kwargs: dict[str, Value]) -> Value:
     numbers = [_whole(each) for each in args]
     if kwargs or not 1 <= len(numbers) <= 3:
-        raise Failure("range takes one to three whole numbers")
+        raise RenderError("range takes one to three whole numbers")
     if len(numbers) == 3 and numbers[2] == 0:
-        raise Failure("range cannot have steps of zero")
+        raise RenderError("range cannot have steps of zero")
     turns = range(*numbers)
     budget.step(len(turns))
     return sublist(budget, turns)
@@ -85,7 +85,7 @@ def _whole(value: Value) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if not isinstance(value, int):
-        raise Failure(f"range takes whole numbers, not {kind(value)}")
+        raise RenderError(f"range takes whole numbers, not {kind(value)}")
     return int(require_computable(value))
 
 
@@ -93,7 +93,7 @@ def _entries(budget: Budget, args: list[Value], kwargs: dict[str, Value]) -> dic
     entries: dict[Value, Value] = {}
     for each in [*args, kwargs]:
         if not isinstance(each, dict):
-            raise Failure(f"an object cannot be made of {kind(each)}")
+            raise RenderError(f"an object cannot be made of {kind(each)}")
         budget.step(len(each))
         entries.update(each)
     return entries

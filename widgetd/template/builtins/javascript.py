@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from widgetd.template.budget import Failure
+from widgetd.template.budget import RenderError
 from widgetd.template.builtins import text as texts
 from widgetd.template.serialise import MAX_EXACT, javascript_text, to_fixed
 from widgetd.template.values import (
@@ -187,7 +187,7 @@ def positive(budget: Budget, value: Value) -> Value:
 def _join(budget: Budget, value: Value, separator: Value = ABSENT) -> Value:
     between = "," if separator is ABSENT else javascript_text(budget, separator)
     if isinstance(value, str):
-        raise Failure("a text cannot be joined")
+        raise RenderError("a text cannot be joined")
     shown = ["" if is_nothing(each) else javascript_text(budget, each) for each in to_list(value)]
     budget.text(sum(map(len, shown)) + len(between) * len(shown))
     return between.join(shown)
@@ -216,7 +216,7 @@ def _to_fixed(budget: Budget, value: Value, digits: Value = 0) -> Value:
         return ABSENT
     count = _whole(budget, digits)
     if not 0 <= count <= MAX_DIGITS:
-        raise Failure("toFixed takes from 0 to 100 digits")
+        raise RenderError("toFixed takes from 0 to 100 digits")
     return to_fixed(budget, number(budget, value), count)
 
 
@@ -225,7 +225,7 @@ def _of_text(change: Callable[[Budget, Value], str]) -> Method:
         if is_nothing(value):
             return ABSENT
         if not isinstance(value, str):
-            raise Failure(f"{kind(value)} is no text")
+            raise RenderError(f"{kind(value)} is no text")
         return change(budget, value)
 
     return apply

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from itertools import groupby as runs
 from typing import TYPE_CHECKING, Any, Final
 
-from widgetd.template.budget import CHARACTERS_PER_STEP, Failure
+from widgetd.template.budget import CHARACTERS_PER_STEP, RenderError
 from widgetd.template.builtins.operators import add, equal
 from widgetd.template.builtins.text import join_with
 from widgetd.template.serialise import text
@@ -94,7 +94,7 @@ def _sort(budget: Budget, values: Any, key: Key, *, reverse: bool = False) -> li
         keyed.sort(key=lambda pair: pair[0], reverse=reverse)
     except TypeError:
         kinds = sorted({kind(rank[-1]) for rank, _ in keyed})
-        raise Failure(f"cannot order {' and '.join(kinds)}") from None
+        raise RenderError(f"cannot order {' and '.join(kinds)}") from None
     return [value for _, value in keyed]
 
 
@@ -135,7 +135,7 @@ def dictsort(
 ) -> Value:
     """Return the entries of an object as pairs, sorted by key or value."""
     if by not in {"key", "value"}:
-        raise Failure("an object can only be sorted by 'key' or 'value'")
+        raise RenderError("an object can only be sorted by 'key' or 'value'")
     key = _fold_case(budget, getter(budget, int(by == "value")), case_sensitive)
     return sublist(budget, _sort(budget, items(budget, value), key, reverse=bool(reverse)))
 
@@ -145,7 +145,7 @@ def items(budget: Budget, value: Value) -> Value:
     if is_nothing(value):
         return TemplateList()
     if not isinstance(value, dict):
-        raise Failure(f"{kind(value)} has no entries")
+        raise RenderError(f"{kind(value)} has no entries")
     budget.step(len(value))
     return unsized(map(TemplateTuple, value.items()))
 
@@ -238,7 +238,7 @@ def slices(budget: Budget, value: Value, slices: Value, fill_with: Value = None)
     """Split a list into `slices` lists of nearly the same length."""
     values, count = to_list(value), whole(slices, "slices")
     if count < 1:
-        raise Failure("'slices' must be at least 1")
+        raise RenderError("'slices' must be at least 1")
     budget.step(count)
     hold(fill_with)
     each, extra = divmod(len(values), count)
@@ -255,7 +255,7 @@ def batch(budget: Budget, value: Value, linecount: Value, fill_with: Value = Non
     """Split a list into lists of `linecount`, the last one filled up."""
     values, count = to_list(value), whole(linecount, "linecount")
     if count < 1:
-        raise Failure("'linecount' must be at least 1")
+        raise RenderError("'linecount' must be at least 1")
     if fill_with is not None:
         hold(fill_with)
         missing = -len(values) % count
@@ -293,7 +293,9 @@ def total(budget: Budget, value: Value, attribute: Value = None, start: Value = 
 
 def _require_own(budget: Budget, subject: list[Value], method: str) -> TemplateList:
     if not isinstance(subject, TemplateList):
-        raise Failure(f"{method} works on a list the template made; copy this one with |list first")
+        raise RenderError(
+            f"{method} works on a list the template made; copy this one with |list first"
+        )
     budget.step()
     return subject
 
@@ -339,7 +341,7 @@ def index(budget: Budget, subject: list[Value], value: Value) -> int:
     for at, each in enumerate(subject):
         if equal(budget, value, each):
             return at
-    raise Failure("the list does not hold this value")
+    raise RenderError("the list does not hold this value")
 
 
 def get(budget: Budget, subject: dict[Value, Value], key: Value, default: Value = None) -> Value:
@@ -352,7 +354,7 @@ def update(
 ) -> None:
     """Add the entries of `other` and `named` ones to an object."""
     if not isinstance(subject, TemplateDict):
-        raise Failure("update works on an object the template made")
+        raise RenderError("update works on an object the template made")
     pairs = other.items() if isinstance(other, dict) else elements(budget, other)
     budget.step(1 + len(pairs) + len(named))
     added = {dict_key(budget, key): value for key, value in [*map(_pair, pairs), *named.items()]}
@@ -365,4 +367,4 @@ def update(
 def _pair(value: Value) -> tuple[Value, Value]:
     if isinstance(value, list | tuple) and len(value) == 2:
         return value[0], value[1]
-    raise Failure(f"an object is made of pairs, not of {kind(value)}")
+    raise RenderError(f"an object is made of pairs, not of {kind(value)}")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from widgetd.template.budget import Failure
+from widgetd.template.budget import RenderError
 from widgetd.template.builtins.operators import equal
 from widgetd.template.values import ABSENT, RuntimeObject, Value, new_tuple
 
@@ -44,9 +44,9 @@ class Loop(RuntimeObject):
         """Return the text of the same loop over another list inside this turn."""
         del budget
         if self.recurse is None:
-            raise Failure("only a loop marked 'recursive' can be called")
+            raise RenderError("only a loop marked 'recursive' can be called")
         if len(args) != 1 or kwargs:
-            raise Failure("a recursive loop takes one list")
+            raise RenderError("a recursive loop takes one list")
         return self.recurse(args[0], self.depth0 + 1)
 
     def member(self, name: Value) -> Value:
@@ -80,7 +80,7 @@ LOOP_MEMBERS: Final[Mapping[str, Callable[[Loop], Value]]] = MappingProxyType(
 
 def _cycle(_budget: Budget, loop: Loop, *values: Value) -> Value:
     if not values:
-        raise Failure("loop.cycle needs at least one value")
+        raise RenderError("loop.cycle needs at least one value")
     return values[loop.index0 % len(values)]
 
 

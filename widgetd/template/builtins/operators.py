@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from jinja2.filters import do_filesizeformat, do_round
 
-from widgetd.template.budget import Failure
+from widgetd.template.budget import RenderError
 from widgetd.template.builtins.text import fill_format
 from widgetd.template.serialise import text
 from widgetd.template.values import (
@@ -54,7 +54,7 @@ def add(budget: Budget, left: Value, right: Value) -> Value:
         parts = [part for part in (left, right) if not is_nothing(part)]
         for part in parts:
             if not isinstance(part, str | int | float):
-                raise Failure(f"cannot add {kind(left)} and {kind(right)}")
+                raise RenderError(f"cannot add {kind(left)} and {kind(right)}")
         return concat(budget, parts)
     if is_nothing(left) or is_nothing(right):
         return ABSENT
@@ -62,7 +62,7 @@ def add(budget: Budget, left: Value, right: Value) -> Value:
         budget.step(len(left) + len(right))
         (heavy, height), (more, tall) = measure(budget, left), measure(budget, right)
         return with_size(budget, TemplateList([*left, *right]), heavy + more, max(height, tall))
-    raise Failure(f"cannot add {kind(left)} and {kind(right)}")
+    raise RenderError(f"cannot add {kind(left)} and {kind(right)}")
 
 
 def multiply(budget: Budget, left: Value, right: Value) -> Value:
@@ -82,7 +82,7 @@ def multiply(budget: Budget, left: Value, right: Value) -> Value:
             budget.step(len(left) * count)
             heavy, height = measure(budget, left)
             return with_size(budget, TemplateList(left * count), max(1, heavy * count), height)
-    raise Failure(f"cannot multiply {kind(left)} and {kind(right)}")
+    raise RenderError(f"cannot multiply {kind(left)} and {kind(right)}")
 
 
 def power(_budget: Budget, left: Value, right: Value) -> Value:
@@ -90,11 +90,11 @@ def power(_budget: Budget, left: Value, right: Value) -> Value:
     if is_nothing(left) or is_nothing(right):
         return ABSENT
     if not (is_number(left) and is_number(right)):
-        raise Failure(f"cannot raise {kind(left)} to the power of {kind(right)}")
+        raise RenderError(f"cannot raise {kind(left)} to the power of {kind(right)}")
     require_computable(left), require_computable(right)
     if isinstance(left, int) and isinstance(right, int) and right > 0:
         if left.bit_length() * right > 2 * MAX_INTEGER.bit_length():
-            raise Failure("a number is too large to compute with")
+            raise RenderError("a number is too large to compute with")
         return require_computable(left**right)
     return _number(lambda a, b: float(a) ** b, left, right)
 
@@ -103,11 +103,11 @@ def _number(compute: Callable[[Value, Value], Value], left: Value, right: Value)
     try:
         result = compute(left, right)
     except ZeroDivisionError:
-        raise Failure("cannot divide by zero") from None
+        raise RenderError("cannot divide by zero") from None
     except OverflowError:
-        raise Failure("a number is too large to compute with") from None
+        raise RenderError("a number is too large to compute with") from None
     if isinstance(result, complex):
-        raise Failure("a negative number has no such root")
+        raise RenderError("a negative number has no such root")
     return require_computable(result)
 
 
@@ -117,7 +117,7 @@ def _arithmetic(name: str, compute: Callable[[Value, Value], Value]) -> Binary:
             return _number(compute, require_computable(left), require_computable(right))
         if is_nothing(left) or is_nothing(right):
             return ABSENT
-        raise Failure(f"cannot {name} {kind(left)} and {kind(right)}")
+        raise RenderError(f"cannot {name} {kind(left)} and {kind(right)}")
 
     return apply
 
@@ -139,7 +139,7 @@ def negative(value: Value) -> Value:
     if is_nothing(value):
         return ABSENT
     if not is_number(value):
-        raise Failure(f"cannot negate {kind(value)}")
+        raise RenderError(f"cannot negate {kind(value)}")
     return -require_computable(value)
 
 
@@ -172,7 +172,7 @@ def _ordering(compare: Callable[[Value, Value], bool]) -> Binary:
         try:
             return compare(left, right)
         except TypeError:
-            raise Failure(f"cannot order {kind(left)} and {kind(right)}") from None
+            raise RenderError(f"cannot order {kind(left)} and {kind(right)}") from None
 
     return apply
 
@@ -185,7 +185,7 @@ def contains(budget: Budget, left: Value, right: Value) -> bool:
         if is_nothing(left):
             return False
         if not isinstance(left, str):
-            raise Failure(f"cannot look for {kind(left)} in a text")
+            raise RenderError(f"cannot look for {kind(left)} in a text")
         budget.search(len(right), len(left))
         return left in right
     if isinstance(right, dict):
@@ -193,7 +193,7 @@ def contains(budget: Budget, left: Value, right: Value) -> bool:
             budget.scan(len(left))
         return isinstance(left, str | int | float | None) and left in right
     if not isinstance(right, list | tuple):
-        raise Failure(f"cannot look into {kind(right)}")
+        raise RenderError(f"cannot look into {kind(right)}")
     weigh(budget, left, right)
     return left in right
 
@@ -232,7 +232,7 @@ def absolute(_budget: Budget, value: Value) -> Value:
     if is_nothing(value):
         return ABSENT
     if not is_number(value):
-        raise Failure(f"{kind(value)} has no absolute value")
+        raise RenderError(f"{kind(value)} has no absolute value")
     return abs(require_computable(value))
 
 
@@ -241,12 +241,12 @@ def rounded(_budget: Budget, value: Value, precision: Value = 0, method: Value =
     if is_nothing(value):
         return ABSENT
     if not is_number(value):
-        raise Failure(f"cannot round {kind(value)}")
+        raise RenderError(f"cannot round {kind(value)}")
     digits = whole(precision, "precision")
     if abs(digits) > MAX_PRECISION:
-        raise Failure(f"cannot round to more than {MAX_PRECISION} digits")
+        raise RenderError(f"cannot round to more than {MAX_PRECISION} digits")
     if method not in {"common", "ceil", "floor"}:
-        raise Failure("a rounding method is 'common', 'ceil' or 'floor'")
+        raise RenderError("a rounding method is 'common', 'ceil' or 'floor'")
     return do_round(require_computable(value), digits, method)
 
 

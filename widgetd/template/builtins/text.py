@@ -19,7 +19,7 @@ from urllib.parse import quote_plus as _quote_plus
 
 from jinja2.filters import do_indent
 
-from widgetd.template.budget import Failure
+from widgetd.template.budget import RenderError
 from widgetd.template.serialise import text, to_indented_json, tojson
 from widgetd.template.values import (
     Value,
@@ -234,7 +234,7 @@ def truncate(  # noqa: PLR0917 - the filter takes them by position
     most, ending = whole(length, "length"), text(budget, end)
     slack = 5 if leeway is None else leeway
     if most < len(ending) or whole(slack, "leeway") < 0:
-        raise Failure("truncate needs a length at least as long as its ending")
+        raise RenderError("truncate needs a length at least as long as its ending")
     if len(shown) <= most + slack:
         return shown
     kept = shown[: most - len(ending)]
@@ -285,7 +285,7 @@ def tojson_filter(budget: Budget, value: Value, indent: Value = None) -> str:
 def format_filter(budget: Budget, value: Value, *args: Value, **kwargs: Value) -> str:
     """Fill the places of a printf-style text: `"%s of %d"|format(a, b)`."""
     if args and kwargs:
-        raise Failure("a format takes values by position or by name, not both")
+        raise RenderError("a format takes values by position or by name, not both")
     return fill_format(budget, text(budget, value), list(args), kwargs)
 
 
@@ -310,7 +310,7 @@ def fill_format(budget: Budget, template: str, args: list[Value], named: dict[st
         end = match.end()
     budget.text(len(template) - end)
     if next(pending, _MISSING) is not _MISSING:
-        raise Failure("a format has more values than places")
+        raise RenderError("a format has more values than places")
     return "".join([*parts, template[end:]])
 
 
@@ -323,21 +323,21 @@ def _fill_conversion(
     budget.step()
     value = next(pending, _MISSING) if key is None else named.get(key, _MISSING)
     if value is _MISSING:
-        raise Failure("a format has more places than values")
+        raise RenderError("a format has more places than values")
     if conversion not in "srdiufFeEgGxXoc":
-        raise Failure(f"a format cannot hold '%{conversion}'")
+        raise RenderError(f"a format cannot hold '%{conversion}'")
     if max(_size(match["width"]), _size(match["precision"])) > MAX_WIDTH:
-        raise Failure(f"a format cannot be wider than {MAX_WIDTH}")
+        raise RenderError(f"a format cannot be wider than {MAX_WIDTH}")
     if conversion in "sr":
         value = text(budget, value)
     elif conversion == "c":
         is_number_of_one = isinstance(value, int) and 0 <= value <= sys.maxunicode
         if not (is_number_of_one or (isinstance(value, str) and len(value) == 1)):
-            raise Failure("a format writes one character, or the number of one, at '%c'")
+            raise RenderError("a format writes one character, or the number of one, at '%c'")
     elif not is_number(require_computable(value)):
-        raise Failure(f"a format cannot write {kind(value)} as a number")
+        raise RenderError(f"a format cannot write {kind(value)} as a number")
     elif conversion in "xXo" and not isinstance(value, int):
-        raise Failure(f"a format writes only whole numbers at '%{conversion}'")
+        raise RenderError(f"a format writes only whole numbers at '%{conversion}'")
     precision = f".{match['precision']}" if match["precision"] is not None else ""
     return f"%{match['flags']}{match['width']}{precision}{conversion}" % (value,)
 

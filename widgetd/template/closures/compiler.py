@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from widgetd.template.budget import Failure
+from widgetd.template.budget import RenderError
 from widgetd.template.ir import Body, Expr, Op, constant_of, is_constant
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Compiler:
             try:
                 for place, part in parts:  # noqa: B007 - the handler reads the place
                     part(frame, out)
-            except Failure as failure:
+            except RenderError as failure:
                 raise failure.at(place) from None
 
         return run
@@ -89,7 +89,7 @@ def with_place(place: int, evaluate: Evaluate) -> Evaluate:
     def run(frame: Frame) -> Value:
         try:
             return evaluate(frame)
-        except Failure as failure:
+        except RenderError as failure:
             raise failure.at(place) from None
 
     return run

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from widgetd.template.budget import CHARACTERS_PER_STEP, UNFIT, Failure
+from widgetd.template.budget import CHARACTERS_PER_STEP, UNFIT, RenderError
 from widgetd.template.builtins import FILTERS, METHODS, TESTS
 from widgetd.template.builtins.functions import FUNCTIONS, Function
 from widgetd.template.builtins.loop import LOOP_MEMBERS
@@ -112,18 +112,18 @@ def _applied(sort: str, name: str, function: Callable[..., Value]) -> MakeExpres
         named = compiler.named(rest.pop()) if rest and isinstance(rest[-1], dict) else {}
         args, evaluate = compiler.each(tuple(rest)), compiler.expression(subject)
 
-        def unfit(value: Value) -> Failure:
+        def unfit(value: Value) -> RenderError:
             problem = (
                 f"the {sort} '{name}' cannot be applied to {kind(value)}, "
                 "or not with these arguments"
             )
-            return Failure(problem).at(place)
+            return RenderError(problem).at(place)
 
         def plain(frame: Frame) -> Value:
             value = evaluate(frame)
             try:
                 return function(frame[BUDGET], value)
-            except Failure as failure:
+            except RenderError as failure:
                 raise failure.at(place) from None
             except UNFIT:
                 raise unfit(value) from None
@@ -134,7 +134,7 @@ def _applied(sort: str, name: str, function: Callable[..., Value]) -> MakeExpres
             by_name = {key: argument(frame) for key, argument in named.items()}
             try:
                 return function(frame[BUDGET], value, *given, **by_name)
-            except Failure as failure:
+            except RenderError as failure:
                 raise failure.at(place) from None
             except UNFIT:
                 raise unfit(value) from None
@@ -160,7 +160,7 @@ def _method(compiler: Compiler, op: Op) -> Evaluate:
             if isinstance(value, types) and name in methods:
                 function = methods[name]
                 return lambda budget, args, named: function(budget, value, *args, **named)
-        raise Failure(f"{kind(value)} has no method '{name}'")
+        raise RenderError(f"{kind(value)} has no method '{name}'")
 
     return _call(compiler, op, find)
 
@@ -173,7 +173,7 @@ def _called(compiler: Compiler, op: Op) -> Evaluate:
         value = callee(frame)
         if isinstance(value, RuntimeObject):
             return value.call
-        raise Failure(f"{kind(value)} cannot be called")
+        raise RenderError(f"{kind(value)} cannot be called")
 
     return _call(compiler, op, find)
 
@@ -189,10 +189,10 @@ def _call(compiler: Compiler, op: Op, find: Callable[[Frame], Function]) -> Eval
             budget = frame[BUDGET]
             budget.step()
             return function(budget, given, by_name)
-        except Failure as failure:
+        except RenderError as failure:
             raise failure.at(place) from None
         except UNFIT:
-            raise Failure("this cannot be called with these arguments").at(place) from None
+            raise RenderError("this cannot be called with these arguments").at(place) from None
 
     return call
 
@@ -237,7 +237,7 @@ def binary(apply: Binary) -> MakeExpression:
         def operated(frame: Frame) -> Value:
             try:
                 return apply(frame[BUDGET], left(frame), right(frame))
-            except Failure as failure:
+            except RenderError as failure:
                 raise failure.at(place) from None
 
         return operated

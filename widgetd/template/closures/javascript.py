@@ -11,7 +11,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
-from widgetd.template.budget import CHARACTERS_PER_STEP, NODES_PER_STEP, Failure
+from widgetd.template.budget import CHARACTERS_PER_STEP, NODES_PER_STEP, RenderError
 from widgetd.template.builtins import javascript
 from widgetd.template.builtins.javascript import FUNCTIONS, LOOPS, OPERATORS, truthy
 from widgetd.template.closures import literals
@@ -143,7 +143,7 @@ def _loop(compiler: Compiler, op: Op) -> Evaluate:
     def run(frame: Frame) -> Value:
         budget, values = frame[BUDGET], values_of(frame)
         if isinstance(values, str | dict):
-            raise Failure(f"{kind(values)} is no list")
+            raise RenderError(f"{kind(values)} is no list")
         each = elements(budget, values)
         budget.step(cost * len(each))
         return method(budget, list(each), partial(turn, frame))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from widgetd.template.budget import NODES_PER_STEP, Failure
+from widgetd.template.budget import NODES_PER_STEP, RenderError
 from widgetd.template.builtins.loop import Loop
 from widgetd.template.ir import Op, height
 from widgetd.template.scope import BUDGET, Evaluate, Execute, Frame
@@ -48,7 +48,7 @@ class LoopDefinition:
             values = elements(frame[BUDGET], value)
             if self.cost:
                 frame[BUDGET].step(self.cost * len(values))
-        except Failure as failure:
+        except RenderError as failure:
             raise failure.at(self.place) from None
         if self.chooser is None:
             return values

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from widgetd.template.budget import NODES_PER_STEP, Failure
+from widgetd.template.budget import NODES_PER_STEP, RenderError
 from widgetd.template.ir import Op, height
 from widgetd.template.values import ABSENT, RuntimeObject, Value, new_dict, new_tuple
 
@@ -58,11 +58,11 @@ class MacroDefinition:
         if self.varargs is not None:
             frame[self.varargs] = new_tuple(budget, args[count:])
         elif len(args) > count:
-            raise Failure(f"the macro '{self.name}' takes at most {count} arguments")
+            raise RenderError(f"the macro '{self.name}' takes at most {count} arguments")
         if self.kwargs is not None:
             frame[self.kwargs] = new_dict(budget, kwargs)
         elif kwargs:
-            raise Failure(f"the macro '{self.name}' takes no argument '{next(iter(kwargs))}'")
+            raise RenderError(f"the macro '{self.name}' takes no argument '{next(iter(kwargs))}'")
 
 
 class Macro(RuntimeObject):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from widgetd.template.budget import Failure
+from widgetd.template.budget import RenderError
 from widgetd.template.ir import Op
 from widgetd.template.scope import BUDGET, Evaluate, Execute, Frame
 from widgetd.template.serialise import (
@@ -94,7 +94,7 @@ def _values(written: list[Part], tail: str, start: int) -> Execute:
                 size += len(shown)
                 out += data, shown
             budget.text(size)
-        except Failure as failure:
+        except RenderError as failure:
             raise failure.at(place) from None
         out.append(tail)
 
@@ -112,7 +112,7 @@ def _mixed(parts: list[Part], tail: str) -> Execute:
                 budget.text(len(data) + len(shown))
                 out += data, shown
             budget.text(len(tail))
-        except Failure as failure:
+        except RenderError as failure:
             raise failure.at(part[3]) from None
         out.append(tail)
 

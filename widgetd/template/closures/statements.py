@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from widgetd.template.budget import Failure
+from widgetd.template.budget import RenderError
 from widgetd.template.closures.loops import for_loop
 from widgetd.template.closures.output import output
 from widgetd.template.ir import Op
@@ -75,7 +75,7 @@ def _field(target: Op) -> Assign:
     def store(frame: Frame, value: Value) -> None:
         space = frame[slot]
         if not isinstance(space, Namespace):
-            raise Failure(f"cannot set '{key}' on {kind(space)}, only on a namespace").at(place)
+            raise RenderError(f"cannot set '{key}' on {kind(space)}, only on a namespace").at(place)
         frame[BUDGET].step()
         space.values[key] = value
 
@@ -89,10 +89,10 @@ def _unpacking(target: Op) -> Assign:
     def unpack(frame: Frame, value: Value) -> None:
         try:
             values = elements(frame[BUDGET], value)
-        except Failure as failure:
+        except RenderError as failure:
             raise failure.at(place) from None
         if len(values) != count:
-            raise Failure(f"cannot take {count} values from {len(values)}").at(place)
+            raise RenderError(f"cannot take {count} values from {len(values)}").at(place)
         for bind, each in zip(binds, values, strict=True):
             bind(frame, each)
 

@@ -91,7 +91,7 @@ class JsonContext:
 
 def json_context(parsed: Parsed) -> JsonContext:
     """Return what surrounds each output of a template that writes JSON."""
-    walk = _Walk(parsed)
+    walk = _ContextWalk(parsed)
     walk.body(parsed.tree.body, frozenset({Point(ANY, sure=True)}), None)
     return walk.context()
 
@@ -99,7 +99,7 @@ def json_context(parsed: Parsed) -> JsonContext:
 _Bodied = nodes.AssignBlock | nodes.Macro | nodes.CallBlock | nodes.FilterBlock
 
 
-class _Walk(NodeVisitor):
+class _ContextWalk(NodeVisitor):
     """One walk through a template.
 
     Each visit says what may stand behind a node, given what may stand before it.

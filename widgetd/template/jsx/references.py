@@ -18,12 +18,12 @@ _KEPT = {"filter": "", "slice": "", "find": "[]"}
 
 def reads(root: Node, lines: Lines) -> tuple[Read, ...]:
     """Return every read of an argument below `root`, in the order of the text."""
-    reader = _Reader(lines)
-    reader.visit(root, {})
-    return tuple(sorted(reader.found, key=lambda read: (read.line, read.column)))
+    collector = _JsxReadCollector(lines)
+    collector.visit(root, {})
+    return tuple(sorted(collector.found, key=lambda read: (read.line, read.column)))
 
 
-class _Reader:
+class _JsxReadCollector:
     def __init__(self, lines: Lines) -> None:
         self.lines = lines
         self.found: list[Read] = []
