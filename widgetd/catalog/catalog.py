@@ -22,10 +22,10 @@ from widgetd.catalog.loader import SIDECAR_SUFFIXES, WIDGET_SUFFIXES, Load, load
 from widgetd.catalog.snapshot import EVERYTHING, Entry, Selection, Snapshot
 from widgetd.errors import ConfigError, Finding, WidgetError
 from widgetd.files.folder import bundled_folder
+from widgetd.files.limits import LIMITS as FILE_LIMITS
 from widgetd.files.persistent_map import list_differing, list_missing
 from widgetd.files.scan import UNKNOWN, Scan, scan
 from widgetd.files.source import Source
-from widgetd.files.stamp import QUIET_MS
 from widgetd.limits import Limits
 from widgetd.logs import get_logger
 from widgetd.studio.choose import choose
@@ -68,7 +68,7 @@ class Catalog:
         selection: Selection = EVERYTHING,
         settings: str = "",
         last_good: LastGood | None = None,
-        quiet_ms: int = QUIET_MS,
+        quiet_ms: int = FILE_LIMITS.quiet_ms,
     ) -> None:
         self.root = root
         self._load = load

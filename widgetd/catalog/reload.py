@@ -24,7 +24,8 @@ from widgetd.catalog.change import Change, breaking_changes
 from widgetd.catalog.limits import LIMITS
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.files.hints import EVERYWHERE, MANY, Hint, Hints
+from widgetd.files.hints import EVERYWHERE, Hint, Hints
+from widgetd.files.limits import LIMITS as FILE_LIMITS
 from widgetd.logs import get_logger
 
 _log = get_logger()
@@ -114,7 +115,7 @@ def _age_s(root: Path, served: Snapshot, change: Change, now_s: float) -> float 
     """Return the age of the newest changed file at `now_s`; None if none of them is left."""
     paths = [served.widgets[tool].definition.path for tool in change.added + change.changed]
     written_s = []
-    for path in paths[:MANY]:
+    for path in paths[: FILE_LIMITS.hinted_paths]:
         with suppress(OSError):
             written_s.append((root / path).stat().st_ctime)
     return now_s - max(written_s) if written_s else None

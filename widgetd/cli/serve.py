@@ -195,8 +195,10 @@ def health(url: str = "http://127.0.0.1:8787/readyz") -> int:
     from http.client import HTTPException
     from urllib.request import urlopen
 
+    from widgetd.cli.limits import LIMITS
+
     try:
-        with urlopen(url, timeout=5) as answer:  # noqa: S310 - the operator names the address
+        with urlopen(url, timeout=LIMITS.health_s) as answer:  # noqa: S310 - the operator names the address
             print(answer.read().decode())
     except (OSError, HTTPException, ValueError) as error:
         return complain(f"{url} is not ready ({error})", 1)

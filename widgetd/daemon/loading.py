@@ -21,7 +21,7 @@ from widgetd.catalog.state import StateFolder
 from widgetd.daemon.parallel_proof import ParallelProofs
 from widgetd.daemon.parser_process import ParserProcess
 from widgetd.daemon.toolsets import NAMES
-from widgetd.files.stamp import QUIET_MS
+from widgetd.files.limits import LIMITS as FILE_LIMITS
 from widgetd.render.entry import tool_entry
 from widgetd.settings import Settings
 
@@ -78,7 +78,7 @@ def build_catalog(
     load: Load,
     *,
     last_good: LastGood | None = None,
-    quiet_ms: int = QUIET_MS,
+    quiet_ms: int = FILE_LIMITS.quiet_ms,
 ) -> Catalog:
     """Build the catalog of `folder`, of which nothing is read yet.
 

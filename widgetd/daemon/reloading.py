@@ -16,8 +16,9 @@ import anyio
 from widgetd.catalog.catalog import Catalog
 from widgetd.catalog.reload import ReloadObserver, reload
 from widgetd.files.hints import Hints
+from widgetd.files.limits import LIMITS as FILE_LIMITS
 from widgetd.files.source import escape_path
-from widgetd.files.watch import FOLLOW, POLL_S, Mode, watch
+from widgetd.files.watch import FOLLOW, Mode, watch
 from widgetd.logs import get_logger
 from widgetd.mcp.notifications import notify, notify_of_renders
 from widgetd.mcp.server import Server
@@ -63,7 +64,7 @@ async def reloading(
         tasks.start_soon(notify_of_renders, server)
         watches = partial(
             watch,
-            poll_s=settings.poll or POLL_S,
+            poll_s=settings.poll or FILE_LIMITS.poll_s,
             follow=FOLLOW if settings.poll is None else None,
             observer=_WatchObserver(health),
             stop=stop,

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 
 import anyio
 
+from widgetd.files.limits import LIMITS
+
 Skipped = Callable[[str, OSError], None]
 """Callback for a folder without events: its path, and the error."""
-
-MANY = 64
-"""Number of paths from which a scan of everything costs no more than one of each path."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +66,7 @@ class Hints:
         hint = Hint(paths=frozenset(paths), finished=frozenset(finished), routine=routine)
         if self._pending is not None:
             hint = self._pending.then(hint)
-        self._pending = hint if len(hint.paths) <= MANY else EVERYWHERE
+        self._pending = hint if len(hint.paths) <= LIMITS.hinted_paths else EVERYWHERE
         self._added.set()
 
     async def wait(self) -> Hint:

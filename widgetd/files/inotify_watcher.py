@@ -25,6 +25,7 @@ import anyio.to_thread
 
 from widgetd.files.folder import Identity, identify
 from widgetd.files.hints import Hints, Skipped
+from widgetd.files.limits import LIMITS
 
 AVAILABLE = sys.platform == "linux"
 
@@ -45,7 +46,7 @@ _WANTED = WRITTEN | ATTRIBUTES | CLOSED | MOVED_OUT | MOVED_IN | MADE | DELETED 
 _ONLY_FOLDERS = 0x0100_0000
 _NO_LINKS = 0x0200_0000
 
-_LIMITS = {
+_KERNEL_LIMITS = {
     errno.ENOSPC: "all of fs.inotify.max_user_watches are taken",
     errno.EMFILE: "all of fs.inotify.max_user_instances are taken",
 }
@@ -56,14 +57,6 @@ it.
 """
 
 _HEAD = struct.Struct("iIII")
-_AT_ONCE_BYTES = 16 * 1024
-
-_BEAT_S = 1.0
-"""Time until a folder that was replaced under its name has events again; a scan sees it anyway."""
-
-_LINGERS_S = 0.005
-"""Time in which most writes finish once begun; an unfinished write is no reason to scan."""
-
 _BEGUN = MADE | WRITTEN
 _FINISHED = CLOSED | MOVED_IN
 _ENTERED = MADE | MOVED_IN | ATTRIBUTES
@@ -84,7 +77,7 @@ async def follow(root: Path, hints: Hints, armed: Callable[[], None], skipped: S
         tree = _Tree(root, queue)
         lost = await blocking(tree.grow, [""])
         armed()
-        beat_s = anyio.current_time() + _BEAT_S
+        beat_s = anyio.current_time() + LIMITS.replaced_s
         while True:
             for path, error in lost:
                 skipped(path, error)
@@ -98,7 +91,7 @@ async def follow(root: Path, hints: Hints, armed: Callable[[], None], skipped: S
             if anyio.current_time() >= beat_s:
                 if not await blocking(_leads_to, root, folder):
                     return
-                beat_s = anyio.current_time() + _BEAT_S
+                beat_s = anyio.current_time() + LIMITS.replaced_s
 
 
 async def _events_until(deadline_s: float, queue: Queue) -> list[Event]:
@@ -106,7 +99,7 @@ async def _events_until(deadline_s: float, queue: Queue) -> list[Event]:
     with anyio.move_on_at(deadline_s):
         events = await queue.events()
     if events and events[-1].mask & _BEGUN:
-        with anyio.move_on_after(_LINGERS_S):
+        with anyio.move_on_after(LIMITS.finish_s):
             events += await queue.events()
     return events
 
@@ -246,7 +239,7 @@ class Queue:
     async def events(self) -> list[Event]:
         """Wait for events and return them, at least one, in order."""
         await anyio.wait_readable(self._descriptor)
-        content, at = os.read(self._descriptor, _AT_ONCE_BYTES), 0
+        content, at = os.read(self._descriptor, LIMITS.events_bytes), 0
         events = []
         while at < len(content):
             watch, mask, _, length = _HEAD.unpack_from(content, at)
@@ -263,5 +256,5 @@ class Queue:
         answer: int = getattr(self._libc, name)(*arguments)
         if answer < 0:
             number = ctypes.get_errno()
-            raise OSError(number, _LIMITS.get(number, os.strerror(number)))
+            raise OSError(number, _KERNEL_LIMITS.get(number, os.strerror(number)))
         return answer

@@ -21,20 +21,13 @@ from typing import TypeVar
 
 from widgetd.errors import WidgetError
 from widgetd.files.folder import Folder, Identity, identify, open_folder
+from widgetd.files.limits import LIMITS
 from widgetd.files.persistent_map import list_below, patch
 from widgetd.files.source import Source, Unsettled, read
-from widgetd.files.stamp import QUIET_MS, Stamp
+from widgetd.files.stamp import Stamp
 from widgetd.files.walk import HIDDEN, Listing, walk
 
 T = TypeVar("T")
-
-
-EMPTY_NS = 1_000_000_000
-"""Time for which a file found empty is not believed to be empty.
-
-A save in place truncates the file first, and the kernel dates the truncation when it completes:
-until then (300 ms were measured on a busy ext4) the file is empty and has its old date.
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +43,7 @@ class Scan:
         settles_s: Seconds until those can be read.
         failure: Why the folder could not be listed; everything stands as it was known.
         empty_since_ns: By path, the monotonic time at which a file was first found empty. For
-            `EMPTY_NS` its last known source stands.
+            `empty_ns` its last known source stands.
         empty_folders: By path, the stamps of folders that hold nothing of interest.
     """
 
@@ -73,8 +66,8 @@ class Scan:
         """Return the seconds until a file found empty is believed to be empty; None without one."""
         now_ns = time.monotonic_ns()
         ages_ns = [now_ns - since_ns for since_ns in self.empty_since_ns.values()]
-        doubted_ns = [age_ns for age_ns in ages_ns if age_ns < EMPTY_NS]
-        return (EMPTY_NS - max(doubted_ns)) / 1e9 if doubted_ns else None
+        doubted_ns = [age_ns for age_ns in ages_ns if age_ns < LIMITS.empty_ns]
+        return (LIMITS.empty_ns - max(doubted_ns)) / 1e9 if doubted_ns else None
 
 
 UNKNOWN = Scan(root=None, sources=MappingProxyType({}), faults=MappingProxyType({}))
@@ -88,7 +81,7 @@ def scan(
     suffixes: tuple[str, ...],
     limit_bytes: int,
     known: Scan = UNKNOWN,
-    quiet_ms: int = QUIET_MS,
+    quiet_ms: int = LIMITS.quiet_ms,
     finished: Collection[str] = (),
 ) -> Scan:
     """Scan the folder, or with `paths` only those and what was unsettled.
@@ -224,7 +217,7 @@ class _Scanner:
     def _is_truly_empty(self, path: str) -> bool:
         now_ns = time.monotonic_ns()
         since_ns = self.empty_since_ns[path] = self.known.empty_since_ns.get(path, now_ns)
-        return not self.quiet_ms or now_ns - since_ns >= EMPTY_NS
+        return not self.quiet_ms or now_ns - since_ns >= LIMITS.empty_ns
 
     def _blame(self, fault: WidgetError) -> None:
         path = fault.finding.path

@@ -13,7 +13,8 @@ from hashlib import blake2b
 
 from widgetd.errors import Finding, WidgetError
 from widgetd.files.folder import Folder
-from widgetd.files.stamp import QUIET_MS, Stamp, is_racy, time_to_quiet_s, wait_for_tick
+from widgetd.files.limits import LIMITS
+from widgetd.files.stamp import Stamp, is_racy, time_to_quiet_s, wait_for_tick
 
 _OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -67,7 +68,7 @@ def read(
     path: str,
     *,
     limit_bytes: int,
-    quiet_ms: int = QUIET_MS,
+    quiet_ms: int = LIMITS.quiet_ms,
     finished: bool = False,
 ) -> Source:
     """Read the file at `path` whole.

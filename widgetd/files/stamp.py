@@ -11,17 +11,7 @@ import os
 import time
 from dataclasses import dataclass
 
-QUIET_MS = 20
-"""Time since its last write after which a file is read; writers pause for less.
-
-A file that is known to be finished is read at once.
-"""
-
-RACY_NS = 2_000_000_000
-"""Two writes this close may have one ctime: the coarsest file systems count in 2 s (FAT).
-
-Source: Documentation/technical/racy-git.txt in git.
-"""
+from widgetd.files.limits import LIMITS
 
 _COARSE_NS = 10_000_000
 """File systems that count in 10 ms, in 1 s or in 2 s have only multiples of this."""
@@ -31,7 +21,6 @@ _FINE_NS = 1_000
 
 # CLOCK_REALTIME_COARSE, which `time` does not name; it ticks every 1 to 10 ms.
 _TICKING = 5
-_NAP_S = 0.0005
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +68,7 @@ def time_to_quiet_s(status: os.stat_result, quiet_ms: int) -> float:
 
 def is_racy(status: os.stat_result) -> bool:
     """Return whether a further write might leave the stamp as it is."""
-    return abs(time.time_ns() - status.st_ctime_ns) < RACY_NS
+    return abs(time.time_ns() - status.st_ctime_ns) < LIMITS.racy_ns
 
 
 def wait_for_tick(status: os.stat_result) -> bool:
@@ -92,5 +81,5 @@ def wait_for_tick(status: os.stat_result) -> bool:
     if status.st_ctime_ns % _COARSE_NS == 0:
         return False
     while 0 <= time.clock_gettime_ns(_TICKING) - status.st_ctime_ns < _FINE_NS:
-        time.sleep(_NAP_S)
+        time.sleep(LIMITS.tick_pause_s)
     return True

@@ -17,22 +17,9 @@ import anyio
 
 from widgetd.files import inotify_watcher, watchfiles_watcher
 from widgetd.files.hints import Hints, Skipped
+from widgetd.files.limits import LIMITS
 
 Mode = Literal["native", "poll"]
-
-POLL_S = 2.0
-
-SHARE = 0.0075
-"""Share of a processor that the timer's scans take while events arrive."""
-
-LONGEST_S = 10.0
-"""Maximum pause between the timer's hints, however long a scan takes."""
-
-_ABSENT_S = 0.25
-"""Time until a folder that appears is noticed."""
-
-_SHORTEST_S = 0.1
-_LONGEST_S = 5.0
 
 
 class WatchObserver(Protocol):
@@ -82,7 +69,7 @@ async def watch(
     root: Path,
     hints: Hints,
     *,
-    poll_s: float = POLL_S,
+    poll_s: float = LIMITS.poll_s,
     follow: Follow | None = FOLLOW,
     observer: WatchObserver,
     stop: anyio.Event,
@@ -115,7 +102,7 @@ async def watch(
 
 def pause_s(poll_s: float, cost_s: float) -> float:
     """Return the timer's pause while events arrive, if a scan of everything takes `cost_s`."""
-    return max(poll_s, min(cost_s / SHARE, LONGEST_S))
+    return max(poll_s, min(cost_s / LIMITS.poll_share, LIMITS.poll_max_s))
 
 
 async def _tick(hints: Hints, poll_s: float, state: _State) -> None:
@@ -131,7 +118,7 @@ async def _tick(hints: Hints, poll_s: float, state: _State) -> None:
 async def _stay_armed(
     follow: Callable[[Callable[[], None], Skipped], Awaitable[None]], state: _State
 ) -> None:
-    backoff_s = _SHORTEST_S
+    backoff_s = LIMITS.restart_s
     while True:
         armed_s = anyio.current_time()
         try:
@@ -139,13 +126,13 @@ async def _stay_armed(
             state.disarm()
         except (FileNotFoundError, NotADirectoryError):
             state.disarm()
-            await anyio.sleep(_ABSENT_S)
+            await anyio.sleep(LIMITS.absent_s)
         except Exception as error:  # noqa: BLE001 - watching survives any failure of a follower
             state.disarm(error)
-            if anyio.current_time() - armed_s > _LONGEST_S:
-                backoff_s = _SHORTEST_S
+            if anyio.current_time() - armed_s > LIMITS.restart_max_s:
+                backoff_s = LIMITS.restart_s
             await anyio.sleep(backoff_s)
-            backoff_s = min(2 * backoff_s, _LONGEST_S)
+            backoff_s = min(2 * backoff_s, LIMITS.restart_max_s)
 
 
 class _State:

@@ -17,13 +17,7 @@ from anyio import from_thread
 
 from widgetd.files.folder import identify
 from widgetd.files.hints import Hints, Skipped
-
-# An event is passed on after 10 to 20 ms, and under constant change after 60 at most.
-_STEP_MS = 10
-_DEBOUNCE_MS = 50
-
-# How soon a folder that was replaced under its name is noticed without an event.
-_BEAT_MS = 250
+from widgetd.files.limits import LIMITS
 
 
 async def follow(root: Path, hints: Hints, armed: Callable[[], None], _skipped: Skipped) -> None:
@@ -58,9 +52,9 @@ def _follow(root: Path, hints: Hints, armed: Callable[[], None], cancelled: _Can
     changes: Generator[set[watchfiles.main.FileChange], None, None] = watchfiles.watch(
         root,
         watch_filter=None,
-        step=_STEP_MS,
-        debounce=_DEBOUNCE_MS,
-        rust_timeout=_BEAT_MS,
+        step=LIMITS.watchfiles_step_ms,
+        debounce=LIMITS.watchfiles_debounce_ms,
+        rust_timeout=LIMITS.watchfiles_replaced_ms,
         yield_on_timeout=True,
         stop_event=cancelled,
         debug=False,

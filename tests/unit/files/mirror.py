@@ -18,8 +18,9 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 
 from widgetd.files import inotify_watcher, watchfiles_watcher
 from widgetd.files.hints import EVERYWHERE, Hint, Hints, Skipped
+from widgetd.files.limits import LIMITS
 from widgetd.files.scan import UNKNOWN, Scan, scan
-from widgetd.files.watch import POLL_S, Follow, Mode, watch
+from widgetd.files.watch import Follow, Mode, watch
 
 SUFFIXES = (".widget", ".widget.toml")
 CONVERGES_S = 2.5
@@ -119,7 +120,9 @@ class Mirror:
 
 
 @asynccontextmanager
-async def following(root: Path, follow: Follow, *, poll_s: float = POLL_S) -> AsyncIterator[Mirror]:
+async def following(
+    root: Path, follow: Follow, *, poll_s: float = LIMITS.poll_s
+) -> AsyncIterator[Mirror]:
     """A mirror of `root`, being kept up to date."""
     mirror, stop = Mirror(root), anyio.Event()
     watched = partial(watch, root, mirror.hints, poll_s=poll_s, follow=follow)

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import anyio
 
-from widgetd.files.hints import EVERYWHERE, MANY, Hint, Hints
+from widgetd.files.hints import EVERYWHERE, Hint, Hints
+from widgetd.files.limits import LIMITS
 
 
 async def test_hints_that_nobody_took_yet_are_one_hint() -> None:
@@ -34,7 +35,7 @@ async def test_a_hint_at_everything_swallows_the_others() -> None:
 
 async def test_so_many_paths_are_everywhere() -> None:
     hints = Hints()
-    hints.add(f"{n}.widget" for n in range(MANY + 1))
+    hints.add(f"{n}.widget" for n in range(LIMITS.hinted_paths + 1))
 
     assert await taken(hints) == EVERYWHERE
 

@@ -13,7 +13,8 @@ import pytest
 
 from tests.unit.files.deep import LONGEST, STEP, deep
 from tests.unit.files.privilege import stopped_by_permissions
-from widgetd.files.scan import EMPTY_NS, UNKNOWN, Scan, scan
+from widgetd.files.limits import LIMITS
+from widgetd.files.scan import UNKNOWN, Scan, scan
 from widgetd.files.source import Source
 from widgetd.files.stamp import Stamp, is_quiet
 
@@ -270,8 +271,8 @@ def test_a_file_that_seems_empty_is_believed_when_it_stays_so(tmp_path: Path) ->
     found = look(tmp_path, known=before, quiet_ms=1)
 
     assert texts(found) == {"a.widget": "known"}
-    assert 0 < (found.doubted_s or 0) <= EMPTY_NS / 1e9
-    long_ago_ns = found.empty_since_ns["a.widget"] - EMPTY_NS
+    assert 0 < (found.doubted_s or 0) <= LIMITS.empty_ns / 1e9
+    long_ago_ns = found.empty_since_ns["a.widget"] - LIMITS.empty_ns
     known = replace(found, empty_since_ns={"a.widget": long_ago_ns})
     assert known.doubted_s is None
     assert texts(look(tmp_path, known=known, quiet_ms=1)) == {"a.widget": ""}

@@ -18,7 +18,7 @@ import pytest
 
 from tests.unit.files.mirror import FOLLOWERS, following, mirrored_apart, reported, silent
 from tests.unit.files.privilege import stopped_by_permissions
-from widgetd.files.watch import SHARE
+from widgetd.files.limits import LIMITS
 
 Texts = dict[str, str]
 Situation = Callable[[Path], Iterator[Texts]]
@@ -395,7 +395,7 @@ async def test_the_timer_alone_finds_what_no_event_tells_of_however_long_it_rest
     steps = situation(tmp_path / "root")
     texts = next(steps)
     async with following(tmp_path / "root", silent, poll_s=0.02) as mirror:
-        mirror.hints.cost_s = 0.1 * SHARE
+        mirror.hints.cost_s = 0.1 * LIMITS.poll_share
         await mirror.holds(texts)
         while (later := await anyio.to_thread.run_sync(partial(next, steps, None))) is not None:
             await mirror.holds(later)
