@@ -29,7 +29,7 @@ def list_upstreams(
     *,
     file: File = None,
     test: Annotated[str, Parameter(help="Only this one.")] = "",
-    json: Annotated[bool, Parameter(help="Print a JSON array.")] = False,
+    json: Annotated[bool, Parameter(help="Print a JSON array, with each tool's schema.")] = False,
 ) -> int:
     """Connect to each upstream once and report its state; exit code 1 if one fails."""
     import anyio
@@ -50,6 +50,7 @@ def list_upstreams(
                 "state": "failed" if reason else one.state,
                 "reason": reason,
                 "tools": sorted(one.tools),
+                "toolDetails": [one.tools[tool].to_json() for tool in sorted(one.tools)],
                 "hint": hint(declaration, reason) if reason else "",
             }
         )

@@ -126,6 +126,8 @@ class CallError(WidgetdError):
         invalid_arguments: The arguments that do not fit the schema, if that is the fault.
         retry_after_s: Seconds until the same call may succeed; None if unknown.
         place: Line and column of the template at which rendering failed, from 1; None otherwise.
+        words: What the upstream that failed says itself. They are a stranger's, so they are no
+            part of the message, and only `call_upstream` shows them.
     """
 
     def __init__(
@@ -139,6 +141,7 @@ class CallError(WidgetdError):
         invalid_arguments: tuple[InvalidArgument, ...] = (),
         retry_after_s: float | None = None,
         place: tuple[int, int] | None = None,
+        words: str = "",
     ) -> None:
         super().__init__(code, message)
         self.code = code
@@ -149,6 +152,7 @@ class CallError(WidgetdError):
         self.invalid_arguments = invalid_arguments
         self.retry_after_s = retry_after_s
         self.place = place
+        self.words = words
 
     def __str__(self) -> str:
         return self.message

@@ -16,6 +16,7 @@ from widgetd.schema.json_values import to_json
 from widgetd.store.owned import OwnedEntries
 from widgetd.text_search import compile_pattern
 from widgetd.upstreams.limits import LIMITS
+from widgetd.widget.hidden_characters import strip_hidden
 
 _LINE_END = compile_pattern(rb"\r\n|\n|\r")
 _LEXEME = compile_pattern(rb'(?s)"(?:[^"\\]|\\.)*+"|[\[\]{},]')
@@ -68,6 +69,12 @@ def to_answer(result: Any, upstream: str) -> UpstreamAnswer:
     if len(answer.content) > LIMITS.answer_bytes:
         raise too_large_error(upstream)
     return answer
+
+
+def words_of(result: Any) -> str:
+    """Return what a failed result says, without hidden characters and cut."""
+    texts = (block.text for block in result.content if block.type == "text")
+    return strip_hidden("\n".join(texts)[: LIMITS.description_chars])
 
 
 def too_large_error(upstream: str) -> CallError:

@@ -28,6 +28,7 @@ from widgetd.upstreams.answers import (
     malformed_error,
     to_answer,
     too_large_error,
+    words_of,
 )
 from widgetd.upstreams.breaker import Breaker, pause_s
 from widgetd.upstreams.clients import build_client, build_service, import_client
@@ -372,7 +373,7 @@ class Upstream:
                 async with self._slots:
                     self._require_admission()
                     is_admitted = True
-                    result = await client.call_tool_mcp(name, checked)
+                    result = await self._call_or_retry(client, name, checked, began)
         except CallError:
             raise
         except TimeoutError:
@@ -388,10 +389,34 @@ class Upstream:
                 self.breaker.abandon()
             raise
         if result.is_error:
-            raise self._to_error(None, began)
+            failure = self._to_error(None, began)
+            failure.words = words_of(result)
+            raise failure
         self._record_success()
         size = sum(len(getattr(block, "text", "")) for block in result.content)
         return await run_sized(size, to_answer, result, self.name)
+
+    async def _call_or_retry(
+        self, client: Client[Any], name: str, arguments: dict[str, Any], began: float
+    ) -> Any:
+        """Call a tool; after HTTP 503, wait and call once more if that changes nothing there."""
+        try:
+            result = await client.call_tool_mcp(name, arguments)
+            if not result.is_error or (pause_s := self._retry_pause_s(name, began)) is None:
+                return result
+        except Exception:  # what a library makes of a status
+            if (pause_s := self._retry_pause_s(name, began)) is None:
+                raise
+        await anyio.sleep(pause_s)
+        return await client.call_tool_mcp(name, arguments)
+
+    def _retry_pause_s(self, name: str, began: float) -> float | None:
+        """Return the pause before a second call; None where it may not or cannot be made."""
+        failure = self._recorder.failure_since(began) if self._recorder else None
+        if failure is None or failure.reason != "http_503" or not self.tools[name].is_read_only:
+            return None
+        left_s = anyio.current_effective_deadline() - anyio.current_time()
+        return failure.retry_after_s if failure.retry_after_s < left_s else None
 
     def _to_error(self, error: Exception | None, began: float) -> CallError:
         """Return the error of a failed call, and count it where the upstream is not well."""

@@ -26,7 +26,7 @@ class UpstreamLimits:
             costs 0.1 ms to begin.
         tools: Tools of one upstream, besides those that its declaration names without wildcards.
         pages: Pages of one tool list.
-        description_chars: Length of a tool's description.
+        description_chars: Length of a tool's description, and of its words on a failure.
         schema_bytes: Size of one tool's input schema, as JSON.
         schemas_bytes: Size of all input schemas of one upstream together.
         compiled_schemas: Compiled input schemas that one upstream keeps. A compiled schema may
@@ -39,6 +39,7 @@ class UpstreamLimits:
         paged_s: Lifetime of such an answer.
         poll_s: Interval between two looks at the upstreams file, each a `stat`.
         settle_s: Time that `widgetd upstreams` waits beyond what connecting may take.
+        retry_s: Pause before the one retry after HTTP 503 without `Retry-After`.
         pauses_s: Pauses after the first failure, the second and so on; the last one repeats.
     """
 
@@ -62,6 +63,7 @@ class UpstreamLimits:
     paged_s: float = 900.0
     poll_s: float = 1.0
     settle_s: float = 0.5
+    retry_s: float = 0.25
     pauses_s: tuple[float, ...] = (1.0, 2.0, 5.0, 15.0, 60.0)
 
 

@@ -47,6 +47,15 @@ class UpstreamTool:
         schema: dict[str, Any] = orjson.loads(self.schema_json)
         return schema
 
+    def to_json(self) -> dict[str, Any]:
+        """Return what a caller needs: `{"name", "description", "readOnly", "inputSchema"}`."""
+        return {
+            "name": self.name,
+            "description": self.description,
+            "readOnly": self.is_read_only,
+            "inputSchema": self.input_schema,
+        }
+
 
 class ToolListing:
     """One listing of an upstream's tools, which arrives page by page.

@@ -75,16 +75,23 @@ class UpstreamServices:
 
 
 async def get_upstreams(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """Return `{"items": [{"name", "kind", "state", "reason"?, "since", "tools", ...}]}`."""
+    """Return `{"items": [{"name", "kind", "state", "reason"?, "since", "tools", ...}]}`.
+
+    Those asked for by name have `toolDetails`: `[{"name", "description", "readOnly",
+    "inputSchema"}]`.
+    """
     services, names = context.use(UpstreamServices), arguments["names"]
     upstreams = services.upstreams
     if upstreams is None:
         return structured_result({"items": []})
     counts = services.feeds.counts if services.feeds else {}
-    items = [
-        _describe(upstreams[name], counts.get(name), context.caller.snapshot)
-        for name in names or upstreams.all
-    ]
+    items = []
+    for name in names or upstreams.all:
+        item = _describe(upstreams[name], counts.get(name), context.caller.snapshot)
+        if names:
+            tools = upstreams[name].tools
+            item["toolDetails"] = [tools[tool].to_json() for tool in item["tools"]]
+        items.append(item)
     fault = {} if upstreams.fault is None else {"fault": str(upstreams.fault)}
     return structured_result({"items": items, **fault})
 
@@ -144,7 +151,12 @@ async def call_upstream(context: ToolContext, arguments: Mapping[str, Any]) -> R
         start = min(int(at), len(answer.content)) if at.isdecimal() and len(at) < 9 else 0
     else:
         upstream = services.upstreams[arguments["name"]]
-        answer = await upstream.call(arguments["tool"], arguments["arguments"])
+        try:
+            answer = await upstream.call(arguments["tool"], arguments["arguments"])
+        except CallError as error:
+            if error.words:
+                raise CallError(error.code, f"{error.message}: {error.words}") from None
+            raise
     if arguments["select"]:
         # In a thread, as everything that reads a whole answer: 8 MiB take seconds.
         select = partial(_select, answer, arguments["select"], arguments["name"])
@@ -185,7 +197,8 @@ _tool = partial(BuiltinTool, scope=OPERATE, toolset="upstreams")
 TOOLS = (
     _tool(
         name="get_upstreams",
-        description="Return the state and tools of servers that fill widgets, all or the named.",
+        description="Return the state and tools of servers that fill widgets; of those named, with "
+        "each tool's description and schema.",
         input_schema=closed_object(
             {"names": {"type": "array", "items": {"type": "string"}, "default": []}}
         ),

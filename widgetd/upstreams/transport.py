@@ -13,6 +13,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import anyio.lowlevel
@@ -44,11 +45,13 @@ class TransportFailure:
         reason: One word, as `refused`, `tls`, `http_500`; or `TOO_LARGE`.
         at: Time by the transport's clock.
         counts: Whether it means that the upstream is not well, rather than the request.
+        retry_after_s: The pause that the upstream asks for before the next request.
     """
 
     reason: str
     at: float
     counts: bool
+    retry_after_s: float = LIMITS.retry_s
 
 
 @dataclass(eq=False)
@@ -76,9 +79,11 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
         """Return the latest failure, if it happened after `started_s`."""
         return self.failure if self.failure and self.failure.at >= started_s else None
 
-    def record(self, reason: str, *, counts: bool = True) -> None:
+    def record(
+        self, reason: str, *, counts: bool = True, retry_after_s: float = LIMITS.retry_s
+    ) -> None:
         """Record a failure that happened just now."""
-        self.failure = TransportFailure(reason, self.clock(), counts)
+        self.failure = TransportFailure(reason, self.clock(), counts, retry_after_s)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request and return its response, decoded and bounded."""
@@ -136,13 +141,26 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
             # In MCP's modern era a refusal in JSON answers a probe, or a wrong call.
             is_answer = self.is_mcp and content_type in _MCP_TYPES and status < 500
             if not is_answer:
-                self.record(f"http_{status}", counts=self.is_mcp or status >= 500 or status == 429)
+                counts = self.is_mcp or status >= 500 or status == 429
+                after_s = parse_retry_after(response.headers.get("retry-after", ""))
+                self.record(f"http_{status}", counts=counts, retry_after_s=after_s)
         elif self.is_mcp and status == 200 and content_type not in _MCP_TYPES:
             self.record("not_mcp")
 
     async def aclose(self) -> None:
         """Close all connections."""
         await self._inner.aclose()
+
+
+def parse_retry_after(value: str) -> float:
+    """Return the seconds of a `Retry-After`, a number or a date; `LIMITS.retry_s` without one."""
+    if value.isascii() and value.isdecimal() and len(value) < 10:
+        return float(value)
+    try:
+        at = parsedate_to_datetime(value[:64])
+    except (ValueError, OverflowError):
+        return LIMITS.retry_s
+    return max(at.timestamp() - time.time(), 0.0)
 
 
 async def _pin_address(request: httpx2.Request) -> None:

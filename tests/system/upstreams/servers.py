@@ -135,7 +135,7 @@ def answering(
     """Answers every request so."""
 
     async def reply(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while await _request(reader):
+        while await read_request(reader):
             head = f"HTTP/1.1 {status} X\r\ncontent-type: {content_type}\r\n{more}"
             size = len(body) if length is None else length
             writer.write(f"{head}content-length: {size}\r\n\r\n".encode() + body)
@@ -146,7 +146,7 @@ def answering(
     return reply
 
 
-async def _request(reader: asyncio.StreamReader) -> bytes:
+async def read_request(reader: asyncio.StreamReader) -> bytes:
     try:
         head = await reader.readuntil(b"\r\n\r\n")
     except asyncio.IncompleteReadError:
@@ -164,7 +164,7 @@ async def silent(reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) ->
 
 async def slow(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Begins an answer, and never comes to its end."""
-    await _request(reader)
+    await read_request(reader)
     writer.write(
         b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 9999\r\n\r\n"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -22,6 +23,7 @@ from tests.system.upstreams.servers import (
     child,
     hanging_up,
     raw,
+    read_request,
     settled,
     silent,
     slow,
@@ -151,6 +153,51 @@ async def test_hanging_tool_times_out(tmp_path: Path) -> None:
             await upstreams["it"].call("get_product", {"id": 1})
 
     assert str(raised.value) == "the upstream 'it' did not answer within 0.5 s"
+
+
+def busy_once(requests: list[bytes], retry_after: str) -> Reply:
+    """Answer the first request with 503, and every other with an object."""
+
+    async def reply(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while request := await read_request(reader):
+            requests.append(request.split(b" ")[0])
+            status = "503 X" if len(requests) == 1 else "200 OK"
+            head = f"HTTP/1.1 {status}\r\ncontent-type: application/json\r\n{retry_after}"
+            writer.write(f"{head}content-length: 8\r\n\r\n".encode() + b'{"a": 1}')
+            await writer.drain()
+
+    return reply
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "retry_after", "expected"),
+    [
+        ("get_product", {"id": 1}, "", [b"GET", b"GET"]),
+        ("get_product", {"id": 1}, "retry-after: 0\r\n", [b"GET", b"GET"]),
+        ("get_product", {"id": 1}, "retry-after: Mon, 23 Nov 2020 07:00:00 GMT\r\n", [b"GET"] * 2),
+        ("get_product", {"id": 1}, "retry-after: 3600\r\n", [b"GET"]),
+        ("make_product", {}, "", [b"POST"]),
+    ],
+)
+async def test_busy_upstream_is_asked_once_more_if_that_changes_nothing_and_is_in_time(
+    tool: str, arguments: dict[str, Any], retry_after: str, expected: list[bytes], tmp_path: Path
+) -> None:
+    requests: list[bytes] = []
+    async with (
+        service(busy_once(requests, retry_after), tools=["*"])(tmp_path) as said,
+        upstreams_of(tmp_path / "u.toml", said) as upstreams,
+    ):
+        await settled(upstreams["it"])
+        with anyio.fail_after(30):
+            if len(expected) == 2:
+                answer = await upstreams["it"].call(tool, arguments)
+                assert answer.value("it") == {"a": 1}
+            else:
+                with pytest.raises(CallError) as raised:
+                    await upstreams["it"].call(tool, arguments)
+                assert raised.value.message.endswith("(http_503)")
+
+    assert requests == expected
 
 
 CLIENTS = 16

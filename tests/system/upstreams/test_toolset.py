@@ -11,7 +11,7 @@ import jmespath
 from tests.support.clients import connected
 from tests.support.daemons import serving
 from tests.support.widgets import widget_file
-from tests.system.upstreams.servers import json_reply, raw
+from tests.system.upstreams.servers import child, json_reply, raw, toml
 from tests.system.upstreams.test_feeds import write
 
 ROWS = [{"n": n, "text": "é" * (n % 7)} for n in range(900)]
@@ -65,6 +65,46 @@ async def test_answer_is_read_whole_in_pages_and_by_an_expression(tmp_path: Path
     assert item["tools"] == ["all"]
     assert item["usedBy"] == ["flight"]
     assert item["calls"] == 4
+
+
+WORDY = """
+from fastmcp import FastMCP
+from fastmcp.exceptions import ToolError
+mcp = FastMCP("wordy")
+@mcp.tool(annotations={"readOnlyHint": True})
+def get_seat(number: str) -> str:
+    'Return the passenger in a seat.'
+    raise ToolError("row 41 is in the sea\\u202e")
+mcp.run(show_banner=False)
+"""
+
+
+async def test_operator_reads_the_words_and_schemas_of_an_upstream_and_a_widget_does_not(
+    tmp_path: Path,
+) -> None:
+    feed = '[feed]\nupstream = "wordy"\ntool = "get_seat"\nask = ["number"]\n'
+    feed += '[feed.map]\nairline = "a"\nlegs = "b"\n'
+    widgets, declared = write(tmp_path, feed), tmp_path / "u.toml"
+    declared.write_text(toml("wordy", **child(WORDY)))
+    async with (
+        serving(widgets, upstreams=declared, toolset=("upstreams",)) as url,
+        connected(url, "modern") as client,
+    ):
+        asked = {"name": "wordy", "tool": "get_seat", "arguments": {"number": "41"}}
+        failed = await answer(client, "call_upstream", **asked)
+        filled = await client.call("flight", number="UA123")
+        [item] = (await answer(client, "get_upstreams", names=["wordy"]))["items"]
+
+    assert (failed["code"], failed["message"]) == (
+        "W5010",
+        "the tool of the upstream 'wordy' says that it failed: row 41 is in the sea",
+    )
+    assert (filled.meta or {})["widgetd/error"]["code"] == "W5010"
+    assert "sea" not in filled.model_dump_json()
+    [tool] = item["toolDetails"]
+    assert tool["description"] == "Return the passenger in a seat."
+    assert tool["readOnly"] is True
+    assert tool["inputSchema"]["properties"]["number"]["type"] == "string"
 
 
 async def test_without_a_file_the_tools_report_no_upstreams(tmp_path: Path) -> None:
