@@ -21,7 +21,7 @@ class Change:
         removed: Tools that are no longer served.
         relisted: Tools of `changed` whose entry in a list of tools differs.
         refused: New faults.
-        mended: Paths that no longer have a fault.
+        recovered: Paths that no longer have a fault.
     """
 
     added: tuple[str, ...] = ()
@@ -29,7 +29,7 @@ class Change:
     removed: tuple[str, ...] = ()
     relisted: tuple[str, ...] = ()
     refused: tuple[Finding, ...] = ()
-    mended: tuple[str, ...] = ()
+    recovered: tuple[str, ...] = ()
 
     @property
     def tools(self) -> tuple[str, ...]:
@@ -53,7 +53,7 @@ def difference(before: Snapshot, after: Snapshot) -> Change:
             if (was[tool].listing, was[tool].entry) != (now[tool].listing, now[tool].entry)
         ),
         refused=tuple(f for path, f in after.faults.items() if before.faults.get(path) != f),
-        mended=tuple(
+        recovered=tuple(
             path for path in list_missing(before.faults, after.faults) if path in after.entries
         ),
     )

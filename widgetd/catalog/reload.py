@@ -138,7 +138,7 @@ def _report(before: Snapshot, served: Snapshot, change: Change, duration_ms: flo
         "added": len(change.added),
         "changed": len(change.changed),
         "removed": len(change.removed),
-        "mended": len(change.mended),
+        "recovered": len(change.recovered),
         "stale": len(served.stale),
         "refused": len(served.refusals),
         "degraded": served.degraded is not None,

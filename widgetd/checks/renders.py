@@ -106,7 +106,7 @@ def _find_origin(widget: Widget, sample: Sample, finding: Finding) -> tuple[int,
         return None
     arguments = widget.fill(sample.arguments)
     made = template.rendering(arguments)
-    if made.mended:
+    if made.repaired:
         return None
     before = made.text.split("\n")[: finding.line - 1]
     return template.place(arguments, sum(len(line) + 1 for line in before) + finding.column - 1)

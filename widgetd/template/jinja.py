@@ -100,7 +100,7 @@ class _Builder:
             return Op("[:]", (subject, *cut), node.arg.lineno)
         return Op("[]", (subject, self.expression(node.arg, scope)), node.lineno)
 
-    def applied(
+    def apply(
         self, node: nodes.Filter | nodes.Test, scope: Scope, subject: Op | None = None
     ) -> Expr:
         """Apply a filter or test to its own subject, or to the captured text `subject`."""
@@ -179,7 +179,7 @@ class _Builder:
         return self.within(body, Scope(around.layout, around))
 
     def within(self, body: list[nodes.Node], scope: Scope) -> Body:
-        shadows = scope.shadowed(sorted(assigned_names(body)))
+        shadows = scope.shadow(sorted(assigned_names(body)))
         run = self.body(body, scope)
         return (Op("copy", shadows), *run) if shadows else run
 
@@ -187,13 +187,13 @@ class _Builder:
         parts = [
             Op("data", (each.data,), each.lineno)
             if isinstance(each, nodes.TemplateData)
-            else self.written(each, scope)
+            else self.write_value(each, scope)
             for each in node.nodes
             if id(each) not in self.context.stripped
         ]
         return Op("out", tuple(parts), node.lineno)
 
-    def written(self, node: nodes.Expr, scope: Scope) -> Op:
+    def write_value(self, node: nodes.Expr, scope: Scope) -> Op:
         """Decide how a value is written: as JSON, as text, or inside a JSON string."""
         context, place = self.context, start(node) if self.traced else node.lineno
         is_within = id(node) in context.in_strings
@@ -265,7 +265,7 @@ class _Builder:
         """Apply the filters of a filter block or set-block to the text that it captures."""
         if isinstance(node.node, nodes.Filter):
             subject = self.chain(node.node, scope, subject)
-        return self.applied(node, scope, subject)
+        return self.apply(node, scope, subject)
 
     def filter_block(self, node: nodes.FilterBlock, scope: Scope) -> Op:
         body = Op("capture", (self.inner(node.body, scope),), node.lineno)
@@ -349,7 +349,7 @@ _EXPRESSIONS: Final[Mapping[type[nodes.Node], Callable[[_Builder, Any, Scope], E
             nodes.Name: _Builder.name,
             nodes.Getattr: _Builder.attribute,
             nodes.Getitem: _Builder.item,
-            **dict.fromkeys((nodes.Filter, nodes.Test), _Builder.applied),
+            **dict.fromkeys((nodes.Filter, nodes.Test), _Builder.apply),
             nodes.Call: _Builder.call,
             nodes.CondExpr: _Builder.condition,
             **dict.fromkeys(

@@ -83,7 +83,7 @@ class Scope:
             return self.loop
         return None if self.parent is None or self.is_macro else self.parent.innermost_loop()
 
-    def shadowed(self, names: Iterable[str]) -> tuple[int, ...]:
+    def shadow(self, names: Iterable[str]) -> tuple[int, ...]:
         """Bind `names` here and return the slots to copy: to, from, to, from...
 
         A name set in a block starts with the value it has around the block.

@@ -12,7 +12,7 @@ from widgetd.errors import CallError, Finding
 from widgetd.template.budget import Budget, RenderError
 from widgetd.template.closures import compile_body, compile_value
 from widgetd.template.closures.output import Piece
-from widgetd.template.dialect.commas import is_json, mend
+from widgetd.template.dialect.commas import is_json, repair
 from widgetd.template.dialect.json_context import JsonContext, json_context
 from widgetd.template.ir import Program
 from widgetd.template.jinja import build_expression, build_template
@@ -85,7 +85,7 @@ class Template:
         """Build the program of the template."""
         return build_program(self._text, self._limits, self._writes_json, self._is_export)
 
-    def _parsed(self) -> Parsed:
+    def _parse(self) -> Parsed:
         return parse(self._text, self._limits, exported=self._is_export)
 
     def _context(self, parsed: Parsed) -> JsonContext:
@@ -96,12 +96,12 @@ class Template:
     @cached_property
     def reads(self) -> tuple[Read, ...]:
         """Return the reads of its arguments."""
-        return reads(self._parsed().tree, Lines(self._text))
+        return reads(self._parse().tree, Lines(self._text))
 
     @cached_property
     def warnings(self) -> tuple[Finding, ...]:
         """Return the findings that need no arguments."""
-        parsed, lines = self._parsed(), Lines(self._text)
+        parsed, lines = self._parse(), Lines(self._text)
         said = [
             *_commas(self._context(parsed), lines),
             *_indexes(self.reads),
@@ -112,7 +112,7 @@ class Template:
     @cached_property
     def unusual(self) -> tuple[tuple[Unusual, int], ...]:
         """Return constructs that other readers of templates misread, each with its line."""
-        parsed, lines = self._parsed(), Lines(self._text)
+        parsed, lines = self._parse(), Lines(self._text)
         strict = (lines.location(place)[0] for place in strict_operators(self._text))
         found = _unusual(parsed, self._context(parsed))
         return (
@@ -141,10 +141,10 @@ class Template:
         text, budget = "".join(out), frame[BUDGET]
         steps = budget.limits.steps - budget.steps
         if self._may_need_commas and not is_json(text):
-            mended = mend(text)
-            if mended is not None:
-                return Rendering(mended, mended=True, steps=steps)
-        return Rendering(text, mended=False, steps=steps)
+            repaired = repair(text)
+            if repaired is not None:
+                return Rendering(repaired, repaired=True, steps=steps)
+        return Rendering(text, repaired=False, steps=steps)
 
     def place(self, arguments: Mapping[str, Value], offset: int) -> tuple[int, int]:
         """Return the place that wrote the character at `offset` of the output, before repairs.
@@ -182,7 +182,7 @@ class Template:
 
     def _write_pieces(self, arguments: Mapping[str, Value], out: list[str]) -> None:
         """Write the output for `arguments` in pieces that know their places."""
-        parsed = self._parsed()
+        parsed = self._parse()
         program = build_template(parsed, self._context(parsed), traced=True)
         body = compile_body(program, traced=True)
         frame = frame_of(self._slots, self._size, arguments, self._limits)
@@ -217,12 +217,12 @@ class Rendering:
 
     Attributes:
         text: The output.
-        mended: Whether commas between its values had to be set right.
+        repaired: Whether commas between its values had to be set right.
         steps: How many it took, of those that a render may take.
     """
 
     text: str
-    mended: bool
+    repaired: bool
     steps: int
 
 

@@ -320,7 +320,7 @@ def new_tuple(budget: Budget, values: Iterable[Value]) -> TemplateTuple:
     return _holding(budget, TemplateTuple(values), weighs=True)
 
 
-def unsized(values: Iterable[Value]) -> TemplateList:
+def new_unsized(values: Iterable[Value]) -> TemplateList:
     """Return a list of parts of one value's elements, weighed only when asked."""
     new = TemplateList(values)
     new.is_root = True
@@ -438,7 +438,7 @@ def part(budget: Budget, value: Value, start: Value, stop: Value, step: Value) -
         return ABSENT
     if not isinstance(value, list | tuple | str):
         raise RenderError(f"cannot take a slice of {kind(value)}")
-    cut = slice(_bound(start), _bound(stop), _bound(step))
+    cut = slice(_slice_bound(start), _slice_bound(stop), _slice_bound(step))
     if cut.step == 0:
         raise RenderError("a slice cannot have steps of zero")
     size = len(range(*cut.indices(len(value))))
@@ -449,7 +449,7 @@ def part(budget: Budget, value: Value, start: Value, stop: Value, step: Value) -
     return sublist(budget, value[cut])
 
 
-def _bound(value: Value) -> int | None:
+def _slice_bound(value: Value) -> int | None:
     if is_nothing(value):
         return None
     if isinstance(value, float) and value.is_integer():

@@ -211,7 +211,7 @@ def test_commas_that_are_right_need_no_mending_and_no_warning(source: str) -> No
     assert template.warnings == ()
     for count in range(4):
         made = template.rendering({"xs": list(range(count))})
-        assert not made.mended
+        assert not made.repaired
         assert len(json.loads(made.text)) in {count, count + 1}
 
 
@@ -246,7 +246,7 @@ def test_a_name_that_is_also_read_elsewhere_keeps_its_comma() -> None:
 
 
 @pytest.mark.parametrize(
-    ("broken", "mended"),
+    ("broken", "repaired"),
     [
         ("[1,,2]", "[1,2]"),
         ("[,1]", "[1]"),
@@ -265,8 +265,8 @@ def test_a_name_that_is_also_read_elsewhere_keeps_its_comma() -> None:
         ("", None),
     ],
 )
-def test_mending_touches_commas_and_nothing_else(broken: str, mended: str | None) -> None:
-    assert commas.mend(broken) == mended
+def test_mending_touches_commas_and_nothing_else(broken: str, repaired: str | None) -> None:
+    assert commas.repair(broken) == repaired
 
 
 JSON = st.recursive(
@@ -282,7 +282,7 @@ JSON = st.recursive(
 def test_mending_keeps_every_value(value: object, *, doubled: bool) -> None:
     shown = json.dumps([value, value], separators=(",,", ":") if doubled else (",", ":"))
 
-    assert json.loads(commas.mend(shown) or "") == [value, value]
+    assert json.loads(commas.repair(shown) or "") == [value, value]
 
 
 @given(text=st.text(), other=st.text())

@@ -114,7 +114,7 @@ def test_each_constant_character_is_found_where_it_stands(said: str) -> None:
     source = "{% macro m(x) %}{{ x }}{% endmacro %}" + said
     template, arguments = compile_template(source, limits=Limits()), {"x": "éé", "xs": ["é", "ü"]}
     rendering = template.rendering(arguments)
-    if rendering.mended:
+    if rendering.repaired:
         return
     lines = source.split("\n")
     for offset, character in enumerate(rendering.text):

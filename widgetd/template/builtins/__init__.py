@@ -52,26 +52,26 @@ _PRICES: Final[Mapping[str, Price]] = MappingProxyType(
 )
 
 
-def _priced(sort: str, bodies: Mapping[str, Function]) -> Mapping[str, Function]:
+def _with_prices(sort: str, bodies: Mapping[str, Function]) -> Mapping[str, Function]:
     """Return functions that pay the price of the vocabulary before they begin."""
     rows = VOCABULARY[sort]
     return MappingProxyType(
-        {name: _paid(_PRICES[rows[name]["price"]], body) for name, body in bodies.items()}
+        {name: _with_price(_PRICES[rows[name]["price"]], body) for name, body in bodies.items()}
     )
 
 
-def _paid(price: Price, body: Function) -> Function:
+def _with_price(price: Price, body: Function) -> Function:
     if price is None:
         return body
 
     @wraps(body)
-    def paid(budget: Budget, subject: Value, *args: Value, **kwargs: Value) -> Value:
+    def pay(budget: Budget, subject: Value, *args: Value, **kwargs: Value) -> Value:
         price(budget, subject)
         if args or kwargs:
             weigh(budget, *args, *kwargs.values())
         return body(budget, subject, *args, **kwargs)
 
-    return paid
+    return pay
 
 
 def _map(budget: Budget, value: Value, *args: Value, **kwargs: Value) -> Value:
@@ -81,13 +81,13 @@ def _map(budget: Budget, value: Value, *args: Value, **kwargs: Value) -> Value:
         return sublist(budget, map(read, to_list(value)))
     if not args:
         raise RenderError("map needs the name of a filter, or attribute='…'")
-    function = _named("filter", args[0], FILTERS)
+    function = _lookup("filter", args[0], FILTERS)
     return new_list(
         budget, [function(budget, each, *args[1:], **kwargs) for each in to_list(value)]
     )
 
 
-def _named(sort: str, name: Value, functions: Mapping[str, Function]) -> Function:
+def _lookup(sort: str, name: Value, functions: Mapping[str, Function]) -> Function:
     if not isinstance(name, str) or name not in functions:
         # Not named, for the name may be what a caller sent.
         raise RenderError(f"there is no {sort} of this name")
@@ -98,7 +98,7 @@ def _chooser(*, keep: bool, by_attribute: bool) -> Function:
     def choose(budget: Budget, value: Value, *args: Value, **kwargs: Value) -> Value:
         given = list(args)
         read = lists.getter(budget, given.pop(0) if by_attribute and given else None)
-        test = _named("test", given.pop(0), TESTS) if given else lambda _budget, held: bool(held)
+        test = _lookup("test", given.pop(0), TESTS) if given else lambda _budget, held: bool(held)
         chosen = [
             each
             for each in to_list(value)
@@ -114,7 +114,7 @@ def _divisible(budget: Budget, value: Value, num: Value) -> bool:
     return not is_nothing(rest) and rest == 0
 
 
-TESTS: Final[Mapping[str, Function]] = _priced(
+TESTS: Final[Mapping[str, Function]] = _with_prices(
     "tests",
     {
         "odd": lambda budget, value: operators.remainder(budget, value, 2) == 1,
@@ -153,7 +153,7 @@ TESTS: Final[Mapping[str, Function]] = _priced(
 )
 
 
-FILTERS: Final[Mapping[str, Function]] = _priced(
+FILTERS: Final[Mapping[str, Function]] = _with_prices(
     "filters",
     {
         "abs": operators.absolute,
@@ -174,7 +174,7 @@ FILTERS: Final[Mapping[str, Function]] = _priced(
         "items": lists.items,
         "join": lists.join,
         "last": lists.last,
-        "list": lists.copied,
+        "list": lists.copy_list,
         "lower": text.lower,
         "map": _map,
         "max": lists.largest,
@@ -183,7 +183,7 @@ FILTERS: Final[Mapping[str, Function]] = _priced(
         "rejectattr": _chooser(keep=False, by_attribute=True),
         "replace": text.replace,
         "reverse": lists.reverse,
-        "round": operators.rounded,
+        "round": operators.round_number,
         "safe": lambda _budget, value: value,  # nothing is escaped
         "select": _chooser(keep=True, by_attribute=False),
         "selectattr": _chooser(keep=True, by_attribute=True),
@@ -204,11 +204,11 @@ FILTERS: Final[Mapping[str, Function]] = _priced(
     },
 )
 
-LIST_METHODS: Final[Mapping[str, Function]] = _priced(
+LIST_METHODS: Final[Mapping[str, Function]] = _with_prices(
     "list methods",
     {
         "append": lists.append,
-        "copy": lists.copied,
+        "copy": lists.copy_list,
         "count": lists.count,
         "extend": lists.extend,
         "index": lists.index,
@@ -217,19 +217,19 @@ LIST_METHODS: Final[Mapping[str, Function]] = _priced(
     },
 )
 
-DICT_METHODS: Final[Mapping[str, Function]] = _priced(
+DICT_METHODS: Final[Mapping[str, Function]] = _with_prices(
     "object methods",
     {
         "copy": new_dict,
         "get": lists.get,
         "items": lists.items,
-        "keys": lists.copied,
+        "keys": lists.copy_list,
         "update": lists.update,
         "values": lambda budget, subject: sublist(budget, subject.values()),
     },
 )
 
-TEXT_METHODS: Final[Mapping[str, Function]] = _priced(
+TEXT_METHODS: Final[Mapping[str, Function]] = _with_prices(
     "text methods",
     {
         "capitalize": text.capitalize,

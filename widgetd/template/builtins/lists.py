@@ -31,10 +31,10 @@ from widgetd.template.values import (
     kind,
     member,
     new_list,
+    new_unsized,
     shrink,
     sublist,
     to_list,
-    unsized,
     weight,
     whole,
 )
@@ -147,7 +147,7 @@ def items(budget: Budget, value: Value) -> Value:
     if not isinstance(value, dict):
         raise RenderError(f"{kind(value)} has no entries")
     budget.step(len(value))
-    return unsized(map(TemplateTuple, value.items()))
+    return new_unsized(map(TemplateTuple, value.items()))
 
 
 def unique(
@@ -214,7 +214,7 @@ first: Final = _end(0)
 last: Final = _end(-1)
 
 
-def copied(budget: Budget, value: Value) -> Value:
+def copy_list(budget: Budget, value: Value) -> Value:
     """Return a new list of the elements, keys or characters."""
     return sublist(budget, to_list(value))
 
@@ -248,7 +248,7 @@ def slices(budget: Budget, value: Value, slices: Value, fill_with: Value = None)
         fill = [fill_with] if fill_with is not None and number >= extra else []
         parts.append(TemplateList([*values[start:end], *fill]))
         start = end
-    return unsized(parts) if fill_with is None else new_list(budget, parts)
+    return new_unsized(parts) if fill_with is None else new_list(budget, parts)
 
 
 def batch(budget: Budget, value: Value, linecount: Value, fill_with: Value = None) -> Value:
@@ -262,7 +262,7 @@ def batch(budget: Budget, value: Value, linecount: Value, fill_with: Value = Non
         budget.step(missing)
         values = [*values, *[fill_with] * missing]
     parts = [TemplateList(values[start : start + count]) for start in range(0, len(values), count)]
-    return unsized(parts) if fill_with is None else new_list(budget, parts)
+    return new_unsized(parts) if fill_with is None else new_list(budget, parts)
 
 
 def groupby(
@@ -278,7 +278,7 @@ def groupby(
     ordered = _sort(budget, to_list(value), key)
     hold(default)
     groups = [TemplateList(run) for _, run in runs(ordered, lambda each: _rank(key(each)))]
-    return unsized(Group((read(each[0]), each)) for each in groups)
+    return new_unsized(Group((read(each[0]), each)) for each in groups)
 
 
 def total(budget: Budget, value: Value, attribute: Value = None, start: Value = 0) -> Value:

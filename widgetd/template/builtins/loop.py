@@ -84,11 +84,11 @@ def _cycle(_budget: Budget, loop: Loop, *values: Value) -> Value:
     return values[loop.index0 % len(values)]
 
 
-def _changed(budget: Budget, loop: Loop, *values: Value) -> bool:
+def _detect_change(budget: Budget, loop: Loop, *values: Value) -> bool:
     before, loop.changed = loop.changed, new_tuple(budget, values)
     return before is _NEVER or not equal(budget, before, loop.changed)
 
 
 LOOP_METHODS: Final[Mapping[str, Callable[..., Value]]] = MappingProxyType(
-    {"cycle": _cycle, "changed": _changed}
+    {"cycle": _cycle, "changed": _detect_change}
 )

@@ -236,7 +236,9 @@ def absolute(_budget: Budget, value: Value) -> Value:
     return abs(require_computable(value))
 
 
-def rounded(_budget: Budget, value: Value, precision: Value = 0, method: Value = "common") -> Value:
+def round_number(
+    _budget: Budget, value: Value, precision: Value = 0, method: Value = "common"
+) -> Value:
     """Round a number to `precision` digits: up, down, or to the nearest."""
     if is_nothing(value):
         return ABSENT

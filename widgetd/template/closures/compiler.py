@@ -53,7 +53,7 @@ class Compiler:
         """Return the closures of several expressions."""
         return [self.expression(each) for each in among]
 
-    def named(self, among: Mapping[str, Expr]) -> dict[str, Evaluate]:
+    def each_named(self, among: Mapping[str, Expr]) -> dict[str, Evaluate]:
         """Return the closures of named arguments."""
         return {name: self.expression(each) for name, each in among.items()}
 

@@ -104,12 +104,12 @@ def _slice(compiler: Compiler, op: Op) -> Evaluate:
 # --- filters, tests and calls ---
 
 
-def _applied(sort: str, name: str, function: Callable[..., Value]) -> MakeExpression:
+def _make_application(sort: str, name: str, function: Callable[..., Value]) -> MakeExpression:
     """Return what makes the closure of a filter or test."""
 
     def make(compiler: Compiler, op: Op) -> Evaluate:
         place, (subject, *rest) = op.place, op.operands
-        named = compiler.named(rest.pop()) if rest and isinstance(rest[-1], dict) else {}
+        named = compiler.each_named(rest.pop()) if rest and isinstance(rest[-1], dict) else {}
         args, evaluate = compiler.each(tuple(rest)), compiler.expression(subject)
 
         def unfit(value: Value) -> RenderError:
@@ -165,7 +165,7 @@ def _method(compiler: Compiler, op: Op) -> Evaluate:
     return _call(compiler, op, find)
 
 
-def _called(compiler: Compiler, op: Op) -> Evaluate:
+def _make_call(compiler: Compiler, op: Op) -> Evaluate:
     """Call a value: a macro, a joiner, a loop."""
     callee = compiler.expression(op.operands[0])
 
@@ -179,7 +179,8 @@ def _called(compiler: Compiler, op: Op) -> Evaluate:
 
 
 def _call(compiler: Compiler, op: Op, find: Callable[[Frame], Function]) -> Evaluate:
-    place, args, named = op.place, compiler.each(op.operands[-2]), compiler.named(op.operands[-1])
+    *_, positional, by_name = op.operands
+    place, args, named = op.place, compiler.each(positional), compiler.each_named(by_name)
 
     def call(frame: Frame) -> Value:
         try:
@@ -234,13 +235,13 @@ def binary(apply: Binary) -> MakeExpression:
     def make(compiler: Compiler, op: Op) -> Evaluate:
         place, (left, right) = op.place, compiler.each(op.operands)
 
-        def operated(frame: Frame) -> Value:
+        def operate(frame: Frame) -> Value:
             try:
                 return apply(frame[BUDGET], left(frame), right(frame))
             except RenderError as failure:
                 raise failure.at(place) from None
 
-        return operated
+        return operate
 
     return make
 
@@ -275,7 +276,7 @@ def _chain(compiler: Compiler, op: Op) -> Evaluate:
         for name, operand in zip(rest[::2], rest[1::2], strict=True)
     ]
 
-    def chained(frame: Frame) -> Value:
+    def compare_chain(frame: Frame) -> Value:
         left = start(frame)
         for compare, operand in comparisons:
             right = operand(frame)
@@ -284,7 +285,7 @@ def _chain(compiler: Compiler, op: Op) -> Evaluate:
             left = right
         return True
 
-    return with_place(op.place, chained)
+    return with_place(op.place, compare_chain)
 
 
 # --- literals, and text that statements write ---
@@ -333,11 +334,11 @@ EXPRESSIONS: Final[Mapping[str, MakeExpression]] = MappingProxyType(
         "[:]": _slice,
         "index": _index,
         "loop": _loop_member,
-        **{f"|{name}": _applied("filter", name, body) for name, body in FILTERS.items()},
-        **{f"?{name}": _applied("test", name, body) for name, body in TESTS.items()},
+        **{f"|{name}": _make_application("filter", name, body) for name, body in FILTERS.items()},
+        **{f"?{name}": _make_application("test", name, body) for name, body in TESTS.items()},
         "fn": _function,
         "m": _method,
-        "()": _called,
+        "()": _make_call,
         "?:": _condition,
         "and": _and,
         "or": _or,

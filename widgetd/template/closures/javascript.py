@@ -196,7 +196,7 @@ def _part(compiler: Compiler, expr: Expr) -> Part:
 
 def _literal(compiler: Compiler, op: Op) -> Evaluate:
     if _has_spread(op):
-        return (_merged if op.name in _OBJECTS else _extended)(compiler, op)
+        return (_spread_object if op.name in _OBJECTS else _spread_list)(compiler, op)
     before = compiler.nodes
     build = _build(compiler, op)
     cost = 1 + (compiler.nodes - before) // NODES_PER_STEP
@@ -214,7 +214,7 @@ def _build(compiler: Compiler, op: Op) -> Build:
         for key, value in zip(entries[::2], entries[1::2], strict=True)
         if not (drop_undefined and is_constant(value) and constant_of(value) is ABSENT)
     }
-    children = partial(_shown, _children(compiler, kids)) if kids else None
+    children = partial(_show_children, _children(compiler, kids)) if kids else None
     return literals.object_of(parts, children=children, drop_undefined=drop_undefined)
 
 
@@ -230,10 +230,12 @@ def _children(compiler: Compiler, kids: tuple[Expr, ...]) -> list[Part]:
 
 def _fragment(compiler: Compiler, op: Op) -> Evaluate:
     parts = _children(compiler, op.operands)
-    return with_place(op.place, lambda frame: with_size(frame[BUDGET], *_shown(parts, frame)))
+    return with_place(
+        op.place, lambda frame: with_size(frame[BUDGET], *_show_children(parts, frame))
+    )
 
 
-def _extended(compiler: Compiler, op: Op) -> Evaluate:
+def _spread_list(compiler: Compiler, op: Op) -> Evaluate:
     """Return the closure of a list that spreads others."""
     values = [
         (True, compiler.expression(each.operands[0]))
@@ -254,7 +256,7 @@ def _extended(compiler: Compiler, op: Op) -> Evaluate:
     return with_place(op.place, extend)
 
 
-def _merged(compiler: Compiler, op: Op) -> Evaluate:
+def _spread_object(compiler: Compiler, op: Op) -> Evaluate:
     """Return the closure of an object that spreads others, or computes its keys."""
     kids, *parts = op.operands
     entries = [
@@ -275,13 +277,13 @@ def _merged(compiler: Compiler, op: Op) -> Evaluate:
                 budget.step(len(value))
                 out.update(value)
         if children:
-            out[CHILDREN] = with_size(budget, *_shown(children, frame))
+            out[CHILDREN] = with_size(budget, *_show_children(children, frame))
         return new_dict(budget, {k: v for k, v in out.items() if v is not ABSENT})
 
     return with_place(op.place, merge)
 
 
-def _shown(parts: list[Part], frame: Frame) -> tuple[TemplateList, int, int]:
+def _show_children(parts: list[Part], frame: Frame) -> tuple[TemplateList, int, int]:
     """Build the list of children as React shows them: lists joined, nothing left out."""
     budget, out, heavy, height = frame[BUDGET], TemplateList(), 1, 1
     for how, evaluate in parts:

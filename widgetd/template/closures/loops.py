@@ -42,7 +42,7 @@ class LoopDefinition:
     loop_slot: int | None
     height: int
 
-    def chosen(self, frame: Frame, value: Value) -> Sequence[Value]:
+    def choose(self, frame: Frame, value: Value) -> Sequence[Value]:
         """Return the elements of `value` that take part."""
         try:
             values = elements(frame[BUDGET], value)
@@ -85,11 +85,11 @@ def for_loop(compiler: Compiler, op: Op, bind: Callable[[Frame, Value], None]) -
 
 
 def _plain(definition: LoopDefinition) -> Execute:
-    chosen, items, body = definition.chosen, definition.items, definition.body
+    choose, items, body = definition.choose, definition.items, definition.body
     otherwise, bind, slot = definition.otherwise, definition.bind, definition.slot
 
     def run(frame: Frame, out: list[str]) -> None:
-        values = chosen(frame, items(frame))
+        values = choose(frame, items(frame))
         if slot is None:
             for each in values:
                 bind(frame, each)
@@ -121,7 +121,7 @@ class _ObservedLoop:
     def _run(self, frame: Frame, out: list[str], value: Value, depth0: int) -> None:
         definition = self._definition
         bind, body = definition.bind, definition.body
-        values = definition.chosen(frame, value)
+        values = definition.choose(frame, value)
         again = partial(self._again, frame) if definition.height else None
         frame[self._slot] = state = Loop(values, depth0=depth0, recurse=again)
         for state.index0, each in enumerate(values):

@@ -49,7 +49,7 @@ Part = tuple[str, Evaluate, Write, int]
 def output(compiler: Compiler, op: Op) -> Execute:
     """Return the closure that writes the parts of one output."""
     if compiler.traced:
-        return _traced(compiler, op)
+        return _write_traced(compiler, op)
     parts: list[Part] = []
     data = ""
     for each in op.operands:
@@ -63,7 +63,7 @@ def output(compiler: Compiler, op: Op) -> Execute:
         return _data(data, op.place)
     if all(write is tojson for _, _, write, _ in parts):
         return _values(parts, data, op.place)
-    return _mixed(parts, data)
+    return _write_mixed(parts, data)
 
 
 def _data(data: str, place: int) -> Execute:
@@ -101,7 +101,7 @@ def _values(written: list[Part], tail: str, start: int) -> Execute:
     return run
 
 
-def _mixed(parts: list[Part], tail: str) -> Execute:
+def _write_mixed(parts: list[Part], tail: str) -> Execute:
     def run(frame: Frame, out: list[str]) -> None:
         budget = frame[BUDGET]
         part = parts[0]
@@ -146,7 +146,7 @@ class Piece(str):
         return Piece.of(rest, place, constant=self.constant)
 
 
-def _traced(compiler: Compiler, op: Op) -> Execute:
+def _write_traced(compiler: Compiler, op: Op) -> Execute:
     """Write pieces that know their places; slower than the others."""
     parts = [
         Piece.of(each.operands[0], each.place, constant=True)

@@ -12,7 +12,7 @@ from widgetd.text_search import compile_pattern
 _PIECE: Final = compile_pattern(r'(?s)[\[\]{},:]|"(?:[^"\\]++|\\.)*+"|[^\s"\[\]{},:]++|"')
 
 
-def mend(text: str) -> str | None:
+def repair(text: str) -> str | None:
     """Return `text` as valid JSON with commas repaired between values; None if that fails.
 
     A loop without a separator, or with one too many, is what it takes to get
@@ -32,8 +32,8 @@ def mend(text: str) -> str | None:
             out.append(",")
         out.append(piece)
         before = piece
-    mended = "".join(out)
-    return mended if is_json(mended) else None
+    repaired = "".join(out)
+    return repaired if is_json(repaired) else None
 
 
 # Reading this many brackets, commas and colons takes about a tenth of a second.

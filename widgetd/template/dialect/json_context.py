@@ -158,9 +158,9 @@ class _ContextWalk(NodeVisitor):
         self.see(node, states)
         if id(node) in self.stripped:
             return states
-        return self.shown(node, states, turn)
+        return self.follow_value(node, states, turn)
 
-    def shown(self, node: nodes.Node | None, states: States, turn: Turn | None) -> States:
+    def follow_value(self, node: nodes.Node | None, states: States, turn: Turn | None) -> States:
         """Return the states after a value, looking through its conditions."""
         if node is None:
             return states
@@ -170,7 +170,7 @@ class _ContextWalk(NodeVisitor):
             ways = {True: node.expr1, False: node.expr2}
             taken = decide(node.test, turn)
             chosen = ways.values() if taken is None else [ways[taken]]
-            return _either([self.shown(each, states, turn) for each in chosen])
+            return _either([self.follow_value(each, states, turn) for each in chosen])
         if shows_json(node):
             return self.text(_A_VALUE, node, states)
         return frozenset(self.unknown(point) for point in states)

@@ -68,7 +68,7 @@ class Builder:
         build = _BUILDERS.get(node.kind)
         if build is None:
             name = _NAMES.get(node.kind, node.kind.replace("_", " "))
-            raise node.fault(f"{name} is not available here: {node.shown}", ADVICE)
+            raise node.fault(f"{name} is not available here: {node.excerpt}", ADVICE)
         return build(self, node, scope)
 
     def each(self, nodes: list[Node], scope: Scope) -> list[Expr]:
@@ -83,7 +83,7 @@ class Builder:
         """Build a literal."""
         return literal(CONSTANTS[node.kind](node), node.start)
 
-    def wrapped(self, node: Node, scope: Scope) -> Expr:
+    def brackets(self, node: Node, scope: Scope) -> Expr:
         """Build the expression in brackets."""
         return self.expression(only(node), scope)
 
@@ -150,11 +150,11 @@ class Builder:
         """Build a call: of a method, of a function, of a method that takes a function."""
         callee, given = node.fields["function"], node.fields["arguments"]
         if given.kind != "arguments":
-            raise node.fault(f"a tagged literal is not available here: {node.shown}", ADVICE)
+            raise node.fault(f"a tagged literal is not available here: {node.excerpt}", ADVICE)
         if callee.text in FUNCTIONS and not scope.binds(callee.text.partition(".")[0]):
             return Op("jsfn", (callee.text, *self.each(given.children, scope)), node.start)
         if callee.kind != "member_expression":
-            raise node.fault(f"a call of {callee.shown} is not available", _CALLS)
+            raise node.fault(f"a call of {callee.excerpt} is not available", _CALLS)
         name = callee.fields["property"].text
         if name in LOOPS:
             return self.loop(node, scope)
@@ -177,7 +177,7 @@ class Builder:
             slot = scope.layout.slot()
             return (((slot, None),),), Op("jsfn", (node.text, slot), node.start)
         if node.kind != "arrow_function":
-            raise node.fault(f"a function is wanted here: {node.shown}", "write x => …")
+            raise node.fault(f"a function is wanted here: {node.excerpt}", "write x => …")
         bound = tuple(
             tuple((inner.bind(name), key) for name, key in each) for each in parameters(node)
         )
@@ -193,11 +193,13 @@ class Builder:
         constants: list[Any] = []
         for statement in before:
             if not statement.text.startswith("const"):
-                raise statement.fault(f"only const is available here: {statement.shown}", ADVICE)
+                raise statement.fault(f"only const is available here: {statement.excerpt}", ADVICE)
             for each in statement.children:
                 name, value = each.fields.get("name"), each.fields.get("value")
                 if name is None or value is None or name.kind != "identifier":
-                    raise each.fault(f"one name is wanted here: {each.shown}", "write const x = …")
+                    raise each.fault(
+                        f"one name is wanted here: {each.excerpt}", "write const x = …"
+                    )
                 built = self.expression(value, scope)
                 constants += scope.bind(name.text), built
         return Op("let", (*constants, self.expression(only(last), scope)), node.start)
@@ -253,7 +255,7 @@ class Builder:
 _BUILDERS: Final[Mapping[str, Callable[[Builder, Node, Scope], Expr]]] = MappingProxyType(
     {
         **dict.fromkeys(CONSTANTS, lambda builder, node, scope: builder.constant(node, scope)),
-        **dict.fromkeys(WRAPPING, lambda builder, node, scope: builder.wrapped(node, scope)),
+        **dict.fromkeys(WRAPPING, lambda builder, node, scope: builder.brackets(node, scope)),
         **dict.fromkeys(LITERALS, lambda builder, node, scope: builder.literal(node, scope)),
         **dict.fromkeys(
             ("identifier", "shorthand_property_identifier"),

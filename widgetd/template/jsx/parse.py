@@ -83,7 +83,7 @@ class Node:
         return self._source[self._start : self._end].decode(errors="replace")
 
     @property
-    def shown(self) -> str:
+    def excerpt(self) -> str:
         """Return the beginning of the source text, in one line, for an error message."""
         line = " ".join(self.text[: 2 * _EXCERPT_CHARS].split()).rstrip(";")
         return line if len(line) <= _EXCERPT_CHARS else line[: _EXCERPT_CHARS - 1] + "…"

@@ -31,7 +31,7 @@ def unwrap(node: Node) -> Node:
 def only(node: Node) -> Node:
     """Return the one node in brackets, or after `return` or `...`."""
     if len(node.children) != 1:
-        raise node.fault(f"one value is wanted here: {node.shown}", "write it")
+        raise node.fault(f"one value is wanted here: {node.excerpt}", "write it")
     return node.children[0]
 
 
@@ -57,7 +57,7 @@ def entries_of(node: Node) -> Iterator[Entry]:
                 is_computed = key.kind == "computed_property_name"
                 yield only(key) if is_computed else unescape(key), each.fields["value"]
             else:
-                raise each.fault(f"this is no key with a value: {each.shown}", ADVICE)
+                raise each.fault(f"this is no key with a value: {each.excerpt}", ADVICE)
         return
     opening = node.fields.get("open_tag", node)
     yield "type", opening.fields["name"].text
@@ -110,7 +110,7 @@ def _number(node: Node) -> float | int:
             return int(digits, 0)
         value = float(digits)
     except ValueError:
-        problem = f"this number is not available: {node.shown}"
+        problem = f"this number is not available: {node.excerpt}"
         raise node.fault(problem, "write its digits") from None
     return int(value) if value.is_integer() and abs(value) <= MAX_EXACT else value
 
@@ -121,10 +121,10 @@ def parameters(function: Node) -> list[list[tuple[str, str | None]]]:
     given = fields["parameters"].children if "parameters" in fields else [fields["parameter"]]
     if len(given) > 2:
         raise given[2].fault("a third parameter is not available", "write (x, index) => …")
-    return [_bound(each) for each in given]
+    return [_list_bindings(each) for each in given]
 
 
-def _bound(node: Node) -> list[tuple[str, str | None]]:
+def _list_bindings(node: Node) -> list[tuple[str, str | None]]:
     if node.kind == "identifier":
         return [(node.text, None)]
     found: list[tuple[str, str | None]] = []
@@ -134,7 +134,7 @@ def _bound(node: Node) -> list[tuple[str, str | None]]:
         elif each.kind == "pair_pattern" and each.fields["value"].kind == "identifier":
             found.append((each.fields["value"].text, each.fields["key"].text))
         else:
-            problem = f"this parameter is not available: {each.shown}"
+            problem = f"this parameter is not available: {each.excerpt}"
             raise each.fault(problem, "write a name, or {a, b}")
     return found
 

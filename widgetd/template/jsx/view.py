@@ -86,7 +86,7 @@ class View:
             return shown
 
         text = with_call_errors(self._text, run)
-        return Rendering(text, mended=False, steps=budget.limits.steps - budget.steps)
+        return Rendering(text, repaired=False, steps=budget.limits.steps - budget.steps)
 
 
 def constants(text: str, *, limits: Limits) -> dict[str, Value]:
@@ -112,11 +112,11 @@ def constants(text: str, *, limits: Limits) -> dict[str, Value]:
     }
     budget = frame[BUDGET]
 
-    def said() -> dict[str, Value]:
+    def evaluate() -> dict[str, Value]:
         return {name: plain(budget, value(frame)) for name, value in values.items()}
 
     try:
-        return with_call_errors(text, said)
+        return with_call_errors(text, evaluate)
     except CallError as error:
         finding = Finding(code=CODE, problem=error.message, advice="write what JSON can hold")
         raise WidgetError(finding) from None
@@ -146,7 +146,7 @@ def root(program: Node) -> Node:
     children = [node for node in program.children if not _constants(node)]
     for node in children:
         if node.kind != "expression_statement":
-            problem = f"a widget's JSX is one expression, and this is a statement: {node.shown}"
+            problem = f"a widget's JSX is one expression, and this is a statement: {node.excerpt}"
             raise node.fault(problem, "leave it out, and write <Card>…</Card>")
     if len(children) != 1:
         where = children[1] if children else program
