@@ -30,10 +30,8 @@ def check_image_origins(
     trees = [(one.sample.authored, one.tree) for one in outcomes if one.tree is not None]
     authored = [tree for is_authored, tree in trees if is_authored]
     admitted = {*definition.image_origins, *allowed}
-    named = {origin for tree in authored for origin in find_image_origins(orjson.dumps(tree))}
-    named = {origin for origin in named if not _RESERVED.search(origin)}
     sidecar = f"'{definition.path}{SUFFIX}'"
-    if refused := find_blocked(named, admitted):
+    if refused := find_refused_origins(authored, admitted):
         listed = ", ".join(f'"{origin}"' for origin in refused)
         problem = f"images come from {', '.join(refused)}, and hosts load none from there"
         advice = f"write `image_origins = [{listed}]` into {sidecar}, or send them as data: URIs"
@@ -54,6 +52,14 @@ def check_image_origins(
     else:
         return
     yield Finding(code="W1410", at="/template", problem=problem, advice=advice)
+
+
+def find_refused_origins(
+    trees: Iterable[Mapping[str, Any]], admitted: Collection[str]
+) -> tuple[str, ...]:
+    """Return the origins of images in `trees` that are not `admitted`, without reserved ones."""
+    named = {origin for tree in trees for origin in find_image_origins(orjson.dumps(tree))}
+    return find_blocked({one for one in named if not _RESERVED.search(one)}, admitted)
 
 
 def check_relative_images(outcomes: Iterable[Outcome]) -> Iterator[Finding]:

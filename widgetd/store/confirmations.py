@@ -1,9 +1,9 @@
-"""Calls that wait for a person's word, each under a token that is good for one call.
+"""Calls that wait for confirmation by a person, each under a token that is good for one call.
 
     ask(call) -> token -> the person agrees -> take(token) -> the call, once
 
-The call itself is kept, so what runs is what was shown: whoever presses cannot send other
-arguments with the same token.
+The call itself is kept, so what runs is what was shown: no press can send other arguments
+with the same token.
 """
 
 from __future__ import annotations

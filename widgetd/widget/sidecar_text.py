@@ -15,7 +15,7 @@ from widgetd.widget.sidecar import read_sidecar
 
 Value = str | Sequence[str]
 
-EDITABLE = ("description", "summary", "tags", "keywords")
+EDITABLE = ("description", "summary", "tags", "keywords", "image_origins")
 """Keys that the gallery edits, for people who do not know TOML."""
 
 _SCHEMA = "#:schema"

@@ -65,6 +65,7 @@ async def test_a_saved_sidecar_is_served_and_keeps_what_was_not_edited(tmp_path:
         "summary": "",
         "tags": [],
         "keywords": [],
+        "image_origins": [],
     }
     assert (told.status_code, told.json()["digest"]) == (200, after["digest"])
     assert after["sidecar"]["keywords"] == ["hello"]

@@ -15,7 +15,7 @@ export function Page({ view, stage }: { view: View; stage: Stage }) {
         <StageContext.Provider value={stage}>
           <h1 class="hidden">{view.context.title ?? "Widget"}</h1>
           {view.tree ? <Nodes of={[view.tree]} /> : view.loading && <Skeleton />}
-          <div class={`notices ${view.room ? "kept" : view.notice ? "" : "none"}`}>
+          <div class={`notices ${view.notice ? "" : "none"}`}>
             <div role="status">
               {view.notice && view.notice.kind !== "problem" && <NoticeLine {...view.notice} />}
             </div>

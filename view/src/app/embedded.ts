@@ -71,9 +71,8 @@ export class Embedded implements HostEvents, Surface {
 
   /** What the host can do is known now, and a result may have come before. */
   #reconsider(): void {
-    const { notice, tree } = this.#screen.view;
+    const { notice } = this.#screen.view;
     if (notice === INERT) this.#screen.update({ notice: undefined });
-    this.#screen.update({ room: this.#hasRoom(tree) });
     this.#measure();
     this.#explainInertness();
     this.#follow();
@@ -157,15 +156,10 @@ export class Embedded implements HostEvents, Surface {
       version: result.version,
       loading: false,
       notice: result.tree ? outcome(result) : emptiness(result),
-      room: this.#hasRoom(result.tree),
     });
     this.#explainInertness();
     void announceReady();
     this.#follow();
-  }
-
-  #hasRoom(tree: WidgetNode | undefined): boolean {
-    return [...actionsIn(tree)].some((action) => this.#dispatcher.can(action));
   }
 
   #follow(): void {

@@ -30,7 +30,6 @@ export class Screen {
       version: 1,
       loading: false,
       notice: undefined,
-      room: false,
       theme: this.#systemTheme(),
       context: NO_CONTEXT,
     };

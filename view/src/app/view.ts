@@ -21,8 +21,6 @@ export interface View {
   /** The arguments are coming, the result is not there yet. */
   readonly loading: boolean;
   readonly notice: Notice | undefined;
-  /** A notice may come, and moves nothing when it does. */
-  readonly room: boolean;
   readonly theme: Theme;
   readonly context: HostContext;
 }

@@ -16,7 +16,6 @@ from widgetd.catalog.snapshot import Snapshot
 from widgetd.catalog.uploads import Uploads
 from widgetd.errors import CallError
 from widgetd.mcp.server import Server
-from widgetd.search.search import Search
 from widgetd.web.gallery.problems import Problems
 from widgetd.web.gallery.results import Tiles
 from widgetd.web.page import RefusedError, caller_of
@@ -52,7 +51,6 @@ class Gallery:
     problems: Problems
     history: History
     camera: Camera | None = None
-    search: Search = field(default_factory=Search)
     tiles: Tiles = field(default_factory=Tiles)
     built: str | None = None
 

@@ -9,8 +9,7 @@ from typing import Any
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 
-from widgetd.access.principal import WRITE
-from widgetd.catalog.snapshot import Snapshot
+from widgetd.access.principal import WRITE, Caller
 from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.gallery.problems import VERDICTS, Problem, Verdict, problem_json
 from widgetd.web.page import caller_of
@@ -51,7 +50,7 @@ async def index_page(gallery: Gallery, request: Request) -> dict[str, Any]:
     """Show the index to people."""
     caller, filters = caller_of(request), Filters.of(request.query_params)
     snapshot = caller.snapshot
-    widgets, refused = await _find(gallery, snapshot, filters)
+    widgets, refused = await _find(gallery, caller, filters)
     return {
         **gallery.layout(request),
         "snapshot": snapshot,
@@ -67,8 +66,9 @@ async def index_page(gallery: Gallery, request: Request) -> dict[str, Any]:
 
 async def index_json(gallery: Gallery, request: Request) -> dict[str, Any]:
     """Return the index for programs: `{"generation", "widgets": [{...}], "refused": [{...}]}`."""
-    snapshot = caller_of(request).snapshot
-    widgets, refused = await _find(gallery, snapshot, Filters.of(request.query_params))
+    caller = caller_of(request)
+    snapshot = caller.snapshot
+    widgets, refused = await _find(gallery, caller, Filters.of(request.query_params))
     return {
         "generation": snapshot.generation,
         "widgets": [
@@ -89,14 +89,19 @@ async def index_json(gallery: Gallery, request: Request) -> dict[str, Any]:
 
 
 async def _find(
-    gallery: Gallery, snapshot: Snapshot, filters: Filters
+    gallery: Gallery, caller: Caller, filters: Filters
 ) -> tuple[Sequence[Widget], Sequence[Problem]]:
     """Return the matching widgets, and the faults of files that are not served.
 
     Widgets keep the order of their names, not that of the search: people find a tile where it was
-    before. The filter for warnings takes a render of every state.
+    before. The filter for warnings takes a render of every state. A search for widgets hides the
+    files that are none.
     """
-    hits, _ = gallery.search.find(snapshot, filters.words, len(snapshot.widgets))
+    snapshot, audience = caller.snapshot, caller.principal.audience
+    # The index that models search, too: both find the same by the same words.
+    search = gallery.server.search
+    await search.prepare(snapshot, audience=audience)
+    hits, _ = search.find(snapshot, filters.words, len(snapshot.widgets), audience=audience)
     named = {hit.widget.tool for hit in hits}
     widgets = [
         widget
@@ -106,7 +111,7 @@ async def _find(
     problems, verdict = gallery.problems, filters.verdict
     if verdict is not None:
         widgets = [one for one in widgets if await problems.verdict(snapshot, one) == verdict]
-    if verdict not in (None, "fault"):
+    if verdict not in (None, "fault") or filters.words or filters.tag:
         return widgets, ()
     faults = (problems.fault(snapshot, finding.path) for finding in snapshot.refusals)
     return widgets, [fault for fault in faults if fault]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -12,6 +13,7 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 
 from widgetd.access.principal import ADMIN, GALLERY, WRITE
 from widgetd.browser.pictures import COST
+from widgetd.checks.images import find_refused_origins
 from widgetd.errors import CallError
 from widgetd.guide.guide import blocks, page, pages
 from widgetd.mcp.http_calls import take_action
@@ -19,6 +21,7 @@ from widgetd.render.view import frame_headers, view_html
 from widgetd.web.app import routes
 from widgetd.web.gallery.detail import widget_json, widget_page
 from widgetd.web.gallery.editing import (
+    editable,
     json_object,
     read_arguments,
     require_own_origin,
@@ -36,6 +39,7 @@ from widgetd.web.guard import Guard
 from widgetd.web.page import PAGE_HEADERS, PageRoute, RefusedError, WebPage, caller_of
 from widgetd.web.static_files import cacheable, static_file
 from widgetd.web.templating import html
+from widgetd.widget.states import SAMPLE
 
 
 async def widget_as_json(gallery: Gallery, request: Request) -> dict[str, Any]:
@@ -52,8 +56,18 @@ async def state_as_json(gallery: Gallery, request: Request) -> dict[str, Any]:
 
 
 async def problems(gallery: Gallery, request: Request) -> dict[str, Any]:
-    """Show the warnings of a widget, as a part of its page."""
-    return {"problems": await gallery.problems.warnings(gallery.widget(request))}
+    """Show the warnings of a widget, as a part of its page.
+
+    `origins` are those that one press allows: of the sample's images, for who may edit the sidecar.
+    """
+    widget, caller = gallery.widget(request), caller_of(request)
+    origins: tuple[str, ...] = ()
+    if editable(gallery, widget, caller) is not None:
+        with suppress(CallError), gallery.server.rendering.journal.rendering(widget.key):
+            tree = gallery.show(widget, SAMPLE).tree(widget)
+            allowed = {*widget.definition.image_origins, *gallery.image_origins}
+            origins = find_refused_origins([tree], allowed)
+    return {"problems": await gallery.problems.warnings(widget), "origins": origins}
 
 
 async def problems_as_json(gallery: Gallery, request: Request) -> list[Any]:

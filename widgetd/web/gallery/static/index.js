@@ -104,6 +104,7 @@ function narrowed(page) {
     tile.remove();
     return false;
   });
+  if (tag || words.length) page.getElementById("refused").hidden = true;
   if (tag || words.length) page.getElementById("count").textContent = `${left.length} of ${all.length} widgets`;
   page.getElementById("nothing").hidden = left.length > 0;
   for (const link of page.querySelectorAll("#filters a")) {

@@ -9,7 +9,10 @@ import { make, request, toast } from "./ui.js";
  */
 export function startPictures(seen) {
   for (const button of document.querySelectorAll("[data-picture]")) {
-    button.addEventListener("click", () => busy(button, () => download(seen(), button.dataset.picture)));
+    button.addEventListener("click", async () => {
+      await busy(button, () => download(seen(), button.dataset.picture));
+      button.closest("details").open = false;
+    });
   }
   const look = document.getElementById("look");
   look.addEventListener("click", () => busy(look, () => showViolations(seen())));

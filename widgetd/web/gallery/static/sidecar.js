@@ -3,7 +3,7 @@
 import { request } from "./ui.js";
 
 const PAUSE_MS = 250;
-const LISTS = new Set(["tags", "keywords"]);
+const LISTS = new Set(["tags", "keywords", "image_origins"]);
 
 export class Sidecar {
   #form = document.getElementById("sidecar");
@@ -49,6 +49,14 @@ export class Sidecar {
     for (const [name, text] of Object.entries(this.#file)) this.#form.elements[name].value = text;
     this.#say("");
     void this.#try();
+  }
+
+  /** Allows the images of these origins and saves at once; returns whether it was saved. */
+  async allow(origins) {
+    const field = this.#form.elements.image_origins;
+    field.value = [...new Set([...parts(field.value), ...origins])].join(", ");
+    await this.#save();
+    return this.#said.textContent === "Saved.";
   }
 
   #isEdited() {

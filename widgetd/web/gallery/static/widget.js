@@ -9,12 +9,14 @@ import { startPictures } from "./pictures.js";
 import { showProblems } from "./problems.js";
 import { Sidecar } from "./sidecar.js";
 import { startTabs } from "./tabs.js";
-import { at, carry, copy, dress, fetchPage, isBuilt, onChoice, onKeys, onSystemTheme, remember, remembered, request, systemTheme } from "./ui.js";
+import { at, carry, copy, dress, fetchPage, isBuilt, make, onChoice, onKeys, onSystemTheme, remember, remembered, request, systemTheme } from "./ui.js";
 
 const ARGUMENTS = "#args=";
 const PAUSE_MS = 40;
 /** In which a new picture has been drawn; what else there is to say would slow it down. */
 const DRAWN_MS = 120;
+/** Padding and border of a figure beside another. */
+const FIGURE_PX = 30;
 const main = document.getElementById("main");
 const { tool, title } = main.dataset;
 const state = document.getElementById("state");
@@ -67,13 +69,14 @@ function openFrames() {
       sized: (height) => {
         frame.element.style.height = `${height}px`;
         size.textContent = `${theme}, ${frame.element.clientWidth} × ${height}`;
+        fitFrames();
       },
       sent: log,
       act,
     });
     const panel = document.createElement("figure");
     panel.dataset.theme = theme;
-    panel.append(frame.element, size);
+    panel.append(make("div", {}, frame.element), size);
     box.append(panel);
     if (shown.result) frame.show(shown.result);
     return frame;
@@ -96,8 +99,27 @@ async function act(taken) {
   return result;
 }
 
+/** Shrinks the frames until all fit side by side; below half their size, they scroll instead. */
+function fitFrames() {
+  const width = Number(box.dataset.width);
+  const { paddingLeft, columnGap } = getComputedStyle(box);
+  const gaps = (frames.length - 1) * parseFloat(columnGap);
+  const around = frames.length > 1 ? FIGURE_PX : 0;
+  const room = (box.clientWidth - 2 * parseFloat(paddingLeft) - gaps) / frames.length - around;
+  const scale = room < width && room > width / 2 ? room / width : 1;
+  for (const { element } of frames) {
+    const isScaled = scale < 1;
+    element.parentElement.classList.toggle("scaled", isScaled);
+    element.style.scale = isScaled ? scale : "";
+    element.parentElement.style.width = isScaled ? `${width * scale}px` : "";
+    element.parentElement.style.height = isScaled ? `${element.offsetHeight * scale}px` : "";
+  }
+}
+addEventListener("resize", fitFrames);
+
 function resize(width) {
   box.dataset.width = width;
+  fitFrames();
   document.querySelector(`[name=width][value="${width}"]`).checked = true;
 }
 
@@ -198,6 +220,10 @@ raw.addEventListener("input", () => {
 });
 state.addEventListener("change", () => choose(state.value));
 state.form.addEventListener("submit", (event) => event.preventDefault());
+document.getElementById("found-problems").addEventListener("click", async ({ target }) => {
+  const origins = target.closest("[data-allow]")?.dataset.allow.split(" ");
+  if (origins && !(await sidecar.allow(origins))) document.getElementById("tab-sidecar").click();
+});
 document.getElementById("reset").addEventListener("click", () => choose(remembered("state", "sample")));
 document.getElementById("copy-link").addEventListener("click", ({ target }) => copy(location.href, target));
 
