@@ -13,7 +13,7 @@ import orjson
 
 from widgetd.upstreams.declarations import Declaration
 from widgetd.upstreams.openapi import READ_ONLY_METHODS
-from widgetd.upstreams.transport import RecordingTransport
+from widgetd.upstreams.transport import RecordingTransport, Reduce
 
 if TYPE_CHECKING:
     from fastmcp import Client, FastMCP
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 def import_client(declaration: Declaration) -> None:
     """Import what a client needs: half a second that a daemon without upstreams saves."""
     import_module("widgetd.upstreams.session")
+    import_module("widgetd.upstreams.pipes")
     if not declaration.kind.has_session:
         import_module("fastmcp.server.providers.openapi")
 
@@ -31,7 +32,7 @@ def build_client(
     recorder: RecordingTransport,
     service: FastMCP[Any] | None,
     on_message: Callable[[Any], Any],
-    reduce: Callable[[dict[str, Any]], None],
+    reduce: Reduce,
 ) -> Client[Any]:
     """Build a client of an upstream, not yet connected.
 

@@ -423,6 +423,7 @@ class Upstream:
         failure = self._recorder.failure_since(began) if self._recorder else None
         if failure is not None and failure.reason == TOO_LARGE:
             self._record_success()
+            self._wake()  # a program is cut off in the middle of its line
             return too_large_error(self.name)
         code = getattr(error, "code", None)
         if failure is None and (code == PARSE_ERROR or isinstance(error, ValidationError)):

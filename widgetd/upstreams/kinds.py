@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -28,7 +26,8 @@ class UpstreamKind:
         key: The key of the upstreams file that declares one.
         connect_s: Default of how long connecting may take.
         open: Builds FastMCP's transport, not yet connected. Its HTTP requests go over the
-            recording transport. The server is there for services, which speak no MCP themselves.
+            recording transport, and a program's pipes report to it. The server is there for
+            services, which speak no MCP themselves.
         has_session: Whether there is a connection to lose; a service takes single requests.
         loss: The reason of a connection that ends, where nothing else explains it.
     """
@@ -60,17 +59,12 @@ def _open_http(
 
 
 def _open_stdio(
-    table: UpstreamTable, secrets: Mapping[str, Any], _recorder: Any, _service: Any
+    table: UpstreamTable, secrets: Mapping[str, Any], recorder: RecordingTransport, _service: Any
 ) -> ClientTransport:
-    from fastmcp.client import transports  # noqa: PLC0415 - see `clients.import_client`
+    from widgetd.upstreams.pipes import PipeTransport  # noqa: PLC0415 - see `clients.import_client`
 
-    return transports.StdioTransport(
-        table.command,
-        list(secrets["args"]),
-        env=dict(secrets["env"]),
-        cwd=table.cwd or None,
-        keep_alive=False,
-        log_file=Path(os.devnull),
+    return PipeTransport(
+        (table.command, *secrets["args"]), secrets["env"], table.cwd or None, recorder
     )
 
 

@@ -18,7 +18,10 @@ class UpstreamLimits:
     Attributes:
         file_bytes: Size of the upstreams file and of an OpenAPI document, as GitHub's or Stripe's.
         document_depth: Levels of an OpenAPI document.
-        answer_bytes: Size of one response, decompressed. An event stream has no end, so no size.
+        answer_bytes: Size of one response, decompressed, or of one line of a program. An event
+            stream has no end, so no size, but each event has.
+        event_bytes: Size of one event after lists of tools are reduced: the SDK's own limit, above
+            which it says no more than that the connection failed.
         containers: Objects and arrays of one response, counted as brackets in its text: 8 MiB of
             empty arrays take 4 s to parse, which the SDK does in the event loop.
         piece_bytes: Decompressed bytes that are handled in one turn of the event loop.
@@ -40,12 +43,14 @@ class UpstreamLimits:
         poll_s: Interval between two looks at the upstreams file, each a `stat`.
         settle_s: Time that `widgetd upstreams` waits beyond what connecting may take.
         retry_s: Pause before the one retry after HTTP 503 without `Retry-After`.
+        exit_s: Time that a program has to end after its input is closed, and again after SIGTERM.
         pauses_s: Pauses after the first failure, the second and so on; the last one repeats.
     """
 
     file_bytes: int = 8 * 1024 * 1024
     document_depth: int = 128
     answer_bytes: int = 8 * 1024 * 1024
+    event_bytes: int = 1024 * 1024
     containers: int = 1_000_000
     piece_bytes: int = 64 * 1024
     loop_bytes: int = 64 * 1024
@@ -64,6 +69,7 @@ class UpstreamLimits:
     poll_s: float = 1.0
     settle_s: float = 0.5
     retry_s: float = 0.25
+    exit_s: float = 2.0
     pauses_s: tuple[float, ...] = (1.0, 2.0, 5.0, 15.0, 60.0)
 
 

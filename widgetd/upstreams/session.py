@@ -5,7 +5,7 @@ Imported with the first upstream: FastMCP and the SDK take half a second.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -18,8 +18,7 @@ from mcp import ClientSession
 from mcp.shared.message import SessionMessage
 from typing_extensions import override
 
-Reduce = Callable[[dict[str, Any]], None]
-"""Reduces the result of `tools/list`, in place."""
+from widgetd.upstreams.transport import Reduce
 
 
 class ReducedTransport(ClientTransport):

@@ -27,6 +27,9 @@ from widgetd.upstreams.limits import LIMITS
 TOO_LARGE = "too_large"
 """The reason of a response above the limits. It does not count: the upstream is well."""
 
+Reduce = Callable[[dict[str, Any]], None]
+"""Reduces the result of a `tools/list`, in place."""
+
 _MCP_TYPES = ("application/json", "text/event-stream")
 
 
@@ -70,7 +73,7 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
     is_mcp: bool
     clock: Callable[[], float] = time.monotonic
     failure: TransportFailure | None = None
-    reduce: Callable[[dict[str, Any]], None] | None = None
+    reduce: Reduce | None = None
     _inner: httpx2.AsyncBaseTransport = field(
         default_factory=lambda: httpx2.AsyncHTTPTransport(trust_env=False)
     )
@@ -84,6 +87,11 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
     ) -> None:
         """Record a failure that happened just now."""
         self.failure = TransportFailure(reason, self.clock(), counts, retry_after_s)
+
+    def too_large(self) -> TooLargeError:
+        """Record that a response exceeds the limits, and return the error to raise."""
+        self.record(TOO_LARGE, counts=False)
+        return TooLargeError("the response exceeds the limits")
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request and return its response, decoded and bounded."""
@@ -109,30 +117,31 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
         that arrive would bound nothing: 6 MB of gzip are 6 GB.
         """
         encoding = response.headers.get("content-encoding", "identity").strip().lower()
-        is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
+        # Of a service that speaks no MCP, an event stream is a body as any other.
+        is_stream = self.is_mcp and _media_type(response) == "text/event-stream"
         if "," in encoding or (is_stream and encoding != "identity"):
             # Each coding multiplies by up to 1,000, and the bytes between two are never counted;
             # an event stream has no limit that its decoded bytes could be held to.
             self.record("protocol")
             await response.aclose()
             raise httpx2.DecodingError(f"the content coding {encoding[:40]}")
-        body: httpx2.AsyncByteStream
-        body = _BoundedBody(response.stream, self, encoding, not is_stream)
-        is_reduced = self.reduce is not None and not is_stream
-        if self.reduce is not None and is_reduced:
-            body = _ReducedBody(body, self.reduce)
-        is_rewritten = encoding != "identity" or is_reduced
-        obsolete = {"content-encoding", "content-length"} if is_rewritten else set()
+        body: httpx2.AsyncByteStream = _BoundedBody(response.stream, self, encoding, not is_stream)
+        if self.reduce is not None:
+            body = (_ReducedEvents if is_stream else _ReducedBody)(body, self, self.reduce)
+        is_rewritten = encoding != "identity" or self.reduce is not None
+        obsolete = {"content-encoding", "content-length"} if is_rewritten else set[str]()
+        headers = [pair for pair in response.headers.multi_items() if pair[0] not in obsolete]
+        if is_stream:
+            # Events are UTF-8 in any case; a charset would have the SDK read others than are here.
+            headers = [pair for pair in headers if pair[0] != "content-type"]
+            headers.append(("content-type", "text/event-stream"))
         return httpx2.Response(
-            response.status_code,
-            headers=[pair for pair in response.headers.multi_items() if pair[0] not in obsolete],
-            stream=body,
-            extensions=response.extensions,
+            response.status_code, headers=headers, stream=body, extensions=response.extensions
         )
 
     def _record_status(self, response: httpx2.Response) -> None:
         status = response.status_code
-        content_type = response.headers.get("content-type", "").partition(";")[0].strip()
+        content_type = _media_type(response)
         if 300 <= status < 400:
             self.record("redirect")
         elif status in {401, 403}:
@@ -173,6 +182,11 @@ async def _pin_address(request: httpx2.Request) -> None:
     request.url = url.copy_with(host=address)
 
 
+def _media_type(response: httpx2.Response) -> str:
+    content_type: str = response.headers.get("content-type", "")
+    return content_type.partition(";")[0].strip().lower()
+
+
 @dataclass(eq=False)
 class _BoundedBody(httpx2.AsyncByteStream):
     """A body that is decompressed piece by piece and ends with an error above the limits."""
@@ -188,11 +202,10 @@ class _BoundedBody(httpx2.AsyncByteStream):
             async with aclosing(self._pieces()) as pieces:
                 async for piece in pieces:
                     count += len(piece)
-                    containers += piece.count(b"[") + piece.count(b"{")
+                    containers += count_containers(piece)
                     is_too_large = count > LIMITS.answer_bytes or containers > LIMITS.containers
                     if self._is_limited and is_too_large:
-                        self._recorder.record(TOO_LARGE, counts=False)
-                        raise TooLargeError("the response exceeds the limits")
+                        raise self._recorder.too_large()
                     yield piece
         except httpx2.HTTPError as error:
             self._recorder.record(failure_reason(error) or "protocol")
@@ -217,36 +230,89 @@ class _BoundedBody(httpx2.AsyncByteStream):
 
 @dataclass(eq=False)
 class _ReducedBody(httpx2.AsyncByteStream):
-    """A body in which a large list of tools is reduced before the SDK parses it.
-
-    The SDK's parser takes 25 times the size of a list that consists of small objects, since it
-    builds a tree of its own before the objects of Python, and it runs in the event loop.
-    """
+    """A body in which a large list of tools is reduced before the SDK parses it."""
 
     _body: httpx2.AsyncByteStream
-    _reduce: Callable[[dict[str, Any]], None]
+    _recorder: RecordingTransport
+    _reduce: Reduce
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         content = bytearray()
         async for piece in self._body:
             content += piece
-        if len(content) > LIMITS.loop_bytes and b'"tools"' in content:
-            yield await anyio.to_thread.run_sync(_reduce_response, content, self._reduce)
-        else:
-            yield bytes(content)
+        yield await reduce_message(bytes(content), self._reduce)
 
     async def aclose(self) -> None:
         await self._body.aclose()
 
 
-def _reduce_response(content: bytearray, reduce: Callable[[dict[str, Any]], None]) -> bytes:
+@dataclass(eq=False)
+class _ReducedEvents(_ReducedBody):
+    """An event stream in which each event is bounded, and a large list of tools reduced."""
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        pending, ends_in_return = bytearray(), False
+        async for piece in self._body:
+            # Lines end in CR, LF or both; CR at the end of a piece may be half of both.
+            lines = piece[1:] if ends_in_return and piece[:1] == b"\n" else piece
+            ends_in_return = piece[-1:] == b"\r" or (ends_in_return and not piece)
+            before = max(len(pending) - 1, 0)
+            pending += lines.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+            end = pending.rfind(b"\n\n", before) + 2
+            if end < 2:
+                if len(pending) > LIMITS.answer_bytes:
+                    raise self._recorder.too_large()
+                continue
+            events = bytes(pending[:end])
+            del pending[:end]
+            if len(events) <= LIMITS.loop_bytes:
+                yield events
+                continue
+            for event in events.split(b"\n\n"):
+                yield await self._bound_event(event) + b"\n\n"
+        yield bytes(pending)
+
+    async def _bound_event(self, event: bytes) -> bytes:
+        if len(event) <= LIMITS.loop_bytes:
+            return event
+        lines = event.split(b"\n")
+        data = [line[5:].removeprefix(b" ") for line in lines if line.startswith(b"data:")]
+        message = b"\n".join(data)
+        if count_containers(message) > LIMITS.containers:
+            raise self._recorder.too_large()
+        message = await reduce_message(message, self._reduce)
+        if len(message) > LIMITS.event_bytes:
+            raise self._recorder.too_large()
+        others = [line for line in lines if not line.startswith(b"data:")]
+        return b"\n".join([*others, *(b"data: " + line for line in message.split(b"\n"))])
+
+
+def count_containers(content: bytes) -> int:
+    """Return how many objects and arrays a text of JSON may hold, to be held to the limit."""
+    return content.count(b"[") + content.count(b"{")
+
+
+async def reduce_message(content: bytes, reduce: Reduce) -> bytes:
+    """Return a server's message with a large list of tools reduced before the SDK parses it.
+
+    The SDK's parser takes 25 times the size of a list that consists of small objects, since it
+    builds a tree of its own before the objects of Python, and it runs in the event loop.
+    """
+    # The key may be written with escapes of ASCII letters.
+    may_list = b'"tools"' in content or b"\\u00" in content
+    if len(content) <= LIMITS.loop_bytes or not may_list:
+        return content
+    return await anyio.to_thread.run_sync(_reduce_response, content, reduce)
+
+
+def _reduce_response(content: bytes, reduce: Reduce) -> bytes:
     try:
         response = orjson.loads(content)
     except orjson.JSONDecodeError:
-        return bytes(content)  # the SDK finds the words for it
+        return content  # the SDK finds the words for it
     result = response.get("result") if isinstance(response, dict) else None
     if not isinstance(result, dict) or "tools" not in result:
-        return bytes(content)
+        return content
     reduce(result)
     return orjson.dumps(response)
 

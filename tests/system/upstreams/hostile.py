@@ -1,19 +1,28 @@
-"""A hostile MCP server: one table of the ways in which an upstream can misbehave."""
+"""A hostile MCP server: one table of the ways in which an upstream can misbehave.
+
+Run as `python -m tests.system.upstreams.hostile NAME` it speaks over its pipes.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import gzip
 import json
+import sys
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from tests.system.upstreams.servers import Reply
+if TYPE_CHECKING:  # the program starts sooner without it
+    from tests.system.upstreams.servers import Reply
 
 Tools = Callable[[], list[Any]]
+
+Way = Literal["json", "events", "sse", "program"]
+WAYS: tuple[Way, ...] = ("json", "events", "sse", "program")
+"""How responses travel: as JSON or events over streamable HTTP, over SSE, or over pipes."""
 
 HIDDEN = "\u202e\u200b\U000e0041"
 """A right-to-left override, a zero-width space and a tag: read by models, invisible to people."""
@@ -49,21 +58,38 @@ class Misbehavior:
         tools: Its tools, each time that they are listed.
         lists: The result of a listing where that is more than its tools; gets the cursor.
         answer: The result of every call.
-        encode: Encodes each response body: returns its headers and bytes.
+        rewrite: Rewrites the JSON of each response.
+        encode: Encodes each response body: returns its headers and bytes. Only as JSON over HTTP.
+        endless: Whether a response to a call never comes to the end of its line or event.
         dropped: What of the list is expected to be left out, by reason.
         calls: How many tools can be called.
         code: The code of a call of the first tool; empty where it succeeds.
+        stream_code: The same over one stream of responses, `sse` or `program`.
         listed: Whether the tools can be listed at all.
     """
 
     tools: Tools = lambda: [tool()]
     lists: Callable[[str | None], dict[str, Any]] | None = None
     answer: Any = None
+    rewrite: Callable[[bytes], bytes] = bytes
+    endless: bool = False
     encode: Callable[[str, bytes], tuple[str, bytes]] | None = None
     dropped: dict[str, int] | None = None
     calls: int = 1
     code: str = ""
+    stream_code: str = ""
     listed: bool = True
+
+    def code_of(self, way: Way) -> str:
+        """Return the code of a call of the first tool; empty where it succeeds."""
+        return (way in {"sse", "program"} and self.stream_code) or self.code
+
+    @property
+    def ways(self) -> tuple[Way, ...]:
+        """The ways in which it can be done."""
+        if self.encode is not None:
+            return ("json",)
+        return ("events", "sse", "program") if self.endless else WAYS
 
 
 OK = {"content": [{"type": "text", "text": "fine"}]}
@@ -222,8 +248,9 @@ MISBEHAVIORS: dict[str, Misbehavior] = {
     "bytes in bad base64": Misbehavior(
         answer=block(type="resource", resource={"uri": "x://x", "blob": "é" * 9}), code="W5020"
     ),
+    # Over one stream of responses the SDK does not know which request it was to answer.
     "half a character": Misbehavior(
-        answer={**OK, "structuredContent": {"a": "\ud800"}}, code="W5020"
+        answer={**OK, "structuredContent": {"a": "\ud800"}}, code="W5020", stream_code="W5003"
     ),
     "a number of 4,000 digits": Misbehavior(answer={**OK, "structuredContent": {"a": 10**3999}}),
     "an answer of 150 levels": Misbehavior(answer={**OK, "structuredContent": nested(75)}),
@@ -231,12 +258,21 @@ MISBEHAVIORS: dict[str, Misbehavior] = {
         answer={**OK, "structuredContent": {"a": [[]] * 2_000_000}}, code="W5008"
     ),
     "an answer without content": Misbehavior(answer={}, code="W5020"),
-    "an error of 4 MB": Misbehavior(
-        answer={"isError": True, "content": [{"type": "text", "text": "x" * 4_000_000}]},
+    "an error of a megabyte": Misbehavior(
+        answer={"isError": True, "content": [{"type": "text", "text": "x" * 1_000_000}]},
         code="W5010",
     ),
     "tools in an answer": Misbehavior(answer={**OK, "tools": [tool("smuggled")]}),
+    "an answer of 9 MB": Misbehavior(
+        answer={"content": [{"type": "text", "text": "x" * 9_000_000}]}, code="W5008"
+    ),
     # Bytes
+    "a list whose key is written in escapes": Misbehavior(
+        tools=lambda: [*([{}] * 200_000), tool()],
+        rewrite=lambda body: body.replace(b'"tools"', b'"\\u0074ools"'),
+        dropped={"shape": 200_000},
+    ),
+    "a response that never comes to its end": Misbehavior(endless=True, code="W5008"),
     "a compressed list of 256 MB": Misbehavior(
         encode=on("tools/list", "application/json", bomb), listed=False
     ),
@@ -249,18 +285,28 @@ MISBEHAVIORS: dict[str, Misbehavior] = {
 }
 
 
-def hostile(misbehavior: Misbehavior) -> Reply:
+def hostile(misbehavior: Misbehavior, way: Way = "json") -> Reply:
     """Return a server that misbehaves in this way, for `raw`."""
+    streams: list[asyncio.StreamWriter] = []
 
     async def reply(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while head := await reader.readuntil(b"\r\n\r\n"):
+            if head.startswith(b"GET"):
+                await _open_stream(writer, way)
+                streams.append(writer)
+                continue
             size = next(
                 int(line.partition(b":")[2])
                 for line in head.lower().split(b"\r\n")
                 if line.startswith(b"content-length:")
             )
             message = json.loads(await reader.readexactly(size))
-            headers, body = _response(misbehavior, message)
+            if way == "sse":
+                writer.write(b"HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n")
+                streams[-1].write(_event(misbehavior, message))
+                await streams[-1].drain()
+                continue
+            headers, body = _response(misbehavior, message, way)
             status = "200 OK" if body else "202 Accepted"
             writer.write(
                 f"HTTP/1.1 {status}\r\n{headers}content-length: {len(body)}\r\n\r\n".encode() + body
@@ -270,9 +316,34 @@ def hostile(misbehavior: Misbehavior) -> Reply:
     return reply
 
 
-def _response(misbehavior: Misbehavior, message: dict[str, Any]) -> tuple[str, bytes]:
+async def _open_stream(writer: asyncio.StreamWriter, way: Way) -> None:
+    if way == "sse":
+        head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-16\r\n\r\n"
+        writer.write(f"{head}event: endpoint\ndata: /messages\n\n".encode())
+    else:
+        writer.write(b"HTTP/1.1 405 Method Not Allowed\r\ncontent-length: 0\r\n\r\n")
+    await writer.drain()
+
+
+def _response(misbehavior: Misbehavior, message: dict[str, Any], way: Way) -> tuple[str, bytes]:
+    if way == "events":
+        return "content-type: text/event-stream\r\n", _event(misbehavior, message)
+    body = _body(misbehavior, message)
+    if misbehavior.encode is not None and body:
+        return misbehavior.encode(message["method"], body)
+    return "content-type: application/json\r\n", body
+
+
+def _event(misbehavior: Misbehavior, message: dict[str, Any]) -> bytes:
+    if misbehavior.endless and message["method"] == "tools/call":
+        return b"data: x\n" * 1_200_000
+    body = _body(misbehavior, message)
+    return b"data: " + body + b"\r\n\r\n" if body else b""
+
+
+def _body(misbehavior: Misbehavior, message: dict[str, Any]) -> bytes:
     if "id" not in message:
-        return "", b""
+        return b""
     method = message["method"]
     answered: dict[str, Any] = {"jsonrpc": "2.0", "id": message["id"]}
     result = _result(misbehavior, method, message.get("params") or {})
@@ -280,10 +351,18 @@ def _response(misbehavior: Misbehavior, message: dict[str, Any]) -> tuple[str, b
         answered["error"] = {"code": -32601, "message": "Method not found"}
     else:
         answered["result"] = result
-    body = json.dumps(answered).encode()
-    if misbehavior.encode is not None:
-        return misbehavior.encode(method, body)
-    return "content-type: application/json\r\n", body
+    return misbehavior.rewrite(json.dumps(answered).encode())
+
+
+def speak(misbehavior: Misbehavior) -> None:
+    """Misbehave over standard input and output."""
+    for line in sys.stdin:
+        message = json.loads(line)
+        if misbehavior.endless and message["method"] == "tools/call":
+            sys.stdout.write("x" * 9_000_000)
+        elif body := _body(misbehavior, message):
+            sys.stdout.write(body.decode() + "\n")
+        sys.stdout.flush()
 
 
 def _result(misbehavior: Misbehavior, method: str, params: dict[str, Any]) -> Any:
@@ -300,3 +379,7 @@ def _result(misbehavior: Misbehavior, method: str, params: dict[str, Any]) -> An
     if method == "tools/call":
         return OK if misbehavior.answer is None else misbehavior.answer
     return {} if method == "ping" else None
+
+
+if __name__ == "__main__":
+    speak(MISBEHAVIORS[sys.argv[1]])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from contextlib import AsyncExitStack
+import sys
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ import pytest
 from tests.support.clients import connected
 from tests.support.processes import daemon_process
 from tests.support.widgets import widget_file
-from tests.system.upstreams.hostile import HIDDEN, MISBEHAVIORS, Misbehavior, hostile
+from tests.system.upstreams.hostile import HIDDEN, MISBEHAVIORS, Misbehavior, Way, hostile
 from tests.system.upstreams.servers import (
     SHOP,
     Flights,
@@ -22,6 +24,7 @@ from tests.system.upstreams.servers import (
     raw,
     settled,
     toml,
+    until,
     upstreams_of,
 )
 from widgetd.chat.backend.tools import UpstreamTools
@@ -32,20 +35,40 @@ from widgetd.upstreams.limits import LIMITS
 WAIT_S = 60
 
 
-@pytest.mark.parametrize("name", MISBEHAVIORS)
-async def test_hostile_upstream_stays_within_its_bounds(name: str, tmp_path: Path) -> None:
+ROWS = [(name, way) for name, each in MISBEHAVIORS.items() for way in each.ways]
+
+
+@pytest.mark.parametrize(("name", "way"), ROWS)
+async def test_hostile_upstream_stays_within_its_bounds(
+    name: str, way: Way, tmp_path: Path
+) -> None:
     misbehavior = MISBEHAVIORS[name]
-    async with raw(hostile(misbehavior)) as port:
-        said = toml("it", url=f"http://127.0.0.1:{port}/mcp", connect_s=50.0, call_s=50.0)
-        async with upstreams_of(tmp_path / "u.toml", said) as upstreams:
-            upstream = upstreams["it"]
+    async with (
+        hostile_table("it", name, way) as table,
+        upstreams_of(tmp_path / "u.toml", table) as upstreams,
+    ):
+        upstream = upstreams["it"]
+        with anyio.fail_after(WAIT_S):
+            state = await settled(upstream)
+        assert (state != "failed") == misbehavior.listed
+        if misbehavior.listed:
+            await check_list(upstream, misbehavior)
             with anyio.fail_after(WAIT_S):
-                state = await settled(upstream)
-            assert (state != "failed") == misbehavior.listed
-            if misbehavior.listed:
-                await check_list(upstream, misbehavior)
-                with anyio.fail_after(WAIT_S):
-                    await check_call(upstream, misbehavior)
+                await check_call(upstream, misbehavior.code_of(way), way)
+
+
+@asynccontextmanager
+async def hostile_table(key: str, name: str, way: Way) -> AsyncIterator[str]:
+    """Run a server that misbehaves over HTTP; yield a table that declares it, or a program."""
+    is_unanswered = MISBEHAVIORS[name].code_of(way) == "W5003"
+    waits = {"connect_s": 50.0, "call_s": 2.0 if is_unanswered else 50.0}
+    if way == "program":
+        words = ["-m", "tests.system.upstreams.hostile", name]
+        yield toml(key, command=sys.executable, args=words, **waits)
+        return
+    async with raw(hostile(MISBEHAVIORS[name], way)) as port:
+        path = "sse" if way == "sse" else "mcp"
+        yield toml(key, url=f"http://127.0.0.1:{port}/{path}", **waits)
 
 
 async def check_list(upstream: Upstream, misbehavior: Misbehavior) -> None:
@@ -61,18 +84,22 @@ async def check_list(upstream: Upstream, misbehavior: Misbehavior) -> None:
         assert not set(HIDDEN) & set(one.description + str(one.input_schema))
 
 
-async def check_call(upstream: Upstream, misbehavior: Misbehavior) -> None:
+async def check_call(upstream: Upstream, code: str, way: Way) -> None:
     if not upstream.tools:
         return
     first = next(iter(upstream.tools))
     for call in (upstream.call, UpstreamTools(upstream).call_tool):
-        if misbehavior.code:
-            with pytest.raises(CallError) as raised:
-                await call(first, {"q": "aaaa"})
-            assert raised.value.code == misbehavior.code
-            assert len(str(raised.value)) < 500
-        else:
+        if not code:
             await call(first, {"q": "aaaa"})
+            continue
+        with pytest.raises(CallError) as raised:
+            await call(first, {"q": "aaaa"})
+        assert raised.value.code == code
+        assert len(str(raised.value)) < 500
+        if code == "W5008" and way in {"sse", "program"}:
+            # Its one stream was cut, and is opened again.
+            await until(lambda: upstream.state == "failed")
+            await upstream.ensure_attempt()
 
 
 async def test_daemon_survives_all_hostile_upstreams_at_once(tmp_path: Path) -> None:
@@ -80,10 +107,9 @@ async def test_daemon_survives_all_hostile_upstreams_at_once(tmp_path: Path) -> 
     widgets.mkdir()
     (widgets / "Greeting.widget").write_text(widget_file())
     async with AsyncExitStack() as stack:
-        for number, misbehavior in enumerate(MISBEHAVIORS.values()):
-            port = await stack.enter_async_context(raw(hostile(misbehavior)))
-            url = f"http://127.0.0.1:{port}/mcp"
-            said.append(toml(f"u{number}", url=url, connect_s=50.0, call_s=50.0))
+        for number, (name, each) in enumerate(MISBEHAVIORS.items()):
+            table = hostile_table(f"u{number}", name, each.ways[number % len(each.ways)])
+            said.append(await stack.enter_async_context(table))
         (tmp_path / "u.toml").write_text("".join(said))
         flags = ("--upstreams", str(tmp_path / "u.toml"), "--toolset", "upstreams")
         daemon = await stack.enter_async_context(daemon_process(widgets, *flags))

@@ -17,6 +17,7 @@ from widgetd.upstreams.listing import ToolListing
 from widgetd.upstreams.transport import (
     TOO_LARGE,
     RecordingTransport,
+    Reduce,
     TooLargeError,
     http_client,
 )
@@ -47,8 +48,10 @@ class Source(httpx2.AsyncBaseTransport):
             yield chunk
 
 
-def connect(source: Source) -> tuple[RecordingTransport, httpx2.AsyncClient]:
-    recorder = RecordingTransport(private=True, is_mcp=False, _inner=source)
+def connect(
+    source: Source, *, is_mcp: bool = False, reduce: Reduce | None = None
+) -> tuple[RecordingTransport, httpx2.AsyncClient]:
+    recorder = RecordingTransport(private=True, is_mcp=is_mcp, reduce=reduce, _inner=source)
     return recorder, http_client(recorder, {})
 
 
@@ -121,7 +124,7 @@ async def test_decoding_leaves_turns_to_others() -> None:
 )
 async def test_content_coding_that_cannot_be_bounded_is_refused(coding: str, kind: str) -> None:
     source = Source([gzip.compress(b"")], content_encoding=coding, content_type=kind)
-    recorder, http = connect(source)
+    recorder, http = connect(source, is_mcp=True)
     async with http:
         with pytest.raises(httpx2.DecodingError, match=f"the content coding {coding}"):
             await http.get("http://it.example/")
@@ -141,6 +144,56 @@ async def test_response_with_too_many_containers_stops() -> None:
     assert recorder.failure is not None
     assert recorder.failure.reason == TOO_LARGE
     assert source.sent == 100
+
+
+async def test_event_stream_of_a_service_is_bounded_as_any_other_response() -> None:
+    source = Source([b"data: x\n" * 10_000] * 200, content_type="text/event-stream")
+    _, http = connect(source)
+    async with http:
+        with pytest.raises(TooLargeError):
+            await http.get("http://it.example/")
+
+
+LARGE_LIST = orjson.dumps({"jsonrpc": "2.0", "id": 1, "result": {"tools": [{}] * 50_000}})
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r", b"\r\n"])
+@pytest.mark.parametrize("size", [1, 7, 65_536, 10_000_000])
+async def test_large_list_in_an_event_is_reduced_however_it_arrives(end: bytes, size: int) -> None:
+    listing = ToolListing(())
+    small, large = b"id: 1\ndata: {}\n\n", b"id: 2\ndata:" + LARGE_LIST + b"\n\n"
+    # Single bytes take a second for each of 50,000 entries, so the list stays in one piece.
+    parts = [large] if size < 100 else []
+    sent = (small + small if parts else small + large + small).replace(b"\n", end)
+    chunks = [sent[at : at + size] for at in range(0, len(sent), size)]
+    chunks += [part.replace(b"\n", end) for part in parts]
+    _, http = connect(
+        Source(chunks, content_type="text/event-stream; charset=utf-16"),
+        is_mcp=True,
+        reduce=listing.reduce,
+    )
+    async with http, http.stream("GET", "http://a.example") as response:
+        events = [(one.id, one.data) async for one in httpx2.EventSource(response)]
+
+    reduced = '{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}'
+    expected = [("1", "{}"), ("2", reduced), ("1", "{}")]
+    assert events == (sorted(expected) if parts else expected)
+    assert listing.dropped == {"shape": 50_000}
+
+
+@pytest.mark.parametrize("event", [b"data: x\n", b": a comment\n", b"x", b"data: [[[[[[[[\n"])
+async def test_event_above_the_limits_ends_the_stream(event: bytes) -> None:
+    recorder, http = connect(
+        Source([event * 10_000] * 2_000, content_type="text/event-stream"),
+        is_mcp=True,
+        reduce=ToolListing(()).reduce,
+    )
+    async with http:
+        with pytest.raises(TooLargeError):
+            await http.get("http://a.example")
+
+    assert recorder.failure is not None
+    assert recorder.failure.reason == TOO_LARGE
 
 
 async def test_large_list_is_reduced_once_before_the_sdk_parses_it() -> None:
