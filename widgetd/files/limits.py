@@ -7,7 +7,7 @@ from typing import Final
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FileLimits:
+class FolderLimits:
     """Times after which a file is read, and after which a folder is looked at again.
 
     Attributes:
@@ -56,4 +56,4 @@ class FileLimits:
     watchfiles_replaced_ms: int = 250
 
 
-LIMITS: Final = FileLimits()
+LIMITS: Final = FolderLimits()

@@ -236,7 +236,7 @@ OTHER_TEXTS = {
     *(("jsx.build", name) for name in ("", "binary", "body", "call", "children", "expression")),
     *(("jsx.build", name) for name in ("function", "operator", "unary")),
     *(("vocabulary", name) for name in ("", "_signature", "bind", "require")),
-    *(("jsx.syntax", name) for name in ("_bound", "_number", "entries_of", "only")),
+    *(("jsx.syntax", name) for name in ("_list_bindings", "_number", "entries_of", "only")),
     *(("jsx.parse", name) for name in ("_syntax_fault", "_size_fault", "parse", "text")),
     *(("jsx.references", name) for name in ("call", "path", "_parameter_paths")),
     ("jsx.view", "root"),
