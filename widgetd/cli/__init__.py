@@ -15,7 +15,7 @@ from pathlib import Path
 from cyclopts import App, CycloptsError
 
 from widgetd.cli.check import check
-from widgetd.cli.generate import build, codes, config, new_sidecar, types
+from widgetd.cli.generate import build, codes, config, export, new_sidecar, types
 from widgetd.cli.guide import components, guide, reference
 from widgetd.cli.inspect import list_, mock, render, shot, shots_
 from widgetd.cli.new import new, schema
@@ -35,7 +35,7 @@ for _commands in (
     (serve, dev, chat, validate, health, settings),
     (check, usage, codes),
     (list_, render, mock, shot, shots_),
-    (new, new_sidecar, schema, types, config, build),
+    (new, new_sidecar, schema, types, config, build, export),
     (guide, components, reference),
     (test, upstreams),
 ):

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from widgetd.cli.options import Dir, load_snapshot
+from cyclopts import Parameter
+
+from widgetd.cli.options import Dir, find_widget, load_snapshot
 from widgetd.errors import ConfigError
 from widgetd.settings import folder_of, settle
 from widgetd.text_search import compile_pattern, did_you_mean
@@ -96,6 +99,32 @@ def build(folder: Path, *, dir: Dir = None, base: str = "/", url: str = MCP_URL)
     )
     files = site.build(shown, folder, f"{base.rstrip('/')}/")
     print(f"{folder}: {len(server.registry.current.widgets)} widgets in {files} files")
+    return 0
+
+
+def export(
+    name: str,
+    *,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    dir: Dir = None,
+) -> int:
+    """Write one widget as a complete .widget file for ChatKit Studio.
+
+    Args:
+        name: The tool's name, as `widgetd list` prints it.
+        output: The file, which must not exist. Default: the widget's name in this folder.
+        dir: The folder of widgets.
+    """
+    from widgetd.studio.package import file_name, pack
+
+    widget = find_widget(load_snapshot(dir), name)
+    file, packed = output or Path(file_name(widget)), pack(widget)
+    if file.exists():
+        raise ConfigError("W0002", f"{file} is there already", "name another with --output")
+    file.write_bytes(packed.content)
+    print(file)
+    for sentence in packed.unknown:
+        print(sentence, file=sys.stderr)
     return 0
 
 

@@ -83,9 +83,8 @@ class Studio:
         return tuple(state for state in (self.default_state, *self.states) if state)
 
 
-@lru_cache(maxsize=AT_WORK)
-def decode_studio(encoded: str) -> Studio | None:
-    """Decode Studio's package; return None if `encoded` holds none.
+def decode_package(encoded: str) -> dict[str, Any] | None:
+    """Decode Studio's package with all of its keys; return None if `encoded` holds none.
 
     Args:
         encoded: Base64, URL-safe or standard, with or without padding, of JSON.
@@ -96,7 +95,14 @@ def decode_studio(encoded: str) -> Studio | None:
         package = orjson.loads(packed)
     except (binascii.Error, ValueError):
         return None
-    if not isinstance(package, dict):
+    return package if isinstance(package, dict) else None
+
+
+@lru_cache(maxsize=AT_WORK)
+def decode_studio(encoded: str) -> Studio | None:
+    """Decode the parts of Studio's package that are read; return None if `encoded` holds none."""
+    package = decode_package(encoded)
+    if package is None:
         return None
     texts = {k: package[k] if isinstance(package.get(k), str) else "" for k in _STUDIO_TEXTS}
     state, states = package.get("defaultState"), package.get("states")

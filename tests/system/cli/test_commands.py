@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.widgets import greeting, widget_file
+from widgetd import load_widget
 from widgetd.cli import main
 
 BROKEN = '{"type":"Card","children":[{"type":"Text","value":{{ who | tojsn }}}]}'
@@ -115,6 +116,22 @@ def test_mock_prints_the_same_bytes_for_the_same_seed(
         assert set(call) == {"arguments", "result"}
         assert call["result"]["structuredContent"] == greeting("Hello", call["arguments"]["who"])
         assert call["result"]["_meta"]["widgetd/render"]["ms"] == 0
+
+
+def test_export_writes_a_file_for_studio_and_replaces_none(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "out" / "Greeting.widget"
+    target.parent.mkdir()
+    command = ["export", "greeting", "--dir", str(folder), "--output", str(target)]
+
+    assert main(command) == 0
+    written = capsys.readouterr()
+    assert written.out == f"{target}\n"
+    assert written.err.startswith("Studio knows neither the sidecar")
+    assert load_widget(target).definition.view.startswith("<Card>")
+    assert main(command) == 2
+    assert "is there already; name another with --output [W0002]" in capsys.readouterr().err
 
 
 def test_mock_of_an_unknown_widget_names_the_nearest(

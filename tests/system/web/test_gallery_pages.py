@@ -108,6 +108,19 @@ async def test_a_frame_loads_the_images_of_the_sample_in_dev_alone(
     assert shown["images"] == allowed.split()
 
 
+async def test_a_widget_is_downloaded_as_a_file_for_studio(tmp_path: Path) -> None:
+    (tmp_path / "Añadir.widget").write_text(widget_file("Anadir"))
+    async with serving(tmp_path, gallery=True) as url, client(url) as asking:
+        page = (await asking.get("/w/anadir")).text
+        file = await asking.get("/w/anadir/studio.widget")
+
+    assert 'href="/w/anadir/studio.widget" download="Añadir.widget"' in page
+    assert file.headers["content-disposition"] == (
+        "attachment; filename*=UTF-8''A%C3%B1adir.widget"
+    )
+    assert {"template", "jsonSchema", "outputJsonPreview", "encodedWidget"} <= set(file.json())
+
+
 async def test_each_page_has_a_twin_for_programs(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
     (tmp_path / "Broken.widget").write_text("{")

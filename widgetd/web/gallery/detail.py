@@ -17,6 +17,7 @@ from widgetd.limits import Limits
 from widgetd.mcp.http_calls import store_if_interactive
 from widgetd.render.tokens import tokens_of, tokens_of_tool
 from widgetd.schema.json_values import is_json
+from widgetd.studio.package import NOT_IN_STUDIO, file_name
 from widgetd.text_search import nearest
 from widgetd.web.gallery.call_snippets import calls
 from widgetd.web.gallery.editing import editable
@@ -109,6 +110,8 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
         "tabs": TABS if sidecar is None else (*TABS, "sidecar"),
         "tab": tab if tab in TABS or (tab == "sidecar" and sidecar) else TABS[0],
         "sidecar": sidecar,
+        "studio_file": file_name(widget),
+        "not_in_studio": NOT_IN_STUDIO,
         "preview": shown,
         "tool_tokens": tokens_of_tool(widget),
         "changes": changes,

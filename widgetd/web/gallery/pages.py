@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
 from typing import Any
+from urllib.parse import quote
 
+from anyio import to_thread
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
@@ -18,6 +20,7 @@ from widgetd.errors import CallError
 from widgetd.guide.guide import blocks, page, pages
 from widgetd.mcp.http_calls import take_action
 from widgetd.render.view import frame_headers, view_html
+from widgetd.studio.package import file_name, pack
 from widgetd.web.app import routes
 from widgetd.web.gallery.detail import widget_json, widget_page
 from widgetd.web.gallery.editing import (
@@ -36,7 +39,14 @@ from widgetd.web.gallery.pictures import accessibility, picture
 from widgetd.web.gallery.problems import problem_json
 from widgetd.web.gallery.results import result_of
 from widgetd.web.guard import Guard
-from widgetd.web.page import PAGE_HEADERS, PageRoute, RefusedError, WebPage, caller_of
+from widgetd.web.page import (
+    PAGE_HEADERS,
+    PageRoute,
+    RefusedError,
+    WebPage,
+    caller_of,
+    refusal,
+)
 from widgetd.web.static_files import cacheable, static_file
 from widgetd.web.templating import html
 from widgetd.widget.states import SAMPLE
@@ -73,6 +83,19 @@ async def problems(gallery: Gallery, request: Request) -> dict[str, Any]:
 async def problems_as_json(gallery: Gallery, request: Request) -> list[Any]:
     """Return the warnings of a widget for programs."""
     return [problem_json(one) for one in await gallery.problems.warnings(gallery.widget(request))]
+
+
+async def studio_file(gallery: Gallery, request: Request) -> Response:
+    """Answer with a widget as a file for ChatKit Studio."""
+    widget = gallery.widget(request)
+    try:
+        with gallery.server.rendering.journal.rendering(widget.key):
+            packed = await to_thread.run_sync(pack, widget)
+    except CallError as error:
+        raise refusal(error) from None
+    name = f"attachment; filename*=UTF-8''{quote(file_name(widget))}"
+    headers = {**PAGE_HEADERS, "content-disposition": name}
+    return Response(packed.content, headers=headers, media_type="application/json")
 
 
 async def action(gallery: Gallery, request: Request) -> dict[str, Any]:
@@ -157,6 +180,7 @@ PAGES = (
     _Free(path="/w/{tool}/problems", view=problems, template="problems.html"),
     _Drawn(path="/w/{tool}/picture.png", view=picture),
     _Drawn(path="/w/{tool}/accessibility.json", view=accessibility),
+    _Page(path="/w/{tool}/studio.widget", view=studio_file),
     _Linked(path="/w/{tool}", view=widget_page, template="widget.html"),
     # Charged as the call that it is.
     _Free(path="/w/{tool}/action", view=action, methods=("POST",)),

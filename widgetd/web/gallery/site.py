@@ -28,6 +28,12 @@ from widgetd.web.static_files import static_files
 MARK = ".widgetd-site"
 """A file that marks a folder as a site, which may be overwritten."""
 
+_DATA = (
+    "/gallery/tile/{tool}",
+    "/w/{tool}/problems",
+    "/w/{tool}/problems.json",
+    "/w/{tool}/studio.widget",
+)
 _FOLDERS = ("w", "guide", "gallery")
 _LINK = compile_pattern(r'(?<= )(href|src|action)="/')
 _POLICY = "content-security-policy"
@@ -95,7 +101,7 @@ async def _files(gallery: Gallery) -> AsyncIterator[tuple[str, bytes]]:
     for tool, widget in caller.snapshot.widgets.items():
         yield await page("/w/{tool}", tool=tool)
         yield await page("/gallery/frame/{tool}", tool=tool)
-        for path in ("/gallery/tile/{tool}", "/w/{tool}/problems", "/w/{tool}/problems.json"):
+        for path in _DATA:
             yield await data(path, tool=tool)
         for state in gallery.states(widget):
             yield await data("/w/{tool}/states/{state}.json", tool=tool, state=state.key)
