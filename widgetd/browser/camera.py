@@ -9,7 +9,7 @@ the next widget, and each widget is drawn as if it were the first on its page.
 from __future__ import annotations
 
 import base64
-from collections import OrderedDict
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -25,10 +25,12 @@ from widgetd.browser import axe
 from widgetd.browser.chromium import FONTS, NOW, Chromium, Theme, driver_errors, new_context
 from widgetd.browser.limits import LIMITS, BrowserLimits
 from widgetd.browser.picture import Format, Picture, Screenshot
+from widgetd.browser.places import Places
 from widgetd.browser.targets import locate
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError, ConfigError
 from widgetd.render.view import drawing
+from widgetd.store.owned import OwnedEntries
 from widgetd.widget.states import SAMPLE, show_state
 
 if TYPE_CHECKING:
@@ -167,39 +169,56 @@ class RenderPage:
 class Camera:
     """Takes pictures in one browser, which stays open meanwhile."""
 
-    def __init__(self, chromium: Chromium, *, limits: BrowserLimits = LIMITS) -> None:
+    def __init__(
+        self,
+        chromium: Chromium,
+        *,
+        limits: BrowserLimits = LIMITS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._chromium = chromium
         self._limits = limits
-        self._slots = anyio.Semaphore(limits.pictures_at_once)
+        self._clock = clock
+        self._places = Places(limits=limits)
         self._pages: list[RenderPage] = []
-        self._cache: OrderedDict[bytes, Picture] = OrderedDict()
+        # By what is drawn, so that owners share what they would see anyway.
+        self._cache: OwnedEntries[tuple[Picture, float]] = OwnedEntries(
+            most=limits.cached_pictures, most_bytes=limits.cached_bytes
+        )
 
-    async def take(self, screenshot: Screenshot) -> Picture:
+    async def take(self, screenshot: Screenshot, *, owner: str = "") -> Picture:
         """Return a picture, which may be cached.
+
+        Args:
+            screenshot: What to draw.
+            owner: Name of the principal, whose share of the places and of the cache it takes.
 
         Raises:
             CallError: There is no browser (W3201), it was not drawn in time (W3202), is too large
                 (W3203) or waited too long for a slot (W3204), or its part does not exist (W4201)
                 or is ambiguous (W4202).
         """
-        key = screenshot.key
-        picture = self._cache.pop(key, None)
-        if picture is None:
-            picture = await self._with_page(screenshot, RenderPage.take)
-        self._cache[key] = picture
-        if len(self._cache) > self._limits.cached_pictures:
-            self._cache.popitem(last=False)
+        picture, expires_s = self._cache.get(screenshot.key) or (None, 0.0)
+        if picture is None or expires_s <= self._clock():
+            picture = await self._with_page(screenshot, RenderPage.take, owner)
+            expires_s = self._clock() + self._limits.cached_s
+        size = len(picture.content)
+        self._cache.put(screenshot.key, (picture, expires_s), owner=owner, size_bytes=size)
         return picture
 
-    async def find_violations(self, screenshot: Screenshot) -> list[dict[str, Any]]:
+    async def find_violations(
+        self, screenshot: Screenshot, *, owner: str = ""
+    ) -> list[dict[str, Any]]:
         """Return what axe objects to in a widget, see `axe.find_violations`.
 
         Raises:
             CallError: As `take` does.
         """
-        return await self._with_page(screenshot, RenderPage.find_violations)
+        return await self._with_page(screenshot, RenderPage.find_violations, owner)
 
-    async def sheet(self, pictures: Iterable[tuple[str, Picture]], *, width: int = 1280) -> Picture:
+    async def sheet(
+        self, pictures: Iterable[tuple[str, Picture]], *, width: int = 1280, owner: str = ""
+    ) -> Picture:
         """Return one picture of all `pictures`, each above its name.
 
         Raises:
@@ -212,7 +231,7 @@ class Camera:
             for name, one in pictures
         )
 
-        async with self._slot():
+        async with self._place(owner):
             page = await self._open_page(_SHEET.format(figures=figures, fonts=FONTS), width)
             try:
                 height = await page.page.evaluate(
@@ -228,9 +247,12 @@ class Camera:
             await self._pages.pop().close()
 
     async def _with_page(
-        self, screenshot: Screenshot, use: Callable[[RenderPage, Screenshot], Awaitable[T]]
+        self,
+        screenshot: Screenshot,
+        use: Callable[[RenderPage, Screenshot], Awaitable[T]],
+        owner: str,
     ) -> T:
-        async with self._slot():
+        async with self._place(owner):
             page = self._take_spare_page(screenshot.scale)
             if page is not None:
                 # A page may have died while it waited; then a new one takes its place.
@@ -279,28 +301,21 @@ class Camera:
             await self._pages.pop(0).close()
 
     @asynccontextmanager
-    async def _slot(self) -> AsyncIterator[None]:
-        """Hold one of the slots in which pages are drawn, within the time that drawing may take."""
-        with anyio.move_on_after(self._limits.draw_s) as waiting:
-            await self._slots.acquire()
-        if waiting.cancelled_caught:
-            problem = "all places in the browser are taken; ask again in a moment"
-            raise CallError("W3204", problem, recoverable=True, retry_after_s=1.0)
+    async def _place(self, owner: str) -> AsyncIterator[None]:
+        """Hold one of the places in which pages are drawn, as long as drawing may take."""
         try:
-            try:
+            async with self._places.hold(owner):
                 await self._chromium.browser()  # its start does not count as the picture's time
-            except ConfigError as error:
-                raise CallError("W3201", str(error)) from None
-            with anyio.fail_after(self._limits.draw_s):
-                yield
+                with anyio.fail_after(self._limits.draw_s):
+                    yield
+        except ConfigError as error:
+            raise CallError("W3201", str(error)) from None
         except TimeoutError:
             problem = f"it was not drawn within {self._limits.draw_s:g} seconds"
             raise CallError("W3202", problem, recoverable=True) from None
         except driver_errors() as error:
             problem = f"it was not drawn: the browser says '{str(error).partition(chr(10))[0]}'"
             raise CallError("W3202", problem, recoverable=True) from None
-        finally:
-            self._slots.release()
 
     async def _open_page(self, html: str, width: int, scale: float = 1.0) -> RenderPage:
         """Open a page with this content, from which nothing can be reached."""

@@ -33,11 +33,13 @@ class BrowserLimits:
         session_hard_s: Time after which every session ends.
         expire_s: Pause between two looks for sessions that are due to end.
         trace_bytes: Size of one trace.
-        pictures_at_once: Pictures that are drawn at the same time.
+        pictures_at_once: Pictures that are drawn at the same time, half of them for one token.
         draw_s: How long one may take to draw, and how long a caller waits for a place.
         picture_bytes: Size of one picture.
         picture_px: Longest side of one picture; browsers draw no more at once.
-        cached_pictures: Pictures that are not drawn again.
+        cached_pictures: Pictures that are not drawn again; a share for each owner.
+        cached_bytes: Size of all of them.
+        cached_s: Time for which one is not drawn again.
         page_uses: Pictures drawn on one page before a new one replaces it, because what a page
             retains of each widget adds up.
         baseline_bytes: Size of a file that a test compares with.
@@ -73,6 +75,8 @@ class BrowserLimits:
     picture_bytes: int = 4 * 1024 * 1024
     picture_px: int = 16_384
     cached_pictures: int = 64
+    cached_bytes: int = 32 * 1024 * 1024
+    cached_s: float = 900
     page_uses: int = 200
     baseline_bytes: int = 16 * 1024 * 1024
     sheet_widgets: int = 48
@@ -86,6 +90,10 @@ class BrowserLimits:
         Half of them, so that no token takes all. Callers without a token are one owner, and may.
         """
         return (self.sessions + 1) // 2 if owner else self.sessions
+
+    def pictures_of(self, owner: str) -> int:
+        """Return how many pictures of `owner` are drawn at the same time, as `sessions_of`."""
+        return (self.pictures_at_once + 1) // 2 if owner else self.pictures_at_once
 
 
 LIMITS: Final = BrowserLimits()

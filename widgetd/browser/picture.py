@@ -63,10 +63,10 @@ class Screenshot:
         )
 
     @property
-    def key(self) -> bytes:
+    def key(self) -> str:
         """A digest that differs wherever the picture could differ."""
         options = (self.width, self.scale, str(self.part), self.format, self.transparent)
-        return hashlib.sha256(f"{options} {self.json}".encode()).digest()
+        return hashlib.sha256(f"{options} {self.json}".encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -52,8 +52,9 @@ async def take_picture(context: ToolContext, arguments: Mapping[str, Any]) -> Re
     from widgetd.browser.camera import Camera  # noqa: PLC0415 - few callers want a picture
 
     camera, names = context.use(Camera), arguments.get("names", [])
+    owner = context.caller.principal.name
     screenshots, left = await _screenshots(context, names, arguments)
-    pictures = {name: await camera.take(one) for name, one in screenshots.items()}
+    pictures = {name: await camera.take(one, owner=owner) for name, one in screenshots.items()}
     [picture, *others] = pictures.values()
     complaints = {
         key: [
@@ -64,7 +65,7 @@ async def take_picture(context: ToolContext, arguments: Mapping[str, Any]) -> Re
         for key in ("console", "overflow")
     }
     if others:
-        picture = await camera.sheet(pictures.items())
+        picture = await camera.sheet(pictures.items(), owner=owner)
     structured = to_json(
         {
             "width": picture.width,
@@ -153,7 +154,8 @@ async def _read_sample(context: ToolContext, name: str) -> bytes | None:
     with context.rendering.journal.rendering(widget.key):
         tree = show_state(widget, SAMPLE).tree(widget)
     screenshot = Screenshot(tree=tree, title=widget.definition.title)
-    return (await context.use(Camera).take(screenshot)).content
+    owner = context.caller.principal.name
+    return (await context.use(Camera).take(screenshot, owner=owner)).content
 
 
 RESOURCES = (

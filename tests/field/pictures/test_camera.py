@@ -208,10 +208,10 @@ async def test_a_picture_that_no_browser_could_draw_is_refused(camera: Camera) -
 
 async def test_a_caller_without_a_place_is_told_when_to_come_again(chromium: Chromium) -> None:
     taking = Camera(chromium, limits=BrowserLimits(pictures_at_once=1, draw_s=0.05))
-    await taking._slots.acquire()
     with anyio.fail_after(60):
-        with pytest.raises(CallError) as raised:
-            await taking.take(shot())
+        async with taking._places.hold("another"):
+            with pytest.raises(CallError) as raised:
+                await taking.take(shot())
 
     assert (raised.value.code, raised.value.retry_after_s) == ("W3204", 1.0)
 
@@ -220,15 +220,15 @@ async def test_a_caller_without_a_place_is_told_when_to_come_again(chromium: Chr
 async def test_the_picture_after_a_browser_or_its_driver_died_is_right(
     kill: Callable[[], None],
 ) -> None:
-    chromium = Chromium(niceness=10)
-    taking = Camera(chromium)
+    chromium, now = Chromium(niceness=10), [0.0]
+    taking = Camera(chromium, clock=lambda: now[0])
     with anyio.fail_after(90):
         before = await taking.take(shot())
         nice = niceness_of_drivers()
         kill()
         with suppress(CallError):
             await taking.take(shot(theme="dark"))
-        taking._cache.clear()
+        now[0] += LIMITS.cached_s
         after = await taking.take(shot())
         await chromium.close()
 

@@ -7,11 +7,13 @@ from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+import anyio
 import pytest
 
 import widgetd
 from tests.system.chat.test_chat_limits import ADA, BOB, Conversations
 from widgetd.browser.limits import BrowserLimits
+from widgetd.browser.places import Places
 from widgetd.browser.traces import Traces
 from widgetd.errors import CallError
 from widgetd.store.cache import build_local_caches
@@ -89,6 +91,29 @@ async def fill_paged() -> bool:
     return answers.get(name, "bob") is small
 
 
+async def fill_places() -> bool:
+    """Fill the places of pictures; bob's is drawn while as many of ada's wait as there are."""
+    places, drawn, done = (
+        Places(limits=BrowserLimits(pictures_at_once=2)),
+        list[str](),
+        anyio.Event(),
+    )
+
+    async def draw(owner: str) -> None:
+        async with places.hold(owner):
+            drawn.append(owner)
+            await done.wait()
+
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            for owner in ["ada"] * FLOOD + ["bob"]:
+                tasks.start_soon(draw, owner)
+            await anyio.wait_all_tasks_blocked()
+            at_once = sorted(drawn)
+            done.set()
+    return at_once == ["ada", "bob"] and drawn.count("ada") == FLOOD and not places._shares
+
+
 STORES: dict[str, Callable[[], Awaitable[bool]]] = {
     "renders": partial(fill_cache, 0),
     "idempotent answers": partial(fill_cache, 1),
@@ -96,6 +121,7 @@ STORES: dict[str, Callable[[], Awaitable[bool]]] = {
     "actions": fill_actions,
     "conversations": fill_conversations,
     "traces": fill_traces,
+    "places of pictures": fill_places,
     "answers of upstreams that feeds hold": fill_owned,
     "answers of upstreams read by page": fill_paged,
 }
@@ -122,10 +148,12 @@ BY_ANOTHER_TEST = {
 }
 
 IN_A_STORE = {
+    "Camera._cache",
     "LocalCache._items",
     "LocalCache._shares",
     "LocalActions._queues",
     "OwnedEntries._owners",
+    "Places._shares",
     "OwnedEntries._shares",
     "PagedAnswers._readings",
     "Traces._traces",
@@ -139,7 +167,6 @@ IN_A_STORE = {
 NO_ENTRIES_OF_PRINCIPALS = {
     "BrowserSessions._unread": "one entry for each session",
     "BuiltinTools._listed": "one for each set of toolsets",
-    "Camera._cache": "pictures that are drawn again, with the same bytes",
     "Clients._legacy": "one for each session of the SDK",
     "Clients._open": "one for each open stream",
     "Clients._sessions": "one for each session of the SDK",

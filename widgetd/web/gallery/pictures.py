@@ -11,7 +11,7 @@ from widgetd.browser.pictures import DEFAULT_WIDTH_PX, MAX_WIDTH_PX, MIN_WIDTH_P
 from widgetd.errors import CallError
 from widgetd.web.gallery.editing import read_arguments
 from widgetd.web.gallery.gallery import Gallery
-from widgetd.web.page import PAGE_HEADERS, refusal
+from widgetd.web.page import PAGE_HEADERS, caller_of, refusal
 from widgetd.widget.states import SAMPLE, ShownState
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ async def picture(gallery: Gallery, request: Request) -> Response:
     """Answer with a PNG of the widget, in a state or with the arguments of a POST."""
     try:
         camera, shot = await _read_request(gallery, request)
-        taken = await camera.take(shot)
+        taken = await camera.take(shot, owner=caller_of(request).principal.name)
     except CallError as error:
         raise refusal(error) from None
     return Response(taken.content, headers=PAGE_HEADERS, media_type="image/png")
@@ -33,7 +33,8 @@ async def accessibility(gallery: Gallery, request: Request) -> list[dict[str, An
     """Return the violations that axe finds in the widget, one element each."""
     try:
         camera, shot = await _read_request(gallery, request)
-        return await camera.find_violations(shot)
+        owner = caller_of(request).principal.name
+        return await camera.find_violations(shot, owner=owner)
     except CallError as error:
         raise refusal(error) from None
 
