@@ -23,6 +23,8 @@ from widgetd.widget.feed import Feed
 from widgetd.widget.samples import GENERATED, Sample, list_examples, list_studio_samples
 from widgetd.widget.widget import Widget
 
+Upstreams = Mapping[str, Collection[str]]
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -69,6 +71,8 @@ RULES = (
     Rule(("W1214",), ("definition", "actions"), texts.check_described_actions),
     Rule(("W1601",), ("feed", "definition", "upstreams"), texts.check_upstream),
     Rule(("W1603",), ("feed", "definition"), texts.check_feed_fields),
+    Rule(("W1605",), ("definition", "upstreams"), texts.check_bound_actions),
+    Rule(("W1608",), ("schema", "definition"), texts.check_result_fields),
 )
 """All rules, in the order of the parts of a file."""
 
@@ -94,7 +98,7 @@ class Subject:
             known.
         strict: Whether reading what the schema does not declare is a fault.
         image_origins: Origins that images may come from in every widget.
-        upstreams: Names of the declared upstreams; None if unknown.
+        upstreams: The tools that actions may call, by declared upstream; None if unknown.
     """
 
     def __init__(
@@ -103,7 +107,7 @@ class Subject:
         *,
         strict: bool,
         image_origins: Collection[str] = (),
-        upstreams: Collection[str] | None = None,
+        upstreams: Upstreams | None = None,
     ) -> None:
         self.upstreams = upstreams
         self.widget = widget if isinstance(widget, Widget) else None
@@ -194,7 +198,7 @@ def check_widget(
     *,
     strict: bool = False,
     image_origins: Collection[str] = (),
-    upstreams: Collection[str] | None = None,
+    upstreams: Upstreams | None = None,
 ) -> tuple[Finding, ...]:
     """Return all findings about `widget`, in the order of its file's parts.
 

@@ -9,6 +9,7 @@ from widgetd.checks.limits import LIMITS
 from widgetd.errors import Finding
 from widgetd.schema.json_values import pointer
 from widgetd.schema.phrase import join_alternatives
+from widgetd.schema.validator import Schema
 from widgetd.text_search import did_you_mean, nearest
 from widgetd.widget.actions import WidgetAction
 from widgetd.widget.actions.widget_actions import find_template_actions
@@ -151,3 +152,34 @@ def check_feed_fields(feed: Feed, definition: Definition) -> Iterator[Finding]:
                 problem=f"the feed fills '{name}', which the schema lacks",
                 advice=did_you_mean(name, properties, "fill a field that it has"),
             )
+
+
+def check_bound_actions(
+    definition: Definition, upstreams: Mapping[str, Collection[str]]
+) -> Iterator[Finding]:
+    """Yield each action whose tool the operator does not allow (W1605)."""
+    for name, note in definition.sidecar.actions.items():
+        if not note.is_bound or note.tool in upstreams.get(note.upstream, ()):
+            continue
+        yield Finding(
+            code="W1605",
+            path=definition.path + SUFFIX,
+            at=f"/actions{pointer(name)}/tool",
+            problem=f"the upstreams file does not allow the action '{note.tool}'",
+            advice=f'write actions = ["{note.tool}"] in [{note.upstream}] there',
+        )
+
+
+def check_result_fields(schema: Schema, definition: Definition) -> Iterator[Finding]:
+    """Yield each field that an action fills and the schema lacks (W1608)."""
+    properties = schema.advertised["properties"]
+    for name, note in definition.sidecar.actions.items():
+        for field in note.result:
+            if field not in properties:
+                yield Finding(
+                    code="W1608",
+                    path=definition.path + SUFFIX,
+                    at=f"/actions{pointer(name)}/result/{field}",
+                    problem=f"the action fills '{field}', which the schema lacks",
+                    advice=did_you_mean(field, properties, "fill a field that it has"),
+                )

@@ -199,7 +199,10 @@ def _scan_folder(
     if settings.upstreams is not None:
         from widgetd.upstreams.declarations import read_file
 
-        upstreams = frozenset(read_file(settings.upstreams).declarations)
+        upstreams = {
+            name: frozenset(one.table.action_rules)
+            for name, one in read_file(settings.upstreams).declarations.items()
+        }
 
     def load(source: Source, sidecar: Source | None) -> Widget:
         widget = loader.load(source, sidecar)

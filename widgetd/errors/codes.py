@@ -135,11 +135,15 @@ WIDGETS = (
     Code("W1503", "warning", "a field accepts fewer values"),
     Code("W1504", "warning", "a tool was renamed"),
     Code("W1505", "warning", "a tool was removed"),
-    # W16xx: feeds
+    # W16xx: feeds and bound actions
     Code("W1601", "warning", "a feed names an upstream that is not declared"),
     Code("W1602", "fault", "an expression of the sidecar is not usable JMESPath"),
     Code("W1603", "warning", "a feed fills a field that the schema lacks"),
     Code("W1604", "fault", "neither callers nor the feed supply a required field"),
+    Code("W1605", "warning", "the operator does not allow a tool that an action calls"),
+    Code("W1606", "fault", "an action names only a part of the tool that does it"),
+    Code("W1607", "fault", "the question of an action cannot be compiled"),
+    Code("W1608", "warning", "an action fills a field that the schema lacks"),
 )
 """Faults of files and widgets, for the author of a file."""
 
@@ -232,6 +236,7 @@ UPSTREAMS = (
     Code("W5008", "fault", "an upstream's answer is too large"),
     Code("W5009", "fault", "an upstream's answer is no longer kept"),
     Code("W5010", "fault", "an upstream's tool reported an error"),
+    Code("W5013", "fault", "it is unknown whether an action was done"),
     Code("W5017", "fault", "an action could be done twice now"),
     Code("W5020", "fault", "an upstream's answer is not valid MCP"),
     # W51xx: the upstreams file

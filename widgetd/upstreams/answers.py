@@ -17,6 +17,7 @@ from widgetd.store.owned import OwnedEntries
 from widgetd.text_search import compile_pattern
 from widgetd.upstreams.limits import LIMITS
 from widgetd.widget.hidden_characters import strip_hidden
+from widgetd.widget.summary import shorten_at_word
 
 _LINE_END = compile_pattern(rb"\r\n|\n|\r")
 _LEXEME = compile_pattern(rb'(?s)"(?:[^"\\]|\\.)*+"|[\[\]{},]')
@@ -50,6 +51,36 @@ class UpstreamAnswer:
         except NotJsonError:
             pass
         raise CallError("W5006", f"the answer of the upstream '{upstream}' is not JSON")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionAnswer:
+    """The answer of a tool that an action called.
+
+    Attributes:
+        is_done: Whether it was done; the tool reports a failure otherwise.
+        answer: The content, of what was done.
+        words: The upstream's own words for people; empty without any.
+    """
+
+    is_done: bool
+    answer: UpstreamAnswer | None
+    words: str
+
+
+def words_for_people(result: Any) -> str:
+    """Return the text of a result that the upstream addresses to users; empty without any.
+
+    Source: MCP, "Annotations": `audience`.
+    """
+    texts = [
+        block.text
+        for block in result.content
+        if block.type == "text"
+        and block.annotations is not None
+        and "user" in (block.annotations.audience or ())
+    ]
+    return shorten_at_word(strip_hidden(" ".join(texts)), LIMITS.words_chars)
 
 
 def to_answer(result: Any, upstream: str) -> UpstreamAnswer:

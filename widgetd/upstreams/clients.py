@@ -13,7 +13,7 @@ import orjson
 
 from widgetd.upstreams.declarations import Declaration
 from widgetd.upstreams.openapi import READ_ONLY_METHODS
-from widgetd.upstreams.transport import RecordingTransport, Reduce
+from widgetd.upstreams.transport import KEY_META, PRESS_KEY, RecordingTransport, Reduce
 
 if TYPE_CHECKING:
     from fastmcp import Client, FastMCP
@@ -60,12 +60,24 @@ def build_service(declaration: Declaration, http: Any) -> FastMCP[Any]:
     Takes seconds for a large document, so call it in a worker thread.
     """
     from fastmcp import FastMCP  # noqa: PLC0415 - see `import_client`
+    from fastmcp.server.middleware import Middleware  # noqa: PLC0415 - likewise
     from fastmcp.server.providers.openapi import MCPType, OpenAPIProvider  # noqa: PLC0415 - likewise
     from mcp_types import ToolAnnotations  # noqa: PLC0415 - likewise
 
     def annotate(route: Any, tool: Any) -> None:
         is_read_only = route.method.lower() in READ_ONLY_METHODS
         tool.annotations = ToolAnnotations(read_only_hint=is_read_only)
+
+    class PressKeys(Middleware):
+        """Hands the key of a press to our HTTP client."""
+
+        async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+            request = context.fastmcp_context.request_context
+            key = PRESS_KEY.set(str((request.meta or {}).get(KEY_META, "")))
+            try:
+                return await call_next(context)
+            finally:
+                PRESS_KEY.reset(key)
 
     provider = OpenAPIProvider(
         orjson.loads(declaration.document),
@@ -74,4 +86,9 @@ def build_service(declaration: Declaration, http: Any) -> FastMCP[Any]:
         mcp_component_fn=annotate,
         validate_output=False,
     )
-    return FastMCP(declaration.name, providers=[provider], dereference_schemas=False)
+    return FastMCP(
+        declaration.name,
+        providers=[provider],
+        middleware=[PressKeys()],
+        dereference_schemas=False,
+    )

@@ -13,7 +13,7 @@ from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -24,10 +24,12 @@ from widgetd.errors import CallError, WidgetError
 from widgetd.logs import get_logger
 from widgetd.schema.validator import Schema, compile_schema
 from widgetd.upstreams.answers import (
+    ActionAnswer,
     UpstreamAnswer,
     malformed_error,
     to_answer,
     too_large_error,
+    words_for_people,
     words_of,
 )
 from widgetd.upstreams.breaker import Breaker, pause_s
@@ -36,6 +38,7 @@ from widgetd.upstreams.declarations import Declaration
 from widgetd.upstreams.limits import LIMITS, run_sized
 from widgetd.upstreams.listing import ToolListing, UpstreamTool
 from widgetd.upstreams.transport import (
+    KEY_META,
     TOO_LARGE,
     RecordingTransport,
     close_client,
@@ -45,6 +48,8 @@ from widgetd.upstreams.transport import (
 
 if TYPE_CHECKING:
     from fastmcp import Client
+
+Answer = TypeVar("Answer")
 
 State = Literal["disabled", "connecting", "ready", "empty", "failing", "failed"]
 
@@ -91,6 +96,7 @@ class Upstream:
 
     Attributes:
         tools: The tools that may be called, by name.
+        actions: The tools that actions of users may call, by name.
         dropped: How many tools of the latest list were left out, by reason; see `ToolListing`.
         reason: Why it is not ready, in one word; empty if it is.
         since: Time of the latest change of state, in seconds since the epoch.
@@ -104,6 +110,7 @@ class Upstream:
     clock: Callable[[], float] = time.monotonic
     is_logged: bool = True
     tools: Mapping[str, UpstreamTool] = field(default_factory=dict)
+    actions: Mapping[str, UpstreamTool] = field(default_factory=dict)
     dropped: Mapping[str, int] = field(default_factory=dict)
     state: State = "connecting"
     reason: str = ""
@@ -282,7 +289,8 @@ class Upstream:
 
     async def _list_tools(self, client: Client[Any]) -> None:
         """Read the list of tools page by page, while `_reduce` fills `_listing`."""
-        listing = self._listing = ToolListing(self.declaration.table.tools)
+        table = self.declaration.table
+        listing = self._listing = ToolListing(table.tools, table.action_rules)
         cursor, cursors = None, set[str]()
         for _ in range(LIMITS.pages):
             cursor = (await client.list_tools_mcp(cursor=cursor)).next_cursor
@@ -291,12 +299,14 @@ class Upstream:
             cursors.add(cursor)
         else:
             listing.drop("pages")
-        self.tools = dict(listing.tools)
+        found = listing.tools.items()
+        self.tools = {n: one for n, one in found if listing.is_callable(n, one.is_read_only)}
+        self.actions = {n: one for n, one in found if n in table.action_rules}
         if listing.dropped and listing.dropped != self.dropped and self.is_logged:
             _log.warning("upstream.tools_dropped", upstream=self.name, dropped=listing.dropped)
         self.dropped = listing.dropped
         if not self.breaker.is_open:
-            self._set_state("ready" if self.tools else "empty", "")
+            self._set_state("ready" if self.tools or self.actions else "empty", "")
 
     def _set_state(self, state: State, reason: str) -> None:
         if (state, reason) == (self.state, self.reason):
@@ -323,11 +333,31 @@ class Upstream:
                 arguments (W5005), it reports a failure (W5010), its answer is too large (W5008)
                 or not MCP (W5020), or the upstream is not available (W5002) or too slow (W5003).
         """
+        return await self._observe(self._call(tool, arguments))
+
+    async def call_action(
+        self, tool: str, arguments: Mapping[str, Any], *, key: str, principal: str
+    ) -> ActionAnswer:
+        """Call a tool that only actions of users may call, once.
+
+        Args:
+            tool: The tool; the operator allows it as an action.
+            arguments: Its arguments.
+            key: Identifies the press. An upstream that knows it does nothing twice.
+            principal: A stand-in for the name of the principal.
+
+        Raises:
+            CallError: Nothing was done (as for `call`), or it is unknown whether something was
+                (W5013).
+        """
+        return await self._observe(self._act(tool, arguments, key, principal))
+
+    async def _observe(self, calling: Coroutine[Any, Any, Answer]) -> Answer:
         started, outcome = self.clock(), "failed"
         self.calls += 1
         self._running += 1
         try:
-            answer = await self._call(tool, arguments)
+            answer = await calling
         except CallError as error:
             outcome = error.code
             self.errors += 1
@@ -363,31 +393,7 @@ class Upstream:
             await self._idle.wait()
 
     async def _call(self, name: str, arguments: Mapping[str, Any]) -> UpstreamAnswer:
-        began, is_admitted = self.clock(), False
-        call_s = self.declaration.table.call_s
-        try:
-            with anyio.fail_after(call_s):
-                await self._settled.wait()
-                client = self._require_client()
-                checked = await self._check(name, arguments)
-                async with self._slots:
-                    self._require_admission()
-                    is_admitted = True
-                    result = await self._call_or_retry(client, name, checked, began)
-        except CallError:
-            raise
-        except TimeoutError:
-            if is_admitted:
-                self._record_failure("timeout")
-            problem = f"the upstream '{self.name}' did not answer within {call_s:g} s"
-            wait_s = self.retry_in_s()
-            raise CallError("W5003", problem, recoverable=True, retry_after_s=wait_s) from None
-        except Exception as error:  # noqa: BLE001 - whatever a library raises, the upstream failed
-            raise self._to_error(error, began) from None
-        except BaseException:
-            if is_admitted:
-                self.breaker.abandon()
-            raise
+        began, result = await self._send(name, arguments)
         if result.is_error:
             failure = self._to_error(None, began)
             failure.words = words_of(result)
@@ -395,6 +401,90 @@ class Upstream:
         self._record_success()
         size = sum(len(getattr(block, "text", "")) for block in result.content)
         return await run_sized(size, to_answer, result, self.name)
+
+    async def _act(
+        self, name: str, arguments: Mapping[str, Any], key: str, principal: str
+    ) -> ActionAnswer:
+        meta = {KEY_META: key, "widgetd/principal": principal}
+        recorder = self._recorder
+        if recorder is not None:
+            # A child's pipes do not tell what was read from them.
+            recorder.watched[key] = "sent" if self.declaration.table.command else "undelivered"
+        try:
+            began, result = await self._send(name, arguments, meta)
+            fate = "" if recorder is None else recorder.watched[key]
+            if not result.is_error:
+                self._record_success()
+                try:
+                    answer = to_answer(result, self.name)
+                except CallError:  # it was done, whatever was said of it
+                    answer = UpstreamAnswer(kind="text", content=b"")
+                return ActionAnswer(is_done=True, answer=answer, words=words_for_people(result))
+            # The server of a service answers for it, also where it was never reached.
+            if not self.has_session:
+                error = self._to_error(None, began)
+                if fate == "sent":
+                    raise self._may_be_done()
+                if fate == "undelivered":
+                    raise error
+            else:
+                self._record_success()
+            return ActionAnswer(is_done=False, answer=None, words=words_for_people(result))
+        finally:
+            if recorder is not None:
+                recorder.watched.pop(key, None)
+
+    def _may_be_done(self) -> CallError:
+        return CallError("W5013", f"the upstream '{self.name}' was called, and did not answer")
+
+    async def _send(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        meta: Mapping[str, Any] | None = None,
+    ) -> tuple[float, Any]:
+        """Call a tool; return the time at which that began, and the result.
+
+        With `meta` it is a tool for actions, which may change something, so an error after it was
+        sent is W5013 unless its request is known not to have arrived.
+        """
+        began, is_admitted = self.clock(), False
+        call_s = self.declaration.table.call_s
+        try:
+            with anyio.fail_after(call_s):
+                await self._settled.wait()
+                client = self._require_client()
+                tools = self.tools if meta is None else self.actions
+                checked = await self._check(name, tools, arguments)
+                async with self._slots:
+                    self._require_admission()
+                    is_admitted = True
+                    if meta is None:
+                        return began, await self._call_or_retry(client, name, checked, began)
+                    # Never a second time, whatever the upstream says.
+                    return began, await client.call_tool_mcp(name, checked, meta=dict(meta))
+        except CallError:
+            raise
+        except TimeoutError:
+            if is_admitted:
+                self._record_failure("timeout")
+                if meta is not None:
+                    raise self._may_be_done() from None
+            problem = f"the upstream '{self.name}' did not answer within {call_s:g} s"
+            wait_s = self.retry_in_s()
+            raise CallError("W5003", problem, recoverable=True, retry_after_s=wait_s) from None
+        except Exception as error:  # noqa: BLE001 - whatever a library raises, the upstream failed
+            failure = self._to_error(error, began)
+            if meta is not None and is_admitted and not self._is_undelivered(meta[KEY_META]):
+                raise self._may_be_done() from None
+            raise failure from None
+        except BaseException:
+            if is_admitted:
+                self.breaker.abandon()
+            raise
+
+    def _is_undelivered(self, key: str) -> bool:
+        return self._recorder is not None and self._recorder.watched.get(key) == "undelivered"
 
     async def _call_or_retry(
         self, client: Client[Any], name: str, arguments: dict[str, Any], began: float
@@ -445,7 +535,7 @@ class Upstream:
         was_open = self.breaker.is_open
         self.breaker.record_success()
         if was_open or self.state == "failing":
-            self._set_state("ready" if self.tools else "empty", "")
+            self._set_state("ready" if self.tools or self.actions else "empty", "")
 
     def _record_failure(self, reason: str) -> None:
         self.breaker.record_failure()
@@ -454,12 +544,14 @@ class Upstream:
         if self.has_session:
             self._wake()  # the probe tells whether the connection is still good
 
-    async def _check(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    async def _check(
+        self, name: str, tools: Mapping[str, UpstreamTool], arguments: Mapping[str, Any]
+    ) -> dict[str, Any]:
         """Hold arguments to the tool's schema, since servers and FastMCP may not."""
-        tool = self.tools.get(name)
+        tool = tools.get(name)
         if tool is None:
             problem = f"the upstream '{self.name}' has no tool '{name[:80]}' that may be called"
-            names = ", ".join(sorted(self.tools)[:20])
+            names = ", ".join(sorted(tools)[:20])
             raise CallError("W5004", f"{problem}; it has {names or 'none'}", path="tool")
         schema = await self._schema_of(tool)
         if schema is None:

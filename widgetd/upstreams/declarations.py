@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import orjson
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from widgetd.errors import ConfigError, WidgetError
 from widgetd.limits import Limits
@@ -30,7 +30,7 @@ from widgetd.text_search import Match, compile_pattern, did_you_mean
 from widgetd.upstreams.kinds import KINDS, UpstreamKind
 from widgetd.upstreams.limits import LIMITS
 from widgetd.upstreams.openapi import document_of_endpoints, parse_document, reduce_document
-from widgetd.upstreams.tables import Endpoint, UpstreamTable
+from widgetd.upstreams.tables import ActionRule, Endpoint, UpstreamTable
 from widgetd.widget.sidecar import find_line
 
 _NAME = compile_pattern(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
@@ -253,7 +253,9 @@ class _TableReader:
             problem = f"'{name}' does not say where the service is"
             raise self._fault((name,), problem, "write base")
         # Without `tools`, only read-only operations may be called.
-        return orjson.dumps(reduce_document(document, only_reading=not table.tools))
+        return orjson.dumps(
+            reduce_document(document, only_reading=not table.tools, actions=table.action_rules)
+        )
 
     def _fill(self, name: str, key: str, text: str) -> str:
         """Return `text` with the values of its secrets.
@@ -293,7 +295,9 @@ class _TableReader:
         loc = (name, *first["loc"])
         key = ".".join(str(step) for step in loc)
         if first["type"] == "extra_forbidden":
-            owner = Endpoint if len(loc) > 3 else UpstreamTable
+            owner: type[BaseModel] = UpstreamTable
+            if len(loc) > 3:
+                owner = ActionRule if loc[1] == "actions" else Endpoint
             known = ", ".join(owner.model_fields)
             advice = did_you_mean(str(loc[-1]), owner.model_fields, f"known are {known}")
             return self._fault(loc, f"the key '{key}' is unknown", advice)

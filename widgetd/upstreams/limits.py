@@ -37,6 +37,7 @@ class UpstreamLimits:
         held_answers: Requests whose latest answer is held for feeds.
         held_bytes: Size of those answers and of the arguments that widgets make of them.
         held_arguments: Arguments that are held for one answer: one per widget and request.
+        words_chars: Length of an upstream's words that a user reads.
         paged_answers: Answers that are read page by page.
         paged_bytes: Size of those answers.
         paged_s: Lifetime of such an answer.
@@ -63,6 +64,7 @@ class UpstreamLimits:
     held_answers: int = 10_000
     held_bytes: int = 16 * 1024 * 1024
     held_arguments: int = 8
+    words_chars: int = 200
     paged_answers: int = 1_000
     paged_bytes: int = 64 * 1024 * 1024
     paged_s: float = 900.0

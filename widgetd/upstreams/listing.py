@@ -7,7 +7,7 @@ schemas would be applied to every answer by the SDK with Python's `re`, which ba
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
@@ -34,12 +34,14 @@ class UpstreamTool:
         schema_json: Its input schema. As JSON it takes a tenth of the memory that objects take,
             and most tools of an upstream are never called.
         is_read_only: Whether the upstream says that a call changes nothing.
+        title: Its name for people.
     """
 
     name: str
     description: str
     schema_json: bytes
     is_read_only: bool
+    title: str = ""
 
     @property
     def input_schema(self) -> dict[str, Any]:
@@ -67,17 +69,20 @@ class ToolListing:
             (beyond the limits); `pages` is 1 where further pages were not read.
     """
 
-    def __init__(self, patterns: Sequence[str]) -> None:
+    def __init__(self, patterns: Sequence[str], actions: Collection[str] = ()) -> None:
         """Begin a listing.
 
         Args:
             patterns: Names of the tools that may be called, with wildcards; none for all that
                 are read-only.
+            actions: Names of the tools that only actions of users may call.
         """
         self.tools: dict[str, UpstreamTool] = {}
         self.dropped: dict[str, int] = {}
         self._patterns = patterns
-        self._named = {pattern for pattern in patterns if not _WILDCARDS & set(pattern)}
+        self._actions = actions
+        named = {pattern for pattern in patterns if not _WILDCARDS & set(pattern)}
+        self._named = {*named, *actions}
         self._schemas_bytes = 0
         self._reduced: list[dict[str, Any]] | None = None
 
@@ -115,7 +120,7 @@ class ToolListing:
             return "name"
         annotations = entry.get("annotations")
         is_read_only = isinstance(annotations, dict) and annotations.get("readOnlyHint") is True
-        if not self._is_wanted(name, is_read_only):
+        if not (name in self._actions or self.is_callable(name, is_read_only)):
             return None
         if name in self.tools:
             return "duplicate"
@@ -128,15 +133,17 @@ class ToolListing:
             return "schema"
         if self._schemas_bytes + len(schema_json) > LIMITS.schemas_bytes:
             return "excess"
-        description = entry.get("description")
+        description, title = entry.get("description"), entry.get("title")
         return UpstreamTool(
             name=name,
             description=_description(description) if isinstance(description, str) else "",
             schema_json=schema_json,
             is_read_only=is_read_only,
+            title=_description(title) if isinstance(title, str) else "",
         )
 
-    def _is_wanted(self, name: str, is_read_only: bool) -> bool:
+    def is_callable(self, name: str, is_read_only: bool) -> bool:
+        """Return whether a tool may be called for reasons other than an action of a user."""
         if not self._patterns:
             return is_read_only
         return any(fnmatchcase(name, pattern) for pattern in self._patterns)

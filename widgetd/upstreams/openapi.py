@@ -6,7 +6,7 @@ minute. Most of such a document describes responses, which nothing here is valid
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import orjson
@@ -37,14 +37,16 @@ def parse_document(text: str) -> dict[str, Any] | None:
     return None if is_too_deep(document, LIMITS.document_depth) else document
 
 
-def reduce_document(document: Mapping[str, Any], *, only_reading: bool) -> dict[str, Any]:
+def reduce_document(
+    document: Mapping[str, Any], *, only_reading: bool, actions: Collection[str] = ()
+) -> dict[str, Any]:
     """Return the document without what no call needs.
 
     Args:
         document: The document, as `parse_document` returns it.
         only_reading: Whether to leave out operations that may change something.
+        actions: Ids of operations that stay nevertheless.
     """
-    methods = READ_ONLY_METHODS if only_reading else _METHODS
     paths: dict[str, Any] = {}
     for path, item in document["paths"].items():
         if not isinstance(item, dict):
@@ -52,7 +54,13 @@ def reduce_document(document: Mapping[str, Any], *, only_reading: bool) -> dict[
         operations = {
             method: _reduce_operation(operation, document)
             for method, operation in item.items()
-            if method in methods and isinstance(operation, dict)
+            if method in _METHODS
+            and isinstance(operation, dict)
+            and (
+                not only_reading
+                or method in READ_ONLY_METHODS
+                or operation.get("operationId") in actions
+            )
         }
         if operations:
             shared = {"parameters": item["parameters"]} if "parameters" in item else {}

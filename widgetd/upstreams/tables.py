@@ -24,6 +24,16 @@ class Endpoint(_Table):
     query: tuple[str, ...] = ()
 
 
+class ActionRule(_Table):
+    """The operator's rule for a tool that an action may call.
+
+    Attributes:
+        confirm: Whether a person must confirm each call.
+    """
+
+    confirm: bool = True
+
+
 class UpstreamTable(_Table):
     """One table of the file, before secrets are filled in."""
 
@@ -38,6 +48,7 @@ class UpstreamTable(_Table):
     endpoints: Mapping[str, Endpoint] = Field(default_factory=dict)
     headers: Mapping[str, str] = Field(default_factory=dict)
     tools: tuple[str, ...] = ()
+    actions: tuple[str, ...] | Mapping[str, ActionRule] = ()
     connect_s: float | None = Field(default=None, gt=0, le=600)
     call_s: float = Field(default=20.0, gt=0, le=600)
     at_once: int = Field(default=4, ge=1, le=1000)
@@ -46,3 +57,9 @@ class UpstreamTable(_Table):
     required: bool = False
     enabled: bool = True
     private: bool = True
+
+    @property
+    def action_rules(self) -> Mapping[str, ActionRule]:
+        """Return the tools that actions may call, with the operator's rules."""
+        given = self.actions
+        return given if isinstance(given, Mapping) else dict.fromkeys(given, ActionRule())

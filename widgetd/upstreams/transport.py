@@ -12,9 +12,10 @@ import ssl
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from contextlib import aclosing, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, Literal
 
 import anyio.lowlevel
 import anyio.to_thread
@@ -30,6 +31,16 @@ TOO_LARGE = "too_large"
 Reduce = Callable[[dict[str, Any]], None]
 """Reduces the result of a `tools/list`, in place."""
 
+KEY_META = "widgetd/idempotencyKey"
+"""The key of `_meta` that identifies a press, for an upstream that speaks MCP."""
+
+KEY_HEADER = "idempotency-key"
+"""The header that identifies a press, for a service."""
+
+PRESS_KEY: ContextVar[str] = ContextVar("press_key", default="")
+"""The key of the press that a service is called for: FastMCP's server of an OpenAPI document runs
+the call in a task of its own and has no other way to hand it to our HTTP client."""
+
 _MCP_TYPES = ("application/json", "text/event-stream")
 
 
@@ -38,6 +49,10 @@ class TooLargeError(httpx2.StreamError):
 
     A `StreamError` fails one request; any other error would end the SDK's whole session.
     """
+
+
+Fate = Literal["sent", "undelivered", "refused"]
+"""Of a request: it may have arrived, it did not, or its receiver refused it (4xx)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +82,7 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
         clock: Monotonic time in seconds.
         failure: The latest failure.
         reduce: Reduces the result of a `tools/list`, in place; None to leave it.
+        watched: The fate of the request of each press under way, by key.
     """
 
     private: bool
@@ -74,6 +90,7 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
     clock: Callable[[], float] = time.monotonic
     failure: TransportFailure | None = None
     reduce: Reduce | None = None
+    watched: dict[str, Fate] = field(default_factory=dict)
     _inner: httpx2.AsyncBaseTransport = field(
         default_factory=lambda: httpx2.AsyncHTTPTransport(trust_env=False)
     )
@@ -96,6 +113,9 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request and return its response, decoded and bounded."""
         request.headers["accept-encoding"] = "identity"
+        if key := PRESS_KEY.get():
+            request.headers[KEY_HEADER] = key
+        self._note_fate(request, "sent")
         try:
             if not self.private:
                 await _pin_address(request)
@@ -106,9 +126,27 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
                 # It ended before it was established: within TLS, or because no one listens.
                 reason = "tls" if request.url.scheme == "https" else "refused"
             self.record(reason)
+            if isinstance(error, (httpx2.ConnectError, PrivateAddressError)):
+                self._note_fate(request, "undelivered")
             raise
         self._record_status(response)
+        if 400 <= response.status_code < 500 and response.status_code != 408:
+            self._note_fate(request, "refused")
         return await self._limit_body(response)
+
+    def _note_fate(self, request: httpx2.Request, fate: Fate) -> None:
+        """Record what became of a request, if it is that of a press.
+
+        By the request itself: the latest failure may be that of a probe, which is refused after
+        the upstream took the press and ended.
+        """
+        if not self.watched:
+            return
+        header = request.headers.get(KEY_HEADER, "")
+        body = request.content if not header and self.is_mcp else b""
+        for key in self.watched:
+            if key == header or key.encode() in body:
+                self.watched[key] = fate
 
     async def _limit_body(self, response: httpx2.Response) -> httpx2.Response:
         """Return `response` with a body that is decoded and counted here.

@@ -13,6 +13,7 @@ class WidgetLimits:
         tool_name_chars: A tool's name: hosts prefix their server's, and some allow 64 in all.
         description_chars: A generated description: every list of tools pays for it.
         described_parts: Choices or fields in the note on a field.
+        question_chars: A question that confirms an action.
         summary_chars: A summary; the model reads it again in every later turn.
         summary_fact_chars: The fact `summary`: 25 tokens.
         summary_fields: Fields in a generated summary.
@@ -38,6 +39,7 @@ class WidgetLimits:
     tool_name_chars: int = 40
     description_chars: int = 500
     described_parts: int = 5
+    question_chars: int = 300
     summary_chars: int = 300
     summary_fact_chars: int = 100
     summary_fields: int = 4

@@ -24,10 +24,16 @@ from widgetd.widget.limits import LIMITS
 
 
 class Query:
-    """A compiled expression, made by `compile_query`."""
+    """A compiled expression, made by `compile_query`.
 
-    def __init__(self, text: str, parsed: dict[str, Any]) -> None:
+    Attributes:
+        text: The expression.
+        names: The fields that it names, at any depth.
+    """
+
+    def __init__(self, text: str, parsed: dict[str, Any], names: frozenset[str]) -> None:
         self.text = text
+        self.names = names
         self._parsed = parsed
 
     def find(self, value: Any) -> Any:
@@ -83,7 +89,8 @@ def compile_query(text: str) -> Query:
     except (ValueError, RecursionError, AttributeError, TypeError):
         problem = "the expression cannot be parsed as JMESPath"
         raise _build_error(f"{problem}: {_shorten(text)}", "write a simpler one") from None
-    for node in _collect_nodes(parsed):
+    nodes = _collect_nodes(parsed)
+    for node in nodes:
         name = str(node.get("value"))
         if node["type"] == "slice" and node["children"][2] == 0:
             raise _build_error("a slice that takes steps of 0 has no end", "write another step")
@@ -95,7 +102,8 @@ def compile_query(text: str) -> Query:
         least = len(takes)
         if given < least or (given > least and not takes[-1].get("variadic")):
             raise _build_error(f"'{name}' takes {least} arguments, not {given}", "give it those")
-    return Query(text, parsed)
+    names = frozenset(str(node["value"]) for node in nodes if node["type"] == "field")
+    return Query(text, parsed, names)
 
 
 def compile_queries(texts: Mapping[str, str], at: str) -> Mapping[str, Query]:

@@ -59,13 +59,34 @@ class ActionCheck(SidecarPart):
 
 
 class ActionNote(SidecarPart):
-    """The meaning of an action."""
+    """The meaning of an action, and the tool of an upstream that does it."""
 
-    description: str = Field(description="what it means when the user takes it")
+    description: str = Field(default="", description="what it means when the user takes it")
     checks: tuple[ActionCheck, ...] = Field(default=(), description="what its payload must satisfy")
     repeat: bool = Field(
         default=False, description="take it again at each press, even if nothing has changed"
     )
+    upstream: str = Field(
+        default="", description="the server that does it, by its name in the file of upstreams"
+    )
+    tool: str = Field(
+        default="", description="what is called there; the operator must allow it as an action"
+    )
+    confirm: str | None = Field(
+        default=None, description="what the user is asked before; a template over arguments"
+    )
+    arguments: Mapping[str, str] | None = Field(
+        default=None, description="what is sent, as expressions over the arguments and payload"
+    )
+    result: Mapping[str, str] = Field(
+        default_factory=dict,
+        description="the widget's new arguments, as expressions over the answer",
+    )
+
+    @property
+    def is_bound(self) -> bool:
+        """Return whether a tool of an upstream does it."""
+        return bool(self.upstream)
 
 
 class JmesPath(SidecarPart):

@@ -29,6 +29,7 @@ from widgetd.schema.validator import Schema, ValidArguments, compile_schema, com
 from widgetd.template import Template, compile_template
 from widgetd.text_search import compile_pattern
 from widgetd.widget.action_checks import Checks, compile_checks
+from widgetd.widget.bound_action import BoundAction, compile_bound_actions
 from widgetd.widget.components import load_chatkit_widgets, parse_tree, to_chatkit, tree
 from widgetd.widget.components.lucide import make_tool_icon
 from widgetd.widget.definition import Definition, Names
@@ -197,6 +198,12 @@ class Widget:
             return compile_checks(self.definition.sidecar, limits=self.limits)
 
     @cached_property
+    def bound_actions(self) -> Mapping[str, BoundAction]:
+        """The actions that tools of upstreams do, by type."""
+        with self._errors_within(file=SUFFIX):
+            return compile_bound_actions(self.definition.sidecar, limits=self.limits)
+
+    @cached_property
     def feed(self) -> Feed | None:
         """The compiled feed; None if the caller brings all arguments."""
         part, schema = self.definition.sidecar.feed, self.schema
@@ -270,6 +277,7 @@ class Widget:
             WidgetError: One cannot be made.
         """
         _ = self.drawing, self.schema, self.summary, self.filler, self.checks, self.feed
+        _ = self.bound_actions
 
     def set_entry(self, entry: bytes) -> None:
         """Record the widget's entry in a list of tools, as admission made it."""
