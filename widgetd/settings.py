@@ -27,6 +27,7 @@ from pydantic_core import PydanticCustomError
 
 from widgetd.chat import OPENAI_URL
 from widgetd.errors import ConfigError
+from widgetd.errors.expected import advise
 from widgetd.files.folder import bundled_folder
 from widgetd.redaction import Secret, SecretUrl
 from widgetd.text_search import nearest
@@ -343,12 +344,11 @@ def settle(
         if origin == "flag":
             shown = f"--{name.replace('_', '-')}"
         elif origin.endswith(".toml"):
-            shown = f"{origin}: {name}"
-        advice = first["msg"].lower().replace("input ", "it ")
+            shown = f"{_locate(file or Path(FILE), name)}: {name}"
         problem = f"{shown} cannot be {first['input']!r}"
         if name in SECRETS:
             problem = f"the value of {shown} cannot be used"
-        raise ConfigError("W0002", problem, advice) from None
+        raise ConfigError("W0002", problem, advise(first)) from None
 
 
 def _read_file(file: Path | None) -> tuple[str, dict[str, Any]]:
@@ -363,9 +363,20 @@ def _read_file(file: Path | None) -> tuple[str, dict[str, Any]]:
         ) from None
     except tomllib.TOMLDecodeError as error:
         raise ConfigError("W0002", f"{path} is not TOML ({error})", "correct that line") from None
-    for name in layer:
-        _require_known(name, f"{path}: '{name}'")
+    for name, value in layer.items():
+        if name not in Settings.model_fields and isinstance(value, dict):
+            problem = f"{_locate(path, name)}: [{name}] is a table, and settings stand in none"
+            raise ConfigError("W0001", problem, "write its keys at the top of the file")
+        _require_known(name, f"{_locate(path, name)}: '{name}'")
     return path.name, layer
+
+
+def _locate(path: Path, name: str) -> str:
+    """Return the file with the line of a setting, as far as that can be found."""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if line.partition("=")[0].strip(" \t[]\"'") == name:
+            return f"{path}:{number}"
+    return str(path)
 
 
 def _require_known(name: str, shown: str) -> None:

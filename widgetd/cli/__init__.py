@@ -41,6 +41,9 @@ for _commands in (
 ):
     for _command in _commands:
         app.command(_command)
+app.register_install_completion_command(
+    help="Let the shell complete commands and flags: bash, zsh or fish."
+)
 
 
 READER_GONE = 141

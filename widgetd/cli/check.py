@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from widgetd.cli.options import count_of
 from widgetd.errors import ConfigError, Finding, WidgetError
 from widgetd.settings import Settings, folder_of, settle
 from widgetd.text_search import nearest
@@ -104,14 +105,10 @@ class CheckReport:
         """Return the result as a sentence."""
         warnings = len(self.findings) - self.faults
         return (
-            f"{_count(self.files, 'file')}: {_count(self.faults, 'fault')}, "
-            f"{_count(warnings, 'warning')}; "
+            f"{count_of(self.files, 'file')}: {count_of(self.faults, 'fault')}, "
+            f"{count_of(warnings, 'warning')}; "
             f"listing the tools costs a model about {self.tokens:,} tokens"
         )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def check_paths(paths: Iterable[Path], *, strict: bool = False, against: str = "") -> CheckReport:
@@ -164,7 +161,7 @@ def check_paths(paths: Iterable[Path], *, strict: bool = False, against: str = "
                         contents[shown] = source.content.decode(errors="replace")
     notes = []
     for need, (first, *others) in needs.items():
-        more = f" and {_count(len(others), 'file')} more" if others else ""
+        more = f" and {count_of(len(others), 'file')} more" if others else ""
         notes.append(f"note, for {first}{more}: {need}")
     return CheckReport(
         findings=tuple(found), contents=contents, files=files, notes=tuple(notes), tokens=tokens

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import field, make_dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import orjson
@@ -64,14 +65,20 @@ Arguments = Annotated[
 Many = Annotated[int, Parameter(validator=Number(gte=1))]
 
 
-def settle_flags(dir: Path | None, flags: object, **fixed: object) -> Settled:
-    """Settle all settings from flags, environment and the settings file."""
+def settle_flags(
+    dir: Path | None,
+    flags: object,
+    *,
+    fixed: Mapping[str, object] = MappingProxyType({}),
+    config: Path | None = None,
+) -> Settled:
+    """Settle all settings from flags, environment and the settings file; `fixed` wins over all."""
     # A flag may hold several words with commas, as a variable does.
     said = {
         name: ",".join(value) if isinstance(value, list) else value
         for name, value in vars(flags).items()
     }
-    return settle({"dir": dir, **said, **fixed}, os.environ)
+    return settle({"dir": dir, **said, **fixed}, os.environ, config)
 
 
 def load_snapshot(dir: Path | None) -> Snapshot:
@@ -134,3 +141,8 @@ def complain(sentence: str, exit_code: int) -> int:
     """Print an error on stderr and return the exit code."""
     print(f"widgetd: {sentence}", file=sys.stderr)
     return exit_code
+
+
+def count_of(number: int, noun: str) -> str:
+    """Return a number with its noun: `1 widget`, `2 widgets`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

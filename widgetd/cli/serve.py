@@ -12,7 +12,7 @@ from typing import Literal
 
 from widgetd.browser.chromium import demand_browser
 from widgetd.cli.generate import snippet
-from widgetd.cli.options import Flags, complain, print_json, scan_widgets, settle_flags
+from widgetd.cli.options import Flags, complain, count_of, print_json, scan_widgets, settle_flags
 from widgetd.daemon.startup import defer_model_builds, gc_paused, hide_package
 from widgetd.errors import ConfigError
 from widgetd.files.folder import bundled_folder
@@ -63,7 +63,7 @@ def settle_dev(dir: Path | None, flags: Flags, **fixed: bool) -> Settings:  # ty
     Files may be dropped if only this machine reaches the gallery, except into the bundled folder.
     """
     fixed["gallery"] = True
-    said = settle_flags(dir, flags, **fixed)
+    said = settle_flags(dir, flags, fixed=fixed)
     own_folder = said.settings.host in LOOPBACK and folder_of(said.settings) != bundled_folder()
     toolsets: tuple[str, ...] = DEV_TOOLSETS
     try:
@@ -78,7 +78,7 @@ def settle_dev(dir: Path | None, flags: Flags, **fixed: bool) -> Settings:  # ty
         print(f"widgetd: {error}; `widgetd serve` refuses it", file=sys.stderr)
     usual = {"toolset": toolsets, "sample_images": True, "allow_upload": own_folder}
     own = {name: value for name, value in usual.items() if said.origins[name] == "default"}
-    return settle_flags(dir, flags, **fixed, **own).settings
+    return settle_flags(dir, flags, fixed={**fixed, **own}).settings
 
 
 def _run(settings: Settings, *, readable: bool | None = None) -> int:
@@ -119,8 +119,7 @@ def _print_welcome(folder: Path, settings: Settings, url: str, widgets: int) -> 
     if not url:
         return
     url = f"{settings.public_url}/mcp" if settings.public_url else url
-    noun = "widget" if widgets == 1 else "widgets"
-    print(f"widgetd serves {widgets} {noun} from {folder} on {url}")
+    print(f"widgetd serves {count_of(widgets, 'widget')} from {folder} on {url}")
     if settings.gallery:
         print(f"Look at them:      {url.removesuffix('/mcp')}/")
     if settings.chat:
@@ -131,22 +130,29 @@ def _print_welcome(folder: Path, settings: Settings, url: str, widgets: int) -> 
     print(f"Connect a client:  {shown}", flush=True)
 
 
-def validate(*, config: Path | None = None) -> int:
-    """Report what a start with these settings would: errors, or the widgets that it would serve.
+def validate(
+    dir: Path | None = None,
+    *,
+    config: Path | None = None,
+    flags: Flags = Flags(),  # type: ignore[valid-type]  # noqa: B008 - a frozen default
+) -> int:
+    """Report what `serve` with these flags would: errors, or the widgets that it would serve.
 
     Exit code 0 if it would start, else that of the start.
 
     Args:
+        dir: The folder of widgets. Default: ./widgets, else the bundled ones.
         config: The settings file. Default: widgetd.toml in the current folder, if it exists.
+        flags: One for each setting.
     """
-    settled = settle({}, os.environ, config)
+    settled = settle_flags(dir, flags, config=config)
     settings = settled.settings
     folder = folder_of(settings)
     require_files_outside(settings, folder)
     _check_startup(settings)
     snapshot = scan_widgets(settings)
     where = "over stdio" if settings.transport == "stdio" else f"on {settings.host}:{settings.port}"
-    print(f"would serve {len(snapshot.widgets)} widgets from {folder} {where}")
+    print(f"would serve {count_of(len(snapshot.widgets), 'widget')} from {folder} {where}")
     for fault in snapshot.faults.values():
         print(f"would refuse {fault}")
     for name, origin in settled.origins.items():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
-from widgetd.cli.options import Arguments, parse_arguments, print_json
+from widgetd.cli.options import Arguments, count_of, parse_arguments, print_json
 from widgetd.errors import CallError, ConfigError
 from widgetd.settings import settle
 
@@ -59,10 +59,9 @@ def list_upstreams(
     else:
         width = max((len(str(item["name"])) for item in items), default=0)
         for item in items:
-            tools = len(item["tools"])
-            found = f"{tools} tool" if tools == 1 else f"{tools} tools"
-            said = f"{item['reason']}: {item['hint']}" if item["reason"] else found
-            print(f"{item['name']:{width}}  {item['kind']:9}  {item['state']:8}  {said}")
+            tools = count_of(len(item["tools"]), "tool")
+            outcome = f"{item['reason']}: {item['hint']}" if item["reason"] else tools
+            print(f"{item['name']:{width}}  {item['kind']:9}  {item['state']:8}  {outcome}")
     return int(any(item["reason"] for item in items))
 
 

@@ -68,7 +68,7 @@ class Health:
 def readiness(registry: Registry, health: Health) -> dict[str, Any]:
     """Return the answer of `/readyz`: `{"ready": true, "widgets": 16, "generation": "..."}`."""
     snapshot = registry.current
-    counts = {} if health.upstreams is None else {"upstreams": health.upstreams()}
+    counts = {} if health.upstreams is None else {"requiredUpstreams": health.upstreams()}
     return {
         **counts,
         "ready": health.ready,

@@ -42,6 +42,9 @@ Source: MCP specification 2025-11-25, basic, "JSON Schema Usage".
 CHARACTERS_OF_A_TOKEN = 4
 """An estimate for JSON, good enough for comparisons."""
 
+PARTS_FOR_MODELS = ("name", "title", "description", "inputSchema")
+"""The fields of an entry that hosts show to the model in every turn."""
+
 HEADER_ANNOTATION = b'"x-mcp-header"'
 """The key of a schema that asks clients to repeat an argument in an HTTP header."""
 
@@ -56,13 +59,9 @@ def entry(said: Mapping[str, Any]) -> bytes:
 
 
 def tokens_of_entry(entry: bytes) -> int:
-    """Return the tokens that an entry costs a model in every turn.
-
-    Hosts show the model its name, title, description and input schema.
-    """
-    said = orjson.loads(entry)
-    shown = [said[part] for part in ("name", "title", "description", "inputSchema")]
-    return len(orjson.dumps(shown)) // CHARACTERS_OF_A_TOKEN
+    """Return the tokens that an entry costs a model in every turn."""
+    fields = orjson.loads(entry)
+    return len(orjson.dumps([fields[part] for part in PARTS_FOR_MODELS])) // CHARACTERS_OF_A_TOKEN
 
 
 def tool_entry(

@@ -10,7 +10,12 @@ import orjson
 
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError
-from widgetd.render.entry import CHARACTERS_OF_A_TOKEN, tokens_of_entry, tool_entry
+from widgetd.render.entry import (
+    CHARACTERS_OF_A_TOKEN,
+    PARTS_FOR_MODELS,
+    tokens_of_entry,
+    tool_entry,
+)
 from widgetd.render.mock import answer
 from widgetd.render.result import Policy
 from widgetd.widget.widget import Widget
@@ -43,9 +48,10 @@ def tokens_of(result: Mapping[str, Any]) -> int:
 
 
 def table(snapshot: Snapshot) -> str:
-    """Format a row for each widget with an example: its tool, and results in both profiles.
+    """Format a row for each widget with an example, and a sentence with the totals of all.
 
-    `chatkit` and `split` are of the first example; `full` is the tree of the costliest one.
+    A row has the tokens of the tool, and of results in both profiles: `chatkit` and `split` are of
+    the first example; `full` is the tree of the costliest one.
     """
     rows: list[tuple[str, ...]] = [("widget", "tool", "chatkit", "split", "full")]
     for widget in snapshot.widgets.values():
@@ -59,6 +65,17 @@ def table(snapshot: Snapshot) -> str:
             costs = (tokens_of_tool(widget), whole, split, full)
             rows.append((widget.tool, *(f"{cost:,}" for cost in costs)))
     width = max(len(row[0]) for row in rows)
-    return "\n".join(
-        "  ".join((f"{name:{width}}", *(f"{cost:>7}" for cost in costs))) for name, *costs in rows
-    )
+    lines = ("  ".join((f"{name:{width}}", *(f"{cost:>7}" for cost in c))) for name, *c in rows)
+    return "\n".join((*lines, "", _sum_parts(snapshot)))
+
+
+def _sum_parts(snapshot: Snapshot) -> str:
+    """Write what listing all tools costs, by the parts that a model reads."""
+    widgets = snapshot.widgets.values()
+    entries = [orjson.loads(widget.entry or tool_entry(widget)) for widget in widgets]
+    costs = {
+        part: sum(len(orjson.dumps(entry[part])) for entry in entries) // CHARACTERS_OF_A_TOKEN
+        for part in PARTS_FOR_MODELS
+    }
+    parts = ", ".join(f"{part} {cost:,}" for part, cost in costs.items())
+    return f"{len(entries)} tools cost {sum(costs.values()):,} tokens: {parts}"

@@ -23,6 +23,7 @@ import orjson
 from pydantic import BaseModel, ValidationError
 
 from widgetd.errors import ConfigError, WidgetError
+from widgetd.errors.expected import advise
 from widgetd.limits import Limits
 from widgetd.redaction import SecretUrl, conceal
 from widgetd.schema.json_text import parse_file
@@ -301,7 +302,7 @@ class _TableReader:
             known = ", ".join(owner.model_fields)
             advice = did_you_mean(str(loc[-1]), owner.model_fields, f"known are {known}")
             return self._fault(loc, f"the key '{key}' is unknown", advice)
-        return self._fault(loc, f"'{key}' cannot be used", first["msg"].lower())
+        return self._fault(loc, f"'{key}' cannot be used", advise(first))
 
     def _fault(self, loc: tuple[Any, ...], problem: str, advice: str) -> ConfigError:
         line = self._line(*loc)

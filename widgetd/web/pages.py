@@ -59,8 +59,8 @@ async def status_page(daemon: Daemon, request: Request) -> Response | dict[str, 
     facts = status(server.registry, daemon.health, caller_of(request).snapshot)
     if "text/html" not in request.headers.get("accept", ""):
         return JSONResponse(facts)
-    if "upstreams" in facts:
-        counts = facts.pop("upstreams").items()
+    if "requiredUpstreams" in facts:
+        counts = facts.pop("requiredUpstreams").items()
         facts["required upstreams"] = ", ".join(f"{name}: {count}" for name, count in counts)
     return {
         "faults": facts.pop("faults"),

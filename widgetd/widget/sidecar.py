@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from widgetd.errors import Finding, WidgetError
+from widgetd.errors.expected import advise
 from widgetd.files.source import Source
 from widgetd.schema.json_text import decode
 from widgetd.schema.json_values import kind
@@ -322,23 +323,12 @@ def _build_value_error(text: str, error: ErrorDetails) -> WidgetError:
         return _build_error("W1113", f"the key '{key}' is missing", "write it", line=line)
     value = error["input"]
     got = f"'{value[:60]}'" if isinstance(value, str) else kind(value)
-    context = error.get("ctx", {})
-    known = _EXPECTED.get(context.get("pattern", error["type"]), "something else")
-    expected = context["expected"] if error["type"] == "literal_error" else known
-    return _build_error("W1113", f"'{key}' cannot be {got}", f"write {expected}", line=line)
+    pattern = error.get("ctx", {}).get("pattern", "")
+    advice = f"write {_PATTERNS[pattern]}" if pattern in _PATTERNS else advise(error)
+    return _build_error("W1113", f"'{key}' cannot be {got}", advice, line=line)
 
 
-_EXPECTED: Mapping[str, str] = {
-    "string_type": "a string",
-    "string_too_short": "a name",
-    "float_type": "a number",
-    "greater_than_equal": "0 or more",
-    "less_than_equal": "a smaller number",
-    "bool_type": "true or false",
-    "tuple_type": "a list",
-    "mapping_type": "a table",
-    "dict_type": "a table",
-    "model_type": "a table",
+_PATTERNS: Mapping[str, str] = {
     _KEBAB: "words in lower case joined by hyphens, as in 'flight-tracker'",
     ORIGIN: "an origin in lower case, as in 'https://images.example.com'",
     VERSION: "numbers joined by dots, as in '1.5.0'",

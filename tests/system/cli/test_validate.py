@@ -35,9 +35,16 @@ def test_what_would_be_served_and_refused_is_said(
 
     assert code == 0
     assert said.startswith(
-        "would serve 1 widgets from widgets on 127.0.0.1:0\nwould refuse B.widget"
+        "would serve 1 widget from widgets on 127.0.0.1:0\nwould refuse B.widget"
     )
     assert "gallery is set by widgetd.toml" in said
+
+
+@pytest.mark.usefixtures("here")
+def test_flags_of_serve_are_checked_as_serve_would(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", "widgets", "--port", "0", "--gallery"]) == 0
+    assert "gallery is set by flag" in capsys.readouterr().out
+    assert main(["validate", "widgets", "--port", "0", "--token-file", "nothing"]) == 3
 
 
 @pytest.mark.parametrize(
@@ -85,4 +92,4 @@ def test_another_file_of_settings_can_be_named(
     (here / "other.toml").write_text("port = 0\nprofile = 3")
 
     assert main(["validate", "--config", "other.toml"]) == 2
-    assert "other.toml: profile cannot be 3" in capsys.readouterr().err
+    assert "other.toml:2: profile cannot be 3" in capsys.readouterr().err

@@ -131,7 +131,7 @@ async def test_the_stdio_transport_ends_when_stdin_does(tmp_path: Path) -> None:
         (
             ["serve", "--port", "99999"],
             2,
-            "widgetd: --port cannot be 99999; it should be less than or equal to 65535 [W0002]\n",
+            "widgetd: --port cannot be 99999; write 65535 or less [W0002]\n",
         ),
         (
             ["serve", "--host", "300.1.1.1", "--token", "auto"],

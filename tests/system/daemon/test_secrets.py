@@ -72,7 +72,7 @@ def test_wrong_token_setting_is_not_echoed() -> None:
     ended = run("settings", WIDGETD_TOKEN="PASSWORD-1234")
 
     assert ended.stderr == (
-        "widgetd: the value of WIDGETD_TOKEN cannot be used; it should be 'auto' [W0002]\n"
+        "widgetd: the value of WIDGETD_TOKEN cannot be used; write 'auto' [W0002]\n"
     )
 
 

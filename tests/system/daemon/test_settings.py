@@ -52,19 +52,19 @@ def test_profiles_by_client_name_stand_in_the_file(tmp_path: Path) -> None:
             {},
             {},
             "prot = 1",
-            "{file}: 'prot' is not a setting; did you mean {file}: 'port'?",
+            "{file}:1: 'prot' is not a setting; did you mean {file}:1: 'port'?",
         ),
         (
             {"port": 70000},
             {},
             "",
-            "--port cannot be 70000; it should be less than or equal to 65535",
+            "--port cannot be 70000; write 65535 or less",
         ),
         (
             {},
             {"WIDGETD_PROFILE": "slit"},
             "",
-            "WIDGETD_PROFILE cannot be 'slit'; it should be 'auto', 'chatkit' or 'split'",
+            "WIDGETD_PROFILE cannot be 'slit'; write 'auto', 'chatkit' or 'split'",
         ),
         (
             {},
@@ -72,34 +72,40 @@ def test_profiles_by_client_name_stand_in_the_file(tmp_path: Path) -> None:
             "",
             "WIDGETD_AUDIT cannot be '~nil/x'; there is no such home folder; write the whole path",
         ),
-        ({"rate": 0}, {}, "", "--rate cannot be 0; it should be greater than 0"),
+        ({"rate": 0}, {}, "", "--rate cannot be 0; write a number above 0"),
         (
             {},
             {"WIDGETD_RATE": "nan"},
             "",
-            "WIDGETD_RATE cannot be 'nan'; it should be a finite number",
+            "WIDGETD_RATE cannot be 'nan'; write a finite number",
         ),
         (
             {},
             {"WIDGETD_BURST": "inf"},
             "",
-            "WIDGETD_BURST cannot be 'inf'; it should be a finite number",
+            "WIDGETD_BURST cannot be 'inf'; write a finite number",
         ),
         (
             {},
             {},
             "burst = 0.5",
-            "widgetd.toml: burst cannot be 0.5; it should be greater than or equal to 1",
+            "{file}:1: burst cannot be 0.5; write 1 or more",
         ),
-        ({"at_once": 0}, {}, "", "--at-once cannot be 0; it should be greater than or equal to 1"),
-        ({"poll": -1.0}, {}, "", "--poll cannot be -1.0; it should be greater than 0"),
+        ({"at_once": 0}, {}, "", "--at-once cannot be 0; write 1 or more"),
+        ({"poll": -1.0}, {}, "", "--poll cannot be -1.0; write a number above 0"),
         (
             {},
             {},
             "port = 'x'",
+            "{file}:1: port cannot be 'x'; write a whole number",
+        ),
+        (
+            {},
+            {},
+            "# ours\n[serve]\nport = 1",
             (
-                "widgetd.toml: port cannot be 'x'; it should be a valid integer, "
-                "unable to parse string as an integer"
+                "{file}:2: [serve] is a table, and settings stand in none; "
+                "write its keys at the top of the file"
             ),
         ),
     ],

@@ -60,12 +60,16 @@ def test_the_guide_for_developers_shows_what_the_command_prints(
 
     assert main(["list", "--tokens", "--dir", str(bundled_folder())]) == 0
 
-    printed = [tuple(line.split()) for line in capsys.readouterr().out.splitlines()]
-    assert shown == printed
+    *printed, _, total = capsys.readouterr().out.splitlines()
+    assert shown == [tuple(line.split()) for line in printed]
+    assert total in section
 
 
 def test_the_table_has_a_row_for_each_widget() -> None:
-    lines = table(SERVED).splitlines()
+    *lines, _, total = table(SERVED).splitlines()
 
     assert lines[0].split() == ["widget", "tool", "chatkit", "split", "full"]
     assert [line.split()[0] for line in lines[1:]] == [widget.tool for widget in WIDGETS]
+    cost, parts = re.fullmatch(r"27 tools cost ([\d,]+) tokens: (.*)", total).groups()  # type: ignore[union-attr]
+    numbers = [int(part.split()[1].replace(",", "")) for part in parts.split(", ")]
+    assert sum(numbers) == int(cost.replace(",", ""))

@@ -210,7 +210,7 @@ async def test_failing_upstream_affects_no_plain_widget(tmp_path: Path) -> None:
     assert not plain.is_error
     assert "s3cr3t" not in str(failed)
     assert ready.status_code == 503
-    assert ready.json()["upstreams"] == {"ready": 0, "failed": 1}
+    assert ready.json()["requiredUpstreams"] == {"ready": 0, "failed": 1}
 
 
 async def test_status_reports_every_upstream(tmp_path: Path) -> None:
@@ -221,7 +221,7 @@ async def test_status_reports_every_upstream(tmp_path: Path) -> None:
             status = (await ask(url, "/status")).json()
             page = await ask(url, "/status", accept="text/html")
 
-    assert status["upstreams"] == {"ready": 0, "failed": 0}
+    assert status["requiredUpstreams"] == {"ready": 0, "failed": 0}
     assert status["allUpstreams"] == {
         "items": [{"name": "flights", "state": "failed", "reason": "http_500", "required": False}]
     }

@@ -122,7 +122,7 @@ BAD = {
     ),
     "a wrong type": (
         '[a]\nurl = "http://a"\nat_once = 0\n',
-        "u.toml:3: 'a.at_once' cannot be used; input should be greater than or equal to 1",
+        "u.toml:3: 'a.at_once' cannot be used; write 1 or more",
     ),
 }
 
