@@ -22,9 +22,10 @@ import orjson
 
 from widgetd.errors import CallError
 from widgetd.limits import Limits
-from widgetd.template import Template, compile_template, compile_text
+from widgetd.template import Expression, Template, compile_template, compile_text
 from widgetd.template.ir import Program, to_json
 from widgetd.template.jsx import View, compile_view
+from widgetd.widget.local_state import LocalState
 
 ROWS_EACH: Final = 8
 TABLE: Final = Path(__file__).resolve().parents[2] / "view" / "test" / "programs.json"
@@ -206,6 +207,22 @@ VIEWS: Final = (
 )
 
 
+LOCAL: Final = (
+    *(
+        "not at",
+        "payload.x",
+        "at + 1",
+        "at ~ payload.x",
+        "[at, x, payload.x]",
+        "payload",
+        "missing",
+    ),
+    *("payload.x if payload.x is string else at", "x if payload.x else none", "x|length + at"),
+    "(x|list if x is sequence else []) + [payload]",
+)
+"""What a local action assigns to the state `at`, beside the argument `x`."""
+
+
 _FLOATS: Final = "JSON in JavaScript does not tell a float from a whole number"
 _LETTERS: Final = "Unicode's special cases of letters"
 
@@ -235,10 +252,31 @@ def _sources() -> Iterator[tuple[str, str, bool]]:
         yield "json", each, False
     for each in VIEWS:
         yield "view", each, False
+    for each in LOCAL:
+        yield "local", each, True
 
 
-def compiled(kind: str, source: str) -> Template | View:
-    """Compile the source of a case: `text`, `json` or `view`."""
+class Assignment:
+    """A local action that assigns an expression to the state `at`."""
+
+    def __init__(self, source: str) -> None:
+        self._expression = Expression(source, Limits())
+        self._local = LocalState(initial={}, actions={"go": {"at": self._expression}})
+
+    def program(self) -> Program:
+        """Return the program of the expression."""
+        return self._expression.program
+
+    def render(self, arguments: Mapping[str, Any]) -> str:
+        """Return the state after the action, as JSON."""
+        x, at, payload = arguments["x"], arguments["at"], arguments["payload"]
+        return orjson.dumps(self._local.act("go", {"x": x}, {"at": at}, payload)).decode()
+
+
+def compiled(kind: str, source: str) -> Template | View | Assignment:
+    """Compile the source of a case: `text`, `json`, `view` or `local`."""
+    if kind == "local":
+        return Assignment(source)
     if kind == "view":
         return compile_view(source, limits=Limits())
     compile_source = compile_text if kind == "text" else compile_template
@@ -253,7 +291,7 @@ def program_json(program: Program) -> dict[str, Any]:
     return {**made, ("b" if type(program.root) is tuple else "e"): to_json(program.root)}
 
 
-def rendered(template: Template | View, arguments: Mapping[str, Any]) -> str | None:
+def rendered(template: Template | View | Assignment, arguments: Mapping[str, Any]) -> str | None:
     """Return the text that the server makes, None where it fails."""
     try:
         return template.render(arguments)
@@ -270,6 +308,8 @@ def table(each: int) -> Iterator[dict[str, Any]]:
         rows = []
         for x in islice(chosen, 1 if source in HOSTILE else each):
             arguments = {"x": x, "y": random.choice(VALUES)} if reads_two else {"x": x}
+            if kind == "local":
+                arguments = {"x": x, "at": arguments["y"], "payload": {"x": random.choice(VALUES)}}
             rows.append({"arguments": arguments, "text": rendered(template, arguments)})
         yield {
             "kind": kind,

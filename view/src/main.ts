@@ -37,6 +37,7 @@ const BLANK = { tree: undefined, icons: {}, notice: undefined, context: NO_CONTE
 function preview(element: HTMLElement, view: Partial<View>): void {
   const screen = new Screen(element, {
     can: () => true,
+    isLocal: () => false,
     act: async () => NO_PROBLEMS,
     openLink: (url) => void openWindow(url),
   });

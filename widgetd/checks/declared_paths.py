@@ -6,7 +6,7 @@ everything is declared there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -67,10 +67,16 @@ class UndeclaredPath:
 
 
 class DeclaredPaths:
-    """The paths of one schema."""
+    """The paths of one schema.
 
-    def __init__(self, document: SchemaDocument) -> None:
+    Args:
+        document: The schema.
+        state: Names of the local state, below which everything is declared.
+    """
+
+    def __init__(self, document: SchemaDocument, state: Collection[str] = ()) -> None:
         self._document = document
+        self._state = frozenset(state)
         self._applied: dict[int, list[Subschema]] = {}
 
     def find_undeclared(self, path: str, *, through_lists: bool = False) -> UndeclaredPath | None:
@@ -81,8 +87,10 @@ class DeclaredPaths:
             through_lists: Whether a list may be passed without `[]`, as in `legs.from`.
         """
         here = self._with_applied([self._document.root])
-        walked = ""
-        for step in split_path(path):
+        walked, steps = "", split_path(path)
+        if not self._state.isdisjoint(steps[:1]):
+            return None
+        for step in steps:
             inner = self._elements(here) if step == "[]" else self._property(here, step)
             if inner is None and through_lists:
                 here = self._with_applied(self._elements(here)) or here

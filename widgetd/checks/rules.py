@@ -58,7 +58,8 @@ RULES = (
     Rule(("W1212",), ("schema",), schemas.check_portability),
     Rule(("W1210",), ("widget", "declared_paths", "outcomes"), schemas.check_unused_fields),
     Rule(("W1119", "W1213"), ("definition", "declared_paths"), schemas.check_sidecar_fields),
-    Rule(("W1119", "W1213"), ("widget", "declared_paths"), schemas.check_sidecar_reads),
+    Rule(("W1119", "W1213", "W1613"), ("widget", "declared_paths"), schemas.check_sidecar_reads),
+    Rule(("W1614",), ("widget",), schemas.check_state_is_read),
     Rule(("W1211",), ("schema",), schemas.check_defaults),
     Rule(("W1211",), ("widget", "author_samples"), schemas.check_samples),
     Rule(("W1305", "W1306", "W1310", "W1322"), ("outcomes",), renders.check_failures),
@@ -68,7 +69,7 @@ RULES = (
     Rule(("W1410",), ("definition", "outcomes", "image_origins"), images.check_image_origins),
     Rule(("W1415",), ("outcomes",), images.check_buttons),
     Rule(("W1416",), ("outcomes",), images.check_relative_images),
-    Rule(("W1214",), ("definition", "actions"), texts.check_described_actions),
+    Rule(("W1214", "W1615"), ("definition", "actions"), texts.check_described_actions),
     Rule(("W1601",), ("feed", "definition", "upstreams"), texts.check_upstream),
     Rule(("W1603",), ("feed", "definition"), texts.check_feed_fields),
     Rule(("W1605",), ("definition", "upstreams"), texts.check_bound_actions),
@@ -160,7 +161,8 @@ class Subject:
     @cached_property
     def declared_paths(self) -> DeclaredPaths | None:
         """Return the paths that the author's schema declares."""
-        return None if self.schema is None else DeclaredPaths(self.schema.document)
+        state = self.definition.sidecar.state
+        return None if self.schema is None else DeclaredPaths(self.schema.document, state)
 
     @cached_property
     def author_samples(self) -> tuple[Sample, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 
-from widgetd.checks.declared_paths import DeclaredPaths, UndeclaredPath
+from widgetd.checks.declared_paths import DeclaredPaths, UndeclaredPath, split_path
 from widgetd.checks.limits import LIMITS
 from widgetd.checks.renders import Outcome, OutputProbe, source_name
 from widgetd.errors import CallError, Finding
@@ -23,6 +23,7 @@ from widgetd.schema.validator import Schema
 from widgetd.template import Expression, Read, Template
 from widgetd.text_search import compile_pattern
 from widgetd.widget.definition import Definition
+from widgetd.widget.local_state import PAYLOAD
 from widgetd.widget.samples import Sample
 from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.widget import Widget
@@ -189,10 +190,26 @@ def check_template_reads(
 
 
 def check_sidecar_reads(widget: Widget, declared: DeclaredPaths) -> Iterator[Finding]:
-    """Yield each undeclared path that an expression of the sidecar reads (W1119, W1213)."""
+    """Yield each undeclared path that an expression of the sidecar reads (W1119, W1213, W1613)."""
     for at, reader in _sidecar_readers(widget).items():
         for _, missing in _find_undeclared(reader.reads, declared):
-            yield _undeclared_finding(widget.definition, at, missing)
+            if not (at.startswith("/local/") and split_path(missing.path)[0] == PAYLOAD):
+                yield _undeclared_finding(widget.definition, at, missing)
+
+
+def check_state_is_read(widget: Widget) -> Iterator[Finding]:
+    """Yield each name of the local state that nothing reads (W1614)."""
+    readers = (widget.drawing, *_sidecar_readers(widget, deep=True).values())
+    read = {split_path(one.path)[0] for reader in readers for one in reader.reads if one.path}
+    for name in widget.local.initial:
+        if name not in read:
+            yield Finding(
+                code="W1614",
+                path=widget.definition.path + SUFFIX,
+                at=f"/state{pointer(name)}",
+                problem=f"nothing reads the state '{name}'",
+                advice="read it in the template, or remove it",
+            )
 
 
 def check_sidecar_fields(definition: Definition, declared: DeclaredPaths) -> Iterator[Finding]:
@@ -207,7 +224,7 @@ def check_sidecar_fields(definition: Definition, declared: DeclaredPaths) -> Ite
 def _undeclared_finding(definition: Definition, at: str, missing: UndeclaredPath) -> Finding:
     return Finding(
         # A derived argument that reads what is absent never exists.
-        code="W1119" if at.startswith("/derived") else "W1213",
+        code=_UNDECLARED.get(at.split("/")[1], "W1213"),
         path=definition.path + SUFFIX,
         at=at,
         problem=f"the schema does not declare '{missing.path}'",
@@ -215,8 +232,16 @@ def _undeclared_finding(definition: Definition, at: str, missing: UndeclaredPath
     )
 
 
-def _sidecar_readers(widget: Widget) -> dict[str, Template | Expression]:
-    """Return the sidecar's templates and expressions that read arguments, by pointer."""
+_UNDECLARED = {"derived": "W1119", "local": "W1613"}
+
+
+def _sidecar_readers(widget: Widget, *, deep: bool = False) -> dict[str, Template | Expression]:
+    """Return the sidecar's templates and expressions that read arguments, by pointer.
+
+    Args:
+        widget: The widget.
+        deep: Include derived values inside of arguments, which also read their siblings.
+    """
     summary = widget.summary
     readers: dict[str, Template | Expression] = {}
     if summary.template is not None:
@@ -224,8 +249,11 @@ def _sidecar_readers(widget: Widget) -> dict[str, Template | Expression]:
     for name, expression in summary.expressions.items():
         readers[f"/summary_data{pointer(name)}"] = expression
     for path, expression in widget.filler.derived.items():
-        if "." not in path:  # deeper ones also read their siblings
+        if deep or "." not in path:
             readers[f"/derived{pointer(path)}"] = expression
+    for action, assigned in widget.local.actions.items():
+        for name, expression in assigned.items():
+            readers[f"/local{pointer(action, name)}"] = expression
     return readers
 
 

@@ -106,20 +106,23 @@ def check_description(definition: Definition) -> Iterator[Finding]:
 def check_described_actions(
     definition: Definition, actions: Collection[WidgetAction]
 ) -> Iterator[Finding]:
-    """Yield each action that the sidecar describes and the template lacks (W1214)."""
+    """Yield each action that the sidecar has and the template lacks (W1214, W1615)."""
     if not all(one.type for one in find_template_actions(definition.template)):
         return  # an expression computes a type, which may be any
     types = tuple(action.type for action in actions)
-    for name in definition.sidecar.actions:
+    sidecar = definition.sidecar
+    described = [("W1214", "actions", "describe", name) for name in sidecar.actions]
+    described += [("W1615", "local", "name", name) for name in sidecar.local]
+    for code, table, verb, name in described:
         if name in types:
             continue
         named = [f"'{one}'" for one in types[: LIMITS.named_actions]]
         none = "remove it; the widget has no actions"
-        otherwise = f"describe {join_alternatives(named)}" if named else none
+        otherwise = f"{verb} {join_alternatives(named)}" if named else none
         yield Finding(
-            code="W1214",
+            code=code,
             path=definition.path + SUFFIX,
-            at=f"/actions{pointer(name)}",
+            at=pointer(table, name),
             problem=f"the template has no action '{name}'",
             advice=did_you_mean(name, types, otherwise),
         )

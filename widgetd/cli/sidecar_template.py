@@ -61,6 +61,12 @@ summary_fields = {summary_fields}
 # tool = "get_flight"
 # ask = ["number"]
 
+# Names that the template reads beside its arguments, and actions that change them in the page.
+# [state]
+# showAll = false
+# [local."rows.toggle"]
+# showAll = "not showAll"
+
 # What it means when the user takes an action.
 {actions}"""
 

@@ -144,6 +144,13 @@ WIDGETS = (
     Code("W1606", "fault", "an action names only a part of the tool that does it"),
     Code("W1607", "fault", "the question of an action cannot be compiled"),
     Code("W1608", "warning", "an action fills a field that the schema lacks"),
+    # W161x: local state
+    Code("W1610", "fault", "a name of the local state is an argument's, or no name"),
+    Code("W1611", "fault", "an action is local and described in the sidecar's actions"),
+    Code("W1612", "fault", "a local action assigns a name that the state lacks"),
+    Code("W1613", "warning", "a local action reads a name that does not exist"),
+    Code("W1614", "warning", "nothing reads a name of the local state"),
+    Code("W1615", "warning", "the template offers no action of a local action's type"),
 )
 """Faults of files and widgets, for the author of a file."""
 

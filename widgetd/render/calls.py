@@ -10,11 +10,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from secrets import token_urlsafe
+from types import MappingProxyType
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import anyio
 import anyio.to_thread
+import orjson
 
 from widgetd.access.principal import ADMIN, Caller, is_elevated
 from widgetd.catalog.crash_journal import CrashJournal
@@ -24,8 +26,10 @@ from widgetd.observe.observer import Observer
 from widgetd.render.feeds import Feeds, Filled, NoFeeds
 from widgetd.render.result import Policy, Result, profile_for, tool_result, ui, unknown_widget
 from widgetd.schema.json_values import size, to_json
+from widgetd.schema.validator import ValidArguments
 from widgetd.store.contract import Store, StoredRender
 from widgetd.widget.actions import has_actions
+from widgetd.widget.page_program import program_digest, program_or_empty
 from widgetd.widget.sidecar import parse_precedence
 from widgetd.widget.widget import CompiledCache, Render, Widget
 
@@ -191,6 +195,51 @@ class Renderer:
             raise _no_render(render_id)
         return replaced
 
+    async def draw_state(
+        self,
+        render: StoredRender,
+        widget: Widget,
+        state: Mapping[str, Any],
+        action: str = "",
+        payload: Mapping[str, Any] = MappingProxyType({}),
+    ) -> StoredRender:
+        """Draw a stored render in the local state of a page, as if a local action were taken there.
+
+        Nothing is stored: the page keeps its state and sends it along.
+
+        Args:
+            render: The render.
+            widget: Its widget, as it is served now.
+            state: The state of the page; names that it leaves out have their first values.
+            action: A local action that changes the state first; empty for none.
+            payload: The payload of that action.
+
+        Raises:
+            CallError: The widget has no such state (W2002), it is too large (W2403), or an
+                expression or the template fails.
+        """
+        arguments = orjson.loads(render.arguments or b"{}")
+        complete = widget.local.complete(state)
+
+        def draw() -> StoredRender:
+            with self.journal.rendering(widget.key, self.journal.digest(arguments)):
+                now = complete
+                if action:
+                    known = widget.fill(arguments, state=now)
+                    now = widget.local.act(action, known, now, payload)
+                # They were valid when the render was made.
+                made = widget.draw(ValidArguments(arguments=arguments), state=now)
+            return replace(
+                render,
+                tree=made.json,
+                has_actions=has_actions(made.tree, made.json),
+                local=_local_mark(widget, arguments, now),
+            )
+
+        if size(arguments, LARGE) > LARGE:
+            return await anyio.to_thread.run_sync(draw, limiter=self._thread_limit)
+        return draw()
+
     async def hides_actions(self, render_id: str, caller: Caller) -> bool:
         """Return whether actions are queued for a render that `caller` may not see.
 
@@ -339,6 +388,13 @@ class Renderer:
             known = self._shown[widget] = shown, is_elevated(widget), labels, repeatable
         shown, elevated, labels, repeatable = known
         is_interactive = has_actions(made.tree, made.json)
+        local = given = b""
+        if definition.sidecar.state:
+            valid = made.arguments if made.valid is None else made.valid
+            ids = made.arguments.keys() & set(definition.sidecar.ids)
+            valid = {**valid, **{name: made.arguments[name] for name in ids}}
+            local = _local_mark(widget, valid, definition.sidecar.state)
+            given = to_json(valid)
         head = {"uiType": definition.ui_type}
         return StoredRender(
             id=self._new_id(),
@@ -355,12 +411,24 @@ class Renderer:
             text=text,
             data=to_json(head | facts),
             ui=shown,
+            local=local,
+            arguments=given,
             has_actions=is_interactive,
             secret=bool(definition.sidecar.sensitive),
             elevated=elevated,
             labels=labels,
             owner=owner,
         )
+
+
+def _local_mark(widget: Widget, arguments: Mapping[str, Any], state: Mapping[str, Any]) -> bytes:
+    """Return what a page needs to change its local state, as `LocalMark` types it."""
+    sidecar = widget.definition.sidecar
+    mark: dict[str, Any] = {"state": state, "actions": [*sidecar.local]}
+    program = program_digest(program_or_empty(widget))
+    if program and not sidecar.sensitive:
+        mark |= {"program": program, "arguments": arguments}
+    return to_json(mark)
 
 
 def check_client(widget: Widget, caller: Caller) -> None:

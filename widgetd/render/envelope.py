@@ -46,6 +46,23 @@ class Ui(MetaModel):
     ui_metadata: UiMetadata
 
 
+class LocalMark(MetaModel):
+    """The local state of a page, and what its page needs to change it.
+
+    Attributes:
+        state: The state in which the tree was drawn, by name.
+        actions: The actions that change the state and nothing else, by type.
+        program: The digest of the program by which a page can draw the next tree; absent where
+            pages have none, or the widget has sensitive fields, so that the server draws it.
+        arguments: The arguments that the tree was drawn from, beside a program.
+    """
+
+    state: Mapping[str, Any]
+    actions: tuple[str, ...]
+    program: str | None = None
+    arguments: Mapping[str, Any] | None = None
+
+
 class RenderMark(MetaModel):
     """`_meta["widgetd/render"]`: the render of a result.
 
@@ -57,6 +74,7 @@ class RenderMark(MetaModel):
         version: Version number of a replaced render; absent in the first version.
         state: Outcome of the user's action; absent in the first version.
         note: A sentence for the user, shown beneath the widget.
+        local: The local state, of a widget that has one.
     """
 
     id: str
@@ -71,6 +89,7 @@ class RenderMark(MetaModel):
     version: int | None = None
     state: Literal["done", "failed"] | None = None
     note: str | None = None
+    local: LocalMark | None = None
 
 
 class FeedMark(MetaModel):

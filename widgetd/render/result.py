@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal
@@ -193,7 +193,9 @@ def tool_result(
     # (anthropics/claude-ai-mcp#753).
     if not is_inline and not draws_views(client):
         content.append(_link(render, prefix))
-    meta = b'{"widgetd/ui":%b,"widgetd/render":%b}' % (render.ui, encode_render(render))
+    # Of a large tree, its page fetches the rest together with the tree.
+    mark = encode_render(render if is_inline else replace(render, local=b""))
+    meta = b'{"widgetd/ui":%b,"widgetd/render":%b}' % (render.ui, mark)
     if render.feed:
         meta = b'%b,"widgetd/feed":%b}' % (meta[:-1], render.feed)
     if is_inline and profile == "split":

@@ -9,6 +9,7 @@ from typing import Any
 
 from widgetd.schema.json_values import to_json
 from widgetd.widget.components.lucide import find_icons
+from widgetd.widget.page_program import program_digest
 
 FRAME_POLICY = "; ".join(
     (
@@ -45,11 +46,14 @@ PROGRAM_ID = "widgetd-program"
 
 def page_of(view: str, program: bytes) -> str:
     """Return the page `view` with the program of its widget inside; as it is without one."""
-    return _with_block(view, PROGRAM_ID, _escaped(program)) if program else view
+    if not program:
+        return view
+    digest = f' data-digest="{program_digest(program)}"'
+    return _with_block(view, PROGRAM_ID, _escaped(program), digest)
 
 
-def _with_block(view: str, element: str, json: str) -> str:
-    block = f'<script type="application/json" id="{element}">{json}</script>'
+def _with_block(view: str, element: str, json: str, attributes: str = "") -> str:
+    block = f'<script type="application/json" id="{element}"{attributes}>{json}</script>'
     return view.replace("<head>", f"<head>{block}", 1)
 
 

@@ -93,6 +93,9 @@ class StoredRender:
         data: Structured content for the model in profile `split`, as JSON.
         ui: `_meta["widgetd/ui"]`, as JSON.
         feed: `_meta["widgetd/feed"]`, as JSON; empty if the caller sent all arguments.
+        local: The local state and what changes it, as `LocalMark` types it, as JSON; empty for a
+            widget without state.
+        arguments: The arguments that it was drawn from, as JSON; empty for a widget without state.
         has_actions: Whether the user can act in it.
         secret: Whether the tree may hold values that no model may read.
         elevated: Whether its widget required a scope of its own.
@@ -120,6 +123,8 @@ class StoredRender:
     data: bytes = b"{}"
     ui: bytes = b"{}"
     feed: bytes = b""
+    local: bytes = b""
+    arguments: bytes = b""
     has_actions: bool = False
     secret: bool = False
     elevated: bool = False
@@ -144,6 +149,7 @@ class StoredRender:
             "version": self.version if self.version > 1 else None,
             "state": self.state,
             "note": self.note,
+            "local": Fragment(self.local) if self.local else None,
         }
         return required | {name: value for name, value in optional.items() if value}
 
@@ -169,6 +175,7 @@ class StoredRender:
                     "ui": Fragment(self.ui),
                     "mark": self.metadata(),
                     **({"feed": Fragment(self.feed)} if self.feed else {}),
+                    **({"arguments": Fragment(self.arguments)} if self.arguments else {}),
                     **({"paid_s": self.rate_tokens_until} if self.rate_tokens_until else {}),
                     # Releases before 0.2 need it.
                     "size_bytes": len(self.tree),
@@ -208,7 +215,8 @@ class StoredRender:
             has_actions=has_actions(found["tree"]),
             labels=tuple(found["marks"]),
             tree=tree,
-            feed=to_json(found["feed"]) if isinstance(found.get("feed"), dict) else b"",
+            feed=_read_object(found, "feed"),
+            arguments=_read_object(found, "arguments"),
             version=found["version"] if type(found.get("version")) is int else 1,
             rate_tokens_until=_read_float(found, "paid_s"),
         )
@@ -235,7 +243,13 @@ def _read_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
         "repeatable": texts("repeat"),
         "state": text("state", ("done", "failed")),
         "note": text("note"),
+        "local": _read_object(metadata, "local"),
     }
+
+
+def _read_object(fields: Mapping[str, Any], name: str) -> bytes:
+    value = fields.get(name)
+    return to_json(value) if isinstance(value, dict) else b""
 
 
 def _read_float(fields: Mapping[str, Any], name: str) -> float:

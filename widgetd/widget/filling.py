@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from types import MappingProxyType
 from typing import Any
 
 import orjson
@@ -35,13 +36,19 @@ class Filler:
     derived: Mapping[str, Expression]
     sensitive: tuple[str, ...]
 
-    def fill(self, arguments: Mapping[str, Any], identity: str = "") -> Mapping[str, Any]:
-        """Return `arguments` with missing ones filled in.
+    def fill(
+        self,
+        arguments: Mapping[str, Any],
+        identity: str = "",
+        state: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Mapping[str, Any]:
+        """Return `arguments` with missing ones filled in, and the state of the page beside them.
 
         Args:
             arguments: The caller's, with defaults.
             identity: The source of ids, so that another render has others; by default the
                 arguments, so that equal arguments have equal ids.
+            state: The local state, which derived arguments may read.
         """
         missing = [name for name in self.ids if arguments.get(name) is None]
         if missing and not identity:
@@ -51,7 +58,7 @@ class Filler:
             name: blake2b(f"{name} {identity}".encode(), digest_size=8).hexdigest()
             for name in missing
         }
-        value: Any = {**arguments, **ids} if ids else arguments
+        value: Any = {**arguments, **ids, **state} if ids or state else arguments
         budget = Budget(Limits())
         for path, expression in self.derived.items():
             try:

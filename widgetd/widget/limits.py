@@ -20,6 +20,7 @@ class WidgetLimits:
         key_parts: Parts of a dotted key: `tomllib` needs time and memory in proportion to their
             square.
         derived_steps: Steps charged for each evaluation of a derived argument.
+        state_bytes: The local state of a page, as JSON.
         query_chars: A JMESPath expression.
         query_depth: Nested levels of an expression.
         query_values: Steps of one evaluation, and values in its result.
@@ -45,6 +46,7 @@ class WidgetLimits:
     summary_fields: int = 4
     key_parts: int = 16
     derived_steps: int = 50
+    state_bytes: int = 16 * 1024
     query_chars: int = 4096
     query_depth: int = 64
     query_values: int = 50_000

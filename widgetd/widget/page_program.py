@@ -5,6 +5,8 @@
      "defaults": {"p": {"title": {"d": "Orders"}}},  what the schema fills in
      "kinds": {"k": "o", "p": {"count": "n"}},       how slips of models are read
      "derived": {"total": {"n": 2, "a": ..., "e": ...}}, "ids": ["id"],
+     "state": {"all": false},                        names beside the arguments
+     "local": {"toggle": {"all": {"n": 2, ...}}},    what local actions assign
      "icons": {"lucide:car": [["path", {...}]]}}
 
 A program discloses the template to every client that may read the page. What the page could
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from widgetd.template.jsx import View
     from widgetd.widget.definition import Definition
     from widgetd.widget.filling import Filler
+    from widgetd.widget.local_state import LocalState
 
 
 class WidgetParts(Protocol):
@@ -44,6 +47,8 @@ class WidgetParts(Protocol):
     def drawing(self) -> Template | View: ...  # noqa: D102
     @property
     def filler(self) -> Filler: ...  # noqa: D102
+    @property
+    def local(self) -> LocalState: ...  # noqa: D102
     @property
     def schema(self) -> Schema: ...  # noqa: D102
 
@@ -92,6 +97,11 @@ def page_program(widget: WidgetParts) -> bytes:
         "derived": derived,
         "ids": list(sidecar.ids),
         "icons": find_icons(_json_inside(made)),
+        "state": dict(sidecar.state),
+        "local": {
+            action: {name: _of(each.program) for name, each in assigned.items()}
+            for action, assigned in widget.local.actions.items()
+        },
     }
     made |= {name: part for name, part in parts.items() if part}
     try:
@@ -109,6 +119,11 @@ def program_or_empty(widget: WidgetParts) -> bytes:
         return page_program(widget)
     except NoProgramError:
         return b""
+
+
+def program_digest(program: bytes) -> str:
+    """Return the digest by which a page knows results of its own program; empty without one."""
+    return blake2b(program, digest_size=6).hexdigest() if program else ""
 
 
 def page_digest(widget: WidgetParts) -> str:

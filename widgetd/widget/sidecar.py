@@ -212,6 +212,15 @@ class Sidecar(SidecarPart):
     actions: Mapping[str, ActionNote] = Field(
         default_factory=dict, description="what its actions mean, by their type"
     )
+    state: Mapping[str, Any] = Field(
+        default_factory=dict,
+        description="names that the template reads beside its arguments, with their first values",
+    )
+    local: Mapping[str, Mapping[str, str]] = Field(
+        default_factory=dict,
+        description="actions that change only the page: by type, the state that each assigns, as "
+        "expressions over arguments, state and payload",
+    )
     feed: FeedPart | None = Field(
         default=None, description="where the arguments come from that a caller does not bring"
     )

@@ -37,6 +37,7 @@ from widgetd.widget.description import describe, sort_by_content
 from widgetd.widget.feed import Feed, compile_feed
 from widgetd.widget.filling import Filler, compile_filler
 from widgetd.widget.limits import LIMITS
+from widgetd.widget.local_state import LocalState, compile_local_state
 from widgetd.widget.page_program import page_digest
 from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.sources import Choice, Source
@@ -63,9 +64,11 @@ class Render:
     Attributes:
         tree: The widget root, `{"type": "Card", "children": [...]}`.
         json: The same as JSON.
-        arguments: The template's arguments: coerced, with defaults filled in.
+        arguments: The template's arguments: coerced, with defaults filled in, and the state.
         steps: The steps that the template took.
         coerced: One sentence for each coerced value.
+        valid: The arguments as they were validated, before anything was filled in; None if no
+            call drew the tree.
     """
 
     tree: dict[str, Any]
@@ -73,6 +76,7 @@ class Render:
     arguments: Mapping[str, Any]
     steps: int
     coerced: tuple[str, ...] = ()
+    valid: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,6 +177,7 @@ class Widget:
                 names = self.template.names if self.definition.template.strip() else self.view.names
             except WidgetError:
                 names = self.view.names
+            names -= self.definition.sidecar.state.keys()
             written = {"type": "object", "properties": {name: {} for name in sorted(names)}}
         with self._errors_within("/jsonSchema"):
             text = repr(written)
@@ -202,6 +207,13 @@ class Widget:
         """The actions that tools of upstreams do, by type."""
         with self._errors_within(file=SUFFIX):
             return compile_bound_actions(self.definition.sidecar, limits=self.limits)
+
+    @cached_property
+    def local(self) -> LocalState:
+        """The compiled local state and the actions that change it."""
+        properties = self.schema.advertised["properties"]
+        with self._errors_within(file=SUFFIX):
+            return compile_local_state(self.definition.sidecar, properties, limits=self.limits)
 
     @cached_property
     def feed(self) -> Feed | None:
@@ -276,8 +288,8 @@ class Widget:
         Raises:
             WidgetError: One cannot be made.
         """
-        _ = self.drawing, self.schema, self.summary, self.filler, self.checks, self.feed
-        _ = self.bound_actions
+        _ = self.drawing, self.schema, self.summary, self.filler, self.checks, self.local
+        _ = self.feed, self.bound_actions
 
     def set_entry(self, entry: bytes) -> None:
         """Record the widget's entry in a list of tools, as admission made it."""
@@ -340,14 +352,21 @@ class Widget:
         given += [] if studio is None else [dict(studio.default_state)]
         return tuple(filter(self.schema.admits, given))
 
-    def fill(self, arguments: Mapping[str, Any], identity: str = "") -> Mapping[str, Any]:
-        """Fill in defaults, ids and derived arguments.
+    def fill(
+        self,
+        arguments: Mapping[str, Any],
+        identity: str = "",
+        state: Mapping[str, Any] | None = None,
+    ) -> Mapping[str, Any]:
+        """Fill in defaults, ids, derived arguments and the local state.
 
         Args:
             arguments: Valid arguments, by property.
             identity: The source of ids; by default the arguments themselves.
+            state: The complete local state; None for the first one.
         """
-        return self.filler.fill(self.schema.with_defaults(dict(arguments)), identity)
+        state = self.definition.sidecar.state if state is None else state
+        return self.filler.fill(self.schema.with_defaults(dict(arguments)), identity, state)
 
     def call(
         self, arguments: Mapping[str, Any], *, strict: bool = False, identity: str = ""
@@ -377,13 +396,24 @@ class Widget:
             example=lambda: self._authors,
         )
 
-    def draw(self, checked: ValidArguments, *, identity: str = "") -> Render:
+    def draw(
+        self,
+        checked: ValidArguments,
+        *,
+        identity: str = "",
+        state: Mapping[str, Any] | None = None,
+    ) -> Render:
         """Render valid arguments.
+
+        Args:
+            checked: The arguments.
+            identity: The source of ids that the arguments leave out.
+            state: The complete local state; None for the first one.
 
         Raises:
             CallError: The template fails on them.
         """
-        filled = self.fill(checked.arguments, identity)
+        filled = self.fill(checked.arguments, identity, state)
         output = self.drawing.rendering(filled)
         try:
             root, json = parse_tree(output.text)
@@ -392,7 +422,12 @@ class Widget:
             reason = "" if self.definition.sidecar.sensitive else f": {error}"
             raise CallError("W2004", f"the template's output is no widget{reason}") from None
         return Render(
-            tree=root, json=json, arguments=filled, steps=output.steps, coerced=checked.coerced
+            tree=root,
+            json=json,
+            arguments=filled,
+            steps=output.steps,
+            coerced=checked.coerced,
+            valid=checked.arguments,
         )
 
     def tree(self, arguments: Mapping[str, Any]) -> dict[str, Any]:

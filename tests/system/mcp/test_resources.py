@@ -19,7 +19,7 @@ from widgetd.mcp.resources import Resources
 from widgetd.mcp.server import Server, ServerOptions
 from widgetd.render.entry import page_meta, view_uri
 from widgetd.store.factory import local_store
-from widgetd.widget.page_program import page_program
+from widgetd.widget.page_program import page_program, program_digest
 
 PICTURE = (
     '{"type":"Card","children":[{"type":"Image","src":"https://images.example.com/a.png"},'
@@ -168,7 +168,9 @@ async def test_page_holds_the_program_of_its_widget(registry: Registry) -> None:
     assert found is not None
     page = await text_of(found)
 
-    start = '<html><head><script type="application/json" id="widgetd-program">'
+    digest = program_digest(page_program(made))
+    start = '<html><head><script type="application/json" id="widgetd-program"'
+    start += f' data-digest="{digest}">'
     assert page.startswith(start)
     program = json.loads(page.removeprefix(start).partition("</script>")[0])
     assert program == json.loads(page_program(made))

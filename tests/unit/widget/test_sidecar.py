@@ -100,7 +100,7 @@ def test_no_sidecar_and_an_empty_one_say_nothing() -> None:
                 "ui_type, summary, summary_fields, sensitive, permission, version, provider, "
                 "priority, render_mode, preload, min_client_version, deprecated, migration_guide, "
                 "cache, profile, image_origins, ids, derived, source, program, schema, "
-                "summary_data, examples, actions, feed"
+                "summary_data, examples, actions, state, local, feed"
             ),
         ),
         ("tags = 'x'", "line 1: 'tags' cannot be 'x'; write a list"),

@@ -28,6 +28,8 @@ export interface Surface {
   picture(): string;
   /** The render's version that is shown. */
   version(): number;
+  /** The local state in which it is shown, as an argument. */
+  state(): { readonly state?: JsonObject };
   /** Tells whether each press takes the action again. */
   repeats(type: string): boolean;
   show(result: Rendered): void;
@@ -157,6 +159,7 @@ export class Dispatcher {
       render_id: this.#surface.renderId(),
       action: action.type,
       payload: payload ?? {},
+      ...this.#surface.state(),
       idempotency_key: deed.key,
     });
     if (result.tree) this.#surface.show(result);
@@ -242,7 +245,7 @@ function digest(value: unknown): string {
 }
 
 /** `crypto.randomUUID` is missing where the page has no secure origin. */
-function freshKey(): string {
+export function freshKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -16,6 +16,8 @@ export interface Trigger {
   readonly pending: boolean;
   /** The host can take this action; a control without an action is merely inert. */
   readonly possible: boolean;
+  /** The action changes the page alone. */
+  readonly isLocal: boolean;
   fire(field?: Fields): void;
   /** For the element that a user acts on: which action that takes. */
   readonly mark: { readonly "data-action": string | undefined };
@@ -57,5 +59,6 @@ export function useTrigger(kind: TriggerKind, action: Action | undefined, label:
     }
   };
   const mark = { "data-action": action?.type };
-  return { pending, possible: !action || stage.can(action), fire, mark };
+  const isLocal = action !== undefined && stage.isLocal(action.type);
+  return { pending, possible: !action || stage.can(action), isLocal, fire, mark };
 }

@@ -9,9 +9,9 @@ export const PROGRAM_ID = "widgetd-program";
 
 /** Returns the program that the page holds: `<script type="application/json" id=…>`. */
 export function readProgram(): PageProgram | undefined {
-  const json = document.getElementById(PROGRAM_ID)?.textContent;
+  const { textContent: json, dataset } = document.getElementById(PROGRAM_ID) ?? {};
   const program: unknown = json ? JSON.parse(json) : undefined;
-  return isObject(program) ? (program as unknown as PageProgram) : undefined;
+  return isObject(program) ? ({ ...program, ...dataset } as unknown as PageProgram) : undefined;
 }
 
 export interface Drawing {
@@ -45,6 +45,11 @@ export class ArgumentDrawer {
     if (this.#isStopped) return;
     if (!this.#pending) requestAnimationFrame(() => this.#drawPending());
     this.#pending = { args, isWhole };
+  }
+
+  /** Draws again: another call is shown. */
+  resume(): void {
+    this.#isStopped = false;
   }
 
   /** Leaves the picture to the result, which has come. */

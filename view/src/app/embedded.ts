@@ -1,20 +1,23 @@
 /** Keeps the screen in step with the host: what it says is shown, what the user does is sent. */
 
 import { type Action, actionsIn, labelOf } from "../actions/action";
-import { Dispatcher, quoted, type Surface } from "../actions/dispatch";
+import { ACTION_TOOL, Dispatcher, freshKey, quoted, type Surface } from "../actions/dispatch";
 import type { HostContext } from "../host/context";
 import { Follower } from "../host/follow";
-import type { Host, HostEvents } from "../host/host";
+import { Failure, type Host, type HostEvents } from "../host/host";
 import { recover } from "../host/recover";
 import type { Rendered } from "../host/result";
 import { RpcError } from "../host/rpc";
 import { isSame, type PageProgram } from "../program/draw";
+import { type IconSet, readIcons } from "../style/icons";
 import type { JsonObject, WidgetNode } from "../tree/node";
 import { ArgumentDrawer, type Drawing } from "./arguments";
 import { openWindow } from "./link";
+import { LocalState } from "./local";
 import { announceReady } from "./ready";
 import { Screen } from "./screen";
 import { type SizeWatch, watchSize } from "./size";
+import { type ActionOutcome, type ActionRequest, NO_PROBLEMS } from "./stage";
 import type { Notice, View } from "./view";
 
 export class Embedded implements HostEvents, Surface {
@@ -34,9 +37,17 @@ export class Embedded implements HostEvents, Surface {
   readonly #drawer: ArgumentDrawer | undefined;
   /** What the page drew from the arguments, as long as no result has come. */
   #drawn: WidgetNode | undefined;
+  readonly #local: LocalState;
+  /** Of what a local action may show that the result did not. */
+  readonly #icons: IconSet;
+  /** Settles once the server has answered the last local action. */
+  #answered: Promise<unknown> = Promise.resolve();
+  #newest: ActionRequest | undefined;
 
   constructor(element: HTMLElement, host: Host, program?: PageProgram) {
     this.#host = host;
+    this.#local = new LocalState(program);
+    this.#icons = readIcons(program?.icons);
     this.#drawer = program && new ArgumentDrawer(program, (drawing) => this.#preview(drawing));
     this.#dispatcher = new Dispatcher(host, this);
     this.#follower = new Follower(
@@ -46,7 +57,11 @@ export class Embedded implements HostEvents, Surface {
     );
     this.#screen = new Screen(element, {
       can: (action) => this.#can(action),
-      act: (request) => this.#dispatcher.send(request),
+      isLocal: (type) => this.#local.has(type),
+      act: (request) =>
+        this.#local.has(request.action.type)
+          ? this.#actLocally(request)
+          : this.#dispatcher.send(request),
       openLink: (url) => void this.#openLink(url),
       drawn: () => this.#measure(),
     });
@@ -79,7 +94,11 @@ export class Embedded implements HostEvents, Surface {
   }
 
   inputArrived(args: JsonObject, isWhole: boolean): void {
-    if (isWhole) this.#arguments = args;
+    if (isWhole) {
+      if (this.#latest && this.#arguments && !isSame(args, this.#arguments)) this.#beginAnew();
+      if (!this.#latest) this.#local.begin(args);
+      this.#arguments = args;
+    }
     this.#screen.update({ loading: true, notice: undefined });
     this.#drawer?.draw(args, isWhole);
   }
@@ -88,20 +107,68 @@ export class Embedded implements HostEvents, Surface {
   #preview({ tree, icons, isWhole }: Drawing): void {
     this.#drawn = tree;
     this.#screen.update({ tree, icons });
-    if (isWhole) setTimeout(() => this.#explainPreview(tree), PATIENCE_MS);
+    if (isWhole) setTimeout(() => this.#explainPreview(), PATIENCE_MS);
+  }
+
+  /** Another call is shown in the same page: a gallery's arguments were edited. */
+  #beginAnew(): void {
+    this.#follower.stop();
+    this.#latest = undefined;
+    this.#screen.update({ renderId: undefined, version: 1 });
+    this.#drawer?.resume();
   }
 
   /** Says that the controls are off, where no result has come for a while. */
-  #explainPreview(tree: WidgetNode): void {
-    if (this.#drawn !== tree) return;
-    const isInert = [...actionsIn(tree)].length > 0;
+  #explainPreview(): void {
+    if (!this.#drawn) return;
+    const isInert = this.#outward(this.#drawn).length > 0;
     this.#screen.update({ loading: false, ...(isInert && { notice: VIEW_ONLY }) });
     void announceReady();
   }
 
   /** Without a render the server knows nothing that an action could be about. */
   #can(action: Action): boolean {
-    return !this.#drawn && this.#dispatcher.can(action);
+    if (!this.#local.has(action.type)) return !this.#drawn && this.#dispatcher.can(action);
+    return this.#local.isOwn || (!!this.renderId() && this.#host.can("serverTools"));
+  }
+
+  /** Returns the actions of a tree that leave the page. */
+  #outward(tree: WidgetNode | undefined): Action[] {
+    return [...actionsIn(tree)].filter(({ type }) => !this.#local.has(type));
+  }
+
+  /** Takes an action that changes the page alone; where it has no program, the server draws it. */
+  async #actLocally(request: ActionRequest): Promise<ActionOutcome> {
+    const { action, payload, label, isChange } = request;
+    try {
+      const tree = this.#local.act(action.type, payload);
+      if (tree) {
+        if (this.#drawn) this.#drawn = tree;
+        this.#screen.update({ tree, icons: { ...this.#screen.view.icons, ...this.#icons } });
+        return NO_PROBLEMS;
+      }
+      this.#newest = request;
+      const answer = this.#answered.then(async () => {
+        // Of changes that waited, the last one says it all.
+        if (isChange && this.#newest !== request) return;
+        const result = await this.#host.callTool(ACTION_TOOL, {
+          render_id: this.renderId(),
+          action: action.type,
+          payload: payload ?? {},
+          ...this.state(),
+          idempotency_key: freshKey(),
+        });
+        if (!result.tree) throw new Failure("the server drew nothing");
+        this.show(result);
+      });
+      this.#answered = answer.catch(() => undefined);
+      await answer;
+    } catch (error) {
+      this.#host.log("warning", { action: action.type, detail: String(error) });
+      const text = `${quoted(label)} did not go through.`;
+      this.#screen.update({ notice: { kind: "problem", text } });
+    }
+    return NO_PROBLEMS;
   }
 
   resultArrived(result: Rendered): void {
@@ -119,7 +186,7 @@ export class Embedded implements HostEvents, Surface {
     await this.#handshake;
     const found = await recover(this.#host, stripped, this.#arguments);
     if (this.#latest !== stripped) return;
-    if (!found?.tree && this.#drawn) this.#explainPreview(this.#drawn);
+    if (!found?.tree && this.#drawn) this.#explainPreview();
     else this.show(found ?? stripped);
   }
 
@@ -150,8 +217,8 @@ export class Embedded implements HostEvents, Surface {
     this.#latest = result;
     this.#replacePreview(result.tree);
     this.#screen.update({
-      tree: result.tree,
-      icons: result.icons,
+      tree: this.#local.take(result.local, result.tree),
+      icons: { ...this.#icons, ...result.icons },
       renderId: result.renderId ?? renderId,
       version: result.version,
       loading: false,
@@ -172,13 +239,19 @@ export class Embedded implements HostEvents, Surface {
     const drawn = this.#drawn;
     this.#drawer?.stop();
     this.#drawn = undefined;
-    if (drawn && tree && this.#drawer?.isWhole && !isSame(drawn, tree)) {
+    if (!drawn || !tree || this.#local.isMoved) return;
+    if (this.#drawer?.isWhole && !isSame(drawn, tree)) {
       this.#host.log("warning", { event: "tree.differed" });
     }
   }
 
   version(): number {
     return this.#screen.view.version;
+  }
+
+  state(): { readonly state?: JsonObject } {
+    const { state } = this.#local;
+    return Object.keys(state).length ? { state } : {};
   }
 
   repeats(type: string): boolean {
@@ -217,7 +290,7 @@ export class Embedded implements HostEvents, Surface {
   #explainInertness(): void {
     if (!this.#isSettled) return;
     const { tree, notice } = this.#screen.view;
-    const inert = [...actionsIn(tree)].some((action) => !this.#dispatcher.can(action));
+    const inert = this.#outward(tree).some((action) => !this.#dispatcher.can(action));
     if (inert && !notice && !this.#drawn) this.#screen.update({ notice: INERT });
   }
 
@@ -238,7 +311,7 @@ const PATIENCE_MS = 2000;
 
 const VIEW_ONLY: Notice = {
   kind: "info",
-  text: "This is drawn from the arguments alone; its controls turn on when the result arrives.",
+  text: "This is drawn from the arguments alone; controls that need a server are off.",
 };
 
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));

@@ -9,7 +9,7 @@ import { Page } from "./Page";
 import type { Stage } from "./stage";
 import { NO_CONTEXT, type View } from "./view";
 
-export interface Services extends Pick<Stage, "can" | "act" | "openLink"> {
+export interface Services extends Pick<Stage, "can" | "isLocal" | "act" | "openLink"> {
   /** Hears of every new picture. */
   drawn?(): void;
 }

@@ -27,6 +27,8 @@ export interface Stage {
   /** Names of the fields that a Label describes. */
   readonly labelled: ReadonlySet<string>;
   can(action: Action): boolean;
+  /** Tells whether actions of this type change the page alone. */
+  isLocal(type: string): boolean;
   act(request: ActionRequest): Promise<ActionOutcome>;
   openLink(url: string): void;
 }
@@ -38,6 +40,7 @@ export const StageContext = createContext<Stage>({
   icons: {},
   labelled: new Set(),
   can: () => true,
+  isLocal: () => false,
   act: async () => NO_PROBLEMS,
   openLink: () => {},
 });

@@ -1,5 +1,6 @@
 /** Input, Textarea, Checkbox and RadioGroup: the browser's own fields, dressed. */
 
+import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 import { action } from "../actions/action";
 import { useTrigger } from "../actions/trigger";
@@ -28,6 +29,8 @@ const typedSchema = {
 const inputSchema = {
   ...typedSchema,
   inputType: oneOf(["number", "email", "text", "password", "tel", "url"], "text"),
+  /** Ours: ChatKit's inputs only belong to forms. */
+  onChangeAction: action,
   pill: flag(false),
 };
 const textareaSchema = {
@@ -60,6 +63,13 @@ function Input(props: Props<typeof inputSchema>) {
   const ref = useRef<HTMLInputElement>(null);
   const field = useField(props.name, props.placeholder);
   const entry = useEntry(ref, { ...props, grows: false, maxRows: undefined });
+  const change = useTrigger(
+    "change",
+    props.onChangeAction,
+    props.placeholder ?? readable(props.name),
+  );
+  const told = (event: JSX.TargetedEvent<HTMLInputElement>): void =>
+    change.fire(new Map([[props.name, event.currentTarget.value]]));
   return (
     <div class="field" {...field.listeners}>
       <input
@@ -75,8 +85,11 @@ function Input(props: Props<typeof inputSchema>) {
         required={props.required}
         pattern={props.pattern}
         disabled={props.disabled}
+        {...change.mark}
         {...field.attributes}
         {...entry}
+        // A server is told once the user leaves the field, not of each letter.
+        {...(change.isLocal ? { onInput: told } : { onChange: told })}
       />
       {field.problem}
     </div>

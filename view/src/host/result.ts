@@ -35,8 +35,19 @@ export interface Rendered {
   readonly widget: string | undefined;
   /** Why the call failed, in words for people; they are not told what only a model can mend. */
   readonly reason: string;
+  /** Of a widget with a local state. */
+  readonly local: LocalMark | undefined;
   /** What the server found wrong, by field. */
   readonly problems: Readonly<Record<string, string>>;
+}
+
+/** The state in which the tree was drawn, the actions that change it, and what a page needs. */
+export interface LocalMark {
+  readonly state: JsonObject;
+  readonly actions: readonly string[];
+  /** The digest of the program by which a page draws the next tree from `args`. */
+  readonly program: string | undefined;
+  readonly args: JsonObject | undefined;
 }
 
 /** How the text of each of the server's errors begins. */
@@ -69,6 +80,7 @@ export function readResult(given: JsonObject): Rendered {
     isForeign: result.isError === true && !at(meta, "widgetd/error") && !OWN_ERROR.test(text),
     text: text.replace(NAMED, ""),
     reason: reasonOf(at(meta, "widgetd/error")),
+    local: localOf(at(meta, "widgetd/render", "local")),
     problems: problemsOf(at(data, "validationErrors")),
   };
 }
@@ -129,6 +141,17 @@ function textOf(content: unknown): string {
   return blocks
     .flatMap(({ type, text }) => (type === "text" && typeof text === "string" ? text : []))
     .join("\n");
+}
+
+function localOf(mark: unknown): LocalMark | undefined {
+  if (!isObject(mark)) return undefined;
+  const object = (value: unknown) => (isObject(value) ? value : undefined);
+  return {
+    state: object(mark.state) ?? {},
+    actions: namesIn(mark.actions),
+    program: name(mark.program),
+    args: object(mark.arguments),
+  };
 }
 
 /** A field's problem is a sentence or several. */

@@ -1,6 +1,6 @@
 /** Draws a widget from raw arguments: what a call need not say, then the program, then the tree. */
 
-import { isRoot, type WidgetNode } from "../tree/node";
+import { isRoot, type JsonObject, type WidgetNode } from "../tree/node";
 import { allowSteps, type Program, run } from "./run";
 import {
   type Dict,
@@ -44,14 +44,38 @@ export interface PageProgram extends Program {
   /** The arguments that the server makes up. */
   readonly ids?: readonly string[];
   readonly icons?: unknown;
+  /** Names that the template reads beside the arguments, with their first values. */
+  readonly state?: Dict;
+  /** What local actions assign to those: by type, a program for each name. */
+  readonly local?: Readonly<Record<string, Readonly<Record<string, Program>>>>;
+  /** Of the program's own text; results of the same program name it. */
+  readonly digest?: string;
 }
 
 type Path = readonly (string | number)[];
 
 /** Draws arguments that are all there; throws `Failure` where the program cannot. */
-export function drawWhole(program: PageProgram, args: Dict): WidgetNode {
+export function drawWhole(program: PageProgram, args: Dict, state?: Dict): WidgetNode {
   allowSteps();
-  return rooted(program, run(program, filled(program, args)));
+  return rooted(program, run(program, filled(program, args, state)));
+}
+
+/** Returns the state after a local action; throws `Failure` where an expression fails. */
+export function act(
+  program: PageProgram,
+  args: Dict,
+  state: Dict,
+  type: string,
+  given: Value,
+): Dict {
+  allowSteps();
+  const payload = isDict(given) ? given : isNothing(given) ? {} : { value: given };
+  const known = { ...filled(program, args, state), payload };
+  const made = { ...state };
+  for (const [name, each] of Object.entries(program.local?.[type] ?? {})) {
+    made[name] = JSON.parse(tojson(run(each, known)));
+  }
+  return made;
 }
 
 /**
@@ -67,7 +91,7 @@ export function drawPartial(program: PageProgram, args: Dict): WidgetNode {
   const last = at(args, path);
   const isGrowing = isText(last) ? /\s/.test(last) : isHolder(last);
   const known = isGrowing ? args : (without(args, path) as Dict);
-  const made = filled(program, known, path);
+  const made = filled(program, known, undefined, path);
   const growing = new Set<Value>();
   let value: Value = made;
   for (const key of [...path, ""]) {
@@ -78,8 +102,8 @@ export function drawPartial(program: PageProgram, args: Dict): WidgetNode {
   return rooted(program, run(program, made, growing));
 }
 
-/** Tells whether two trees are the same; those too large to compare pass for it. */
-export function isSame(left: WidgetNode, right: WidgetNode): boolean {
+/** Tells whether two trees, or arguments, are the same; those too large to compare pass for it. */
+export function isSame(left: JsonObject, right: JsonObject): boolean {
   allowSteps();
   try {
     return equal(left, right);
@@ -148,13 +172,13 @@ function tidy(node: object): void {
 // --- what a call need not say ---
 
 /** Fills in what the server fills in; nothing on `growing`, the path to what came last. */
-function filled(program: PageProgram, args: Dict, growing?: Path): Dict {
+function filled(program: PageProgram, args: Dict, state = program.state, growing?: Path): Dict {
   let value: Value = program.kinds ? (coerced(program.kinds, args) ?? args) : args;
   if (program.defaults) value = withDefaults(program.defaults, value, growing);
   // The server makes ids of what only it knows; until then a placeholder keeps payloads whole.
-  const made = { ...(value as Dict) };
+  const made = { ...(value as Dict), ...state };
   for (const name of growing ? [] : (program.ids ?? [])) made[name] ??= `~${name}`;
-  value = growing && !program.ids?.length ? value : made;
+  value = made;
   for (const [path, each] of Object.entries(program.derived ?? {})) {
     value = derived(value, path.split("."), {}, each, growing);
   }

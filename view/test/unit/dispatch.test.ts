@@ -38,6 +38,7 @@ function stand(
     renderId: () => renderId,
     picture: () => picture,
     version: () => version,
+    state: () => ({}),
     repeats: (type) => type === "count.up",
     show: ({ tree }) => shown.push(tree),
     say: ({ kind, text }) => {

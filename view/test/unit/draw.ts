@@ -32,6 +32,7 @@ export function drawWith(
     icons: readIcons(icons),
     labelled: new Set(),
     can: () => true,
+    isLocal: () => false,
     act: async () => ({ problems: {} }),
     openLink: () => undefined,
   };

@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { act } from "../../src/program/draw";
 import { isHolder, type Program, run } from "../../src/program/run";
 import { allowSteps, type Dict, Failure, tojson, type Value } from "../../src/program/values";
 
@@ -27,9 +28,16 @@ function viewText(value: Value): string {
   return tojson(Array.isArray(value) && value.length === 1 ? value[0] : value);
 }
 
+/** The state after the local action `go`, which assigns `program` to `at`. */
+function stateText(program: Program, { x, at, payload }: Dict): string {
+  const local = { go: { at: program } };
+  return tojson(act({ n: 1, a: {}, local }, { x }, { at }, "go", payload));
+}
+
 function outcome({ program, kind }: Case, args: Dict): string | null {
   allowSteps();
   try {
+    if (kind === "local") return stateText(program, args);
     const made = run(program, args);
     return kind === "view" ? viewText(made) : String(made);
   } catch (error) {

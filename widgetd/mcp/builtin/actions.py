@@ -37,20 +37,30 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
     `repeated` says that the action was accepted before under the same key, so that a page that
     was mounted again does not tell the model of it again.
 
+    A local action changes nothing here: its answer is the widget in the page's next state.
+
     Raises:
         CallError: There is no such render (W2007), it offers no such action (W2401), the payload
-            does not fit (W2404) or is too large (W2403), too many actions are unread (W2402), or
-            the process is shutting down (W2405).
+            does not fit (W2404) or is too large (W2403), the widget has no such state (W2002),
+            too many actions are unread (W2402), or the process is shutting down (W2405).
     """
     store, render_id = context.store, arguments["render_id"]
-    key = arguments["idempotency_key"]
+    key, state = arguments["idempotency_key"], arguments["state"]
     remembered = f"widget_action {render_id} {key}"
     answer = await store.idempotency.recall(remembered)
     if answer is not None and not await context.rendering.hides_render(render_id, context.caller):
         return structured_result({**answer, "repeated": True})
     render = await context.rendering.load(render_id, context.caller)
-    offered = _offered_action(find_tree_actions(orjson.loads(render.tree)), arguments["action"])
     widget = context.caller.snapshot.widgets.get(render.tool)
+    if widget is not None and (name := arguments["action"]) in widget.definition.sidecar.local:
+        drawn = await context.rendering.draw_state(
+            render, widget, state, name, arguments["payload"]
+        )
+        return context.rendering.result(drawn, context.caller, is_for_page=True)
+    if widget is not None and state:
+        # In another state the widget may offer other actions.
+        render = await context.rendering.draw_state(render, widget, state)
+    offered = _offered_action(find_tree_actions(orjson.loads(render.tree)), arguments["action"])
     sensitive = () if widget is None else widget.definition.sidecar.sensitive
     try:
         payload = offered.accept(arguments["payload"], sensitive)
@@ -161,6 +171,7 @@ TOOLS = (
                 "payload": argument(
                     "object", "The action's payload, with the fields of its form.", default={}
                 ),
+                "state": argument("object", "The page's local state.", default={}),
                 "idempotency_key": argument(
                     "string",
                     "New for each thing that the user does, the same when trying again.",

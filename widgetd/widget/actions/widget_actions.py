@@ -111,7 +111,9 @@ def find_widget_actions(widget: Widget) -> tuple[WidgetAction, ...]:
 
 def collect_actions(definition: Definition, trees: Iterable[Tree]) -> tuple[WidgetAction, ...]:
     """Return the actions in trees that are already rendered, and in the template."""
-    notes, text = definition.sidecar.actions, definition.template or definition.view
+    sidecar, text = definition.sidecar, definition.template or definition.view
+    descriptions = {name: note.description for name, note in sidecar.actions.items()}
+    descriptions |= dict.fromkeys(sidecar.local, _LOCAL)
     found: dict[str, list[Trigger]] = {}
     for trigger in chain.from_iterable(map(iterate_triggers, trees)):
         found.setdefault(trigger.type, []).append(trigger)
@@ -125,9 +127,12 @@ def collect_actions(definition: Definition, trees: Iterable[Tree]) -> tuple[Widg
                 open=True,
             )
     return tuple(
-        replace(action, description=notes[name].description) if name in notes else action
+        replace(action, description=descriptions[name]) if name in descriptions else action
         for name, action in known.items()
     )
+
+
+_LOCAL = "Changes only what the page shows; no one is told."
 
 
 def _render_samples(widget: Widget) -> Iterator[Tree]:

@@ -31,6 +31,18 @@ DRAWN_INSIDE = ("ListView",)
 """Roots that Studio builds and draws inside others, though the Python package knows them alone."""
 
 
+OWN_PROPERTIES: Mapping[str, Mapping[str, str]] = {
+    "Input": {
+        "onChangeAction": "Action dispatched at each letter if it is local, else when the user "
+        "leaves the field. widgetd's views have it; ChatKit's inputs only belong to forms."
+    }
+}
+"""Properties that ChatKit lacks, by component, with their descriptions.
+
+A filter that acts as one types needs an action of an input.
+"""
+
+
 @cache
 def load_chatkit_widgets() -> ModuleType:
     """Import the module `chatkit.widgets` on first use; no other module imports it.
@@ -104,6 +116,10 @@ class Component:
         children = "children" in self.model.model_fields
         described = _describe_properties(self.model) if children else self.model
         schema = TypeAdapter(described).json_schema(schema_generator=_PropertySchema)
+        if own := OWN_PROPERTIES.get(self.type):
+            known = load_vocabulary().components["Checkbox"].schema
+            schema.setdefault("$defs", {}).update(known["$defs"])
+            schema["properties"] |= {name: dict(known["properties"][name]) for name in own}
         _add_descriptions(schema, self.documentation)
         texts = _load_data("vocabulary.json")["documentation"]
         for name, part in schema.get("$defs", {}).items():
@@ -115,7 +131,10 @@ class Component:
         """The docstrings of ChatKit's properties, `children` among them, by property."""
         texts = _load_data("vocabulary.json")["documentation"]
         bases = () if self.model is None else reversed(self.model.__mro__)
-        return {name: text for base in bases for name, text in texts.get(base.__name__, {}).items()}
+        theirs = {
+            name: text for base in bases for name, text in texts.get(base.__name__, {}).items()
+        }
+        return theirs | dict(OWN_PROPERTIES.get(self.type, {}))
 
 
 @cache

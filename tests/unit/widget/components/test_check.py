@@ -8,7 +8,7 @@ import pytest
 from tests.support.vocabulary import COPY, read_vocabulary
 from widgetd.schema.validator import compile_schema
 from widgetd.widget.components import check_tree, load_vocabulary
-from widgetd.widget.components.vocabulary import TYPESCRIPT_ONLY
+from widgetd.widget.components.vocabulary import OWN_PROPERTIES, TYPESCRIPT_ONLY
 
 
 def said(*children: dict[str, Any], **root: Any) -> list[str]:
@@ -284,7 +284,8 @@ def test_every_component_of_chatkit_says_what_its_properties_may_be_as_json_sche
             for name, field in component.model.model_fields.items()
             if name != "children"
         }
-        assert component.schema["properties"].keys() == fields.keys()
+        own = OWN_PROPERTIES.get(name, {})
+        assert component.schema["properties"].keys() == fields.keys() | own.keys()
         assert set(component.schema.get("required", ())) == {
             name for name, field in fields.items() if field.is_required()
         }
