@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 import pydantic
 
-from widgetd.text_search import compile_pattern
+from widgetd.text_search import Match, compile_pattern
 
 MIN_CHARS = 8
 """Of a secret that is removed from texts; shorter ones occur by chance."""
@@ -27,7 +27,6 @@ MAX_PLAIN_PATH_CHARS = 3
 MASK = "**********"
 
 _ADDRESS = compile_pattern(r"://[^\s\"'<>]+")
-
 _known: dict[str, int] = {}
 _forms: tuple[str, ...] = ()
 
@@ -48,13 +47,10 @@ class SecretUrl(pydantic.Secret[str]):
 
     def __init__(self, value: str) -> None:
         super().__init__(value)
-        try:
-            parts = urlsplit(value)
-        except ValueError:
-            return
-        steps = [step for step in parts.path.split("/") if len(step) >= MIN_PATH_CHARS]
-        for part in (parts.password or "", *steps, *(text for _, text in parse_qsl(parts.query))):
-            conceal(part)
+        conceal_credentials(value)
+        for step in value.partition("://")[2].partition("?")[0].split("/")[1:]:
+            if len(step) >= MIN_PATH_CHARS:
+                conceal(step)
 
     def _display(self) -> str:
         origin, address = origin_of(self.get_secret_value()), self.get_secret_value()
@@ -68,6 +64,16 @@ def conceal(value: str) -> None:
     if len(value) >= MIN_CHARS:
         _known[value] = _known.get(value, 0) + 1
         _rebuild()
+
+
+def conceal_credentials(address: str) -> None:
+    """Remove the password and the query's values of `address` from every text from now on."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return
+    for part in (parts.password or "", *(text for _, text in parse_qsl(parts.query))):
+        conceal(part)
 
 
 @contextmanager
@@ -110,6 +116,17 @@ def origin_of(address: str) -> str:
     authority, _, socket = path.partition("/")
     host = authority.rpartition("@")[2] or f"/{socket}"
     return f"{scheme}{separator}{host}" if separator else ""
+
+
+def hide_credentials(text: str) -> str:
+    """Return `text` with each address in it without user, password, query and fragment."""
+    return _ADDRESS.sub(_without_credentials, text)
+
+
+def _without_credentials(found: Match[str]) -> str:
+    address = found[0].removeprefix("://").partition("?")[0].partition("#")[0]
+    authority, slash, path = address.partition("/")
+    return f"://{authority.rpartition('@')[2]}{slash}{path}"
 
 
 def shorten_addresses(text: str) -> str:

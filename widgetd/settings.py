@@ -29,7 +29,7 @@ from widgetd.chat import OPENAI_URL
 from widgetd.errors import ConfigError
 from widgetd.errors.expected import advise
 from widgetd.files.folder import bundled_folder
-from widgetd.redaction import Secret, SecretUrl
+from widgetd.redaction import Secret, SecretUrl, conceal_credentials, hide_credentials
 from widgetd.text_search import nearest
 
 FILE = "widgetd.toml"
@@ -256,6 +256,12 @@ class Settings(BaseModel):
         public = (urlsplit(self.public_url).netloc,) if self.public_url else ()
         return (*self.allowed_host, *public)
 
+    @field_validator("jwt_jwks", "jwt_issuer")
+    @classmethod
+    def _conceal(cls, value: str) -> str:
+        conceal_credentials(value)
+        return value
+
     @field_validator("public_url")
     @classmethod
     def _public_url(cls, value: str) -> str:
@@ -345,7 +351,7 @@ def settle(
             shown = f"--{name.replace('_', '-')}"
         elif origin.endswith(".toml"):
             shown = f"{_locate(file or Path(FILE), name)}: {name}"
-        problem = f"{shown} cannot be {first['input']!r}"
+        problem = hide_credentials(f"{shown} cannot be {first['input']!r}")
         if name in SECRETS:
             problem = f"the value of {shown} cannot be used"
         raise ConfigError("W0002", problem, advise(first)) from None

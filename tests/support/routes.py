@@ -17,6 +17,7 @@ from starlette.routing import Route
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.widgets import widget_file
 from widgetd.access.principal import SCOPES
+from widgetd.mcp.server import Server
 from widgetd.web.app import app
 
 OPERATIONS = Path(__file__).parents[2] / "docs" / "operations.md"
@@ -51,12 +52,19 @@ BODIES = {
 STREAMS = {"/gallery/live", "/chat/live"}
 
 
-def record_routes(monkeypatch: pytest.MonkeyPatch) -> list[Route]:
-    """Return a list that will hold the routes of the daemon that a test serves."""
+def record_routes(
+    monkeypatch: pytest.MonkeyPatch, servers: list[Server] | None = None
+) -> list[Route]:
+    """Return a list that will hold the routes of the daemon that a test serves.
+
+    `servers` will hold its server.
+    """
     found: list[Route] = []
 
-    def recording_app(*arguments: Any, **options: Any) -> Starlette:
-        made = app(*arguments, **options)
+    def recording_app(server: Server, *arguments: Any, **options: Any) -> Starlette:
+        made = app(server, *arguments, **options)
+        if servers is not None:
+            servers.append(server)
         found.extend(route for route in made.routes if isinstance(route, Route))
         return made
 

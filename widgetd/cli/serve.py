@@ -16,6 +16,7 @@ from widgetd.cli.options import Flags, complain, count_of, print_json, scan_widg
 from widgetd.daemon.startup import defer_model_builds, gc_paused, hide_package
 from widgetd.errors import ConfigError
 from widgetd.files.folder import bundled_folder
+from widgetd.redaction import hide_credentials
 from widgetd.settings import Settings, folder_of, require_files_outside, settle
 
 DEV_TOOLSETS = ("author", "operate", "pictures")
@@ -217,7 +218,7 @@ def settings(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type
     values = settled.settings.model_dump(mode="json")
     width = max(map(len, values))
     for name, value in values.items():
-        shown = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        shown = hide_credentials(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
         print(f"{name:{width}}  {shown}  ({settled.origins[name]})")
     return 0
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -44,7 +45,7 @@ def routes(
     def route(page: WebPage[Site]) -> PageRoute:
         async def answer(request: Request) -> Response:
             try:
-                result = await page.view(site, request)
+                return _response(page, await page.view(site, request))
             except RefusedError as error:
                 return error.response(page.headers)
             except Exception as error:  # noqa: BLE001 - the boundary of one request
@@ -53,11 +54,6 @@ def routes(
                 )
                 problem = "this failed here, and is in the log; try again"
                 return json_response({"error": problem}, 500, page.headers)
-            if isinstance(result, Response):
-                return result
-            if page.template:
-                return HTMLResponse(html(page.template, result), headers=page.headers)
-            return json_response(result, headers=page.headers)
 
         page_route = PageRoute(page, answer)
         if guard is not None and page.scopes is not None:
@@ -65,6 +61,14 @@ def routes(
         return page_route
 
     return [route(page) for page in pages]
+
+
+def _response(page: WebPage[Any], result: Any) -> Response:
+    if isinstance(result, Response):
+        return result
+    if page.template:
+        return HTMLResponse(html(page.template, result), headers=page.headers)
+    return json_response(result, headers=page.headers)
 
 
 def app(

@@ -58,6 +58,16 @@ class Traffic:
             started_s = perf_counter()
             try:
                 await app(scope, exchange.receive, exchange.send)
+            except Exception as error:
+                # Of a page, its own handler says so; this is what failed before or beside one.
+                if exchange.status != 500:
+                    raise  # a client that left in the middle of its answer
+                _log.error(
+                    "request.crashed",
+                    route=route_of(scope),
+                    error=type(error).__name__,
+                    exc_info=True,
+                )
             finally:
                 method = scope["method"] if scope["method"] in _METHODS else OTHER
                 route = route_of(scope)

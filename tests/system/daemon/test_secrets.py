@@ -22,7 +22,7 @@ from widgetd.redaction import (
     redact,
     shorten_addresses,
 )
-from widgetd.settings import SECRETS
+from widgetd.settings import SECRETS, Settings
 
 ADDRESS = "https://ada:PASSWORD-1234@hooks.example:8443/services/PATH-TOKEN-123456?key=QUERY-9876"
 SECRET_TEXTS = ("PASSWORD-1234", "PATH-TOKEN-123456", "QUERY-9876")
@@ -66,6 +66,44 @@ def test_settings_command_shows_no_secret() -> None:
         "webhook_secret": MASK,
     }
     assert not any(text in ended.stdout + ended.stderr for text in SECRET_TEXTS)
+
+
+ADDRESSES = {"cors_origin", "image_origin", "jwt_issuer", "jwt_jwks", "public_url"}
+"""Settings that may hold an address whose user, password or query is a secret."""
+
+NO_SECRETS = {
+    "allowed_host": "names of hosts",
+    "chat_model": "the name of a model",
+    "exclude": "names of widgets",
+    "host": "an address of this machine",
+    "include": "names of widgets",
+    "jwt_algorithm": "the name of an algorithm",
+    "jwt_audience": "a name that every token repeats",
+    "keyword_tools": "names of keywords",
+    "profiles": "names of clients",
+    "toolset": "names of toolsets",
+}
+"""Settings of texts that are no secret, with the reason."""
+
+
+def test_every_setting_of_a_text_is_known_to_hold_a_secret_an_address_or_neither() -> None:
+    texts = {
+        name
+        for name, field in Settings.model_fields.items()
+        if name not in SECRETS and "str" in str(field.annotation)
+    }
+
+    assert texts == ADDRESSES | NO_SECRETS.keys()
+
+
+@pytest.mark.parametrize("name", sorted(ADDRESSES))
+def test_settings_command_shows_addresses_without_user_password_and_query(name: str) -> None:
+    shown = run("settings", **{f"WIDGETD_{name.upper()}": f"{ADDRESS}#PASSWORD-1234"})
+    printed = shown.stdout + shown.stderr
+
+    assert "https://hooks.example:8443/services/PATH" in printed
+    assert not any(text in printed for text in ("ada", "PASSWORD-1234", "QUERY-9876"))
+    assert (shown.returncode == 0) == (name != "public_url"), "it may have none of these"
 
 
 def test_wrong_token_setting_is_not_echoed() -> None:

@@ -2,33 +2,110 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NoReturn
 
 import httpx2
+import pytest
 from starlette.applications import Starlette
 
 from tests.support.logs import captured_logs
+from tests.support.routes import ask, every_page, record_routes
+from widgetd.chat import pages as chat_pages
+from widgetd.mcp.server import Server
+from widgetd.web import pages
 from widgetd.web.app import routes
-from widgetd.web.page import WebPage
+from widgetd.web.gallery import pages as gallery_pages
+from widgetd.web.page import PageRoute, WebPage
+
+TABLES: tuple[WebPage[Any], ...] = (
+    *pages.PAGES,
+    pages.METRICS_PAGE,
+    *gallery_pages.PAGES,
+    *gallery_pages.EDITING,
+    *chat_pages.PAGES,
+    *chat_pages.GALLERY_PAGES,
+)
+
+NEEDS_NO_SITE = {
+    "/livez",
+    "/healthz",
+    "/gallery/static/{name}",
+    "/chat",
+    "/chat/frame",
+    "/chat/static/{name}",
+}
+"""Pages that answer whatever else fails."""
 
 
-async def test_page_that_fails_answers_500_and_is_logged_with_its_route() -> None:
-    async def fail(_shown: None, _request: Any) -> None:
-        raise RuntimeError("MARKER")
+class Broken:
+    """An object none of whose attributes can be read."""
 
-    pages = [WebPage(path="/a/{name}", view=fail, scopes=None)]
-    app = Starlette(routes=routes(pages, None))
+    def __getattr__(self, name: str) -> NoReturn:
+        raise RuntimeError(f"MARKER {name}")
+
+
+async def answers_of(page: WebPage[Any], site: Any) -> tuple[int, list[dict[str, Any]]]:
+    """Request a page without a guard; return the status and the events."""
+    app = Starlette(routes=routes([page], site))
     transport = httpx2.ASGITransport(app=app)
+    path = page.path.format(
+        tool="greeting", name="greeting", state="sample", id="a", thread="t", item="i"
+    )
     with captured_logs() as log:
         async with httpx2.AsyncClient(transport=transport, base_url="http://a.example") as client:
-            answer = await client.get("/a/secret")
+            answer = await client.request(
+                page.methods[-1], path, json={"who": "Ada="}, headers={"origin": "http://a.example"}
+            )
+    if answer.status_code == 500:
+        assert answer.json() == {"error": "this failed here, and is in the log; try again"}
+    return answer.status_code, log.all
 
-    assert answer.status_code == 500
-    assert answer.json() == {"error": "this failed here, and is in the log; try again"}
-    [event] = log.all
+
+@pytest.mark.parametrize("page", TABLES, ids=lambda page: page.path)
+async def test_page_whose_site_fails_answers_500_and_is_logged_with_its_route(
+    page: WebPage[Any],
+) -> None:
+    status, events = await answers_of(page, Broken())
+
+    if page.path in NEEDS_NO_SITE:
+        assert (status != 500, events) == (True, [])
+        return
+    [event] = events
+    assert status == 500
     assert event["event"] == "request.crashed"
-    assert (event["level"], event["route"], event["error"]) == (
-        "error",
-        "/a/{name}",
-        "RuntimeError",
-    )
+    assert (event["level"], event["route"]) == ("error", page.path)
+
+
+@pytest.mark.parametrize("page", TABLES, ids=lambda page: page.path)
+async def test_page_whose_result_cannot_be_written_is_logged_with_its_route(
+    page: WebPage[Any],
+) -> None:
+    async def view(_site: None, _request: Any) -> Any:
+        return {"facts": Broken(), "faults": Broken(), "widgets": object()}
+
+    status, [event] = await answers_of(replace(page, view=view), None)
+
+    assert status == 500
+    assert (event["event"], event["route"]) == ("request.crashed", page.path)
+
+
+async def test_every_route_of_a_daemon_that_fails_before_its_page_is_logged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    servers: list[Server] = []
+    served = record_routes(monkeypatch, servers)
+    async with every_page(tmp_path, 1) as client:
+        [server] = servers
+        with monkeypatch.context() as faults, captured_logs() as log:
+            for name in ("registry", "views", "services"):
+                faults.setattr(server, name, Broken())
+            failed = [route.path for route in served if (await ask(client, route, 0))[0] == 500]
+
+    crashed = [event for event in log.all if event["event"] == "request.crashed"]
+    tables = {route.page.path for route in served if isinstance(route, PageRoute)}
+    assert tables == {page.path for page in TABLES}
+    assert len(failed) > 20
+    assert Counter(event["route"] for event in crashed if "route" in event) == Counter(failed)
