@@ -88,11 +88,30 @@ function icons(root: string): string {
   return named.map(([name, shapes]) => `${name}\t${JSON.stringify(shapes.map(short))}\n`).join("");
 }
 
+/** Writes the notices of the packages in a bundle to `file`. */
+export function noticesOf(root: string, file: string): Plugin {
+  const bundled = new Set<string>();
+  return {
+    name: "widgetd:notices",
+    apply: "build",
+    generateBundle(_options, bundle) {
+      for (const chunk of Object.values(bundle)) {
+        const ids = chunk.type === "chunk" ? chunk.moduleIds : [];
+        for (const name of ids.map(packageOf)) if (name) bundled.add(name);
+      }
+    },
+    closeBundle() {
+      const name = file.replace(/.*\//, "").replace(".txt", ".js");
+      writeFileSync(file, notices(root, [...bundled].sort(), name));
+    },
+  };
+}
+
 function packageOf(id: string): string | undefined {
   return /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(id)?.[1];
 }
 
-function notices(root: string, packages: readonly string[]): string {
+function notices(root: string, packages: readonly string[], file = "view.html"): string {
   const parts = packages.map((name) => {
     const folder = `${root}/node_modules/${name}`;
     const { version, license } = JSON.parse(readFileSync(`${folder}/package.json`, "utf8"));
@@ -102,7 +121,7 @@ function notices(root: string, packages: readonly string[]): string {
     if (!file) throw new Error(`${name}: no licence file to ship`);
     return `${name} ${version} (${license})\n\n${readFileSync(`${folder}/${file}`, "utf8").trim()}\n`;
   });
-  const head = "view.html holds code, tokens or icons of these packages, under their licences.\n";
+  const head = `${file} holds code, tokens or icons of these packages, under their licences.\n`;
   return [head, ...parts].join(`\n${"-".repeat(78)}\n\n`);
 }
 

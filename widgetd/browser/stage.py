@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import anyio
 
@@ -76,6 +76,9 @@ _SETTLE = """() => {
     for (const one of moving) one.finish();
   }
 }"""
+
+Served = tuple[str, Mapping[str, str]]
+"""The content of a page or script, and its headers."""
 
 _HTML = {"content-type": "text/html; charset=utf-8"}
 _POLICY = "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'unsafe-inline'"
@@ -180,8 +183,17 @@ class Stage:
         *,
         locale: str = "en-US",
         limits: BrowserLimits = LIMITS,
-    ) -> Stage:
+        **own: Any,
+    ) -> Self:
         """Open an empty stage in a context of its own, which is closed with it.
+
+        Args:
+            browser: Opens the context.
+            server: Serves the widgets.
+            caller: Shows the widgets of its snapshot.
+            locale: The language of the host.
+            limits: Limits and timeouts.
+            own: Attributes of a kind of stage.
 
         Raises:
             CallError: The browser opens none in time (W4203).
@@ -189,9 +201,8 @@ class Stage:
         try:
             with anyio.fail_after(limits.draw_s):
                 context = await new_context(browser, height=HEIGHT_PX, locale=locale, framed=True)
-                stage = cls(
-                    context=context, server=server, caller=caller, locale=locale, limits=limits
-                )
+                given = {"caller": caller, "locale": locale, "limits": limits, **own}
+                stage = cls(context=context, server=server, **given)
                 await stage._prepare()
                 return stage
         except TimeoutError:
@@ -205,8 +216,8 @@ class Stage:
             await context.clock.set_fixed_time(NOW)
             await context.add_init_script(_REPORT_READY)
             await context.route("**/*", self._fulfil)
-            await context.expose_binding("stageAct", self._act)
-            await context.expose_binding("stageSent", self._receive)
+            for name, function in self._bindings().items():
+                await context.expose_binding(name, function)
             self.page = await context.new_page()
             self.page.on("console", self._note_error)
             self.page.on("crash", self._note_crash)
@@ -440,21 +451,32 @@ class Stage:
         return not scope.cancelled_caught
 
     async def _fulfil(self, route: Route) -> None:
-        url, widget = route.request.url, self.display.widget if self.display else None
-        if url == f"{_ORIGIN}/":
-            page = (files("widgetd.browser") / "stage.html").read_text(encoding="utf-8")
-            await route.fulfill(body=page, headers={**_HTML, "content-security-policy": _POLICY})
-        elif url == f"{_ORIGIN}/host.js":
-            script = (files("widgetd.view") / "host.js").read_text(encoding="utf-8")
-            await route.fulfill(body=script, content_type="text/javascript")
-        elif url.startswith(f"{_ORIGIN}/gallery/frame/"):
-            own = widget.definition.image_origins if widget else ()
-            headers = frame_headers((*own, *self.server.resources.image_origins))
-            await route.fulfill(body=view_html(), headers={**_HTML, **headers})
+        served = self._answer_request(route.request.url.removeprefix(_ORIGIN))
+        if served is not None:
+            body, headers = served
+            await route.fulfill(body=body, headers={**_HTML, **headers})
         elif route.request.resource_type == "image":
             await route.fulfill(body=_GREY_PIXEL, content_type="image/png")
         else:
             await route.abort()
+
+    def _answer_request(self, path: str) -> Served | None:
+        """Return the content and headers of a page or script; None for what is elsewhere."""
+        widget = self.display.widget if self.display else None
+        if path == "/":
+            page = (files("widgetd.browser") / "stage.html").read_text(encoding="utf-8")
+            return page, {"content-security-policy": _POLICY}
+        if path == "/host.js":
+            script = (files("widgetd.view") / "host.js").read_text(encoding="utf-8")
+            return script, {"content-type": "text/javascript"}
+        if path.startswith("/gallery/frame/"):
+            own = widget.definition.image_origins if widget else ()
+            return view_html(), frame_headers((*own, *self.server.resources.image_origins))
+        return None
+
+    def _bindings(self) -> Mapping[str, Callable[..., Any]]:
+        """Return the functions that the page calls, by name."""
+        return {"stageAct": self._act, "stageSent": self._receive}
 
     async def _act(self, _source: object, arguments: dict[str, Any]) -> dict[str, Any]:
         """Take an action as every host does, so that `await_widget_action` receives it."""

@@ -15,6 +15,7 @@ def test(
     *paths: Annotated[str, Parameter(allow_leading_hyphen=True)],
     update: Annotated[bool, Parameter(negative="")] = False,  # noqa: PT028 - a command
     watch: Annotated[bool, Parameter(negative="")] = False,  # noqa: PT028 - a command
+    client: str = "",  # noqa: PT028 - a command
 ) -> int:
     """Test widgets in a browser: each by default, and by the `*.test.yaml` files beside them.
 
@@ -24,6 +25,8 @@ def test(
         paths: Folders, widgets and test files. Default: ./widgets, else the current folder.
         update: Write the pictures and aria snapshots instead of comparing with them.
         watch: Keep running, and test again what a save affects.
+        client: Test as a known host shows widgets: chatgpt, claude-ai, claude-desktop, gateway,
+            inspector, mcp-ui, plain or vscode; all for each of them.
     """
     at = next((at for at, one in enumerate(paths) if one.startswith("-")), len(paths))
     chosen, own = list(paths[:at]), [one for one in paths[at:] if one != "--"]
@@ -36,7 +39,9 @@ def test(
         raise ConfigError("W0011", problem, 'run `pip install "widgetd[test]"`', exit_code=3)
     from widgetd.browser.chromium import demand_browser
     from widgetd.testing.command import run, run_on_saves
+    from widgetd.testing.profiles import choose_profiles
 
+    choose_profiles(client)
     if "--collect-only" not in own and "--co" not in own:
         demand_browser("tests")
-    return run_on_saves(chosen, own) if watch else run(chosen, own, update=update)
+    return run_on_saves(chosen, own) if watch else run(chosen, own, update=update, host=client)

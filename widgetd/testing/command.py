@@ -37,15 +37,18 @@ _WATCHED = (
 )
 
 
-def run(paths: Sequence[str], pytest_arguments: Sequence[str], *, update: bool) -> int:
+def run(
+    paths: Sequence[str], pytest_arguments: Sequence[str], *, update: bool, host: str = ""
+) -> int:
     """Run the tests of folders, widgets and test files, and return pytest's exit code.
 
     Args:
         paths: Folders, widgets and test files.
         pytest_arguments: Passed on.
         update: Write the baselines instead of comparing with them.
+        host: A known host to emulate, or `all`.
     """
-    flags = [*_FLAGS, *(["--update-widgets"] if update else [])]
+    flags = [*_FLAGS, "--host", host, *(["--update-widgets"] if update else [])]
     code = int(pytest.main([*paths, *flags, *pytest_arguments]))
     if code in _EXPLANATIONS:
         print(f"widgetd: {_EXPLANATIONS[code]}", file=sys.stderr)  # noqa: T201 - the command's last line

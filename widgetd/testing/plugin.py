@@ -9,18 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from widgetd.browser.baselines import Baselines
+from widgetd.browser.emulated_stage import HostProfile
 from widgetd.browser.keywords import find_keyword
 from widgetd.browser.limits import LIMITS
 from widgetd.browser.stage import Stage
 from widgetd.browser.steps import perform
 from widgetd.errors import ConfigError
 from widgetd.testing.csv_folder import CASES, read_folder
+from widgetd.testing.profiles import choose_profiles
 from widgetd.testing.runner import THEMES, FailedStepError, Runner, default_case
 from widgetd.testing.suite import Case, display_path, format_fault, resolve_cases
 from widgetd.testing.yaml_file import read_suite
@@ -42,6 +45,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--update-widgets", action="store_true", help="write pictures and aria snapshots"
     )
+    group.addoption("--host", default="", help="emulate a known host, or all")
     group.addoption("--every-widget", action="store_true", help="test each widget by default")
 
 
@@ -76,24 +80,31 @@ class TestFile(pytest.File):
         cases, faults = resolve_cases(suite, snapshot)
         if faults:
             raise self.CollectError("\n".join(map(format_fault, faults)))
-        for case in cases:
+        hosts = choose_profiles(self.config.getoption("--host"))
+        for case, host in product(cases, hosts or ("",)):
+            name = f"{case.name}@{host}" if host else case.name
+            profile = hosts.get(host)
             yield WidgetItem.from_parent(
-                self, name=case.name, case=case, folder=folder, traced=True
+                self, name=name, case=case, folder=folder, traced=True, host=profile
             )
 
 
 class WidgetFile(pytest.File):
-    """A widget, tested in each theme with its sample."""
+    """A widget, tested with its sample in each theme, or in each emulated host."""
 
     def collect(self) -> Iterable[WidgetItem]:
-        """Yield an item for each theme, or a failing one for a widget that is not served."""
+        """Yield an item for each theme or host; a failing one if the widget is not served."""
         folder = self.path.parent
         snapshot = self.config.stash[_RUNNER].server(folder).registry.current
         file = self.path.name
         tool = next((one for one, at in snapshot.widgets.items() if at.definition.path == file), "")
-        for theme in THEMES if tool else ("served",):
-            case = default_case(display_path(self.path), tool, theme)
-            yield WidgetItem.from_parent(self, name=theme, case=case, folder=folder, traced=False)
+        hosts = choose_profiles(self.config.getoption("--host")) if tool else {}
+        for name in (hosts or THEMES) if tool else ("served",):
+            theme = THEMES[0] if name in hosts else name
+            case = default_case(display_path(self.path), tool, theme, name if hosts else "")
+            yield WidgetItem.from_parent(
+                self, name=name, case=case, folder=folder, traced=False, host=hosts.get(name)
+            )
 
 
 class NotServedError(Exception):
@@ -103,9 +114,17 @@ class NotServedError(Exception):
 class WidgetItem(pytest.Item):
     """One case as an item of pytest."""
 
-    def __init__(self, *, case: Case, folder: Path, traced: bool, **options: Any) -> None:
+    def __init__(
+        self,
+        *,
+        case: Case,
+        folder: Path,
+        traced: bool,
+        host: HostProfile | None = None,
+        **options: Any,
+    ) -> None:
         super().__init__(**options)
-        self.case, self.folder, self.traced = case, folder, traced
+        self.case, self.folder, self.traced, self.host = case, folder, traced, host
         for tag in case.tags:
             mark = _NON_WORD.sub("_", tag)
             self.config.addinivalue_line("markers", f"{mark}: a tag of tests of widgets")
@@ -127,7 +146,7 @@ class WidgetItem(pytest.Item):
         if self.traced:
             folder = _NON_FILE_NAME.sub("-", self.nodeid).strip("-")
             evidence = self.config.rootpath / RESULTS / folder
-        runner.run(server, self.case, baselines=baselines, evidence=evidence)
+        runner.run(server, self.case, baselines=baselines, evidence=evidence, host=self.host)
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Return the place of the test in its file."""

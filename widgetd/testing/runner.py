@@ -20,11 +20,13 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from widgetd.access.principal import Caller
 from widgetd.browser.baselines import Baselines
 from widgetd.browser.chromium import FLAGS, Chromium
-from widgetd.browser.keywords import find_keyword
+from widgetd.browser.emulated_stage import EmulatedStage, HostProfile
+from widgetd.browser.keywords import Keyword, find_keyword
 from widgetd.browser.limits import LIMITS
 from widgetd.browser.stage import Stage
 from widgetd.browser.steps import ask, is_gone, perform
 from widgetd.errors import CallError
+from widgetd.mcp.host_client import HostClient, connect_host
 from widgetd.mcp.server import Server
 from widgetd.testing.suite import Case, FileLocation, Step
 from widgetd.testing.widgets import server_over
@@ -32,6 +34,8 @@ from widgetd.testing.widgets import server_over
 THEMES = ("light", "dark")
 
 _DEFAULT_EXPECTATIONS = ("expect_quiet", "expect_accessible")
+_OF_PICTURES = frozenset({"Expect Picture", "Expect Aria"})
+"""Steps about the widget alone, which are not repeated in each host."""
 
 
 @dataclass
@@ -58,7 +62,8 @@ class Runner:
         self._portal: BlockingPortal | None = None
         self._chromium = Chromium(flags)
         self._servers: dict[Path, Server] = {}
-        self._shared_stages: dict[Server, Stage] = {}
+        self._clients: dict[tuple[Server, HostProfile], HostClient] = {}
+        self._shared_stages: dict[tuple[Server, HostProfile | None], Stage] = {}
 
     @property
     def portal(self) -> BlockingPortal:
@@ -79,8 +84,23 @@ class Runner:
             self._servers[folder] = server_over(folder)
         return self._servers[folder]
 
+    def client(self, server: Server, host: HostProfile) -> HostClient:
+        """Return a host's connection to `server`, which lasts as long as the run."""
+        if (server, host) not in self._clients:
+            connecting = connect_host(server, host.client, declares_apps=host.declares_apps)
+            self._clients[server, host] = self._resources.enter_context(
+                self.portal.wrap_async_context_manager(connecting)
+            )
+        return self._clients[server, host]
+
     def run(
-        self, server: Server, case: Case, *, baselines: Baselines, evidence: Path | None
+        self,
+        server: Server,
+        case: Case,
+        *,
+        baselines: Baselines,
+        evidence: Path | None,
+        host: HostProfile | None = None,
     ) -> None:
         """Run one case.
 
@@ -91,41 +111,57 @@ class Runner:
             evidence: Folder for the files that show a failure. None: the case only looks at its
                 widget, so that it records nothing and shares its page with others of its kind
                 until one fails.
+            host: The host to emulate.
 
         Raises:
             FailedStepError: A step failed.
             ConfigError: Playwright or a Chromium is missing (W0011).
         """
-        self.portal.call(self._run, server, case, baselines, evidence)
+        if host is not None:
+            self.client(server, host)
+        self.portal.call(self._run, server, case, baselines, evidence, host)
 
     async def _run(
-        self, server: Server, case: Case, baselines: Baselines, evidence: Path | None
+        self,
+        server: Server,
+        case: Case,
+        baselines: Baselines,
+        evidence: Path | None,
+        host: HostProfile | None,
     ) -> None:
-        is_shared = evidence is None
-        stage = await (self._shared_stage(server) if is_shared else self.open(server))
+        is_shared, key = evidence is None, (server, host)
+        stage = await (self._shared_stage(server, host) if is_shared else self.open(server, host))
         stage.subject, stage.baselines, stage.traced = case.widget, baselines, not is_shared
         try:
             if stage.traced:
                 await stage.context.tracing.start(snapshots=True, sources=True)
             for step in case.steps:
-                await self._step(stage, step, evidence)
+                if host is None or step.keyword.name not in _OF_PICTURES:
+                    await self._step(stage, step, evidence)
             if is_shared:
-                self._shared_stages[server] = stage
+                self._shared_stages[key] = stage
         finally:
-            if self._shared_stages.get(server) is not stage:
+            if self._shared_stages.get(key) is not stage:
                 await stage.close()
 
-    async def _shared_stage(self, server: Server) -> Stage:
-        stage = self._shared_stages.pop(server, None)
+    async def _shared_stage(self, server: Server, host: HostProfile | None) -> Stage:
+        stage = self._shared_stages.pop((server, host), None)
         if stage is None or is_gone(stage):
-            return await self.open(server)
+            return await self.open(server, host)
         stage.console.clear()
         return stage
 
-    async def open(self, server: Server) -> Stage:
-        """Open an empty stage."""
+    async def open(self, server: Server, host: HostProfile | None = None) -> Stage:
+        """Open an empty stage, or with `host` one that plays this host.
+
+        A host's connection is opened by `client` before.
+        """
         caller = Caller(snapshot=server.registry.current, registry=server.registry)
-        return await Stage.open(await self._chromium.browser(), server, caller)
+        browser = await self._chromium.browser()
+        if host is None:
+            return await Stage.open(browser, server, caller)
+        client = self._clients[server, host]
+        return await EmulatedStage.open(browser, server, caller, profile=host, client=client)
 
     async def _step(self, stage: Stage, step: Step, evidence: Path | None) -> None:
         file, line = str(self._working_folder / step.location.file), step.location.line
@@ -154,15 +190,32 @@ async def _collect_evidence(stage: Stage, failure: FailedStepError, folder: Path
         failure.evidence += (trace,)
 
 
-def default_case(file: str, tool: str, theme: str) -> Case:
-    """Return the test of any widget: it is drawn, quiet, accessible, no wider than its room."""
+def default_case(file: str, tool: str, theme: str, host: str = "") -> Case:
+    """Return the test of any widget: it is drawn, quiet, accessible, no wider than its room.
+
+    In an emulated host, it is drawn, quiet and survives what the host does; a form is submitted
+    exactly once.
+    """
     location = FileLocation(file, 1, 1)
     show: Mapping[str, Any] = {"widget": tool, "theme": theme}
     steps = [Step(keyword=find_keyword("show_widget"), arguments=show, location=location)]
     steps += [
-        Step(keyword=find_keyword(name), arguments={}, location=location)
-        for name in _DEFAULT_EXPECTATIONS
+        Step(keyword=keyword, arguments={}, location=location)
+        for keyword in ((_LIFE,) if host else map(find_keyword, _DEFAULT_EXPECTATIONS))
     ]
     return Case(
-        name=theme, baseline="", tags=(), widget=tool, steps=tuple(steps), location=location
+        name=host or theme,
+        baseline="",
+        tags=(),
+        widget=tool,
+        steps=tuple(steps),
+        location=location,
     )
+
+
+async def _live(stage: Stage) -> None:
+    if isinstance(stage, EmulatedStage):
+        await stage.live()
+
+
+_LIFE = Keyword(slug="live_as_host", kind="expect", function=_live)

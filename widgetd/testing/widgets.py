@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
 
 from widgetd.catalog.loader import Loader
@@ -11,6 +12,7 @@ from widgetd.daemon.loading import admit, build_catalog
 from widgetd.mcp.assembly import build
 from widgetd.mcp.resources import Resources
 from widgetd.mcp.server import Server, ServerOptions
+from widgetd.render.result import Policy
 from widgetd.render.view import view_html
 from widgetd.settings import Settings
 from widgetd.store.contract import Bounds
@@ -20,7 +22,11 @@ from widgetd.store.factory import local_store
 def server_over(folder: Path, settings: Settings | None = None) -> Server:
     """Build a server of the widgets of `folder` as they are now."""
     settings = settings or Settings()
-    load = Loader(admit, strict=settings.strict).load
+    load = Loader(partial(admit, has_view=True), strict=settings.strict).load
     snapshot = build_catalog(settings, folder, load, quiet_ms=0).scan()
-    options = ServerOptions(resources=Resources(view_html(), settings.image_origin))
+    options = ServerOptions(
+        policy=Policy(text=settings.text, inline_max_bytes=settings.inline_max_bytes),
+        app_tools=settings.app_tools,
+        resources=Resources(view_html(), settings.image_origin),
+    )
     return build(Registry(snapshot), local_store(Bounds(), time.time), options)

@@ -6,6 +6,7 @@ import sys
 
 import anyio
 
+from tests.field.reference.hosts import PAGE, hosts_page
 from tests.field.reference.pages import FOLDER, pages
 
 
@@ -17,6 +18,7 @@ async def accept() -> None:
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
             sys.stdout.write(f"written {name}\n")
+    PAGE.write_text(hosts_page(), encoding="utf-8")
 
 
 if __name__ == "__main__":

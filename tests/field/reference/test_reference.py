@@ -6,6 +6,7 @@ import inspect
 import re
 import sys
 
+from tests.field.reference.hosts import PAGE, hosts_page
 from tests.field.reference.pages import FOLDER, handler_of, pages
 from widgetd.daemon.toolsets import ROWS
 from widgetd.errors.codes import TABLES
@@ -21,6 +22,10 @@ async def test_every_page_of_the_reference_is_what_the_code_says() -> None:
     ]
     assert stale == [], "make reference"
     assert {path.name for path in FOLDER.glob("*.md")} == made.keys()
+
+
+def test_page_of_hosts_is_what_the_profiles_say() -> None:
+    assert PAGE.read_text(encoding="utf-8") == hosts_page(), "make reference"
 
 
 COMMON = {"W2002", "W2003", "W2201", "W2202", "W2301"}

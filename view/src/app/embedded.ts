@@ -188,6 +188,13 @@ export class Embedded implements HostEvents, Surface {
     if (this.#latest !== stripped) return;
     if (!found?.tree && this.#drawn) this.#explainPreview();
     else this.show(found ?? stripped);
+    // Of a drawing without a render the server knows nothing: what was done in the lost one must
+    // not be done again.
+    if (found?.tree && !found.renderId) {
+      this.#drawn = found.tree;
+      this.#screen.update({ room: false });
+      this.#explainPreview(found.tree);
+    }
   }
 
   cancelled(reason: string): void {

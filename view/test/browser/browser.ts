@@ -176,15 +176,3 @@ export async function openHost(
       ),
   };
 }
-
-/** Opens a host page at the server's own origin, so that no policy stands between the two. */
-export async function openServerHost(browser: Browser, daemon: { url: string }, script: string) {
-  const page = await browser.newPage();
-  const errors: string[] = [];
-  page.on("pageerror", (error) => errors.push(String(error)));
-  const html = `<!doctype html><title>Host</title><body><script>${script}</script>`;
-  const address = new URL("/host", daemon.url).href;
-  await page.route(address, (route) => route.fulfill({ body: html, contentType: "text/html" }));
-  await page.goto(address);
-  return { page, errors };
-}

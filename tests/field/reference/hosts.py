@@ -1,0 +1,49 @@
+"""The tables of docs/hosts.md, made of the profiles of known hosts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from widgetd.cli.generate import HOSTS as CONFIGURATIONS
+from widgetd.render.hosts import HOSTS
+from widgetd.testing.profiles import host_profiles
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "hosts.md"
+
+START, END = "<!-- Made by `make reference` from widgetd/testing/hosts/. -->", "<!-- End. -->"
+
+
+def hosts_page() -> str:
+    """The page, with its tables as the profiles are now."""
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
+    after = rest.partition(END)[2]
+    return f"{before}{START}\n\n{_profiles()}\n\n{_others()}\n\n{END}{after}"
+
+
+def _profiles() -> str:
+    rows = [
+        f"| `{name}` | {host.title} | {_names(host.config)} | `{host.client}` | {host.does} "
+        f"| {host.answer} | {host.day}: {', '.join(host.threads)} |"
+        for name, host in host_profiles().items()
+    ]
+    head = "| `--client` | host | `widgetd config` | sends the name | what it does "
+    return "\n".join(
+        (f"{head}| what widgetd does | shown by |", "|---|---|---|---|---|---|---|", *rows)
+    )
+
+
+def _others() -> str:
+    profiles = host_profiles().values()
+    emulated = {one for host in profiles for one in host.config}
+    others = _names(tuple(sorted(CONFIGURATIONS.keys() - emulated)))
+    named = {host.client for host in profiles}
+    known = _names(tuple(sorted(HOSTS.keys() - named)))
+    return (
+        f"Without a profile, because they draw no views or draw them as `plain` does: {others} of "
+        f"`widgetd config`. By the name that they send, it is known how these treat results: "
+        f"{known}."
+    )
+
+
+def _names(names: tuple[str, ...]) -> str:
+    return ", ".join(f"`{one}`" for one in names)
