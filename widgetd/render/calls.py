@@ -309,14 +309,13 @@ class Renderer:
             made, digest = await anyio.to_thread.run_sync(
                 self._call_in_thread, widget, arguments, filled, limiter=self._thread_limit
             )
-        elif filled is not None:
-            made, digest = self._call_in_thread(widget, arguments, filled)
         render = self.make(
             widget,
             arguments,
             generation,
             owner=owner,
             made=made,
+            filled=filled,
             started_s=started_s,
             digest=digest,
         )
@@ -332,9 +331,7 @@ class Renderer:
         with self.journal.rendering(widget.key, digest):
             return self._call(widget, arguments, filled), digest
 
-    def _call(
-        self, widget: Widget, arguments: Mapping[str, Any], filled: Filled | None = None
-    ) -> Render:
+    def _call(self, widget: Widget, arguments: Mapping[str, Any], filled: Filled | None) -> Render:
         identity = self._new_id() if widget.definition.sidecar.ids else ""
         if filled is not None:
             return widget.draw(filled.checked, identity=identity)
@@ -348,6 +345,7 @@ class Renderer:
         *,
         owner: str = "",
         made: Render | None = None,
+        filled: Filled | None = None,
         started_s: float | None = None,
         digest: str | None = None,
     ) -> StoredRender:
@@ -359,6 +357,7 @@ class Renderer:
             generation: Of the snapshot that it is served from.
             owner: Whose share of the room the render takes.
             made: What to show in place of what a call would make.
+            filled: The result of the widget's feed, whose arguments these are; None without one.
             started_s: When the making of it began, by `time.perf_counter`; None for now.
             digest: The journal's digest of the arguments; None to compute it.
 
@@ -371,7 +370,7 @@ class Renderer:
         if digest is None:
             digest = self.journal.digest(arguments)
         with self.journal.rendering(widget.key, digest):
-            made = made or self._call(widget, arguments)
+            made = made or self._call(widget, arguments, filled)
             duration_ms = round((time.perf_counter() - started_s) * 1000, 3)
             text = widget.summary.text(made.arguments)
             facts = widget.summary.facts(made.arguments, text)

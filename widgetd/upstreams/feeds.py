@@ -114,8 +114,9 @@ class UpstreamFeeds:
         self, widget: Widget, feed: Feed, given: Mapping[str, Any], *, strict: bool, owner: str
     ) -> Filled:
         """Complete the caller's arguments from the widget's feed; see `Feeds`."""
-        example = feed.example(widget.example)
-        asked = feed.asked.check(dict(given), strict=strict, example=lambda: example)
+        asked = feed.asked.check(
+            dict(given), strict=strict, example=lambda: feed.example(widget.example)
+        )
         started_s = time.perf_counter()
         try:
             key = self._request_key(feed, asked.arguments)
