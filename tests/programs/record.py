@@ -204,6 +204,22 @@ VIEWS: Final = (
     *("[...x, 1]", "({ ...x, a: 2 })", "({ [x]: 1, u: undefined })", "<>{x}{[x]}</>"),
     *("<Card v={x}>{x}{x && <Text value={x} />}</Card>", "<Card {...x}>{null}</Card>"),
     "x.map(v => { const w = v; return w })",
+    *("x.at(-1)", "x.charAt(1)", "x.concat([1])", "x.endsWith('b')", "x.flat()", "x.indexOf('a')"),
+    *("x.padEnd(4, '-')", "x.padStart(3)", "x.repeat(2)", "x.toString()"),
+    *("x.replace('a', '$&')", "x.replaceAll(' ', '')", "x.reverse()", "x.sort()", "x.split(' ')"),
+    *("x.split('')", "x.startsWith('a')", "x.substring(3, 1)", "x.toReversed()", "x.toSorted()"),
+    *("x.findIndex(v => v)", "x.flatMap(v => [v, 1])", "x.reduce((a, v, i) => a + v + i, '')"),
+    *("x.reduce((a, v) => a + v)", "[...x].sort((a, b) => b - a)", "x.toSorted((a, b) => a - b)"),
+    *("typeof x", "isNaN(x)", "parseFloat(x)", "parseInt(x)", "Array.from(x)", "Array.isArray(x)"),
+    *("Array.from({ length: 2 }, (_, i) => i)", "Object.keys(x)", "Object.values(x)"),
+    *("Object.entries(x).map(([k, v]) => k)", "Math.trunc(x)", "Math.pow(x, 2)", "Math.sqrt(x)"),
+    *("Math.max(...x)", "<Text>{x} of {1}</Text>", "<Text> a &amp; b </Text>"),
+    "const [a, , b = 2, ...r] = x; const { k = 1, ...o } = x; <Card v={[a, b, r, k, o]} />",
+    "let t = 0; for (const v of x) { if (v > 1) t += v; else t -= 1 } <Card v={t} />",
+    "const f = ({ a }) => { if (!a) return 'none'; return a }; <Card v={f(x)} />",
+    "const g = {}; x.forEach(v => { g[v] = [...(g[v] || []), v] }); <Card v={g} />",
+    "const k = (v) => { switch (v) { case 1: case 'a': return 'one'; default: return v } };"
+    " <Card v={k(x)} />",
 )
 
 

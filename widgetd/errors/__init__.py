@@ -74,23 +74,26 @@ class ConfigError(WidgetdError):
 
 
 class WidgetError(WidgetdError):
-    """A fault that the author of a file has to correct before it can be served.
+    """Faults that the author of a file has to correct before it can be served.
 
     Args:
-        finding: The fault; `within` and `of` complete its place as the error propagates.
+        finding: The first fault; `within` and `of` complete its place as the error propagates.
+        others: Further faults that were found at once.
     """
 
-    def __init__(self, finding: Finding) -> None:
-        super().__init__(finding)
+    def __init__(self, finding: Finding, *others: Finding) -> None:
+        super().__init__(finding, *others)
         self.finding = finding
+        self.others = others
 
     def within(self, pointer: str) -> WidgetError:
         """Return the same error for the document that holds the faulty value at `pointer`."""
-        return WidgetError(replace(self.finding, at=pointer + self.finding.at))
+        found = [replace(each, at=pointer + each.at) for each in (self.finding, *self.others)]
+        return WidgetError(*found)
 
     def of(self, path: str) -> WidgetError:
         """Return the same error for the file at `path`."""
-        return WidgetError(replace(self.finding, path=path))
+        return WidgetError(*(replace(each, path=path) for each in (self.finding, *self.others)))
 
     def __str__(self) -> str:
         return str(self.finding)

@@ -21,10 +21,12 @@ from widgetd.template.jsx.syntax import (
     is_fragment,
     only,
     parameters,
+    simple_pattern,
     unescape,
     unwrap,
 )
 from widgetd.template.jsx.view import root
+from widgetd.template.parser import Fault
 from widgetd.template.values import ABSENT
 
 if TYPE_CHECKING:
@@ -45,13 +47,12 @@ class Transcript:
 
 
 def transcribe(view: str, schema: Mapping[str, Any], *, limits: Limits) -> Transcript:
-    """Transcribe the JSX of a widget with this argument schema.
-
-    Raises:
-        Fault: `W1327`, if it cannot be parsed.
-    """
+    """Transcribe the JSX of a widget with this argument schema."""
     writer = _Writer(schema)
-    template = writer.value(root(parse(view, limits)), {})
+    try:
+        template = writer.value(root(parse(view, limits)), {})
+    except Fault as fault:
+        return Transcript(template="", lost=(str(fault),))
     return Transcript(template=template, lost=tuple(writer.lost))
 
 
@@ -147,7 +148,7 @@ class _Writer:
         if is_fragment(node):
             raise _UnsayableError(node)
         parts = []
-        for key, value in entries_of(node):
+        for key, value in entries_of(node, _raise):
             if not isinstance(key, str):
                 raise _UnsayableError(node)
             written = (
@@ -221,7 +222,7 @@ class _Writer:
         """Return the loop's variable, then statements that bind the other parameters."""
         if function.kind != "arrow_function":
             raise _UnsayableError(function)
-        element, *index = parameters(function)
+        element, *index = _bindings(function)
         of = self._type(subject, types).get("items", {})
         if [key for _, key in element] == [None]:
             name, keys = _name(element[0][0], function), []
@@ -295,7 +296,7 @@ class _Writer:
     def object(self, node: Node, types: Types) -> str:
         """Write an object of expressions."""
         pairs = []
-        for key, value in entries_of(node):
+        for key, value in entries_of(node, _raise):
             if not isinstance(key, str) or not isinstance(value, Node):
                 raise _UnsayableError(node)
             pairs.append(f"{orjson.dumps(key).decode()}: {self.expression(value, types)}")
@@ -425,6 +426,18 @@ _EXPRESSIONS: Final[Mapping[str, Callable[[_Writer, Node, Types], str]]] = {
 }
 
 
+def _raise(fault: Fault) -> None:
+    raise fault
+
+
+def _bindings(function: Node) -> list[list[tuple[str, str | None]]]:
+    """Return the names that each parameter binds, each with the key it reads."""
+    bound = [simple_pattern(each) for each in parameters(function)]
+    if None in bound:
+        raise _UnsayableError(function)
+    return [each for each in bound if each is not None]
+
+
 def _name(name: str, node: Node) -> str:
     if name in _RESERVED or not name.replace("_", "a").isalnum():
         raise _UnsayableError(node)
@@ -477,13 +490,13 @@ def _is_identity(node: Node) -> bool:
         return False
     _, function = _mapped(node)
     is_arrow = function.kind == "arrow_function"
-    return is_arrow and parameters(function) == [[(_body(function).text, None)]]
+    return is_arrow and _bindings(function) == [[(_body(function).text, None)]]
 
 
 def _is_attribute(node: Node) -> bool:
     """Return whether a call's function is `x => x.key`."""
     _, function = _mapped(node)
-    if function.kind != "arrow_function" or len(bound := parameters(function)) != 1:
+    if function.kind != "arrow_function" or len(bound := _bindings(function)) != 1:
         return False
     body = _body(function)
     return (

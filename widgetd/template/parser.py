@@ -59,19 +59,20 @@ _UNREMARKABLE: Final = frozenset(
 class Fault(Exception):  # noqa: N818 - a WidgetError in the making, never seen outside
     """A template that cannot be used; becomes a `WidgetError` once its text is at hand.
 
-    Its place is the offset in the text, or None where it is about the whole.
+    Attributes:
+        place: The offset in the text, or None where it is about the whole.
     """
 
     def __init__(self, code: str, place: int | None, problem: str, advice: str) -> None:
         super().__init__(problem)
-        self._place = place
+        self.place = place
         self._finding = Finding(code=code, problem=problem, advice=advice)
 
     def of(self, text: str) -> WidgetError:
         """Return the error about the template `text`, with its line and column."""
-        if self._place is None:
+        if self.place is None:
             return WidgetError(self._finding)
-        line, column = Lines(text).location(self._place)
+        line, column = Lines(text).location(self.place)
         return WidgetError(replace(self._finding, line=line, column=column))
 
 

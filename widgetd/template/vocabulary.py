@@ -162,8 +162,8 @@ def _is_in_page(op: Op) -> bool:
         return bool(abs(op.operands[0]) <= MAX_EXACT)
     if op.name == "m":
         return not op.operands[-1] and any(_has(each, op.operands[0]) for each in _METHOD_SORTS)
-    if op.name == "fn":
-        return _has("functions", op.operands[0])
+    if op.name in _NAMING:
+        return _has(_NAMING[op.name], op.operands[0])
     return _OPERATORS[op.name]
 
 
@@ -186,7 +186,18 @@ _OPERATORS: Final[Mapping[str, bool]] = MappingProxyType(
     }
 )
 
+_NAMING: Final = MappingProxyType(
+    {
+        "fn": "functions",
+        "jsfn": "javascript functions",
+        "jsm": "javascript methods",
+        "jsloop": "javascript loops",
+    }
+)
+"""Operations whose first operand is a word of a table."""
+
 _ALWAYS: Final = frozenset(
-    {name for name, has in _OPERATORS.items() if has and name not in {"#", "fn", "m"}} | _TARGETS
+    {name for name, has in _OPERATORS.items() if has and name not in {"#", "m", *_NAMING}}
+    | _TARGETS
 )
 """Operations that the page has whatever their operands are."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -16,7 +17,7 @@ from tests.unit.template import jsx_attacks
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
 from widgetd.studio.exporter import compile_exported
-from widgetd.template.jsx import compile_view
+from widgetd.template.jsx import compile_view, constants
 from widgetd.template.jsx.parse import MAX_DEPTH
 
 LIMITS = Limits()
@@ -90,6 +91,12 @@ def value(expression: str) -> Any:
         ("xs.filter(Boolean)", [3, "b"]), ("xs.filter(x => x === 3)", [3]), ("xs.map(String)", ["3", "b", "null"]), ("rows.find(r => r.n > 1).id", "y"), ("rows.find(r => r.n > 2)", "nothing"),
         ("rows.some(r => r.n > 1)", True), ("rows.every(r => r.n > 1)", False), ("empty.every(r => no)", True), ("rows.filter(r => r.n > 1).map(r => r.id).join()", "y"),
         ("((n))", 3), ("/* a */ n", 3),
+        ("'a-b'.split('-')", ["a", "b"]), ("s.split('')", ["a", " ", "b"]), ("s.split(' ').map(w => w[0].toUpperCase()).join('')", "AB"), ("'aba'.replace('a', '$&')", "$&ba"), ("'aba'.replaceAll('a', '')", "b"),
+        ("s.startsWith('a')", True), ("s.endsWith('a')", False), ("s.indexOf('b')", 2), ("xs.indexOf(9)", -1), ("'7'.padStart(3, '0')", "007"), ("'7'.padEnd(3)", "7  "), ("s.charAt(9)", ""), ("s.substring(2, 0)", "a "), ("xs.at(-2)", "b"), ("'ab'.repeat(2)", "abab"),
+        ("xs.concat([1], 2)", [3, "b", None, 1]), ("[[1], 2].flat()", [1, 2]), ("xs.reverse()", [None, "b", 3]), ("[10, 9, 1].sort()", [1, 10, 9]), ("[10, 9, 1].sort((a, b) => a - b)", [1, 9, 10]), ("['b', 'Á', 'a'].toSorted((a, b) => a.localeCompare(b))", ["a", "Á", "b"]),
+        ("rows.reduce((a, r) => a + r.n, 0)", 3), ("rows.reduce((a, r, i) => `${a}${r.id}${i}`, '')", "x0y1"), ("[1, 2].reduce((a, b) => a - b)", -1), ("missing.reduce((a, b) => a)", "nothing"), ("rows.findIndex(r => r.n === 2)", 1), ("rows.flatMap(r => [r.n, r.n])", [1, 1, 2, 2]),
+        ("Object.entries(o).map(([k, v]) => k + v)", ["a1", "length9"]), ("Object.keys({b: 1, 2: 1, 1: 1})", ["1", "2", "b"]), ("Object.values(missing)", []), ("Array.from({length: 2}, (_, i) => i)", [0, 1]), ("Array.from('ab')", ["a", "b"]), ("Array.isArray(xs)", True),
+        ("typeof missing === 'undefined'", True), ("typeof z", "object"), ("parseInt('12px')", 12), ("parseFloat('1.5x')", 1.5), ("isNaN('a')", True), ("Math.max(...[1, 4])", 4), ("Math.trunc(-2.5)", -2), ("Math.pow(2, 3)", 8), ("Math.sqrt(-1)", None),
     ],
 )  # fmt: skip
 def test_an_expression_means_what_javascript_says(expression: str, expected: Any) -> None:
@@ -107,15 +114,31 @@ def test_an_expression_means_what_javascript_says(expression: str, expected: Any
         ("<A b='x &amp; &lt;y&gt;\\n' c=\"a\n   b\"/>", {"type": "A", "b": "x & <y>\\n", "c": "a b"}),
         ("<A b={{c: 1}} d={[<B/>]} e=<C/>/>", {"type": "A", "b": {"c": 1}, "d": [{"type": "B"}], "e": {"type": "C"}}),
         ("<A>\n  <B/>\n  {/* no */}\n  {null}{undefined}{yes}{''}{no && <C/>}{[]}\n</A>", {"type": "A", "children": [{"type": "B"}]}),
-        ("<A>{n && <B/>}{yes ? <C/> : <D/>}{0}{'x'}</A>", {"type": "A", "children": [{"type": "B"}, {"type": "C"}, 0, "x"]}),
+        ("<A>{n && <B/>}{yes ? <C/> : <D/>}{0}{'x'}</A>", {"type": "A", "children": [{"type": "B"}, {"type": "C"}, "x"]}),
         ("<A>{rows.map(r => <B key={r.id}>{r.n > 1 && <C/>}</B>)}<D/></A>", {"type": "A", "children": [{"type": "B", "key": "x"}, {"type": "B", "key": "y", "children": [{"type": "C"}]}, {"type": "D"}]}),
-        ("<A>{[<B/>, [<C/>, null]]}<><D/>{n}</></A>", {"type": "A", "children": [{"type": "B"}, {"type": "C"}, {"type": "D"}, 3]}),
-        ("<A {...o} b={1} {...missing}>{n}</A>", {"type": "A", "a": 1, "length": 9, "b": 1, "children": [3]}),
+        ("<A>{[<B/>, [<C/>, null]]}<><D/>{n}</></A>", {"type": "A", "children": [{"type": "B"}, {"type": "C"}, {"type": "D"}]}),
+        ("<A {...o} b={1} {...missing}>{n}</A>", {"type": "A", "a": 1, "length": 9, "b": 1, "children": []}),
         ("<A b={null} c={undefined} d={missing} e={{f: missing, g: null}}/>", {"type": "A", "b": None, "e": {"g": None}}),
         ("<><A/></>", {"type": "A"}),
         ("yes ? <A/> : <B/>", {"type": "A"}),
         ("rows.map(r => <A/>)", [{"type": "A"}, {"type": "A"}]),
         ("<A.B/>", {"type": "A.B"}),
+        ("<Text>{n} of {xs.length}</Text>", {"type": "Text", "value": "3 of 3"}),
+        ("<Text>\n  a &amp; b\n  {no && 'c'}{z}{0}\n  d\n</Text>", {"type": "Text", "value": "a & b0d"}),
+        ("<Title>plain</Title>", {"type": "Title", "value": "plain"}), ("<Button block>Go {s}</Button>", {"type": "Button", "block": True, "label": "Go a b"}),
+        ("<Text>{`${n}`}</Text>", {"type": "Text", "value": "3"}), ("<Text><>{n}<React.Fragment>!</React.Fragment></></Text>", {"type": "Text", "value": "3!"}),
+        ("<A>{rows.map(r => <React.Fragment key={r.id}><B/></React.Fragment>)}<Fragment/></A>", {"type": "A", "children": [{"type": "B"}, {"type": "B"}]}),
+        ("const m = n + 1, [x, , y = 5] = xs; const {a, b: {c = 2} = {}, ...r} = o;\n<A v={[m, x, y, a, c, r]}/>", {"type": "A", "v": [4, 3, None, 1, 2, {"length": 9}]}),
+        ("const f = (x, y = 2) => x * y; function g({id, n}) { return `${id}${f(n)}` }\n<A v={[f(n), f(n, 3), ...rows.map(g)]}/>", {"type": "A", "v": [6, 9, "x2", "y4"]}),
+        ("const B = ({t, children, d = 1}) => <C t={t} d={d}>{children}</C>;\n<A><B t={s}><D/></B><B {...o} key='k'/></A>", {"type": "A", "children": [{"type": "C", "t": "a b", "d": 1, "children": [{"type": "D"}]}, {"type": "C", "d": 1}]}),
+        ("import React, { Card } from 'react';\nexport default function W({ n, missing = 'm' }) { const d = n * 2; if (d > 9) return null; return <A v={d} w={missing} x={s}/> }", {"type": "A", "v": 6, "w": "m", "x": "a b"}),
+        ("const W = (props) => <A v={props.n}/>;\nexport default W;", {"type": "A", "v": 3}),
+        ("function W({ n }) { return <A v={n}/> }", {"type": "A", "v": 3}),
+        ("'use client';\nexport const k = 2;\nexport default <A v={k}/>", {"type": "A", "v": 2}),
+        ("const f = v => { if (v > 2) { return 'a' } else if (v === 2) return 'b'; switch (v) { case 0: case 1: return 'c'; default: return 'd' } };\n<A v={[f(3), f(2), f(1), f(-1)]}/>", {"type": "A", "v": ["a", "b", "c", "d"]}),
+        ("let t = 'x', u; if (n > 2) { t = 'y'; u = t + 1 } else t = 'z'; t += '!';\n<A v={[t, u]}/>", {"type": "A", "v": ["y!", "y1"]}),
+        ("const out = []; let sum = 0; for (const {n, id} of rows) { sum += n; if (n > 1) out.push(id) }\nconst by = {}; rows.forEach(r => { by[r.id] = (by[r.id] || 0) + r.n });\n<A v={[out, sum, by]}/>", {"type": "A", "v": [["y"], 3, {"x": 1, "y": 2}]}),
+        ("const f = (g) => g(n); <A v={f(x => x + 1)} w={(() => { const q = 1; return q })()}/>", {"type": "A", "v": 4, "w": 1}),
     ],
 )  # fmt: skip
 def test_an_element_is_an_object_with_its_type(view: str, expected: Any) -> None:
@@ -125,35 +148,29 @@ def test_an_element_is_an_object_with_its_type(view: str, expected: Any) -> None
 @pytest.mark.parametrize(
     ("view", "message"),
     [
-        ("", "line 1: there is no JSX; write one element, as Studio's editor shows it"),
+        ("", "line 1: there is no JSX; write one element, as <Card>…</Card>"),
         ("<A>\n  <B c={1 +}/>\n</A>", "line 2: 'identifier' is missing here; write one element, as Studio's editor shows it"),
         ("<A>\n <B", "line 2: the JSX ends before it is whole; write one element, as Studio's editor shows it"),
         ("<A>\n <B a={n s}/></A>", "line 2: this is no JSX; write one element, as Studio's editor shows it"),
         ("<A>\n</B>", "line 2: </B> does not close <A>; write </A>"),
-        ("import x from 'y';\n<A/>", "line 1: a widget's JSX is one expression, and this is a statement: import x from 'y'; leave it out, and write <Card>…</Card>"),
-        ("<A/>;\n<B/>", "line 2: there is a second expression here; write one element, as Studio's editor shows it"),
-        ("const a = 1;\n<A/>", "line 1: a widget's JSX is one expression, and this is a statement: const a = 1; leave it out, and write <Card>…</Card>"),
-        ("function f() {}", "line 1: a widget's JSX is one expression, and this is a statement: function f() {}; leave it out, and write <Card>…</Card>"),
-        ("<A>\n  {useState(1)}\n</A>", "line 2: a call of useState is not available; available are every, filter, find, includes, join, map, slice, some, toFixed, toLowerCase, toUpperCase, trim and String, Number, Boolean, Math.round, Math.floor, Math.ceil, Math.abs, Math.min, Math.max"),
-        ("<A b={xs\n .reverse()}/>", "line 2: the method reverse is not available; available are every, filter, find, includes, join, map, slice, some, toFixed, toLowerCase, toUpperCase, trim and String, Number, Boolean, Math.round, Math.floor, Math.ceil, Math.abs, Math.min, Math.max"),
+        ("import x from 'y';\n<A/>", "line 1: the statement import is not available: import x from 'y'; arguments come by their names, and a form keeps what a user types"),
+        ("<A/>;\n<B/>", "line 2: there is a second expression here; write one element; put two into <>…</>"),
+        ("function f() {}", "line 1: there is no JSX; write one element, as <Card>…</Card>"),
+        ("<A>\n  {useState(1)}\n</A>", "line 2: useState is not available; arguments come by their names, and a form keeps what a user types"),
         ("<A dangerouslySetInnerHTML={{__html: s}}/>", "line 1: dangerouslySetInnerHTML is not available; use a Markdown component"),
-        ("<A>text</A>", "line 1: text among the children is not available here: text; write it with elements, operators, conditions, and map or filter over lists"),
-        ("<A b={() => 1}/>", "line 1: a function that is given to no method is not available here: () => 1; write it with elements, operators, conditions, and map or filter over lists"),
+        ("<A>text</A>", 'line 1: text among the children is not available here: text; write <Text value="text" />'),
+        ("<A b={() => 1}/>", 'line 1: a function is no value here: b={() => 1}; write onClickAction={{ type: "…", payload: { … } }}'),
         ("<A b={xs.map(f)}/>", "line 1: a function is wanted here: f; write x => …"),
-        ("<A b={xs.map(function (x) { return x })}/>", "line 1: a function is wanted here: function (x) { return x }; write x => …"),
         ("<A b={xs.map((a, b, c) => 1)}/>", "line 1: a third parameter is not available; write (x, index) => …"),
-        ("<A b={xs.map(({a: {b}}) => 1)}/>", "line 1: this parameter is not available: a: {b}; write a name, or {a, b}"),
-        ("<A b={xs.map(x => { x })}/>", "line 1: the function returns nothing here; end it with return …"),
-        ("<A b={xs.map(x => { let y = 1; return y })}/>", "line 1: only const is available here: let y = 1; write it with elements, operators, conditions, and map or filter over lists"),
-        ("<A b={n ** 2}/>", "line 1: the operator ** is not available; write it with elements, operators, conditions, and map or filter over lists"),
-        ("<A b={typeof n}/>", "line 1: the operator typeof is not available; write it with elements, operators, conditions, and map or filter over lists"),
-        ("<A b={n = 1}/>", "line 1: an assignment is not available here: n = 1; write it with elements, operators, conditions, and map or filter over lists"),
-        ("<A b={new Date()}/>", "line 1: new is not available here: new Date(); write it with elements, operators, conditions, and map or filter over lists"),
-        ("<A b={/a/}/>", "line 1: a regular expression is not available here: /a/; write it with elements, operators, conditions, and map or filter over lists"),
-        ("<A b={f`a`}/>", "line 1: a tagged literal is not available here: f`a`; write it with elements, operators, conditions, and map or filter over lists"),
+        ("<A b={xs.map(x => { x })}/>", "line 1: the value of this is used nowhere: x; return it, or leave it out"),
+        ("<A b={n ** 2}/>", "line 1: the operator ** is not available; write Math.pow(a, b)"),
+        ("<A b={n = 1}/>", "line 1: an assignment is not available here: n = 1; write it as a statement of its own"),
+        ("<A b={new Date()}/>", "line 1: new is not available here: new Date(); write it under [derived] in the sidecar, or take it as a text argument"),
+        ("<A b={/a/}/>", "line 1: a regular expression is not available here: /a/; write includes, split or replaceAll with a text"),
+        ("<A b={f`a`}/>", "line 1: a tagged literal is not available here: f`a`; write a text in backticks alone"),
         ("<A b={1n}/>", "line 1: this number is not available: 1n; write its digits"),
-        ("<A b={}/>", "line 1: one value is wanted here: {}; write it"),
-        ("<A b={({get a() { return 1 }})}/>", "line 1: this is no key with a value: get a() { return 1 }; write it with elements, operators, conditions, and map or filter over lists"),
+        ("<A b={}/>", "line 1: one value is wanted here: {}; write a value, or leave the attribute out"),
+        ("<A b={({get a() { return 1 }})}/>", "line 1: this is no key with a value: get a() { return 1 }; write key: value"),
         ("<é>" + "\n<A>ü" * MAX_DEPTH, "line 65: the JSX ends before it is whole; write one element, as Studio's editor shows it"),
         ("<A>\n" * 66 + "</A>" * 66, "line 62: the JSX nests too deeply; split it into several widgets"),
         ("<A b='" + "x" * 65_536 + "'/>", "the JSX has 65,545 bytes; at most 65,536 are allowed"),
@@ -320,3 +337,73 @@ def test_an_integer_of_any_length_is_not_available(number: str) -> None:
         compile_view(f"<A b={{{number}}}/>", limits=LIMITS)
 
     assert caught.value.finding.problem == f"this number is not available: {number}"
+
+
+REACT = sorted((Path(__file__).parents[2] / "widgets" / "react").glob("*.jsx"))
+
+
+@pytest.mark.parametrize("file", REACT, ids=lambda file: file.name)
+def test_a_widget_as_react_designers_write_it_draws_its_sample(file: Path) -> None:
+    text = file.read_text()
+    declared = constants(text, limits=LIMITS)
+    properties = cast("dict[str, Any]", declared["schema"])["properties"]
+
+    view = compile_view(text, limits=LIMITS)
+
+    tree = drawn(text, cast("dict[str, Any]", declared["sample"]))
+    assert tree == json.loads(file.with_suffix(".json").read_text())
+    assert {path.split(".")[0].removesuffix("[]") for path in view.names} <= properties.keys()
+
+
+def test_all_refusals_of_a_file_come_at_once() -> None:
+    view = """const [open, setOpen] = useState(false);
+<Card>
+  <Button onClick={() => setOpen(true)} />
+  <Text value={new Date(at)} />
+  <Row>words</Row>
+  {items.forEach(i => i)}
+  <Input type="email" name={total.toLocaleString()} />
+</Card>"""
+
+    with pytest.raises(WidgetError) as caught:
+        compile_view(view, limits=LIMITS)
+
+    assert list(map(str, (caught.value.finding, *caught.value.others))) == [
+        "line 1: useState is not available; arguments come by their names, and a form keeps what a user types",
+        'line 3: a function is no value here: onClick={() => setOpen(true)}; write onClickAction={{ type: "…", payload: { … } }}',
+        "line 4: new is not available here: new Date(at); write it under [derived] in the sidecar, or take it as a text argument",
+        'line 5: text among the children is not available here: words; write <Text value="words" />',
+        "line 6: the method forEach is not available; write map, or reduce for one value",
+        "line 7: the attribute 'type' would replace the component's name; write inputType for an Input, submit for a Button",
+        "line 7: the method toLocaleString is not available; write it under [derived] in the sidecar, or take it as a text argument",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("view", "message"),
+    [
+        ("const f = (x) => f(x); <A b={f(1)}/>", "line 1: this calls itself: f(x); write map or reduce over a list"),
+        ("const n = n + 1;\n<A b={n}/>", "line 1: 'n' is used before it is set; take a name that no argument has, or move it up"),
+        ("const f = () => 1; <A b={f}/>", "line 1: a function is no value here: f; call it, or write onClickAction={{ type, payload }}"),
+        ("const k = 1; k = 2; <A b={k}/>", "line 1: 'k' cannot be changed; declare a name of its own with let, and change that"),
+        ("for (let i = 0; i < 3; i++) {} <A/>", "line 1: the statement for is not available: for (let i = 0; i < 3; i++) {}; write map, filter, reduce or for (const x of list)"),
+        ("const f = v => { switch (v) { case 1: v; case 2: return 1 } return 2 }; <A b={f(n)}/>", "line 1: this case goes on in the next one; end it with break or return"),
+        ("<Text>a <Icon name='x'/></Text>", "line 1: an element within a text is not available: <Icon name='x'/>; write a Row of Texts, or a Markdown"),
+        ("const W = (props) => <A {...props}/>; export default W", "line 1: all arguments at once are not available: props; write their names"),
+    ],
+)  # fmt: skip
+def test_a_statement_that_is_not_available_says_what_to_write(view: str, message: str) -> None:
+    with pytest.raises(WidgetError) as caught:
+        compile_view(view, limits=LIMITS)
+
+    assert str(caught.value) == message
+
+
+def test_functions_that_multiply_are_refused_before_they_fill_the_memory() -> None:
+    doubling = "".join(f"const f{n} = (x) => f{n - 1}(x) + f{n - 1}(x);\n" for n in range(1, 40))
+
+    with pytest.raises(WidgetError, match="more than 5,000 syntax nodes"):
+        compile_view(f"const f0 = (x) => x;\n{doubling}<A b={{f39(1)}}/>", limits=LIMITS)
+    chain = "".join(f"const f{n} = (x) => f{n - 1}(x);\n" for n in range(1, 200))
+    with pytest.raises(WidgetError, match="functions call each other too deeply"):
+        compile_view(f"const f0 = (x) => x;\n{chain}<A b={{f199(1)}}/>", limits=LIMITS)

@@ -233,13 +233,8 @@ OTHER_TEXTS = {
     ("closures.expressions", "unfit"),
     ("closures.javascript", ""),
     ("jinja", "arguments"),
-    *(("jsx.build", name) for name in ("", "binary", "body", "call", "children", "expression")),
-    *(("jsx.build", name) for name in ("function", "operator", "unary")),
     *(("vocabulary", name) for name in ("", "_signature", "bind", "require")),
-    *(("jsx.syntax", name) for name in ("_list_bindings", "_number", "entries_of", "only")),
-    *(("jsx.parse", name) for name in ("_syntax_fault", "_size_fault", "parse", "text")),
-    *(("jsx.references", name) for name in ("call", "path", "_parameter_paths")),
-    ("jsx.view", "root"),
+    *(("builtins.javascript", name) for name in ("_sort", "list_entries")),
     ("lexer", "_next_token"),
     ("lexer", "_known_escape"),
     ("lexer", "_unescape"),
@@ -301,9 +296,13 @@ MAKING_METHODS = {
 
 
 def texts_made() -> Iterator[tuple[str, str]]:
-    """Where the package makes text of something, outside messages: module and function."""
+    """Where the package makes text of something, outside messages: module and function.
+
+    The front end for JSX knows no values, only the author's words.
+    """
     for path in sorted(PACKAGE.rglob("*.py")):
-        yield from _texts(ast.parse(path.read_text()), _module(path), "")
+        if not _module(path).startswith("jsx."):
+            yield from _texts(ast.parse(path.read_text()), _module(path), "")
 
 
 def _module(path: Path) -> str:

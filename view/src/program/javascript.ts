@@ -1,12 +1,15 @@
 /** What JSX means by its operators, methods and functions; absent stays absent, as on the server. */
 
 import {
+  type Dict,
   fail,
+  isDict,
   isHolder,
   isList,
   isNothing,
   isText,
   listed,
+  member,
   paid,
   javascriptText as shown,
   step,
@@ -75,8 +78,37 @@ function place(value: Value): number | undefined {
   return Number.isFinite(given) ? Math.trunc(given) : 0;
 }
 
-const ofText = (change: (text: string) => string) => (value: Value) =>
-  isNothing(value) ? undefined : isText(value) ? paid(change(value)) : fail("this is no text");
+const ofText =
+  (change: (text: string, ...args: Value[]) => Value) =>
+  (value: Value, ...args: Value[]) => {
+    if (isNothing(value)) return undefined;
+    const made = isText(value) ? change(value, ...args) : fail("this is no text");
+    return isText(made) ? paid(made) : made;
+  };
+
+/** The number of letters before an offset in UTF-16. */
+const before = (text: string, offset: number) =>
+  offset < 0 ? offset : Array.from(text.slice(0, offset)).length;
+
+function padding(text: string, width: Value, fill: Value = " "): string {
+  const pad = Array.from(shown(fill));
+  const missing = (place(width) ?? 0) - Array.from(text).length;
+  if (missing <= 0 || !pad.length) return "";
+  step(missing >> 6);
+  return Array.from({ length: missing }, (_, at) => pad[at % pad.length]).join("");
+}
+
+const list = (value: Value) =>
+  isText(value) || isDict(value) ? fail("this is no list") : [...listed(value)];
+const reversed = (value: Value) => list(value).reverse();
+const sorted = (value: Value) => {
+  const values = list(value);
+  const texts = new Map(values.map((each) => [each, shown(each)] as const));
+  return values.sort((left, right) => {
+    const [one, other] = [texts.get(left) ?? "", texts.get(right) ?? ""];
+    return one < other ? -1 : one > other ? 1 : 0;
+  });
+};
 
 export const METHODS: Readonly<Record<string, (subject: Value, ...args: Value[]) => Value>> = {
   includes: (value, sought) =>
@@ -102,6 +134,39 @@ export const METHODS: Readonly<Record<string, (subject: Value, ...args: Value[])
   toLowerCase: ofText((text) => text.toLowerCase()),
   toUpperCase: ofText((text) => text.toUpperCase()),
   trim: ofText((text) => text.trim()),
+  at: (value, index) => member(value, place(index) ?? 0),
+  charAt: ofText((text, index) => Array.from(text)[place(index) ?? 0] ?? ""),
+  concat: (value, other) =>
+    isText(value) ? paid(value + shown(other)) : [listed(value), other].flat(),
+  endsWith: ofText((text, part) => text.endsWith(shown(part))),
+  flat: (value) => listed(value).flat(),
+  indexOf: (value, sought) =>
+    isText(value)
+      ? before(value, value.indexOf(shown(sought)))
+      : listed(value).indexOf(sought as never),
+  padEnd: ofText((text, width, fill) => text + padding(text, width, fill)),
+  padStart: ofText((text, width, fill) => padding(text, width, fill) + text),
+  repeat: ofText((text, count = 0) => {
+    const times = place(count) ?? 0;
+    step((times * text.length) >> 6);
+    return times < 0 ? fail("repeat takes a number from 0") : text.repeat(times);
+  }),
+  replace: ofText((text, old, by) => text.replace(shown(old), () => shown(by))),
+  replaceAll: ofText((text, old, by) => text.replaceAll(shown(old), () => shown(by))),
+  reverse: reversed,
+  sort: sorted,
+  split: ofText((text, between) =>
+    between === undefined ? [text] : between === "" ? Array.from(text) : text.split(shown(between)),
+  ),
+  startsWith: ofText((text, part) => text.startsWith(shown(part))),
+  substring: ofText((text, start, stop) => {
+    const letters = Array.from(text);
+    const [from, to] = [place(start) ?? 0, place(stop) ?? letters.length];
+    return letters.slice(Math.max(0, Math.min(from, to)), Math.max(0, from, to)).join("");
+  }),
+  toReversed: reversed,
+  toSorted: sorted,
+  toString: shown,
 };
 
 const rounded =
@@ -112,22 +177,63 @@ const rounded =
     return numbers.every(Number.isFinite) ? compute(...numbers) : Number.NaN;
   };
 
+const parsed = (parse: (text: string) => number) => (value: Value) =>
+  value === undefined ? value : parse(shown(value));
+
+const object = (value: Value): Dict =>
+  isText(value) ? { ...Array.from(value) } : isHolder(value) ? (value as Dict) : {};
+
 export const FUNCTIONS: Readonly<Record<string, (...args: Value[]) => Value>> = {
   String: shown,
   Number: (...args) => (!args.length ? 0 : args[0] === undefined ? undefined : toNumber(args[0])),
   Boolean: isTrue,
+  typeof: (value) => typeof value,
+  isNaN: (value) => Number.isNaN(toNumber(value)),
+  parseFloat: parsed(Number.parseFloat),
+  parseInt: parsed((text) => Number.parseInt(text, 10)),
+  "Array.from": (value) => {
+    if (!isDict(value)) return [...listed(value)];
+    const length = Math.max(0, place(value.length) ?? 0);
+    step(length);
+    return Array.from({ length });
+  },
+  "Array.isArray": isList,
+  "Object.entries": (value) => Object.entries(object(value)),
+  "Object.keys": (value) => Object.keys(object(value)),
+  "Object.values": (value) => Object.values(object(value)),
   "Math.round": rounded(Math.round),
   "Math.floor": rounded(Math.floor),
   "Math.ceil": rounded(Math.ceil),
+  "Math.trunc": rounded(Math.trunc),
   "Math.abs": rounded(Math.abs),
   "Math.min": rounded(Math.min),
   "Math.max": rounded(Math.max),
+  "Math.pow": rounded(Math.pow),
+  "Math.sqrt": rounded(Math.sqrt),
 };
 
-type Turn = (value: Value, at: number) => Value;
+type Turn = (...args: Value[]) => Value;
 
-export const LOOPS: Readonly<Record<string, (values: Value[], turn: Turn) => Value>> = {
-  map: (values, turn) => values.map(turn),
+const sortedBy = (values: Value[], turn: Turn) =>
+  values.sort((left, right) => toNumber(turn(left, right)) || 0);
+
+export const LOOPS: Readonly<
+  Record<string, (values: Value[], turn: Turn, ...initial: Value[]) => Value>
+> = {
+  map: (values, turn) => values.map((each, at) => turn(each, at)),
+  findIndex: (values, turn) => values.findIndex((each, at) => isTrue(turn(each, at))),
+  flatMap: (values, turn) => values.flatMap((each, at) => turn(each, at)),
+  reduce: (values, turn, ...initial) => {
+    const skipped = 1 - initial.length;
+    return values
+      .slice(skipped)
+      .reduce<Value>(
+        (made, each, at) => turn(made, each, at + skipped),
+        initial.length ? initial[0] : values[0],
+      );
+  },
+  sort: sortedBy,
+  toSorted: sortedBy,
   filter: (values, turn) => values.filter((each, at) => isTrue(turn(each, at))),
   find: (values, turn) => values.find((each, at) => isTrue(turn(each, at))),
   some: (values, turn) => values.some((each, at) => isTrue(turn(each, at))),

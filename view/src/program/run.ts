@@ -212,21 +212,22 @@ export const OPERATORS: Readonly<Record<string, Operator>> = {
     if (isDict(value)) return held(value, javascriptText(at));
     return isText(at) || (typeof at === "number" && at >= 0) ? held(value, at) : undefined;
   }),
-  jsfn: ([name, ...args], frame) => javascript.FUNCTIONS[String(name)]?.(...all(args, frame)),
+  jsfn: ([name, ...args], frame) => javascript.FUNCTIONS[String(name)]?.(...spread(args, frame)),
   jsm: ([name, subject, ...args], frame) =>
     javascript.METHODS[String(name)]?.(evaluate(subject, frame), ...all(args, frame)),
-  jsloop: ([name, subject, parameters, body], frame) => {
+  jsloop: ([name, subject, parameters, body, ...initial], frame) => {
     const value = evaluate(subject, frame);
     if (isText(value) || isDict(value)) fail("this is no list");
     const bound = parameters as unknown as readonly (readonly [number, string | null])[][];
-    return javascript.LOOPS[String(name)]?.([...listed(value)], (...args: Value[]) => {
+    const turn = (...args: Value[]) => {
       for (const [at, names] of bound.entries()) {
         for (const [slot, key] of names) {
           frame[slot] = key === null ? args[at] : member(args[at], key);
         }
       }
       return evaluate(body, frame);
-    });
+    };
+    return javascript.LOOPS[String(name)]?.([...listed(value)], turn, ...all(initial, frame));
   },
   let: (operands, frame) => {
     for (const [slot, value] of pairs(operands)) {
@@ -234,10 +235,7 @@ export const OPERATORS: Readonly<Record<string, Operator>> = {
     }
     return evaluate(operands.at(-1), frame);
   },
-  "js[,]": (operands, frame) =>
-    operands.flatMap((each) =>
-      isSpread(each) ? listed(evaluate(each[1], frame)) : [evaluate(each, frame)],
-    ),
+  "js[,]": spread,
   "js{}": ([kids, ...entries], frame) => {
     const made = dict();
     for (const [key, operand] of pairs(entries)) {
@@ -246,13 +244,19 @@ export const OPERATORS: Readonly<Record<string, Operator>> = {
       else made[javascriptText(evaluate(key, frame))] = value;
     }
     const isMerged = entries.some((key, at) => at % 2 === 0 && !isText(key));
-    const inside = shown(kids as Operands, frame);
+    const inside = shown(kids as Operands, frame).filter((each) => typeof each !== "number");
     if ((kids as Operands).length && (inside.length || isMerged)) made.children = inside;
     for (const key of Object.keys(made)) if (made[key] === undefined) delete made[key];
     return made;
   },
   "<>": (operands, frame) => shown(operands, frame),
 };
+
+function spread(operands: Operands, frame: Frame): Value[] {
+  return operands.flatMap((each) =>
+    isSpread(each) ? listed(evaluate(each[1], frame)) : [evaluate(each, frame)],
+  );
+}
 
 const shown = (operands: Operands, frame: Frame) =>
   javascript.children(operands.map((each) => ready(each, frame)));

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterator, Mapping
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cmp_to_key
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -19,15 +21,18 @@ from widgetd.template.serialise import MAX_EXACT, javascript_text, to_fixed
 from widgetd.template.values import (
     ABSENT,
     Value,
+    elements,
     is_nothing,
     kind,
+    member,
     new_list,
     part,
     require_computable,
+    sublist,
     to_list,
     weigh,
 )
-from widgetd.text_search import compile_pattern
+from widgetd.text_search import Pattern, compile_pattern
 
 if TYPE_CHECKING:
     from widgetd.template.budget import Budget
@@ -38,6 +43,7 @@ Method = Callable[..., Value]
 MAX_DIGITS: Final = 100
 
 _DECIMAL: Final = compile_pattern(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+_INTEGER: Final = compile_pattern(r"[+-]?\d+")
 _HOLDERS: Final = (list, dict, tuple)
 
 
@@ -220,24 +226,162 @@ def _to_fixed(budget: Budget, value: Value, digits: Value = 0) -> Value:
     return to_fixed(budget, number(budget, value), count)
 
 
-def _of_text(change: Callable[[Budget, Value], str]) -> Method:
-    def apply(budget: Budget, value: Value) -> Value:
+def _of_text(change: Method) -> Method:
+    def apply(budget: Budget, value: Value, *args: Value) -> Value:
         if is_nothing(value):
             return ABSENT
         if not isinstance(value, str):
             raise RenderError(f"{kind(value)} is no text")
-        return change(budget, value)
+        return change(budget, value, *args)
 
     return apply
 
 
+def _at(budget: Budget, value: Value, index: Value = ABSENT) -> Value:
+    return member(value, _whole(budget, index))
+
+
+def _char_at(budget: Budget, value: str, index: Value = ABSENT) -> str:
+    at = _whole(budget, index)
+    return value[at : at + 1] if at >= 0 else ""
+
+
+def _concat(budget: Budget, value: Value, other: Value = ABSENT) -> Value:
+    if isinstance(value, str):
+        return add(budget, value, javascript_text(budget, other))
+    return new_list(budget, [*to_list(value), *(other if _is_list(other) else [other])])
+
+
+def _is_list(value: Value) -> bool:
+    return isinstance(value, list | tuple)
+
+
+def flatten(budget: Budget, values: Iterable[Value]) -> Value:
+    """Return a list in which each list among `values` is replaced by its elements."""
+    flat: list[Value] = []
+    for each in values:
+        inside = list(each) if _is_list(each) else [each]
+        budget.step(len(inside))
+        flat += inside
+    return new_list(budget, flat)
+
+
+def _index_of(budget: Budget, value: Value, sought: Value = ABSENT) -> int:
+    if isinstance(value, str):
+        return texts.find(budget, value, javascript_text(budget, sought))
+    return next((at for at, each in enumerate(to_list(value)) if same(budget, each, sought)), -1)
+
+
+def _padding(*, at_start: bool) -> Method:
+    def apply(budget: Budget, value: str, width: Value = ABSENT, fill: Value = " ") -> str:
+        size, pad = _whole(budget, width), javascript_text(budget, fill)
+        missing = size - len(value)
+        if missing <= 0 or not pad:
+            return value
+        budget.text(size)
+        padding = (pad * (missing // len(pad) + 1))[:missing]
+        return padding + value if at_start else value + padding
+
+    return apply
+
+
+def _repeat(budget: Budget, value: str, count: Value = ABSENT) -> str:
+    times = _whole(budget, count)
+    if times < 0:
+        raise RenderError("repeat takes a number from 0")
+    budget.text(times * len(value))
+    return value * times
+
+
+def _replacing(count: int | None) -> Method:
+    def apply(budget: Budget, value: str, old: Value = ABSENT, new: Value = ABSENT) -> str:
+        before, after = javascript_text(budget, old), javascript_text(budget, new)
+        return texts.replace(budget, value, before, after, count)
+
+    return apply
+
+
+def _reverse(budget: Budget, value: Value) -> Value:
+    if isinstance(value, str | dict):
+        raise RenderError(f"{kind(value)} is no list")
+    return sublist(budget, to_list(value)[::-1])
+
+
+def _sort(budget: Budget, value: Value) -> Value:
+    """Sort by text in the order of UTF-16; what is absent comes last."""
+    if isinstance(value, str | dict):
+        raise RenderError(f"{kind(value)} is no list")
+    each = to_list(value)
+    budget.step(len(each) * len(each).bit_length())
+    keys = [javascript_text(budget, one).encode("utf-16-be", "surrogatepass") for one in each]
+    order = sorted(range(len(each)), key=lambda at: (each[at] is ABSENT, keys[at]))
+    return sublist(budget, [each[at] for at in order])
+
+
+def _split(budget: Budget, value: str, separator: Value = ABSENT) -> Value:
+    if separator is ABSENT:
+        return sublist(budget, [value])
+    between = javascript_text(budget, separator)
+    if between:
+        return texts.split(budget, value, between)
+    budget.step(len(value))
+    return sublist(budget, list(value))
+
+
+def _affix(has: Callable[[str, str], bool]) -> Method:
+    def apply(budget: Budget, value: str, sought: Value = ABSENT) -> bool:
+        return has(value, javascript_text(budget, sought))
+
+    return apply
+
+
+def _substring(budget: Budget, value: str, start: Value = ABSENT, stop: Value = ABSENT) -> str:
+    size = len(value)
+    first = max(0, min(size, _whole(budget, start)))
+    last = size if stop is ABSENT else max(0, min(size, _whole(budget, stop)))
+    budget.text(abs(last - first))
+    return value[min(first, last) : max(first, last)]
+
+
+def _locale_compare(budget: Budget, value: str, other: Value = ABSENT) -> int:
+    """Compare letters first, then accents, then case, as dictionaries do."""
+    one, two = (_collation_key(each) for each in (value, javascript_text(budget, other)))
+    return (one > two) - (one < two)
+
+
+def _collation_key(value: str) -> tuple[str, str, str]:
+    accented = unicodedata.normalize("NFKD", value)
+    plain = "".join(each for each in accented if not unicodedata.combining(each))
+    return plain.casefold(), accented.casefold(), value.swapcase()
+
+
 METHODS: Final[Mapping[str, tuple[int, Method]]] = MappingProxyType(
     {
+        "at": (1, _at),
+        "charAt": (1, _of_text(_char_at)),
+        "concat": (1, _concat),
+        "endsWith": (1, _of_text(_affix(str.endswith))),
+        "flat": (0, lambda budget, value: flatten(budget, to_list(value))),
         "includes": (1, _includes),
+        "indexOf": (1, _index_of),
         "join": (1, _join),
+        "localeCompare": (1, _of_text(_locale_compare)),
+        "padEnd": (2, _of_text(_padding(at_start=False))),
+        "padStart": (2, _of_text(_padding(at_start=True))),
+        "repeat": (1, _of_text(_repeat)),
+        "replace": (2, _of_text(_replacing(1))),
+        "replaceAll": (2, _of_text(_replacing(None))),
+        "reverse": (0, _reverse),
         "slice": (2, _slice),
+        "sort": (0, _sort),
+        "split": (1, _of_text(_split)),
+        "startsWith": (1, _of_text(_affix(str.startswith))),
+        "substring": (2, _of_text(_substring)),
         "toFixed": (1, _to_fixed),
         "toLowerCase": (0, _of_text(texts.lower)),
+        "toReversed": (0, _reverse),
+        "toSorted": (0, _sort),
+        "toString": (0, javascript_text),
         "toUpperCase": (0, _of_text(texts.upper)),
         "trim": (0, _of_text(texts.trim)),
     }
@@ -260,46 +404,142 @@ def _rounding(compute: Callable[..., float]) -> Function:
         if not args or any(each is ABSENT for each in args):
             return ABSENT
         given = [_to_number(number(budget, each)) for each in args]
-        return _to_number(compute(*given)) if all(map(math.isfinite, given)) else math.nan
+        try:
+            return _to_number(compute(*given)) if all(map(math.isfinite, given)) else math.nan
+        except (ArithmeticError, ValueError):
+            return math.nan
 
     return apply
 
+
+def _type_of(value: Value) -> str:
+    if value is ABSENT:
+        return "undefined"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int | float):
+        return "number"
+    return "string" if isinstance(value, str) else "object"
+
+
+def _parsing(pattern: Pattern[str]) -> Function:
+    def parse(budget: Budget, args: list[Value]) -> Value:
+        if not args or args[0] is ABSENT:
+            return ABSENT
+        shown = javascript_text(budget, args[0])
+        budget.scan(len(shown))
+        found = pattern.match(shown.strip())
+        return _to_number(float(found.group())) if found else math.nan
+
+    return parse
+
+
+def _array(budget: Budget, value: Value = ABSENT) -> Value:
+    if isinstance(value, dict):
+        length = max(0, _whole(budget, value.get("length", 0)))
+        budget.step(length)
+        return sublist(budget, [ABSENT] * length)
+    return new_list(budget, elements(budget, value))
+
+
+def _of_object(entry: Callable[[Budget, Value, Value], Value]) -> Function:
+    def list_entries(budget: Budget, args: list[Value]) -> Value:
+        value = args[0] if args else ABSENT
+        if isinstance(value, str | list | tuple):
+            value = {str(at): each for at, each in enumerate(value)}
+        elif not isinstance(value, dict):
+            value = {}
+        budget.step(len(value))
+        shown = {javascript_text(budget, key): each for key, each in value.items()}
+        # JavaScript lists keys that are indexes first, by their number.
+        indexes = sorted((key for key in shown if _INDEX.fullmatch(key)), key=int)
+        ordered = dict.fromkeys([*indexes, *shown])
+        return new_list(budget, [entry(budget, key, shown[key]) for key in ordered])
+
+    return list_entries
+
+
+_INDEX: Final = compile_pattern(r"0|[1-9]\d{0,9}")
 
 FUNCTIONS: Final[Mapping[str, Function]] = MappingProxyType(
     {
         "String": lambda budget, args: javascript_text(budget, args[0]) if args else "",
         "Number": lambda budget, args: positive(budget, args[0]) if args else 0,
         "Boolean": lambda _budget, args: bool(args) and truthy(args[0]),
+        "typeof": lambda _budget, args: _type_of(args[0]),
+        "isNaN": lambda budget, args: math.isnan(number(budget, args[0])) if args else True,
+        "parseFloat": _parsing(_DECIMAL),
+        "parseInt": _parsing(_INTEGER),
+        "Array.from": lambda budget, args: _array(budget, *args[:1]),
+        "Array.isArray": lambda _budget, args: bool(args) and _is_list(args[0]),
+        "Object.entries": _of_object(lambda budget, key, value: new_list(budget, [key, value])),
+        "Object.keys": _of_object(lambda _budget, key, _value: key),
+        "Object.values": _of_object(lambda _budget, _key, value: value),
         "Math.round": _rounding(lambda value: math.floor(value + 0.5)),
         "Math.floor": _rounding(math.floor),
         "Math.ceil": _rounding(math.ceil),
+        "Math.trunc": _rounding(math.trunc),
         "Math.abs": _rounding(abs),
         "Math.min": _rounding(lambda *values: min(values)),
         "Math.max": _rounding(lambda *values: max(values)),
+        "Math.pow": _rounding(math.pow),
+        "Math.sqrt": _rounding(math.sqrt),
     }
 )
 """What may be called by its name; every argument is weighed before."""
 
 
-Turn = Callable[[Value, int], Value]
-"""What the function given to a method makes of an element and its position."""
+Turn = Callable[..., Value]
+"""What the function given to a method makes of its arguments."""
 
 
 def _passing(values: list[Value], turn: Turn) -> Iterator[Value]:
     return (each for at, each in enumerate(values) if truthy(turn(each, at)))
 
 
-LOOPS: Final[Mapping[str, Callable[[Budget, list[Value], Turn], Value]]] = MappingProxyType(
+def _reduce(_budget: Budget, values: list[Value], turn: Turn, *initial: Value) -> Value:
+    if not values and not initial:
+        return ABSENT
+    rest = values if initial else values[1:]
+    made = initial[0] if initial else values[0]
+    for at, each in enumerate(rest, start=len(values) - len(rest)):
+        made = turn(made, each, at)
+    return made
+
+
+def _sort_by(budget: Budget, values: list[Value], turn: Turn) -> Value:
+    def compare(one: Value, other: Value) -> int:
+        order = number(budget, turn(one, other))
+        return (order > 0) - (order < 0)
+
+    return sublist(budget, sorted(values, key=cmp_to_key(compare)))
+
+
+LOOPS: Final[Mapping[str, Callable[..., Value]]] = MappingProxyType(
     {
         "map": lambda budget, values, turn: new_list(
             budget, [turn(each, at) for at, each in enumerate(values)]
         ),
         "filter": lambda budget, values, turn: new_list(budget, list(_passing(values, turn))),
         "find": lambda _budget, values, turn: next(_passing(values, turn), ABSENT),
+        "findIndex": lambda _budget, values, turn: next(
+            (at for at, each in enumerate(values) if truthy(turn(each, at))), -1
+        ),
+        "flatMap": lambda budget, values, turn: flatten(
+            budget, [turn(each, at) for at, each in enumerate(values)]
+        ),
         "some": lambda _budget, values, turn: any(True for _ in _passing(values, turn)),
         "every": lambda _budget, values, turn: all(
             truthy(turn(each, at)) for at, each in enumerate(values)
         ),
+        "reduce": _reduce,
+        "sort": _sort_by,
+        "toSorted": _sort_by,
     }
 )
-"""The methods that a function is given to; a step was paid for each element."""
+"""The methods that a function is given to; a step was paid for each call of it."""
+
+
+def turns(name: str, count: int) -> int:
+    """Return how often a method calls its function for `count` elements at most."""
+    return count * count.bit_length() if name in {"sort", "toSorted"} else count

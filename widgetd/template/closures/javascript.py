@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from widgetd.template.budget import CHARACTERS_PER_STEP, NODES_PER_STEP, RenderError
 from widgetd.template.builtins import javascript
-from widgetd.template.builtins.javascript import FUNCTIONS, LOOPS, OPERATORS, truthy
+from widgetd.template.builtins.javascript import FUNCTIONS, LOOPS, OPERATORS, truthy, turns
 from widgetd.template.closures import literals
 from widgetd.template.closures.compiler import Compiler, MakeExpression, with_place
 from widgetd.template.closures.expressions import binary
@@ -106,10 +106,10 @@ def _template_literal(compiler: Compiler, op: Op) -> Evaluate:
 
 
 def _function(compiler: Compiler, op: Op) -> Evaluate:
-    function, args = FUNCTIONS[op.operands[0]], compiler.each(op.operands[1:])
+    function, args = FUNCTIONS[op.operands[0]], _spread(compiler, op.operands[1:])
 
     def apply(frame: Frame) -> Value:
-        values = [each(frame) for each in args]
+        values = _gather(args, frame)
         weigh(frame[BUDGET], *values)
         return function(frame[BUDGET], values)
 
@@ -128,7 +128,8 @@ def _method(compiler: Compiler, op: Op) -> Evaluate:
 
 def _loop(compiler: Compiler, op: Op) -> Evaluate:
     """Call a method that takes a function: `xs.map((x, i) => ...)`."""
-    name, subject, parameters, result = op.operands
+    name, subject, parameters, result, *rest = op.operands
+    initial = compiler.each(tuple(rest))
     method, values_of = LOOPS[name], compiler.expression(subject)
     before = compiler.nodes
     body = compiler.expression(result)
@@ -145,8 +146,10 @@ def _loop(compiler: Compiler, op: Op) -> Evaluate:
         if isinstance(values, str | dict):
             raise RenderError(f"{kind(values)} is no list")
         each = elements(budget, values)
-        budget.step(cost * len(each))
-        return method(budget, list(each), partial(turn, frame))
+        budget.step(cost * turns(name, len(each)))
+        return method(
+            budget, list(each), partial(turn, frame), *(value(frame) for value in initial)
+        )
 
     return with_place(op.place, run)
 
@@ -167,6 +170,7 @@ def _let(compiler: Compiler, op: Op) -> Evaluate:
 
 # --- literals and elements ---
 
+_NUMBERS: Final = (bool, int, float)
 _OBJECTS: Final = frozenset({"js{}", "exporter{}"})
 
 
@@ -214,7 +218,9 @@ def _build(compiler: Compiler, op: Op) -> Build:
         for key, value in zip(entries[::2], entries[1::2], strict=True)
         if not (drop_undefined and is_constant(value) and constant_of(value) is ABSENT)
     }
-    children = partial(_show_children, _children(compiler, kids)) if kids else None
+    children = None
+    if kids:
+        children = partial(_show_children, _children(compiler, kids), hidden=_NUMBERS)
     return literals.object_of(parts, children=children, drop_undefined=drop_undefined)
 
 
@@ -237,23 +243,30 @@ def _fragment(compiler: Compiler, op: Op) -> Evaluate:
 
 def _spread_list(compiler: Compiler, op: Op) -> Evaluate:
     """Return the closure of a list that spreads others."""
-    values = [
+    values = _spread(compiler, op.operands)
+    return with_place(op.place, lambda frame: new_list(frame[BUDGET], _gather(values, frame)))
+
+
+_Spread = list[tuple[bool, Evaluate]]
+
+
+def _spread(compiler: Compiler, operands: tuple[Expr, ...]) -> _Spread:
+    """Return the closures of values, and which of them are lists to be spread."""
+    return [
         (True, compiler.expression(each.operands[0]))
         if type(each) is Op and each.name == "..."
         else (False, compiler.expression(each))
-        for each in op.operands
+        for each in operands
     ]
 
-    def extend(frame: Frame) -> Value:
-        budget = frame[BUDGET]
-        out: list[Value] = []
-        for is_spread, evaluate in values:
-            value = evaluate(frame)
-            budget.step()
-            out += elements(budget, value) if is_spread else [value]
-        return new_list(budget, out)
 
-    return with_place(op.place, extend)
+def _gather(values: _Spread, frame: Frame) -> list[Value]:
+    budget, out = frame[BUDGET], list[Value]()
+    for is_spread, evaluate in values:
+        value = evaluate(frame)
+        budget.step()
+        out += elements(budget, value) if is_spread else [value]
+    return out
 
 
 def _spread_object(compiler: Compiler, op: Op) -> Evaluate:
@@ -277,14 +290,19 @@ def _spread_object(compiler: Compiler, op: Op) -> Evaluate:
                 budget.step(len(value))
                 out.update(value)
         if children:
-            out[CHILDREN] = with_size(budget, *_show_children(children, frame))
+            out[CHILDREN] = with_size(budget, *_show_children(children, frame, _NUMBERS))
         return new_dict(budget, {k: v for k, v in out.items() if v is not ABSENT})
 
     return with_place(op.place, merge)
 
 
-def _show_children(parts: list[Part], frame: Frame) -> tuple[TemplateList, int, int]:
-    """Build the list of children as React shows them: lists joined, nothing left out."""
+def _show_children(
+    parts: list[Part], frame: Frame, hidden: type | tuple[type, ...] = bool
+) -> tuple[TemplateList, int, int]:
+    """Build the list of children as React shows them: lists joined, nothing left out.
+
+    A number is a child only where a text is made of them: `{count && <Row/>}` shows no 0.
+    """
     budget, out, heavy, height = frame[BUDGET], TemplateList(), 1, 1
     for how, evaluate in parts:
         if how == BUILD:
@@ -298,7 +316,7 @@ def _show_children(parts: list[Part], frame: Frame) -> tuple[TemplateList, int, 
             if isinstance(value, list | tuple):
                 budget.step(len(value))
                 waiting.extend(reversed(value))
-            elif not (is_nothing(value) or isinstance(value, bool) or value == ""):
+            elif not (is_nothing(value) or isinstance(value, hidden) or value == ""):
                 more, tall = measure_inside(budget, value) if type(value) in HOLDERS else (LEAF, 0)
                 if type(value) is str:
                     more += len(value)

@@ -6,99 +6,230 @@ template's, so they have names of their own; members, slots and constants are sh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from widgetd.template.ir import Expr, Op, literal
+from widgetd.limits import Limits
+from widgetd.template.ir import UNDEFINED, Expr, Op, literal
 from widgetd.template.jinja import member
-from widgetd.template.jsx.parse import Node
+from widgetd.template.jsx.block import Block, Function, Properties
+from widgetd.template.jsx.parse import MAX_DEPTH, Node, size_fault
+from widgetd.template.jsx.statements import Abandoned, StatementBuilder, let
 from widgetd.template.jsx.syntax import (
     ADVICE,
     CONSTANTS,
+    ELEMENTS,
+    HANDLER_ADVICE,
     LITERALS,
     WRAPPING,
+    Entry,
+    attributes_of,
     entries_of,
     is_fragment,
+    joined_text,
     only,
     parameters,
+    simple_pattern,
+    tag_of,
     unescape,
+    unwrap,
 )
-from widgetd.template.scope import Scope
+from widgetd.template.parser import Fault
 from widgetd.template.vocabulary import VOCABULARY
+from widgetd.text_search import compile_pattern, did_you_mean
 
 METHODS: Final = frozenset(VOCABULARY["javascript methods"])
 LOOPS: Final = frozenset(VOCABULARY["javascript loops"])
 FUNCTIONS: Final = tuple(VOCABULARY["javascript functions"])
 _OPERATORS: Final = frozenset(VOCABULARY["javascript expressions"])
 
-_CALLS: Final = f"available are {', '.join(sorted({*LOOPS, *METHODS}))} and {', '.join(FUNCTIONS)}"
+_PRESERVING: Final = frozenset({"filter", "slice", "sort", "toSorted", "reverse", "toReversed"})
+"""Methods whose result has elements of the same list."""
 
-_NAMES: Final[Mapping[str, str]] = MappingProxyType(
+_TEXT_PROPERTIES: Final[Mapping[str, str]] = MappingProxyType(
+    dict.fromkeys(("Text", "Title", "Caption", "Markdown", "Label"), "value")
+    | dict.fromkeys(("Button", "Badge"), "label")
+)
+"""The property that the text between the tags of a component is."""
+
+_CHANGING: Final = "write a new list: [...list, x] adds one, filter and slice leave some out"
+_FORMATTING: Final = "write it under [derived] in the sidecar, or take it as a text argument"
+_WHY_NOT: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "arrow_function": "a function that is given to no method",
-        "assignment_expression": "an assignment",
-        "await_expression": "await",
-        "class": "a class",
-        "export_statement": "an export",
-        "function_declaration": "a function with a name",
-        "function_expression": "a function that is no arrow function",
-        "if_statement": "the statement if",
-        "import_statement": "an import",
-        "jsx_text": "text among the children",
-        "new_expression": "new",
-        "regex": "a regular expression",
-        "update_expression": "an assignment",
+        **dict.fromkeys(("push", "pop", "shift", "unshift", "splice"), _CHANGING),
+        **dict.fromkeys(
+            ("toLocaleString", "toLocaleDateString", "toLocaleTimeString"), _FORMATTING
+        ),
+        **dict.fromkeys(("Date", "Intl.NumberFormat", "Intl.DateTimeFormat"), _FORMATTING),
+        **dict.fromkeys(("match", "matchAll", "test", "search"), "write includes or startsWith"),
+        "fetch": "declare a [feed] in the sidecar, which fills the arguments",
+        "forEach": "write map, or reduce for one value",
+        "console.log": "leave it out",
     }
 )
-"""How messages call nodes that are not available."""
+"""What to write instead of a call that is not available."""
+
+_HOOK: Final = compile_pattern(r"(?:React\.)?use[A-Z]\w*")
+_HOOK_ADVICE: Final = "arguments come by their names, and a form keeps what a user types"
+
+_NAMES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {
+        "arrow_function": ("a function that is given to no method", HANDLER_ADVICE),
+        "function_expression": ("a function that is given to no method", HANDLER_ADVICE),
+        "assignment_expression": ("an assignment", "write it as a statement of its own"),
+        "augmented_assignment_expression": ("an assignment", "write it as a statement of its own"),
+        "update_expression": ("an assignment", "write it as a statement of its own"),
+        "await_expression": ("await", "declare a [feed] in the sidecar, which fills the arguments"),
+        "class": ("a class", "write function Name({ title }) { return <Row/>; }"),
+        "new_expression": ("new", _FORMATTING),
+        "regex": ("a regular expression", "write includes, split or replaceAll with a text"),
+    }
+)
+"""How messages call nodes that are not available, and what to write instead."""
 
 
-class Builder:
+class Builder(StatementBuilder):
     """Builds operations of nodes; each method is for one kind, by the table below.
+
+    Args:
+        limits: How large a program may become, with functions written out.
 
     Attributes:
         OBJECT: The operator of an object or element.
+        reads: The path that is read at an offset, for each use of a function.
     """
 
     OBJECT = "js{}"
 
-    def expression(self, node: Node, scope: Scope) -> Expr:
-        """Build the operation of `node`."""
+    def __init__(self, limits: Limits) -> None:
+        super().__init__()
+        self.reads: dict[tuple[int, int], str] = {}
+        self._limits = limits
+        self._count, self._depth, self._use, self._uses = 0, 0, 0, 0
+        self._running: list[Node] = []
+
+    def view(self, program: Node, statements: list[Node]) -> Expr:
+        """Build the expression or component that a view is.
+
+        Args:
+            program: The whole text.
+            statements: Its statements, without the schema and the sample.
+        """
+        before: list[Node] = []
+        results: list[Node] = []
+        for node in statements:
+            is_export = node.kind == "export_statement"
+            inner = node.fields.get("declaration", node.fields.get("value", node))
+            if is_export and "value" in node.fields:
+                results.append(inner)
+            elif node.kind == "expression_statement" and not _is_effect(unwrap(only(node))):
+                results += [] if only(node).kind == "string" else [only(node)]
+            else:
+                before.append(inner if is_export else node)
+        module = Block(self.layout)
+        if not results:
+            self.declare(before, module)
+            components = [
+                each.node
+                for name, each in module.names.items()
+                if isinstance(each, Function) and name[:1].isupper()
+            ]
+            if not components:
+                self.sequence(before, module, lambda _block: None)
+                raise program.fault("there is no JSX", "write one element, as <Card>…</Card>")
+            results = components[-1:]
+        if len(results) > 1:
+            advice = "write one element; put two into <>…</>"
+            self.report(results[1].fault("there is a second expression here", advice))
+        return self.sequence(before, module, lambda block: self._result(results[0], block))
+
+    def _result(self, node: Node, block: Block) -> Expr:
+        known = (each for each in block.names.values() if isinstance(each, Function))
+        named = next((each for each in known if each.node is node), None)
+        component = named or self.function_of(node, block)
+        if component is None:
+            return self.expression(node, block)
+        return self.write_out(component, [Properties()], node)
+
+    def expression(self, node: Node, block: Block) -> Expr:
+        """Build the operation of `node`; None in place of what is not available."""
+        self._count += 1
+        if self._count > self._limits.template_nodes:
+            self.faults.append(size_fault(self._limits))
+            raise Abandoned
         build = _BUILDERS.get(node.kind)
-        if build is None:
-            name = _NAMES.get(node.kind, node.kind.replace("_", " "))
-            raise node.fault(f"{name} is not available here: {node.excerpt}", ADVICE)
-        return build(self, node, scope)
+        self._depth += 1
+        try:
+            if self._depth > MAX_DEPTH:
+                raise node.fault("functions call each other too deeply here", "write some out")
+            if build is None:
+                name, advice = _NAMES.get(node.kind, (node.kind.replace("_", " "), ADVICE))
+                raise node.fault(f"{name} is not available here: {node.excerpt}", advice)
+            built = build(self, node, block)
+        except Fault as fault:
+            self.report(fault)
+            return None
+        finally:
+            self._depth -= 1
+        path = self.path(built) if node.kind in _READING else None
+        if path is not None:
+            at = (node.start, self._use)
+            # The longest path that begins here is the read.
+            if path.startswith(self.reads.get(at, "")):
+                self.reads[at] = path
+        return built
 
-    def each(self, nodes: list[Node], scope: Scope) -> list[Expr]:
+    def each(self, nodes: list[Node], block: Block) -> list[Expr]:
         """Build the operations of several nodes."""
-        return [self.expression(each, scope) for each in nodes]
+        return [self.expression(each, block) for each in nodes]
 
-    def fields(self, node: Node, scope: Scope, *names: str) -> tuple[Expr, ...]:
+    def fields(self, node: Node, block: Block, *names: str) -> tuple[Expr, ...]:
         """Build the operations of the fields `names`."""
-        return tuple(self.each([node.fields[name] for name in names], scope))
+        return tuple(self.each([node.fields[name] for name in names], block))
 
-    def constant(self, node: Node, _scope: Scope) -> Expr:
+    def path(self, expr: Expr) -> str | None:
+        """Return the path of the argument that `expr` reads; None if that is not certain."""
+        if type(expr) is int:
+            return self.paths.get(expr)
+        if type(expr) is not Op:
+            return None
+        if expr.name == ".":
+            path = self.path(expr.operands[0])
+            keys = [*expr.operands[1:], "length"]
+            known = keys[: keys.index("length")]
+            return None if path is None else ".".join([path, *known])
+        subject, step = _same_elements(expr.name, expr.operands)
+        path = self.path(subject)
+        return None if path is None else path + step
+
+    def constant(self, node: Node, _block: Block) -> Expr:
         """Build a literal."""
         return literal(CONSTANTS[node.kind](node), node.start)
 
-    def brackets(self, node: Node, scope: Scope) -> Expr:
+    def brackets(self, node: Node, block: Block) -> Expr:
         """Build the expression in brackets."""
-        return self.expression(only(node), scope)
+        return self.expression(only(node), block)
 
-    def name(self, node: Node, scope: Scope) -> Expr:
+    def name(self, node: Node, block: Block) -> Expr:
         """Build the read of an argument, a parameter or a constant."""
-        return scope.resolve(node.text)
+        if block.owner(node.text) is None:
+            slot = self.layout.argument(node.text)
+            self.paths[slot] = node.text
+            return slot
+        return self._whole(block.find(node.text), node)
 
-    def member(self, node: Node, scope: Scope) -> Expr:
+    def member(self, node: Node, block: Block) -> Expr:
         """Build `subject.key`."""
-        subject = self.expression(node.fields["object"], scope)
-        return member(subject, node.fields["property"].text, node.start)
+        subject, key = node.fields["object"], node.fields["property"]
+        found = block.find(subject.text) if subject.kind == "identifier" else None
+        if isinstance(found, Properties):
+            return self._whole(self.property(found, key.text), key)
+        return member(self.expression(subject, block), key.text, node.start)
 
-    def item(self, node: Node, scope: Scope) -> Expr:
+    def item(self, node: Node, block: Block) -> Expr:
         """Build `subject[index]`."""
-        return Op("js[]", self.fields(node, scope, "object", "index"), node.start)
+        return Op("js[]", self.fields(node, block, "object", "index"), node.start)
 
     # --- operators ---
 
@@ -107,19 +238,22 @@ class Builder:
         name = f"js{sign}"
         return name if name in _OPERATORS else ""
 
-    def binary(self, node: Node, scope: Scope) -> Expr:
+    def binary(self, node: Node, block: Block) -> Expr:
         """Build an operator between two operands."""
         sign = node.fields["operator"].text
-        name, operands = self.operator(sign), self.fields(node, scope, "left", "right")
+        name, operands = self.operator(sign), self.fields(node, block, "left", "right")
         if not name:
-            raise node.fault(f"the operator {sign} is not available", ADVICE)
+            advice = "write Math.pow(a, b)" if sign == "**" else ADVICE
+            raise node.fault(f"the operator {sign} is not available", advice)
         return Op(name, operands, node.start)
 
     NOT = "js!"
 
-    def unary(self, node: Node, scope: Scope) -> Expr:
+    def unary(self, node: Node, block: Block) -> Expr:
         """Build an operator before its operand."""
-        sign, operand = node.fields["operator"].text, self.fields(node, scope, "argument")
+        sign, operand = node.fields["operator"].text, self.fields(node, block, "argument")
+        if sign == "typeof":
+            return Op("jsfn", (sign, *operand), node.start)
         name = {"!": self.NOT, "-": "jsneg", "+": "jspos"}.get(sign)
         if name is None:
             raise node.fault(f"the operator {sign} is not available", ADVICE)
@@ -127,17 +261,17 @@ class Builder:
 
     CONDITION = "js?:"
 
-    def ternary(self, node: Node, scope: Scope) -> Expr:
+    def ternary(self, node: Node, block: Block) -> Expr:
         """Build `test ? yes : no`."""
-        operands = self.fields(node, scope, "condition", "consequence", "alternative")
+        operands = self.fields(node, block, "condition", "consequence", "alternative")
         return Op(self.CONDITION, operands, node.start)
 
     JOIN = "js`"
 
-    def template(self, node: Node, scope: Scope) -> Expr:
+    def template(self, node: Node, block: Block) -> Expr:
         """Build a template literal."""
         parts = [
-            self.expression(only(each), scope)
+            self.expression(only(each), block)
             if each.kind == "template_substitution"
             else unescape(each)
             for each in node.children
@@ -146,89 +280,199 @@ class Builder:
 
     # --- calls ---
 
-    def call(self, node: Node, scope: Scope) -> Expr:
+    def call(self, node: Node, block: Block) -> Expr:
         """Build a call: of a method, of a function, of a method that takes a function."""
-        callee, given = node.fields["function"], node.fields["arguments"]
+        callee, given = unwrap(node.fields["function"]), node.fields["arguments"]
         if given.kind != "arguments":
-            raise node.fault(f"a tagged literal is not available here: {node.excerpt}", ADVICE)
-        if callee.text in FUNCTIONS and not scope.binds(callee.text.partition(".")[0]):
-            return Op("jsfn", (callee.text, *self.each(given.children, scope)), node.start)
-        if callee.kind != "member_expression":
-            raise node.fault(f"a call of {callee.excerpt} is not available", _CALLS)
-        name = callee.fields["property"].text
-        if name in LOOPS:
-            return self.loop(node, scope)
-        if name not in METHODS:
-            raise callee.fields["property"].fault(f"the method {name} is not available", _CALLS)
-        subject = self.expression(callee.fields["object"], scope)
-        return Op("jsm", (name, subject, *self.each(given.children, scope)), node.start)
+            problem = f"a tagged literal is not available here: {node.excerpt}"
+            raise node.fault(problem, "write a text in backticks alone")
+        function = self.function_of(callee, block)
+        if function is not None:
+            args = [
+                self.function_of(each, block) or self.expression(each, block)
+                for each in given.children
+            ]
+            return self.write_out(function, args, node)
+        name = callee.text
+        if name in FUNCTIONS and block.owner(name.partition(".")[0]) is None:
+            if name == "Array.from" and len(given.children) > 1:
+                return self.loop("map", given.children[0], given.children[1:], node, block)
+            return Op("jsfn", (name, *self.parts(given.children, block)), node.start)
+        is_known = callee.kind == "member_expression" and callee.fields["object"].text != "React"
+        if is_known:
+            name = callee.fields["property"].text
+            subject = callee.fields["object"]
+            takes_function = given.children and self._takes_function(given.children[0], block)
+            if name in LOOPS and (takes_function or name not in METHODS):
+                return self.loop(name, subject, given.children, node, block)
+            if name in METHODS:
+                operands = (self.expression(subject, block), *self.each(given.children, block))
+                return Op("jsm", (name, *operands), node.start)
+        raise _no_call(callee, name, is_method=is_known)
 
-    def loop(self, node: Node, scope: Scope) -> Expr:
+    def _takes_function(self, node: Node, block: Block) -> bool:
+        is_builtin = node.text in FUNCTIONS and block.owner(node.text) is None
+        return is_builtin or self.function_of(node, block) is not None
+
+    def loop(self, name: str, items: Node, given: list[Node], node: Node, block: Block) -> Expr:
         """Build a method that takes a function: `xs.map((x, i) => ...)`."""
-        callee, given = node.fields["function"], node.fields["arguments"].children
-        subject = self.expression(callee.fields["object"], scope)
-        bound, body = self.function(given[0] if given else node, scope)
-        return Op("jsloop", (callee.fields["property"].text, subject, bound, body), node.start)
+        values = self.expression(items, block)
+        if name == "map" and tag_of_call(node) == "Array.from":
+            values = Op("jsfn", ("Array.from", values), node.start)
+        path = self.path(values)
+        element = None if path is None else f"{path}[]"
+        elements = {"reduce": (1,), "sort": (0, 1), "toSorted": (0, 1)}.get(name, (0,))
+        bound, body = self.function(given[0] if given else node, block, element, elements)
+        initial = self.each(given[1:2], block) if name == "reduce" else []
+        return Op("jsloop", (name, values, bound, body, *initial), node.start)
 
-    def function(self, node: Node, scope: Scope) -> tuple[tuple[Any, ...], Expr]:
+    def function(
+        self, node: Node, block: Block, element: str | None, elements: tuple[int, ...]
+    ) -> tuple[tuple[Any, ...], Expr]:
         """Build a function: the slots its parameters are bound to, and its result."""
-        inner = Scope(scope.layout, scope)
-        if node.kind == "identifier" and node.text in FUNCTIONS:
-            slot = scope.layout.slot()
+        if node.kind == "identifier" and node.text in FUNCTIONS and block.owner(node.text) is None:
+            slot = self.layout.slot()
             return (((slot, None),),), Op("jsfn", (node.text, slot), node.start)
-        if node.kind != "arrow_function":
+        function = self.function_of(node, block)
+        if function is None:
             raise node.fault(f"a function is wanted here: {node.excerpt}", "write x => …")
-        bound = tuple(
-            tuple((inner.bind(name), key) for name, key in each) for each in parameters(node)
-        )
-        return bound, self.body(node.fields["body"], inner)
+        inner = Block(self.layout, function.block)
+        bound: list[tuple[tuple[int, str | None], ...]] = []
+        assigned: list[Expr] = []
+        given = parameters(function.node)
+        most = 2 + (len(elements) and elements[0] == 1)
+        if len(given) > most:
+            raise given[most].fault("a third parameter is not available", "write (x, index) => …")
+        for at, pattern in enumerate(given):
+            path = element if at in elements else None
+            simple = simple_pattern(pattern)
+            if simple is None:
+                slot = self.layout.slot()
+                bound.append(((slot, None),))
+                if path:
+                    self.paths[slot] = path
+                assigned += self.bind(pattern, slot, inner)
+                continue
+            slots = [(self.layout.slot(), name, key) for name, key in simple]
+            for slot, name, key in slots:
+                inner.names[name] = slot
+                if path:
+                    self.paths[slot] = path if key is None else f"{path}.{key}"
+            bound.append(tuple((slot, key) for slot, _, key in slots))
+        return tuple(bound), let(assigned, self.body(function.node, inner), node)
 
-    def body(self, node: Node, scope: Scope) -> Expr:
-        """Build a function's body: an expression, or constants and what is returned."""
+    def write_out(self, function: Function, args: list[Any], node: Node) -> Expr:
+        """Build the result of a function at the place that calls it."""
+        if function.node in self._running:
+            raise node.fault(
+                f"this calls itself: {node.excerpt}", "write map or reduce over a list"
+            )
+        inner, assigned = Block(self.layout, function.block), []
+        before, self._uses = self._use, self._uses + 1
+        self._use = self._uses
+        self._running.append(function.node)
+        try:
+            for at, pattern in enumerate(parameters(function.node)):
+                if pattern.kind == "rest_pattern":
+                    rest = Op("js[,]", tuple(args[at:]), node.start)
+                    assigned += self.bind(only(pattern), rest, inner)
+                    break
+                assigned += self.bind(pattern, args[at] if at < len(args) else UNDEFINED, inner)
+            return let(assigned, self.body(function.node, inner), node)
+        finally:
+            self._running.pop()
+            self._use = before
+
+    def body(self, function: Node, block: Block) -> Expr:
+        """Build a function's body: an expression, or statements and what is returned."""
+        node = function.fields["body"]
         if node.kind != "statement_block":
-            return self.expression(node, scope)
-        *before, last = node.children or [node]
-        if last.kind != "return_statement" or not last.children:
-            raise last.fault("the function returns nothing here", "end it with return …")
-        constants: list[Any] = []
-        for statement in before:
-            if not statement.text.startswith("const"):
-                raise statement.fault(f"only const is available here: {statement.excerpt}", ADVICE)
-            for each in statement.children:
-                name, value = each.fields.get("name"), each.fields.get("value")
-                if name is None or value is None or name.kind != "identifier":
-                    raise each.fault(
-                        f"one name is wanted here: {each.excerpt}", "write const x = …"
-                    )
-                built = self.expression(value, scope)
-                constants += scope.bind(name.text), built
-        return Op("let", (*constants, self.expression(only(last), scope)), node.start)
+            return self.expression(node, block)
+        if not node.children:
+            raise function.fault("the function returns nothing here", "end it with return …")
+        return self.sequence(node.children, block)
 
     # --- literals and elements ---
 
-    def literal(self, node: Node, scope: Scope) -> Expr:
+    def literal(self, node: Node, block: Block) -> Expr:
         """Build an object, a list, an element or a fragment."""
         if node.kind == "array":
-            return self.array(node, scope)
+            return self.array(node, block)
         if is_fragment(node):
-            return Op("<>", self.children(node, scope), node.start)
-        entries: list[Expr] = []
-        for key, value in entries_of(node):
-            entries.append(self.expression(key, scope) if isinstance(key, Node) else key)
-            entries.append(self.expression(value, scope) if isinstance(value, Node) else value)
-        return Op(self.OBJECT, (self.children(node, scope), *entries), node.start)
+            return Op("<>", self.children(node, block, takes_text=True), node.start)
+        if node.kind == "object":
+            return Op(
+                self.OBJECT, ((), *self.entries(entries_of(node, self.report), block)), node.start
+            )
+        tag = tag_of(node)
+        component = block.find(tag)
+        if isinstance(component, Function):
+            return self.component(component, node, block)
+        entries = self.entries(entries_of(node, self.report), block)
+        text_property = _TEXT_PROPERTIES.get(tag, "")
+        children = self.children(node, block, takes_text=bool(text_property))
+        if text_property and children:
+            entries += text_property, self.text_of(children, node)
+            children = ()
+        return Op(self.OBJECT, (children, *entries), node.start)
 
-    def array(self, node: Node, scope: Scope) -> Expr:
+    def array(self, node: Node, block: Block) -> Expr:
         """Build a list."""
-        parts = [
-            Op("...", (self.expression(only(each), scope),), each.start)
-            if each.kind == "spread_element"
-            else self.expression(each, scope)
-            for each in node.children
-        ]
-        return Op("js[,]", tuple(parts), node.start)
+        return Op("js[,]", tuple(self.parts(node.children, block)), node.start)
 
-    def children(self, node: Node, scope: Scope) -> tuple[Expr, ...]:
+    def entries(self, given: Iterable[Entry], block: Block) -> list[Expr]:
+        """Build keys and values."""
+        entries: list[Expr] = []
+        for key, value in given:
+            entries.append(self.expression(key, block) if isinstance(key, Node) else key)
+            entries.append(self.expression(value, block) if isinstance(value, Node) else value)
+        return entries
+
+    def text_of(self, children: tuple[Expr, ...], node: Node) -> Expr:
+        """Build the text that children read as; what React shows as nothing is left out."""
+        if all(isinstance(each, str) for each in children):
+            return "".join(children)
+        inside = [child for each in node.children for child in _inside_fragments(each)]
+        for each in inside:
+            if unwrap(each).kind in ELEMENTS and not is_fragment(unwrap(each)):
+                problem = f"an element within a text is not available: {each.excerpt}"
+                raise each.fault(problem, "write a Row of Texts, or a Markdown")
+        first = children[0]
+        if len(children) == 1 and type(first) is Op and first.name == self.JOIN:
+            return first
+        return Op("jsm", ("join", Op("<>", children, node.start), ""), node.start)
+
+    def component(self, component: Function, node: Node, block: Block) -> Expr:
+        """Build an element of the author's own component."""
+        entries: list[tuple[Any, Any]] = []
+        for key, value in attributes_of(node, self.report, takes_functions=True):
+            function = self.function_of(value, block) if isinstance(value, Node) else None
+            built = self.expression(value, block) if isinstance(value, Node) else value
+            entries.append((key, function or built))
+        if children := self.children(node, block, takes_text=True):
+            is_text = all(isinstance(each, str) for each in children)
+            inside = "".join(children) if is_text else Op("<>", children, node.start)
+            entries.append(("children", inside))
+        if any(key is None for key, _ in entries):
+            flat = [part for entry in entries for part in entry if entry[0] != "key"]
+            held, slot = self.hold(Op("js{}", ((), *flat), node.start))
+            return let(held, self.write_out(component, [slot], node), node)
+        assigned: list[Expr] = []
+        attributes: dict[str, Any] = {}
+        for key, value in entries:
+            held, attributes[key] = ([], value) if isinstance(value, Function) else self.hold(value)
+            assigned += held
+        properties = Properties(attributes=attributes)
+        return let(assigned, self.write_out(component, [properties], node), node)
+
+    def parts(self, nodes: list[Node], block: Block) -> Iterator[Expr]:
+        """Yield the elements of a list, or arguments of a call, some of them spread."""
+        for each in nodes:
+            is_spread = each.kind == "spread_element"
+            value = self.expression(only(each) if is_spread else each, block)
+            yield Op("...", (value,), each.start) if is_spread else value
+
+    def children(self, node: Node, block: Block, *, takes_text: bool = False) -> tuple[Expr, ...]:
         """Build the children between two tags."""
         if node.kind != "jsx_element":
             return ()
@@ -238,36 +482,116 @@ class Builder:
         )
         if name != closed:
             raise closing.fault(f"</{closed}> does not close <{name}>", f"write </{name}>")
-        return tuple(
-            self.child(each, scope)
-            for each in node.children
-            if each is not opening
-            and each is not closing
-            and not (each.kind == "jsx_expression" and not each.children)
-            and not (each.kind == "jsx_text" and not each.text.strip())
-        )
+        made: list[Expr] = []
+        before = opening
+        for each in node.children[node.children.index(opening) + 1 :]:
+            if each.kind in {"jsx_text", "html_character_reference"}:
+                continue
+            text = joined_text(before.text_between(before, each))
+            if text.strip() and not takes_text:
+                first = node.children[node.children.index(before) + 1]
+                problem = f"text among the children is not available here: {first.excerpt}"
+                self.report(first.fault(problem, f'write <Text value="{text.strip():.40}" />'))
+            elif text and takes_text:
+                made.append(text)
+            before = each
+            if each is not closing and not (each.kind == "jsx_expression" and not each.children):
+                made.append(self.child(each, block))
+        return tuple(made)
 
-    def child(self, node: Node, scope: Scope) -> Expr:
+    def child(self, node: Node, block: Block) -> Expr:
         """Build one of the children."""
-        return self.expression(node, scope)
+        return self.expression(node, block)
 
 
-_BUILDERS: Final[Mapping[str, Callable[[Builder, Node, Scope], Expr]]] = MappingProxyType(
+def _same_elements(name: str, operands: tuple[Any, ...]) -> tuple[Expr, str]:
+    """Return what an operation takes its value from, and the step of the path that it takes.
+
+    A method that only leaves out or sorts elements takes none, and neither does a default.
+    """
+    first, second = (*operands, None, None)[:2]
+    if name == "js{}" and operands[1:2] == (None,) and len(operands) == 3:
+        return operands[2], ""
+    if name == "js[]":
+        return first, "[]" if type(second) is Op and second.name == "#" else ""
+    if name in {"jsloop", "jsm"} and first in _PRESERVING:
+        return second, ""
+    if name == "jsloop" and first == "find":
+        return second, "[]"
+    is_empty = type(second) is Op and not any(second.operands)
+    is_copy = name == "js[,]" and len(operands) == 1
+    if (name in {"js??", "js||"} and is_empty) or (name == "..." or is_copy):
+        return first, ""
+    is_default = name == "js?:" and type(first) is Op and UNDEFINED in first.operands
+    return (operands[2] if is_default else None), ""
+
+
+def _is_effect(node: Node) -> bool:
+    """Return whether an expression is there for what it changes."""
+    if node.kind == "call_expression":
+        return bool(_CHANGES.search(node.fields["function"].text))
+    return "assignment" in node.kind or node.kind == "update_expression"
+
+
+_CHANGES: Final = compile_pattern(r"\.(?:push|forEach)$")
+
+
+def tag_of_call(node: Node) -> str:
+    """Return the text of the function that a call names."""
+    return node.fields["function"].text
+
+
+def _inside_fragments(node: Node) -> list[Node]:
+    node = unwrap(node)
+    if node.kind in ELEMENTS and is_fragment(node):
+        return [child for each in node.children for child in _inside_fragments(each)]
+    return [node]
+
+
+def _no_call(callee: Node, name: str, *, is_method: bool) -> Fault:
+    """Return the fault of a call that is not available, with what to write instead."""
+    node = callee.fields["property"] if is_method else callee
+    problem = (
+        f"the method {name} is not available" if is_method else f"there is no {callee.excerpt}()"
+    )
+    if _HOOK.fullmatch(callee.text):
+        return node.fault(f"{callee.excerpt} is not available", _HOOK_ADVICE)
+    advice = _WHY_NOT.get(name)
+    if advice is None:
+        known = (*METHODS, *LOOPS) if is_method else FUNCTIONS
+        otherwise = "write it as const f = (x) => … before the element"
+        if is_method:
+            otherwise = f"available are {', '.join(sorted({*LOOPS, *METHODS}))}"
+        advice = did_you_mean(name, known, otherwise)
+    return node.fault(problem, advice)
+
+
+_READING: Final = frozenset(
     {
-        **dict.fromkeys(CONSTANTS, lambda builder, node, scope: builder.constant(node, scope)),
-        **dict.fromkeys(WRAPPING, lambda builder, node, scope: builder.brackets(node, scope)),
-        **dict.fromkeys(LITERALS, lambda builder, node, scope: builder.literal(node, scope)),
+        "identifier",
+        "shorthand_property_identifier",
+        "member_expression",
+        "subscript_expression",
+        "call_expression",
+    }
+)
+
+_BUILDERS: Final[Mapping[str, Callable[[Builder, Node, Block], Expr]]] = MappingProxyType(
+    {
+        **dict.fromkeys(CONSTANTS, lambda builder, node, block: builder.constant(node, block)),
+        **dict.fromkeys(WRAPPING, lambda builder, node, block: builder.brackets(node, block)),
+        **dict.fromkeys(LITERALS, lambda builder, node, block: builder.literal(node, block)),
         **dict.fromkeys(
             ("identifier", "shorthand_property_identifier"),
-            lambda builder, node, scope: builder.name(node, scope),
+            lambda builder, node, block: builder.name(node, block),
         ),
-        "member_expression": lambda builder, node, scope: builder.member(node, scope),
-        "subscript_expression": lambda builder, node, scope: builder.item(node, scope),
-        "binary_expression": lambda builder, node, scope: builder.binary(node, scope),
-        "unary_expression": lambda builder, node, scope: builder.unary(node, scope),
-        "ternary_expression": lambda builder, node, scope: builder.ternary(node, scope),
-        "template_string": lambda builder, node, scope: builder.template(node, scope),
-        "call_expression": lambda builder, node, scope: builder.call(node, scope),
+        "member_expression": lambda builder, node, block: builder.member(node, block),
+        "subscript_expression": lambda builder, node, block: builder.item(node, block),
+        "binary_expression": lambda builder, node, block: builder.binary(node, block),
+        "unary_expression": lambda builder, node, block: builder.unary(node, block),
+        "ternary_expression": lambda builder, node, block: builder.ternary(node, block),
+        "template_string": lambda builder, node, block: builder.template(node, block),
+        "call_expression": lambda builder, node, block: builder.call(node, block),
     }
 )
 """How each kind of node is built; looked up on the builder, so that a subclass can differ."""

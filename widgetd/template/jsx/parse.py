@@ -88,6 +88,10 @@ class Node:
         line = " ".join(self.text[: 2 * _EXCERPT_CHARS].split()).rstrip(";")
         return line if len(line) <= _EXCERPT_CHARS else line[: _EXCERPT_CHARS - 1] + "…"
 
+    def text_between(self, left: Node, right: Node) -> str:
+        """Return the source text behind `left` and before `right`."""
+        return self._source[left._end : right._start].decode(errors="replace")
+
     def fault(self, problem: str, advice: str) -> Fault:
         """Return a fault that points at this node."""
         return Fault(CODE, self.start, problem, advice)
@@ -140,11 +144,12 @@ def _parse_bounded(source: bytes, limits: Limits) -> tree_sitter.Node:
         advice = "close every comment, string and tag, or make it shorter"
         raise Fault(CODE, None, "parsing the JSX takes too long", advice)
     if root is None:
-        raise _size_fault(limits)
+        raise size_fault(limits)
     return root
 
 
-def _size_fault(limits: Limits) -> Fault:
+def size_fault(limits: Limits) -> Fault:
+    """Return the fault of a view that is too large."""
     problem = f"the JSX has more than {limits.template_nodes:,} syntax nodes"
     return Fault(CODE, None, problem, "make it shorter")
 
@@ -202,7 +207,7 @@ def _copy_tree(root: tree_sitter.Node, source: bytes, limits: Limits) -> Node:
         if field is not None:
             around.fields.setdefault(field, node)
         if count > limits.template_nodes:
-            raise _size_fault(limits)
+            raise size_fault(limits)
         down = at.child_count > 0 and cursor.goto_first_child()
         if down:
             if len(path) == MAX_DEPTH:

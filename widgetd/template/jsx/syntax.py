@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from widgetd.template.jsx.parse import Node
+from widgetd.template.parser import Fault
 from widgetd.template.serialise import MAX_EXACT
 from widgetd.template.values import ABSENT, Value
 from widgetd.text_search import compile_pattern
@@ -16,59 +17,88 @@ ADVICE: Final = "write it with elements, operators, conditions, and map or filte
 
 WRAPPING: Final = frozenset({"parenthesized_expression", "jsx_expression"})
 ELEMENTS: Final = frozenset({"jsx_element", "jsx_self_closing_element"})
+FUNCTION_NODES: Final = frozenset({"arrow_function", "function_expression"})
+PATTERN_NAMES: Final = frozenset({"identifier", "shorthand_property_identifier_pattern"})
 LITERALS: Final = ELEMENTS | {"object", "array"}
+
+HANDLER_ADVICE: Final = 'write onClickAction={{ type: "…", payload: { … } }}'
 
 _EXECUTES: Final = "dangerouslySetInnerHTML"
 
 
 def unwrap(node: Node) -> Node:
-    """Return the node inside brackets."""
-    while node.kind in WRAPPING:
-        node = only(node)
+    """Return the node inside brackets; empty brackets stay as they are."""
+    while node.kind in WRAPPING and len(node.children) == 1:
+        node = node.children[0]
     return node
 
 
 def only(node: Node) -> Node:
     """Return the one node in brackets, or after `return` or `...`."""
     if len(node.children) != 1:
-        raise node.fault(f"one value is wanted here: {node.excerpt}", "write it")
+        problem = f"one value is wanted here: {node.excerpt}"
+        raise node.fault(problem, "write a value, or leave the attribute out")
     return node.children[0]
 
 
+def tag_of(node: Node) -> str:
+    """Return the name of an element; empty if it is `<>…</>`."""
+    opening = node.fields.get("open_tag", node)
+    return opening.fields["name"].text if "name" in opening.fields else ""
+
+
 def is_fragment(node: Node) -> bool:
-    """Return whether `node` is `<>…</>`."""
-    return node.kind == "jsx_element" and "name" not in node.fields["open_tag"].fields
+    """Return whether `node` is `<>…</>`, in any spelling."""
+    return node.kind in ELEMENTS and tag_of(node) in {"", "Fragment", "React.Fragment"}
 
 
 Entry = tuple["str | Node | None", "Node | str | bool"]
 """A key, as it is or to be evaluated, and a value; what is spread has no key."""
 
 
-def entries_of(node: Node) -> Iterator[Entry]:
-    """Yield the keys and values of an object, or of the tag that begins an element."""
-    if node.kind == "object":
-        for each in node.children:
-            if each.kind == "spread_element":
-                yield None, only(each)
-            elif each.kind == "shorthand_property_identifier":
-                yield each.text, each
-            elif each.kind == "pair":
-                key = each.fields["key"]
-                is_computed = key.kind == "computed_property_name"
-                yield only(key) if is_computed else unescape(key), each.fields["value"]
-            else:
-                raise each.fault(f"this is no key with a value: {each.excerpt}", ADVICE)
+def entries_of(node: Node, report: Callable[[Fault], None]) -> Iterator[Entry]:
+    """Yield the keys and values of an object, or of an element, whose first key is `type`.
+
+    An entry that is not available is left out, and `report` called with its fault.
+    """
+    if node.kind != "object":
+        yield "type", tag_of(node)
+        yield from attributes_of(node, report)
         return
-    opening = node.fields.get("open_tag", node)
-    yield "type", opening.fields["name"].text
-    for each in opening.children[1:]:
+    for each in node.children:
+        if each.kind == "spread_element":
+            yield None, only(each)
+        elif each.kind == "shorthand_property_identifier":
+            yield each.text, each
+        elif each.kind == "pair":
+            key = each.fields["key"]
+            is_computed = key.kind == "computed_property_name"
+            yield only(key) if is_computed else unescape(key), each.fields["value"]
+        else:
+            problem = f"this is no key with a value: {each.excerpt}"
+            report(each.fault(problem, "write key: value"))
+
+
+def attributes_of(
+    node: Node, report: Callable[[Fault], None], *, takes_functions: bool = False
+) -> Iterator[Entry]:
+    """Yield the attributes of the tag that begins an element, as `entries_of` does."""
+    for each in node.fields.get("open_tag", node).children[1:]:
         if each.kind != "jsx_attribute":
             yield None, _spread_value(only(each))
             continue
         name, *value = each.children
+        is_function = value and unwrap(value[0]).kind in FUNCTION_NODES
         if name.text == _EXECUTES:
-            raise each.fault(f"{_EXECUTES} is not available", "use a Markdown component")
-        yield name.text, value[0] if value else True
+            report(each.fault(f"{_EXECUTES} is not available", "use a Markdown component"))
+        elif name.text == "type":
+            problem = "the attribute 'type' would replace the component's name"
+            report(each.fault(problem, "write inputType for an Input, submit for a Button"))
+        elif is_function and not takes_functions:
+            problem = f"a function is no value here: {each.excerpt}"
+            report(each.fault(problem, HANDLER_ADVICE))
+        else:
+            yield name.text, value[0] if value else True
 
 
 def _spread_value(node: Node) -> Node:
@@ -115,28 +145,51 @@ def _number(node: Node) -> float | int:
     return int(value) if value.is_integer() and abs(value) <= MAX_EXACT else value
 
 
-def parameters(function: Node) -> list[list[tuple[str, str | None]]]:
-    """Return the names that each parameter binds, with the key that each reads, if any."""
+def parameters(function: Node) -> list[Node]:
+    """Return the patterns of a function's parameters."""
     fields = function.fields
-    given = fields["parameters"].children if "parameters" in fields else [fields["parameter"]]
-    if len(given) > 2:
-        raise given[2].fault("a third parameter is not available", "write (x, index) => …")
-    return [_list_bindings(each) for each in given]
+    return fields["parameters"].children if "parameters" in fields else [fields["parameter"]]
 
 
-def _list_bindings(node: Node) -> list[tuple[str, str | None]]:
-    if node.kind == "identifier":
+def simple_pattern(node: Node) -> list[tuple[str, str | None]] | None:
+    """Return the names that a pattern binds, each with the key it reads; None if it is nested."""
+    if node.kind in PATTERN_NAMES:
         return [(node.text, None)]
-    found: list[tuple[str, str | None]] = []
-    for each in node.children if node.kind == "object_pattern" else [node]:
-        if each.kind == "shorthand_property_identifier_pattern":
-            found.append((each.text, each.text))
-        elif each.kind == "pair_pattern" and each.fields["value"].kind == "identifier":
-            found.append((each.fields["value"].text, each.fields["key"].text))
-        else:
-            problem = f"this parameter is not available: {each.excerpt}"
-            raise each.fault(problem, "write a name, or {a, b}")
-    return found
+    bound: list[tuple[str, str | None]] = []
+    for each in node.children:
+        if node.kind != "object_pattern":
+            return None
+        key, value = each.fields.get("key", each), each.fields.get("value", each)
+        if value.kind not in PATTERN_NAMES or key.kind == "computed_property_name":
+            return None
+        bound.append((value.text, unescape(key)))
+    return bound
+
+
+def is_component_import(node: Node) -> bool:
+    """Return whether a statement imports components only, which are here anyway."""
+    clauses = [each for each in node.children if each.kind == "import_clause"]
+    return node.kind == "import_statement" and all(
+        name[:1].isupper() for clause in clauses for name in _imported_names(clause)
+    )
+
+
+def _imported_names(node: Node) -> list[str]:
+    if node.kind == "import_specifier":
+        return [node.fields["name"].text]
+    if node.kind == "identifier":
+        return [node.text]
+    return [name for each in node.children for name in _imported_names(each)]
+
+
+def joined_text(source: str) -> str:
+    """Return a text between tags as JSX reads it: lines trimmed and joined by a space."""
+    first, *lines = source.split("\n")
+    if not lines:
+        return html.unescape(first)
+    middle = [each.strip() for each in lines[:-1]]
+    parts = [first.rstrip(), *middle, lines[-1].lstrip()]
+    return html.unescape(" ".join(part for part in parts if part))
 
 
 CONSTANTS: Final[Mapping[str, Callable[[Node], Value]]] = MappingProxyType(

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.template.closures import compile_value
 from widgetd.template.ir import Program
+from widgetd.template.jsx.block import Block
 from widgetd.template.jsx.build import Builder
 from widgetd.template.jsx.parse import CODE, Node, parse
-from widgetd.template.jsx.references import reads
+from widgetd.template.jsx.statements import Abandoned
 from widgetd.template.lexer import Lines
 from widgetd.template.parser import Fault
 from widgetd.template.references import Read, names
-from widgetd.template.scope import BUDGET, Layout, Scope
+from widgetd.template.scope import BUDGET
 from widgetd.template.serialise import plain, tojson
 from widgetd.template.template import Rendering, frame_of, with_call_errors
 from widgetd.template.values import Value
 
 if TYPE_CHECKING:
     from widgetd.limits import Limits
-
-_BUILDER: Final = Builder()
 
 
 class View:
@@ -31,9 +31,9 @@ class View:
     warnings: tuple[Finding, ...] = ()
     """There is nothing to say of it before anyone calls it."""
 
-    def __init__(self, text: str, limits: Limits, *, builder: Builder = _BUILDER) -> None:
+    def __init__(self, text: str, limits: Limits, *, builder: type[Builder] = Builder) -> None:
         self._text, self._limits, self._builder = text, limits, builder
-        self._reads: tuple[Read, ...] | None = None
+        self._read_paths: dict[tuple[int, int], str] = {}
         program = self.program()
         self._value = compile_value(program)
         self._slots, self._size = program.arguments, program.size
@@ -44,20 +44,26 @@ class View:
         Raises:
             WidgetError: `W1327`, with the line and column of the text.
         """
-        layout = Layout()
-        try:
-            tree = root(parse(self._text, self._limits))
-            value = self._builder.expression(tree, Scope(layout))
-        except Fault as fault:
-            raise fault.of(self._text) from None
+        builder = self._builder(self._limits)
+        with _reporting(builder, self._text):
+            tree = parse(self._text, self._limits)
+            statements = [node for node in tree.children if not _constants(node)]
+            value = builder.view(tree, statements)
+        self._read_paths = builder.reads
+        layout = builder.layout
         return Program(size=layout.size, arguments=tuple(layout.arguments.items()), root=value)
 
     @property
     def reads(self) -> tuple[Read, ...]:
         """Return the reads of its arguments."""
-        if self._reads is None:
-            self._reads = reads(root(parse(self._text, self._limits)), Lines(self._text))
-        return self._reads
+        lines = Lines(self._text)
+        found = {
+            (lines.location(start), path): None for (start, _), path in self._read_paths.items()
+        }
+        return tuple(
+            Read(path=path, line=line, column=column, guarded=False, known=frozenset())
+            for (line, column), path in sorted(found)
+        )
 
     @property
     def names(self) -> frozenset[str]:
@@ -89,25 +95,40 @@ class View:
         return Rendering(text, repaired=False, steps=budget.limits.steps - budget.steps)
 
 
+@contextmanager
+def _reporting(builder: Builder, text: str) -> Iterator[None]:
+    """Raise all faults that `builder` met in the block as one error, in the order of the text."""
+    try:
+        yield
+    except Abandoned:
+        pass
+    except Fault as fault:
+        builder.faults.append(fault)
+    faults = sorted(builder.faults, key=lambda fault: fault.place or 0)
+    if faults:
+        errors = [each.of(text) for each in faults]
+        raise WidgetError(*(each.finding for each in errors)) from None
+
+
 def constants(text: str, *, limits: Limits) -> dict[str, Value]:
     """Return the JSON values of `const schema = …` and `const sample = …`, by name.
 
     Raises:
         WidgetError: `W1327`, with the line and column of `text`.
     """
-    layout = Layout()
-    scope = Scope(layout)
-    try:
+    builder = Builder(limits)
+    with _reporting(builder, text):
         declared = [each for node in parse(text, limits).children for each in _constants(node)]
         built = {
-            each.fields["name"].text: _BUILDER.expression(each.fields["value"], scope)
+            each.fields["name"].text: builder.expression(
+                each.fields["value"], Block(builder.layout)
+            )
             for each in declared
         }
-    except Fault as fault:
-        raise fault.of(text) from None
-    frame = frame_of((), layout.size, {}, limits)
+    size = builder.layout.size
+    frame = frame_of((), size, {}, limits)
     values = {
-        name: compile_value(Program(size=layout.size, arguments=(), root=each))
+        name: compile_value(Program(size=size, arguments=(), root=each))
         for name, each in built.items()
     }
     budget = frame[BUDGET]
@@ -138,18 +159,15 @@ def _constants(node: Node) -> list[Node]:
 
 
 def root(program: Node) -> Node:
-    """Return the one expression that a view is.
+    """Return the one expression that Studio's editor holds.
 
     Raises:
-        Fault: `W1327`, where it is something else.
+        Fault: `W1327`, if constants, functions or a second expression stand beside it.
     """
     children = [node for node in program.children if not _constants(node)]
-    for node in children:
-        if node.kind != "expression_statement":
-            problem = f"a widget's JSX is one expression, and this is a statement: {node.excerpt}"
-            raise node.fault(problem, "leave it out, and write <Card>…</Card>")
-    if len(children) != 1:
-        where = children[1] if children else program
-        problem = "there is a second expression here" if children else "there is no JSX"
-        raise where.fault(problem, "write one element, as Studio's editor shows it")
+    advice = "write one element, and values where they are used"
+    for node in children[:-1] or ([] if children else [program]):
+        raise node.fault("Studio's JSX is one element", advice)
+    if children[0].kind != "expression_statement":
+        raise children[0].fault("Studio's JSX is one element", advice)
     return children[0].children[0]
