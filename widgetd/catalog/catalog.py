@@ -227,7 +227,8 @@ def _load_entry(
 def _broken_entry(entry: Entry | None, path: str, key: str, error: WidgetError) -> Entry:
     """Return the entry of a file that cannot be served; its last good widget stays."""
     widget = entry.widget if entry else None
-    return Entry(path=path, key=key, widget=widget, fault=error.finding)
+    fault, *further = error.findings
+    return Entry(path=path, key=key, widget=widget, fault=fault, further_faults=tuple(further))
 
 
 def revive(

@@ -59,12 +59,14 @@ class Entry:
         key: Digest of the file and its sidecar as they are now; empty while they are unreadable.
         widget: The last good widget; None if there never was one.
         fault: The reason why the file is not served as it is; None if it is.
+        further_faults: What else was refused at once.
     """
 
     path: str
     key: str
     widget: Widget | None
     fault: Finding | None = None
+    further_faults: tuple[Finding, ...] = ()
 
     @property
     def may_have_sidecar(self) -> bool:

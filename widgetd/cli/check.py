@@ -146,7 +146,8 @@ def check_paths(paths: Iterable[Path], *, strict: bool = False, against: str = "
         tokens += sum(tokens_of_tool(one) for one in served if one.definition.path in entries)
         for file in entries:
             if file in snapshot.faults:
-                said[file] = (snapshot.faults[file], *said.get(file, ()))
+                further = snapshot.entries[file].further_faults
+                said[file] = (snapshot.faults[file], *further, *said.get(file, ()))
         own = chain.from_iterable(said.get(file, ()) for file in entries)
         astray = () if only else _check_stray_files(folder, entries)
         broken = _check_breaking_changes(entries, folder, only, against) if against else ()

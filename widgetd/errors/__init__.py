@@ -84,16 +84,16 @@ class WidgetError(WidgetdError):
     def __init__(self, finding: Finding, *others: Finding) -> None:
         super().__init__(finding, *others)
         self.finding = finding
-        self.others = others
+        self.findings = (finding, *others)
 
     def within(self, pointer: str) -> WidgetError:
         """Return the same error for the document that holds the faulty value at `pointer`."""
-        found = [replace(each, at=pointer + each.at) for each in (self.finding, *self.others)]
+        found = [replace(each, at=pointer + each.at) for each in self.findings]
         return WidgetError(*found)
 
     def of(self, path: str) -> WidgetError:
         """Return the same error for the file at `path`."""
-        return WidgetError(*(replace(each, path=path) for each in (self.finding, *self.others)))
+        return WidgetError(*(replace(each, path=path) for each in self.findings))
 
     def __str__(self) -> str:
         return str(self.finding)

@@ -136,8 +136,8 @@ class Drafts:
         try:
             built = self._loader.load_untrusted(Source.of(path, content), beside)
         except WidgetError as error:
-            fault = replace(error.finding, path=error.finding.path or path)
-            return Draft(findings=(fault,), texts=texts)
+            faults = (replace(one, path=one.path or path) for one in error.findings)
+            return Draft(findings=tuple(faults), texts=texts)
         with self._journal.rendering(built.key):
             found = [
                 replace(one, path=one.path or path)

@@ -164,12 +164,12 @@ def said(made: Widget) -> list[str]:
             ],
         ),
         (
-            f"<Card>\n{JOINED_JSX}{{n}}{{names.reverse()}}</Card>",
+            f"<Card>\n{JOINED_JSX}{{n}}{{names.splice()}}</Card>",
             card(JOINED, N, LOOP),
             [
                 (
                     "W1307 people.widget#/template: line 1: the exporter could not translate this value and wrote (none); "
-                    "nor can the JSX be drawn: line 2: the method reverse is not available; "
+                    "nor can the JSX be drawn: line 2: the method splice is not available; "
                     "write the value that the JSX shows, or simplify the JSX and export again"
                 )
             ],
@@ -219,7 +219,7 @@ def test_the_sidecar_decides_where_it_says_so(source: str, children: list[Any]) 
     [
         (None, card(N), 'source = "view"', "people.widget: the sidecar asks for the JSX, and the file holds none; export the widget again, or leave 'source' out"),
         ("<Card>\n</Row>", "", "", "people.widget#/encodedWidget/view: line 2: </Row> does not close <Card>; write </Card>"),
-        ("import x from 'y'", card(N), 'source = "view"', "people.widget#/encodedWidget/view: line 1: a widget's JSX is one expression, and this is a statement: import x from 'y'; leave it out, and write <Card>…</Card>"),
+        ("import x from 'y'", card(N), 'source = "view"', "people.widget#/encodedWidget/view: line 1: the statement import is not available: import x from 'y'; arguments come by their names, and a form keeps what a user types"),
     ],
 )  # fmt: skip
 def test_jsx_that_has_to_be_drawn_and_cannot_be_is_refused(

@@ -368,7 +368,7 @@ def test_all_refusals_of_a_file_come_at_once() -> None:
     with pytest.raises(WidgetError) as caught:
         compile_view(view, limits=LIMITS)
 
-    assert list(map(str, (caught.value.finding, *caught.value.others))) == [
+    assert list(map(str, caught.value.findings)) == [
         "line 1: useState is not available; arguments come by their names, and a form keeps what a user types",
         'line 3: a function is no value here: onClick={() => setOpen(true)}; write onClickAction={{ type: "…", payload: { … } }}',
         "line 4: new is not available here: new Date(at); write it under [derived] in the sidecar, or take it as a text argument",

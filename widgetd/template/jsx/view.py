@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.template.closures import compile_value
 from widgetd.template.ir import Program
-from widgetd.template.jsx.block import Block
 from widgetd.template.jsx.build import Builder
+from widgetd.template.jsx.names import Names
 from widgetd.template.jsx.parse import CODE, Node, parse
 from widgetd.template.jsx.statements import Abandoned
 from widgetd.template.lexer import Lines
@@ -121,7 +121,7 @@ def constants(text: str, *, limits: Limits) -> dict[str, Value]:
         declared = [each for node in parse(text, limits).children for each in _constants(node)]
         built = {
             each.fields["name"].text: builder.expression(
-                each.fields["value"], Block(builder.layout)
+                each.fields["value"], Names(builder.layout)
             )
             for each in declared
         }
