@@ -305,6 +305,10 @@ async def act(
         await the action, so passwords and sensitive fields are not in it.
     """
     caller = caller_for(server, owner)
+    # This request is the user's own; the agent cannot make it.
+    render = await server.store.renders.get(str(arguments["render_id"]))
+    if render is not None and render.press:
+        arguments = {**arguments, "press": render.press}
     answer = await take_action(server, arguments, caller, delegated=True)
     refused = answer.get("isError")
     return answer, {} if refused else await readable_payload(server, arguments, caller)

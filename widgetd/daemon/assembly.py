@@ -211,6 +211,7 @@ def build_upstream_services(runtime: Runtime, server: Server) -> UpstreamService
         runtime.health.upstreams = services.upstreams.required_counts
         runtime.health.upstream_states = services.upstreams.describe_states
         server.rendering.feeds = services.feeds
+        server.actions = services.upstreams
     server.provide(services)
     return services
 

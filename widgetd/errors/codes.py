@@ -243,7 +243,11 @@ UPSTREAMS = (
     Code("W5008", "fault", "an upstream's answer is too large"),
     Code("W5009", "fault", "an upstream's answer is no longer kept"),
     Code("W5010", "fault", "an upstream's tool reported an error"),
+    Code("W5011", "fault", "the operator does not allow an action"),
+    Code("W5012", "fault", "only a person can take an action"),
     Code("W5013", "fault", "it is unknown whether an action was done"),
+    Code("W5014", "fault", "an action was done, but its answer does not fit the widget"),
+    Code("W5015", "fault", "a confirmation is for something else, or has expired"),
     Code("W5017", "fault", "an action could be done twice now"),
     Code("W5020", "fault", "an upstream's answer is not valid MCP"),
     # W51xx: the upstreams file

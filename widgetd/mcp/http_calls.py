@@ -20,6 +20,7 @@ from widgetd.mcp.handlers import CALLS
 from widgetd.mcp.middleware import authorize
 from widgetd.mcp.server import Server
 from widgetd.observe.observer import EncodedResult
+from widgetd.render.acting import DryRun
 from widgetd.render.result import failure, render_uri, unknown_widget
 from widgetd.store.contract import StoredRender
 from widgetd.widget.actions import find_tree_actions
@@ -117,7 +118,12 @@ def caller_for(server: Server, principal: Principal) -> Caller:
 
 
 async def take_action(
-    server: Server, arguments: Mapping[str, Any], caller: Caller, *, delegated: bool = False
+    server: Server,
+    arguments: Mapping[str, Any],
+    caller: Caller,
+    *,
+    delegated: bool = False,
+    dry_run: DryRun | None = None,
 ) -> dict[str, Any]:
     """Call `widget_action` for the user of a page and return the result as clients get it.
 
@@ -126,13 +132,14 @@ async def take_action(
         arguments: Of `widget_action`.
         caller: The user who looks at the page.
         delegated: Whether the page has only the rights of an agent that acts for its user.
+        dry_run: Answers bound actions in place of upstreams, on pages that are no conversation.
     """
     principal = caller.principal.delegate() if delegated else caller.principal
     caller = replace(caller, principal=principal, registry=server.registry)
     params = {"name": "widget_action", "arguments": arguments}
 
     async def act(admitted: Caller) -> EncodedResult:
-        result = await server.call("widget_action", arguments, admitted)
+        result = await server.call("widget_action", arguments, admitted, dry_run=dry_run)
         return EncodedResult(result.json(), result.is_error, result.code)
 
     sent = await authorize(server, caller, act, method=CALLS, params=params)

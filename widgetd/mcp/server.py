@@ -8,7 +8,7 @@ It knows nothing of files, ports, signals or of how messages arrive; `assembly` 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -29,6 +29,7 @@ from widgetd.mcp.resources import Resources
 from widgetd.mcp.roots import Root
 from widgetd.mcp.sessions import SessionBounds, Sessions
 from widgetd.observe.observer import Observer
+from widgetd.render.acting import ActionCaller, DryRun, NoActions
 from widgetd.render.calls import Renderer
 from widgetd.render.entry import entry_fields, tool_entry
 from widgetd.render.hosts import draws_views
@@ -95,6 +96,7 @@ class Server:
         entry_fields: Returns a widget's list entry as the fields of an SDK tool.
         roots: The servers through which clients reach the widgets, `mcp` first.
         sessions: The open legacy sessions over HTTP; None without HTTP.
+        actions: Calls upstreams for actions.
 
     Raises:
         ConfigError: Two built-in tools have the same name.
@@ -124,6 +126,7 @@ class Server:
         self.builtin = builtin = BuiltinTools(options.builtin, options.toolsets, options.unlisted)
         self._readable = tuple(one for one in options.readable if one.toolset in options.toolsets)
         self.services: dict[type, object] = {BuiltinTools: builtin, **options.services}
+        self.actions: ActionCaller = NoActions()
         self.search = Search()
         self.views = SnapshotViews()
         self.admit: Callable[[Widget], bytes] = partial(
@@ -154,12 +157,29 @@ class Server:
         """Return the clients that listen to `mcp`."""
         return self.roots[0].clients
 
-    async def call(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> Result:
-        """Answer a call of a widget or a built-in tool; errors are results too."""
+    async def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        caller: Caller,
+        *,
+        dry_run: DryRun | None = None,
+    ) -> Result:
+        """Answer a call of a widget or a built-in tool; errors are results too.
+
+        Args:
+            name: The tool.
+            arguments: Its arguments.
+            caller: The client that calls.
+            dry_run: Answers actions in place of upstreams.
+        """
         if caller.denied is not None:
             return error_result(caller.denied)
         if name in self.builtin:
-            return await self.builtin.call(name, arguments, self.context(caller))
+            context = self.context(caller)
+            if dry_run is not None:
+                context = replace(context, actions=dry_run)
+            return await self.builtin.call(name, arguments, context)
         widget = caller.snapshot.widgets.get(name)
         try:
             if widget is None:
@@ -180,6 +200,8 @@ class Server:
             search=self.search,
             schema=lambda widget: self.entry_fields(widget)["inputSchema"],
             services=self.services,
+            actions=self.actions,
+            observers=self.observers,
         )
 
     def readable_by(self, principal: Principal) -> tuple[BuiltinResource, ...]:

@@ -28,7 +28,7 @@ from widgetd.errors import ConfigError
 from widgetd.files.write import append_lines
 from widgetd.logs import get_logger
 from widgetd.observe.limits import LIMITS
-from widgetd.observe.observer import CallRecord, Notice
+from widgetd.observe.observer import ActionRecord, CallRecord, Notice
 from widgetd.widget.widget import Widget
 
 _log = get_logger()
@@ -114,6 +114,23 @@ class Audit:
                 outcome=upload.outcome,
                 code=upload.code,
                 bytes_in=upload.size_bytes,
+            )
+        )
+
+    def on_action(self, action: ActionRecord) -> None:
+        """Write a line about an action that called a tool of an upstream."""
+        self._queue_records()
+        self._add(
+            _line(
+                event="action",
+                principal=_principal(action.principal),
+                widget=action.widget,
+                action=action.action[: LIMITS.client_chars],
+                upstream=action.upstream,
+                tool=action.tool,
+                outcome=action.outcome,
+                code=action.code,
+                ms=round(action.seconds * 1000, 3),
             )
         )
 

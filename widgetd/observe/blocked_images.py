@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 from widgetd.logs import get_logger
 from widgetd.observe.limits import LIMITS
-from widgetd.observe.observer import CallRecord, Notice
+from widgetd.observe.observer import ActionRecord, CallRecord, Notice
 from widgetd.widget.images import find_blocked, find_image_origins
 from widgetd.widget.widget import Widget
 
@@ -43,6 +43,9 @@ class BlockedImages:
 
     def on_render(self, widget: Widget, steps: int) -> None:
         """Ignore renders."""
+
+    def on_action(self, action: ActionRecord) -> None:
+        """Ignore actions."""
 
     def on_notice(self, notice: Notice) -> None:
         """Ignore notices."""

@@ -44,6 +44,31 @@ class CallRecord:
     answer: Mapping[str, Any] | bytes
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionRecord:
+    """A finished action that called a tool of an upstream.
+
+    Attributes:
+        widget: The widget's tool.
+        action: The action's type.
+        upstream: The upstream.
+        tool: The tool that was called.
+        outcome: Whether it was done: `done`, `failed` or `unsure`.
+        code: The error's code; empty without one.
+        seconds: Duration.
+        principal: Name of the principal who pressed.
+    """
+
+    widget: str
+    action: str
+    upstream: str
+    tool: str
+    outcome: str
+    code: str
+    seconds: float
+    principal: str
+
+
 class EncodedResult(NamedTuple):
     """A result as JSON, with the facts that observers would have to parse it for.
 
@@ -87,6 +112,9 @@ class Observer(Protocol):
 
     def on_notice(self, notice: Notice) -> None:
         """Record a notice that was sent to clients."""
+
+    def on_action(self, action: ActionRecord) -> None:
+        """Record an action that called a tool of an upstream."""
 
 
 T = TypeVar("T")

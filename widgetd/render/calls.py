@@ -76,7 +76,7 @@ class Renderer:
         # One at a time: worker threads share the interpreter with the event loop.
         self._thread_limit = anyio.CapacityLimiter(1)
         self._shown: WeakKeyDictionary[
-            Widget, tuple[bytes, bool, tuple[str, ...], tuple[str, ...]]
+            Widget, tuple[bytes, bool, tuple[str, ...], tuple[str, ...], bool]
         ] = WeakKeyDictionary()
 
     async def call(self, widget: Widget, arguments: Mapping[str, Any], caller: Caller) -> Result:
@@ -110,6 +110,17 @@ class Renderer:
             client=caller.client,
             prefix=caller.prefix,
             is_for_page=is_for_page,
+        )
+
+    def page_result(self, render: StoredRender, caller: Caller) -> Result:
+        """Return the result for a page in which a person acted, with the tree in `_meta`."""
+        return tool_result(
+            render,
+            "split",
+            policy=self._policy,
+            client=caller.client,
+            prefix=caller.prefix,
+            is_for_page=True,
         )
 
     def _profile(self, widget: Widget | None, caller: Caller) -> Literal["chatkit", "split"]:
@@ -296,11 +307,30 @@ class Renderer:
         await self._store.renders.put(render)
         return render
 
-    async def _render(
+    async def draw_whole(
         self, widget: Widget, arguments: Mapping[str, Any], generation: str, *, owner: str
     ) -> StoredRender:
-        made, filled, digest = None, None, None
-        if widget.definition.sidecar.feed is not None and (feed := widget.feed) is not None:
+        """Render `widget` with all of its arguments, and ask no feed; do not store the render.
+
+        Raises:
+            CallError: The arguments do not fit, or the template fails on them.
+        """
+        filled = Filled(checked=widget.check(arguments))
+        return await self._render(widget, arguments, generation, owner=owner, filled=filled)
+
+    async def _render(
+        self,
+        widget: Widget,
+        arguments: Mapping[str, Any],
+        generation: str,
+        *,
+        owner: str,
+        filled: Filled | None = None,
+    ) -> StoredRender:
+        made, digest = None, None
+        if filled is not None:
+            arguments = filled.checked.arguments
+        elif widget.definition.sidecar.feed is not None and (feed := widget.feed) is not None:
             strict = self._policy.strict
             filled = await self.feeds.fill(widget, feed, arguments, strict=strict, owner=owner)
             arguments = filled.checked.arguments
@@ -384,16 +414,18 @@ class Renderer:
             actions = definition.sidecar.actions
             repeatable = tuple(name for name, note in actions.items() if note.repeat)
             shown = to_json(ui(widget).wire())
-            known = self._shown[widget] = shown, is_elevated(widget), labels, repeatable
-        shown, elevated, labels, repeatable = known
+            acts = any(note.is_bound for note in actions.values())
+            known = self._shown[widget] = shown, is_elevated(widget), labels, repeatable, acts
+        shown, elevated, labels, repeatable, acts = known
         is_interactive = has_actions(made.tree, made.json)
         local = given = b""
-        if definition.sidecar.state:
+        if acts or definition.sidecar.state:
             valid = made.arguments if made.valid is None else made.valid
             ids = made.arguments.keys() & set(definition.sidecar.ids)
             valid = {**valid, **{name: made.arguments[name] for name in ids}}
-            local = _local_mark(widget, valid, definition.sidecar.state)
             given = to_json(valid)
+            if definition.sidecar.state:
+                local = _local_mark(widget, valid, definition.sidecar.state)
         head = {"uiType": definition.ui_type}
         return StoredRender(
             id=self._new_id(),
@@ -417,6 +449,7 @@ class Renderer:
             elevated=elevated,
             labels=labels,
             owner=owner,
+            press=token_urlsafe(12) if acts else "",
         )
 
 

@@ -75,6 +75,7 @@ class RenderMark(MetaModel):
         state: Outcome of the user's action; absent in the first version.
         note: A sentence for the user, shown beneath the widget.
         local: The local state, of a widget that has one.
+        press: The page sends it with a press; only clients that draw get it.
     """
 
     id: str
@@ -90,6 +91,7 @@ class RenderMark(MetaModel):
     state: Literal["done", "failed"] | None = None
     note: str | None = None
     local: LocalMark | None = None
+    press: str | None = None
 
 
 class FeedMark(MetaModel):
@@ -160,8 +162,15 @@ class _Sent(GenerateJsonSchema):
         return inner["type"] != "default" or inner["default"] is not None
 
 
-def encode_render(render: StoredRender) -> bytes:
-    """Return `_meta["widgetd/render"]` of a render as JSON, as `RenderMark` describes it."""
+def encode_render(render: StoredRender, *, is_for_page: bool = False) -> bytes:
+    """Return `_meta["widgetd/render"]` of a render as JSON, as `RenderMark` describes it.
+
+    Args:
+        render: The render.
+        is_for_page: Whether only a page reads it, so that it may have `press`.
+    """
+    if is_for_page and render.press:
+        return to_json({**render.metadata(), "press": render.press})
     return to_json(render.metadata())
 
 

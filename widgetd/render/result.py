@@ -193,8 +193,12 @@ def tool_result(
     # (anthropics/claude-ai-mcp#753).
     if not is_inline and not draws_views(client):
         content.append(_link(render, prefix))
+    is_read_by_page = render.press != "" and draws_views(client)
+    if is_read_by_page and host_of(client).shows_meta:
+        is_read_by_page = is_for_page
     # Of a large tree, its page fetches the rest together with the tree.
-    mark = encode_render(render if is_inline else replace(render, local=b""))
+    marked = render if is_inline else replace(render, local=b"")
+    mark = encode_render(marked, is_for_page=is_read_by_page)
     meta = b'{"widgetd/ui":%b,"widgetd/render":%b}' % (render.ui, mark)
     if render.feed:
         meta = b'%b,"widgetd/feed":%b}' % (meta[:-1], render.feed)

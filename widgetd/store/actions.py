@@ -94,6 +94,7 @@ class LocalActions:
         *,
         idempotency_key: str,
         origin: Origin = UNKNOWN,
+        outcome: str = "",
     ) -> Accepted:
         """Queue an action and wake its readers."""
         encode_payload(payload, self._bounds)
@@ -101,7 +102,12 @@ class LocalActions:
         queue = self._live(render_id) or self._open(render_id, origin.owner)
         if key not in queue.keys:
             new = Action(
-                seq=queue.last + 1, action=action, payload=payload, at=self._clock(), origin=origin
+                seq=queue.last + 1,
+                action=action,
+                payload=payload,
+                at=self._clock(),
+                origin=origin,
+                outcome=outcome,
             )
             self._add(queue, Queued(render_id=render_id, key=key, action=new))
             self._waiters.notify(render_id)

@@ -214,6 +214,7 @@ class CachedRenders:
                 changed,
                 id=render_id,
                 owner=standing.owner,
+                press=standing.press,
                 version=version,
                 rate_tokens_until=self._take_rate_token(standing),
                 created=self._clock(),

@@ -95,12 +95,15 @@ class StoredRender:
         feed: `_meta["widgetd/feed"]`, as JSON; empty if the caller sent all arguments.
         local: The local state and what changes it, as `LocalMark` types it, as JSON; empty for a
             widget without state.
-        arguments: The arguments that it was drawn from, as JSON; empty for a widget without state.
+        arguments: The arguments that it was drawn from, as JSON; empty for a widget that the
+            server never redraws by itself.
         has_actions: Whether the user can act in it.
         secret: Whether the tree may hold values that no model may read.
         elevated: Whether its widget required a scope of its own.
         labels: The tool and the tags of its widget at that time.
         owner: The principal whose share of the store it counts against.
+        press: Secret of this render, which its page sends with a press; empty if no tool of an
+            upstream does its actions. It must never be where a model reads it.
         rate_tokens_until: Time up to which the rate of versions is used, in seconds since the
             epoch.
     """
@@ -130,6 +133,7 @@ class StoredRender:
     elevated: bool = False
     labels: tuple[str, ...] = ()
     owner: str = ""
+    press: str = ""
     rate_tokens_until: float = 0.0
 
     def metadata(self) -> dict[str, Any]:
@@ -175,6 +179,7 @@ class StoredRender:
                     "ui": Fragment(self.ui),
                     "mark": self.metadata(),
                     **({"feed": Fragment(self.feed)} if self.feed else {}),
+                    **({"press": self.press} if self.press else {}),
                     **({"arguments": Fragment(self.arguments)} if self.arguments else {}),
                     **({"paid_s": self.rate_tokens_until} if self.rate_tokens_until else {}),
                     # Releases before 0.2 need it.
@@ -216,6 +221,7 @@ class StoredRender:
             labels=tuple(found["marks"]),
             tree=tree,
             feed=_read_object(found, "feed"),
+            press=press if isinstance(press := found.get("press"), str) else "",
             arguments=_read_object(found, "arguments"),
             version=found["version"] if type(found.get("version")) is int else 1,
             rate_tokens_until=_read_float(found, "paid_s"),
@@ -312,6 +318,7 @@ class Action:
         payload: Its payload, JSON.
         at: Time at which it was accepted, in seconds since the epoch.
         origin: The facts about its render.
+        outcome: What came of it: `done`, `failed` or `unsure`; empty if its reader decides.
     """
 
     seq: int
@@ -319,6 +326,7 @@ class Action:
     payload: Any
     at: float
     origin: Origin = UNKNOWN
+    outcome: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -415,7 +423,7 @@ class Renders(Protocol):
 
         Args:
             render_id: The render.
-            change: Makes the next version of the newest one; id, owner and number are set
+            change: Makes the next version of the newest one; id, owner, press and number are set
                 afterwards. Called again if another replica was faster.
             after: The version that must be the newest; None for any.
 
@@ -455,6 +463,7 @@ class Actions(Protocol):
         *,
         idempotency_key: str,
         origin: Origin = UNKNOWN,
+        outcome: str = "",
     ) -> Accepted:
         """Queue an action and wake its readers.
 
@@ -464,6 +473,7 @@ class Actions(Protocol):
             payload: Its payload, JSON.
             idempotency_key: The same key for the same render queues once, with one response.
             origin: The facts about the render.
+            outcome: What came of it; empty if its reader decides.
 
         Raises:
             CallError: Too many are unread (W2402, try again), the payload is too large (W2403),

@@ -53,21 +53,6 @@ class UpstreamAnswer:
         raise CallError("W5006", f"the answer of the upstream '{upstream}' is not JSON")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ActionAnswer:
-    """The answer of a tool that an action called.
-
-    Attributes:
-        is_done: Whether it was done; the tool reports a failure otherwise.
-        answer: The content, of what was done.
-        words: The upstream's own words for people; empty without any.
-    """
-
-    is_done: bool
-    answer: UpstreamAnswer | None
-    words: str
-
-
 def words_for_people(result: Any) -> str:
     """Return the text of a result that the upstream addresses to users; empty without any.
 

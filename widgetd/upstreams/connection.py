@@ -22,9 +22,9 @@ from pydantic import ValidationError
 
 from widgetd.errors import CallError, WidgetError
 from widgetd.logs import get_logger
+from widgetd.render.acting import ActionAnswer
 from widgetd.schema.validator import Schema, compile_schema
 from widgetd.upstreams.answers import (
-    ActionAnswer,
     UpstreamAnswer,
     malformed_error,
     to_answer,
@@ -415,11 +415,10 @@ class Upstream:
             fate = "" if recorder is None else recorder.watched[key]
             if not result.is_error:
                 self._record_success()
-                try:
-                    answer = to_answer(result, self.name)
-                except CallError:  # it was done, whatever was said of it
-                    answer = UpstreamAnswer(kind="text", content=b"")
-                return ActionAnswer(is_done=True, answer=answer, words=words_for_people(result))
+                value = None
+                with suppress(CallError):  # it was done, whatever was said of it
+                    value = to_answer(result, self.name).value(self.name)
+                return ActionAnswer(is_done=True, value=value, words=words_for_people(result))
             # The server of a service answers for it, also where it was never reached.
             if not self.has_session:
                 error = self._to_error(None, began)
@@ -429,7 +428,7 @@ class Upstream:
                     raise error
             else:
                 self._record_success()
-            return ActionAnswer(is_done=False, answer=None, words=words_for_people(result))
+            return ActionAnswer(is_done=False, words=words_for_people(result))
         finally:
             if recorder is not None:
                 recorder.watched.pop(key, None)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from anyio.abc import TaskGroup
 from widgetd.errors import CallError, ConfigError
 from widgetd.files.stamp import Stamp
 from widgetd.logs import get_logger
+from widgetd.render.acting import ActionAnswer, not_allowed
 from widgetd.text_search import nearest
 from widgetd.upstreams.connection import Upstream, UpstreamObserver
 from widgetd.upstreams.declarations import Declaration, read_file
@@ -91,6 +93,40 @@ class Upstreams:
     def availability(self) -> dict[str, bool]:
         """Return whether each upstream can be called now, by name."""
         return {name: one.state == "ready" for name, one in self.all.items()}
+
+    def require_rule(self, upstream: str, tool: str) -> bool:
+        """Return whether a person must confirm each call of a tool for an action.
+
+        Raises:
+            CallError: The operator does not allow it as an action (W5011).
+        """
+        one = self.all.get(upstream)
+        rule = None if one is None else one.declaration.table.action_rules.get(tool)
+        if rule is None:
+            raise not_allowed(upstream, tool)
+        return rule.confirm
+
+    def title(self, upstream: str, tool: str) -> str:
+        """Return a tool's name for people."""
+        found = self.all[upstream].actions.get(tool) if upstream in self.all else None
+        name = tool.replace("_", " ").capitalize()
+        return name if found is None else found.title or name
+
+    def patience_s(self, upstream: str) -> float:
+        """Return the time after which a call of an upstream ends in any case."""
+        return self.all[upstream].declaration.table.call_s if upstream in self.all else 0.0
+
+    async def call_action(
+        self, upstream: str, tool: str, arguments: Mapping[str, Any], *, key: str, principal: str
+    ) -> ActionAnswer:
+        """Call a tool once, for an action; see `ActionCaller`."""
+        called = self[upstream]
+        # Stable over restarts and replicas, and another one for each upstream.
+        secret = called.declaration.digest.encode()
+        stand_in = blake2b(principal.encode(), key=secret, digest_size=8).hexdigest()
+        return await called.call_action(
+            tool, arguments, key=key, principal=stand_in if principal else ""
+        )
 
     async def run(self) -> None:
         """Keep all upstreams connected, and follow the file, until cancelled."""

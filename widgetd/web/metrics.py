@@ -29,7 +29,7 @@ from widgetd.access.principal import pseudonym
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.reload import Swap
 from widgetd.catalog.uploads import Upload, UploadOutcome
-from widgetd.observe.observer import CallRecord, Notice, Outcome
+from widgetd.observe.observer import ActionRecord, CallRecord, Notice, Outcome
 from widgetd.observe.status import Health
 from widgetd.web.limits import LIMITS
 from widgetd.widget.widget import Widget
@@ -135,6 +135,10 @@ class Metrics:
         if widget.tool in self._registry.current.widgets:
             self._steps_of[widget.tool].observe(steps)
 
+    def on_action(self, action: ActionRecord) -> None:
+        """Count an action that called a tool of an upstream."""
+        self._action_calls.labels(action.upstream, action.outcome).inc()
+
     def on_upload(self, upload: Upload) -> None:
         """Count an upload."""
         self._uploads.labels(upload.outcome).inc()
@@ -166,6 +170,9 @@ class Metrics:
         self.collected.register(_ScrapedCollector(collect))
         self._upstream_calls = self._counter(
             "upstream_calls", "Calls of an upstream.", "upstream", "outcome"
+        )
+        self._action_calls = self._counter(
+            "action_calls", "Actions that called an upstream.", "upstream", "outcome"
         )
         self._upstream_seconds = self._histogram(
             "upstream_call_seconds", "One call of an upstream.", _CALL_S, "upstream"

@@ -57,7 +57,7 @@ class BoundAction:
         """
         if self.confirm is None:
             return ""
-        public = remove_paths({**arguments, PAYLOAD: payload}, self._hidden(hidden))
+        public = remove_paths({**arguments, PAYLOAD: payload}, self._list_hidden(hidden))
         try:
             text = self.confirm.render(public)
         except CallError:
@@ -85,7 +85,7 @@ class BoundAction:
         Raises:
             CallError: An expression cannot be evaluated on this (W5007).
         """
-        paths, scope = self._hidden(hidden), {**arguments, PAYLOAD: payload}
+        paths, scope = self._list_hidden(hidden), {**arguments, PAYLOAD: payload}
         if self.arguments is None:
             sent: Mapping[str, Any] = remove_paths(scope, paths)[PAYLOAD]
             return dict(sent)
@@ -105,7 +105,7 @@ class BoundAction:
         found = {name: query.find(answer) for name, query in self.result.items()}
         return {**arguments, **{name: one for name, one in found.items() if one is not None}}
 
-    def _hidden(self, hidden: Collection[str]) -> list[str]:
+    def _list_hidden(self, hidden: Collection[str]) -> list[str]:
         in_payload = (f"{PAYLOAD}.{path}" for path in (*self.sensitive, *hidden))
         return [*self.sensitive, *in_payload]
 

@@ -23,7 +23,7 @@ from widgetd.mcp.assembly import build
 from widgetd.mcp.fast_path import FastPath
 from widgetd.mcp.resources import Resources
 from widgetd.mcp.server import Server, ServerOptions
-from widgetd.observe.observer import CallRecord, Notice
+from widgetd.observe.observer import ActionRecord, CallRecord, Notice
 from widgetd.store.contract import Bounds
 from widgetd.store.factory import local_store
 from widgetd.web.app import app as http_app
@@ -82,6 +82,9 @@ class Recorder:
 
     def on_notice(self, notice: Notice) -> None:
         self.told.append(notice)
+
+    def on_action(self, action: ActionRecord) -> None:
+        self.told.append(replace(action, seconds=0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

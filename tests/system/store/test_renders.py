@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import anyio
 import orjson
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.system.store.replicas import Replicas, render, replicas
 from tests.system.store.server import Server
-from widgetd.render.envelope import RenderMark, envelope_schema
+from widgetd.render.envelope import RenderMark, encode_render, envelope_schema
 from widgetd.store.contract import Store, StoredRender
 
 
@@ -51,12 +52,15 @@ def test_metadata_of_a_render_is_what_the_public_type_describes() -> None:
         note="Booked.",
         repeatable=("counter.add",),
         local=b'{"state":{"all":true},"actions":["all.toggle"]}',
+        press="secret",
     )
 
+    sent: dict[str, Any] = {}
     for one in (render(), full):
-        sent = orjson.loads(orjson.dumps(one.metadata()))
+        sent = orjson.loads(encode_render(one, is_for_page=True))
         assert RenderMark.model_validate(sent).wire() == sent
-    assert full.metadata().keys() == envelope_schema()["$defs"]["RenderMark"]["properties"].keys()
+    assert "press" not in orjson.loads(encode_render(full))
+    assert sent.keys() == envelope_schema()["$defs"]["RenderMark"]["properties"].keys()
 
 
 async def test_a_render_that_was_never_put_is_not_found(backend: Server | None) -> None:

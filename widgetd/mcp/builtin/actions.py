@@ -11,6 +11,8 @@ Source: MCP Apps 2026-01-26, "Tool visibility".
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from hmac import compare_digest
 from typing import Any
 
 import orjson
@@ -19,6 +21,7 @@ from widgetd.access.principal import CALL
 from widgetd.errors import CallError
 from widgetd.mcp.builtin.table import BuiltinTool, ToolContext, argument, closed_object
 from widgetd.mcp.limits import LIMITS
+from widgetd.render.acting import Acting, DryRun, Press, press_digest
 from widgetd.render.result import Result, error_result, structured_result
 from widgetd.schema.phrase import join_alternatives
 from widgetd.store.contract import Awaited, Origin, Store, StoredRender
@@ -26,6 +29,8 @@ from widgetd.text_search import nearest
 from widgetd.widget.action_checks import find_unmet
 from widgetd.widget.actions import TreeAction, find_tree_actions
 from widgetd.widget.actions.tree_actions import to_object
+from widgetd.widget.actions.user_input import password_paths
+from widgetd.widget.widget import Widget
 
 RENDER_ID = argument("string", "The id that the widget's result ends with, as r_….")
 SHOWN_ID = argument("string", "The id of the render that is shown.")
@@ -35,22 +40,24 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
     """Return `{"status": "accepted", "next", "repeated"?}`, or the payload's `validationErrors`.
 
     `repeated` says that the action was accepted before under the same key, so that a page that
-    was mounted again does not tell the model of it again.
+    was mounted again does not tell the model of it again. An action that a tool of an upstream
+    does is answered by `{"status": "confirm", "text", "token"}`, and then, with the render as it
+    is now, by `{"status": "done" | "failed" | "unsure", "note", "line", "repeated"?}`.
 
     A local action changes nothing here: its answer is the widget in the page's next state.
 
     Raises:
         CallError: There is no such render (W2007), it offers no such action (W2401), the payload
             does not fit (W2404) or is too large (W2403), the widget has no such state (W2002),
-            too many actions are unread (W2402), or the process is shutting down (W2405).
+            too many actions are unread (W2402), or the process is shutting down (W2405); of a
+            bound action also that only its page can take it (W5012), or see `Acting.press`.
     """
-    store, render_id = context.store, arguments["render_id"]
-    key, state = arguments["idempotency_key"], arguments["state"]
-    remembered = f"widget_action {render_id} {key}"
-    answer = await store.idempotency.recall(remembered)
-    if answer is not None and not await context.rendering.hides_render(render_id, context.caller):
-        return structured_result({**answer, "repeated": True})
+    render_id, state = arguments["render_id"], arguments["state"]
+    if (earlier := await _find_earlier(context, arguments)) is not None:
+        return earlier
     render = await context.rendering.load(render_id, context.caller)
+    if isinstance(context.actions, DryRun):
+        render = context.actions.newest(render)
     widget = context.caller.snapshot.widgets.get(render.tool)
     if widget is not None and (name := arguments["action"]) in widget.definition.sidecar.local:
         drawn = await context.rendering.draw_state(
@@ -60,29 +67,117 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
     if widget is not None and state:
         # In another state the widget may offer other actions.
         render = await context.rendering.draw_state(render, widget, state)
-    offered = _offered_action(find_tree_actions(orjson.loads(render.tree)), arguments["action"])
-    sensitive = () if widget is None else widget.definition.sidecar.sensitive
-    try:
-        payload = offered.accept(arguments["payload"], sensitive)
-    except CallError as error:
-        wrong = error.invalid_arguments
-        said = ((one.path, f"expected {one.expected}, got {one.got}") for one in wrong)
-        return error_result(error, _invalid(said))
-    failed = () if widget is None else find_unmet(widget.checks, offered.type, payload)
-    if failed:
-        same = len({one.field for one in failed}) == 1
-        place = f"payload.{failed[0].field}".rstrip(".") if same else "payload"
-        refused = CallError("W2404", " ".join(one.says for one in failed), path=place)
-        return error_result(refused, _invalid((one.field, one.says) for one in failed))
+    tree = orjson.loads(render.tree)
+    offered = _offered_action(find_tree_actions(tree), arguments["action"])
+    payload = _accept_payload(widget, offered, arguments["payload"])
+    if isinstance(payload, Result):
+        return payload
+    bound = None if widget is None else widget.bound_actions.get(offered.type)
+    if widget is not None and bound is not None:
+        press = Press(
+            render=render,
+            widget=widget,
+            generation=context.caller.snapshot.generation,
+            action=bound,
+            payload=payload,
+            hidden=tuple(password_paths(tree)),
+            key=arguments.get("idempotency_key", ""),
+            version=arguments.get("version", render.version),
+            token=arguments.get("token", ""),
+            principal=context.caller.principal.name,
+        )
+        return await _press_bound(context, press, arguments)
+    version = arguments.get("version", render.version)
+    key = arguments.get("idempotency_key") or press_digest(
+        render_id, version, offered.type, payload
+    )
+    store = context.store
     origin = Origin(owner=render.owner, elevated=render.elevated, labels=render.labels)
     accepted = await store.actions.append(
         render_id, offered.type, payload, idempotency_key=key, origin=origin
     )
     answer = {"status": accepted.status, "next": accepted.seq}
     owner = context.caller.principal.name
-    standing = await store.idempotency.remember(remembered, answer, owner=owner)
+    standing = await store.idempotency.remember(_answer_key(render_id, key), answer, owner=owner)
     await _record_action(store, render, offered.type, key, owner=owner)
     return structured_result(dict(standing))
+
+
+async def _find_earlier(context: ToolContext, arguments: Mapping[str, Any]) -> Result | None:
+    """Return the answer that the client's key had before; None if it is new."""
+    render_id, key = arguments["render_id"], arguments.get("idempotency_key", "")
+    if not key:
+        return None
+    answer = await context.store.idempotency.recall(_answer_key(render_id, key))
+    if answer is not None and not await context.rendering.hides_render(render_id, context.caller):
+        return structured_result({**answer, "repeated": True})
+    # A retry may find a version that offers the action no longer.
+    acting = _acting(context)
+    if (earlier := await acting.find_earlier(render_id, key)) is None:
+        return None
+    render = await context.rendering.load(render_id, context.caller)
+    if not _is_pressed(render, arguments):
+        return None
+    return _shown_result(context, acting.answer(earlier, arguments["action"], render), render)
+
+
+def _accept_payload(
+    widget: Widget | None, offered: TreeAction, sent: Mapping[str, Any]
+) -> dict[str, Any] | Result:
+    """Return the payload as a reader may trust it, or the result that says what is wrong."""
+    sensitive = () if widget is None else widget.definition.sidecar.sensitive
+    try:
+        payload = offered.accept(sent, sensitive)
+    except CallError as error:
+        wrong = error.invalid_arguments
+        said = ((one.path, f"expected {one.expected}, got {one.got}") for one in wrong)
+        return error_result(error, _invalid(said))
+    failed = () if widget is None else find_unmet(widget.checks, offered.type, payload)
+    if not failed:
+        return payload
+    same = len({one.field for one in failed}) == 1
+    place = f"payload.{failed[0].field}".rstrip(".") if same else "payload"
+    refused = CallError("W2404", " ".join(one.says for one in failed), path=place)
+    return error_result(refused, _invalid((one.field, one.says) for one in failed))
+
+
+async def _press_bound(context: ToolContext, press: Press, arguments: Mapping[str, Any]) -> Result:
+    """Take an action that a tool of an upstream does."""
+    is_dry = isinstance(context.actions, DryRun)
+    if not (is_dry or _is_pressed(press.render, arguments)):
+        problem = "this action calls another server, so only a person can take it"
+        raise CallError("W5012", f"{problem}, in the page that shows the widget")
+    return _shown_result(context, *await _acting(context).press(press))
+
+
+def _acting(context: ToolContext) -> Acting:
+    return Acting(
+        store=context.store,
+        rendering=context.rendering,
+        caller=context.actions,
+        observers=context.observers,
+    )
+
+
+def _answer_key(render_id: str, key: str) -> str:
+    return f"widget_action {render_id} {key}"
+
+
+def _is_pressed(render: StoredRender, arguments: Mapping[str, Any]) -> bool:
+    """Return whether the arguments hold the secret that only the render's page has."""
+    press = str(arguments.get("press", ""))
+    return render.press != "" and compare_digest(render.press.encode(), press.encode())
+
+
+def _shown_result(
+    context: ToolContext, answer: dict[str, Any], render: StoredRender | None
+) -> Result:
+    """Return an answer with the render as it is now, for the page to show."""
+    answered = structured_result(answer)
+    if render is None:
+        return answered
+    shown = context.rendering.page_result(render, context.caller)
+    return replace(shown, content=answered.content, structured=answered.structured)
 
 
 def _record_keys(render_id: str, version: int) -> Iterator[str]:
@@ -154,7 +249,13 @@ async def await_widget_action(context: ToolContext, arguments: Mapping[str, Any]
             render_id, after=after, timeout_s=arguments["timeout_s"]
         )
     actions = [
-        {"seq": one.seq, "action": one.action, "payload": one.payload, "at": one.at}
+        {
+            "seq": one.seq,
+            "action": one.action,
+            "payload": one.payload,
+            "at": one.at,
+            **({"outcome": one.outcome} if one.outcome else {}),
+        }
         for one in awaited.actions
     ]
     return structured_result({"actions": actions, "next": awaited.next, "status": awaited.status})
@@ -174,12 +275,18 @@ TOOLS = (
                 "state": argument("object", "The page's local state.", default={}),
                 "idempotency_key": argument(
                     "string",
-                    "New for each thing that the user does, the same when trying again.",
+                    "New for each thing that the user does, the same when trying again. Without "
+                    "it, the same action of the same version is the same thing.",
                     minLength=1,
                     maxLength=200,
                 ),
+                "version": argument("integer", "The version that is shown.", minimum=1),
+                "press": argument("string", "The `press` of the render's metadata.", maxLength=100),
+                "token": argument(
+                    "string", "The token of the question that the user agreed to.", maxLength=100
+                ),
             },
-            required=("render_id", "action", "idempotency_key"),
+            required=("render_id", "action"),
         ),
         handler=widget_action,
         reads=_with_object,

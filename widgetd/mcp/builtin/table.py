@@ -22,6 +22,8 @@ from widgetd.schema.validator import compile_schema
 
 if TYPE_CHECKING:  # commands that only need the names skip these imports
     from widgetd.access.principal import Caller
+    from widgetd.observe.observer import Observer
+    from widgetd.render.acting import ActionCaller
     from widgetd.render.calls import Renderer
     from widgetd.search.search import Search
     from widgetd.store.contract import Store
@@ -44,6 +46,8 @@ class ToolContext:
         search: Finds widgets.
         schema: Returns a widget's listed_uris input schema.
         services: Services of toolsets, by type.
+        actions: Calls upstreams for actions.
+        observers: Record actions.
     """
 
     caller: Caller
@@ -52,6 +56,8 @@ class ToolContext:
     search: Search
     schema: Callable[[Widget], Mapping[str, Any]]
     services: Mapping[type, object] = field(default_factory=lambda: MappingProxyType({}))
+    actions: ActionCaller
+    observers: Sequence[Observer] = ()
 
     def use(self, service: type[Service]) -> Service:
         """Return a toolset's service by its type."""

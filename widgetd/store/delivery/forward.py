@@ -36,6 +36,7 @@ class Delivery:
     action: str
     payload: Any
     at: float
+    outcome: str = ""
 
     @property
     def id(self) -> str:
@@ -113,6 +114,7 @@ class Forwarder:
                 "seq": delivery.seq,
                 "action": delivery.action,
                 "payload": delivery.payload,
+                **({"outcome": delivery.outcome} if delivery.outcome else {}),
             }
             timestamp = datetime.fromtimestamp(delivery.at, UTC).isoformat()
             body = orjson.dumps({"type": "widget.action", "timestamp": timestamp, "data": data})
@@ -138,10 +140,16 @@ class _ForwardedActions:
         *,
         idempotency_key: str,
         origin: Origin = UNKNOWN,
+        outcome: str = "",
     ) -> Accepted:
         """Queue an action, wake its readers, and have it sent."""
         accepted = await self._actions.append(
-            render_id, action, payload, idempotency_key=idempotency_key, origin=origin
+            render_id,
+            action,
+            payload,
+            idempotency_key=idempotency_key,
+            origin=origin,
+            outcome=outcome,
         )
         self._accept(
             Delivery(
@@ -150,6 +158,7 @@ class _ForwardedActions:
                 action=action,
                 payload=payload,
                 at=self._clock(),
+                outcome=outcome,
             )
         )
         return accepted

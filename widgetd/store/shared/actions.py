@@ -49,7 +49,7 @@ _APPEND = (
     + """
 -- KEYS: stream, marks, keys, notifications.
 -- ARGV: key, action, payload, at, most actions, most keys, ttl in ms, render,
--- origin.
+-- origin, outcome.
 local standing = whole(redis.call('ZSCORE', KEYS[3], ARGV[1]))
 if standing > 0 then return standing end
 if redis.call('XLEN', KEYS[1]) >= tonumber(ARGV[5]) then return 0 end
@@ -60,7 +60,8 @@ if seq > MOST then return 0 end
 -- Before the stream is touched, for this says whether there is room at all.
 redis.call('HSET', KEYS[2], 'last', seq)
 local function add(id, fields) return redis.pcall('XADD', KEYS[1], id, unpack(fields)) end
-local fields = {'action', ARGV[2], 'payload', ARGV[3], 'at', ARGV[4], 'origin', ARGV[9]}
+local fields = {'action', ARGV[2], 'payload', ARGV[3], 'at', ARGV[4], 'origin', ARGV[9],
+                'outcome', ARGV[10]}
 if type(add(seq .. '-0', fields)) == 'table' then
   -- An entry beyond our numbers, after which the server accepts none of them.
   local kept = redis.call('XRANGE', KEYS[1], '-', MOST)
@@ -134,14 +135,27 @@ class SharedActions:
         *,
         idempotency_key: str,
         origin: Origin = UNKNOWN,
+        outcome: str = "",
     ) -> Accepted:
         """Queue an action and wake its readers in every replica."""
-        new = Action(seq=0, action=action, payload=payload, at=self._clock(), origin=origin)
+        new = Action(
+            seq=0,
+            action=action,
+            payload=payload,
+            at=self._clock(),
+            origin=origin,
+            outcome=outcome,
+        )
         try:
             seq = await self._add(render_id, key_digest(idempotency_key), new)
         except UnavailableError:
             return await self._fallback.append(
-                render_id, action, payload, idempotency_key=idempotency_key, origin=origin
+                render_id,
+                action,
+                payload,
+                idempotency_key=idempotency_key,
+                origin=origin,
+                outcome=outcome,
             )
         if seq == 0:
             raise queue_full(self._bounds.actions)
@@ -187,6 +201,7 @@ class SharedActions:
             *(key, new.action, encode_payload(new.payload, self._bounds), new.at),
             *(most, LIMITS.keys_per_action * most, self._ttl_ms, render_id),
             _encode_origin(new.origin),
+            new.outcome,
         )
         seq: int = await append()
         if seq == 0:
@@ -264,6 +279,7 @@ def _action(number: bytes, fields: Sequence[bytes]) -> Action | None:
             payload=orjson.loads(values[b"payload"]),
             at=float(values[b"at"]),
             origin=_origin(orjson.loads(values.get(b"origin", b"{}"))),
+            outcome=values.get(b"outcome", b"").decode(),
         )
     except (KeyError, ValueError):
         return None

@@ -28,13 +28,18 @@ def readable_input(
         payload: The payload as `action` accepted it.
         sensitive: The dotted paths that the widget's sidecar calls sensitive.
     """
+    paths = {*sensitive, *password_paths(tree)}
+    if sensitive:
+        # The template wrote these keys from arguments, the sensitive ones perhaps.
+        paths.update(key for trigger in action.triggers for key in trigger.payload)
+    return dict(remove_paths(payload, paths))
+
+
+def password_paths(tree: Mapping[str, Any]) -> set[str]:
+    """Return the dotted paths in payloads at which a tree asks for a password."""
     # A name that asks for a password anywhere in the tree counts everywhere: two forms may send
     # the same field, one of them as plain text.
     passwords = {
         one.name for trigger in iterate_triggers(tree) for one in trigger.fields if one.secret
     }
-    paths = {*sensitive, *(".".join(name for name in one.split(".") if name) for one in passwords)}
-    if sensitive:
-        # The template wrote these keys from arguments, the sensitive ones perhaps.
-        paths.update(key for trigger in action.triggers for key in trigger.payload)
-    return dict(remove_paths(payload, paths))
+    return {".".join(name for name in one.split(".") if name) for one in passwords}

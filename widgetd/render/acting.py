@@ -1,0 +1,509 @@
+"""Take the actions that tools of upstreams do: at most once, however often they are pressed.
+
+    press -> deed -> confirmation -> claim -> (upstream) -> next version -> queue -> outcome
+
+A deed is what one press stands for, under whichever key, view or replica it arrives. The claim on
+it is stored before the upstream is called and never released, so a deed whose process ended before
+its outcome was stored may have been done, and is not done again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from secrets import token_hex
+from typing import Any, Literal, Protocol
+
+import anyio
+import orjson
+
+from widgetd.errors import CallError
+from widgetd.observe.observer import ActionRecord, Observer
+from widgetd.render.calls import Renderer
+from widgetd.render.limits import LIMITS
+from widgetd.schema.json_text import parse_json
+from widgetd.store.confirmations import Confirmations
+from widgetd.store.contract import Origin, Store, StoredRender
+from widgetd.widget.bound_action import BoundAction
+from widgetd.widget.summary import shorten_at_word
+from widgetd.widget.widget import Widget
+
+Status = Literal["done", "failed", "unsure"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionAnswer:
+    """The answer of a tool that an action called.
+
+    Attributes:
+        is_done: Whether it was done; the tool reports a failure otherwise.
+        value: Its content, JSON; None if it has none.
+        words: The upstream's own words for people; empty without any.
+    """
+
+    is_done: bool
+    value: Any = None
+    words: str = ""
+
+
+class ActionCaller(Protocol):
+    """Calls tools of upstreams for actions."""
+
+    def require_rule(self, upstream: str, tool: str) -> bool:
+        """Return whether a person must confirm each call of the tool.
+
+        Raises:
+            CallError: The operator does not allow it as an action (W5011).
+        """
+
+    def title(self, upstream: str, tool: str) -> str:
+        """Return the tool's name for people."""
+
+    def patience_s(self, upstream: str) -> float:
+        """Return the time after which a call ends in any case."""
+
+    async def call_action(
+        self, upstream: str, tool: str, arguments: Mapping[str, Any], *, key: str, principal: str
+    ) -> ActionAnswer:
+        """Call a tool once.
+
+        Args:
+            upstream: The upstream.
+            tool: The tool.
+            arguments: Its arguments.
+            key: Identifies the deed.
+            principal: The name of the principal; the upstream gets a stand-in.
+
+        Raises:
+            CallError: Nothing was done, or it is unknown whether something was (W5013).
+        """
+
+
+class NoActions:
+    """The caller of a daemon without upstreams, which allows nothing."""
+
+    def require_rule(self, upstream: str, tool: str) -> bool:
+        """Refuse.
+
+        Raises:
+            CallError: Always (W5011).
+        """
+        raise not_allowed(upstream, tool)
+
+    def title(self, _upstream: str, tool: str) -> str:
+        """Return the tool's name."""
+        return tool
+
+    def patience_s(self, _upstream: str) -> float:
+        """Return 0: nothing is called."""
+        return 0.0
+
+    async def call_action(
+        self,
+        upstream: str,
+        tool: str,
+        arguments: Mapping[str, Any],  # noqa: ARG002 - the protocol's
+        *,
+        key: str,  # noqa: ARG002 - likewise
+        principal: str,  # noqa: ARG002 - likewise
+    ) -> ActionAnswer:
+        """Refuse.
+
+        Raises:
+            CallError: Always (W5011).
+        """
+        raise not_allowed(upstream, tool)
+
+
+def not_allowed(upstream: str, tool: str) -> CallError:
+    """Return the error for a tool that the operator does not allow as an action (W5011)."""
+    problem = f"the operator does not allow the action '{tool}' of the upstream '{upstream}'"
+    return CallError("W5011", f'{problem}; it takes actions = ["{tool}"] in the upstreams file')
+
+
+@dataclass(eq=False)
+class DryRun:
+    """Answers in place of upstreams, for pages on which a press must change nothing.
+
+    Nothing is sent, queued or stored: the next versions of renders are remembered here alone.
+
+    Attributes:
+        answers: By upstream and tool: `{"answer": ...}` or `{"error": "words"}`, and `confirm`.
+    """
+
+    answers: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
+    _renders: OrderedDict[str, StoredRender] = field(default_factory=OrderedDict)
+
+    def require_rule(self, upstream: str, tool: str) -> bool:
+        """Return whether the answer asks for a confirmation."""
+        return bool(self._find(upstream, tool).get("confirm", True))
+
+    def title(self, _upstream: str, tool: str) -> str:
+        """Return the tool's name."""
+        return tool
+
+    def patience_s(self, _upstream: str) -> float:
+        """Return 0: nothing is waited for."""
+        return 0.0
+
+    async def call_action(
+        self,
+        upstream: str,
+        tool: str,
+        arguments: Mapping[str, Any],  # noqa: ARG002 - the protocol's
+        *,
+        key: str,  # noqa: ARG002 - likewise
+        principal: str,  # noqa: ARG002 - likewise
+    ) -> ActionAnswer:
+        """Return the prepared answer; without one, that it was done."""
+        found, note = self._find(upstream, tool), f"Dry run: {upstream}.{tool} was not called."
+        words = " ".join(str(part) for part in (note, found.get("error", "")) if part)
+        return ActionAnswer(is_done="error" not in found, value=found.get("answer"), words=words)
+
+    def _find(self, upstream: str, tool: str) -> Mapping[str, Any]:
+        return self.answers.get(upstream, {}).get(tool, {})
+
+    def newest(self, render: StoredRender) -> StoredRender:
+        """Return the newest version of a render on this page."""
+        here = self._renders.get(render.id)
+        return render if here is None or here.version < render.version else here
+
+    def remember(self, render: StoredRender) -> None:
+        """Remember a version."""
+        self._renders[render.id] = render
+        self._renders.move_to_end(render.id)
+        if len(self._renders) > LIMITS.dry_renders:
+            self._renders.popitem(last=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Press:
+    """A press of a person, whose payload is accepted.
+
+    Attributes:
+        render: The newest version of the render.
+        widget: Its widget, as served now.
+        generation: Of the snapshot that serves it.
+        action: The action.
+        payload: The accepted payload.
+        hidden: Dotted paths of passwords in the payload.
+        key: The client's idempotency key; empty without one.
+        version: The version that was shown.
+        token: The token of a confirmation; empty without one.
+        principal: The name of the principal who pressed.
+    """
+
+    render: StoredRender
+    widget: Widget
+    generation: str
+    action: BoundAction
+    payload: Mapping[str, Any]
+    hidden: Sequence[str]
+    key: str
+    version: int
+    token: str
+    principal: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionOutcome:
+    """The outcome of a deed.
+
+    Attributes:
+        status: Whether it was done.
+        note: A sentence for the user.
+        code: The code of the error; empty if it was done.
+    """
+
+    status: Status
+    note: str
+    code: str = ""
+
+
+Answered = tuple[dict[str, Any], StoredRender | None]
+"""The structured answer, and the render as it is shown then; None to show no other."""
+
+
+def press_digest(render_id: str, version: int, action: str, payload: object) -> str:
+    """Return the deed of presses that have no other identity."""
+    parts = [render_id, version, action, payload]
+    text = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS, default=dict)
+    return blake2b(text, digest_size=16).hexdigest()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Acting:
+    """Takes presses of bound actions.
+
+    Attributes:
+        store: Claims, outcomes, renders and queues.
+        rendering: Draws next versions.
+        caller: Calls the upstreams.
+        observers: Record each deed.
+        clock: Seconds since the epoch, on which replicas agree.
+    """
+
+    store: Store
+    rendering: Renderer
+    caller: ActionCaller
+    observers: Sequence[Observer] = ()
+    clock: Callable[[], float] = time.time
+
+    async def press(self, press: Press) -> Answered:
+        """Take a press: ask for confirmation, do it, or report what came of it before.
+
+        Raises:
+            CallError: The operator does not allow it (W5011), an expression cannot be evaluated
+                (W5007), the token is for something else (W5015), the shared store is away (W5017),
+                or this process ends (W2405).
+        """
+        if isinstance(self.caller, DryRun):
+            return await self._rehearse(press, self.caller)
+        deed = await self._find_deed(press)
+        if (outcome := await self.find_outcome(deed)) is not None:
+            render = await self.store.renders.get(press.render.id)
+            return self.answer(outcome, press.action.type, render), render
+        answers = self.store.idempotency
+        claim = await answers.recall(_claim_key(deed))
+        if claim is None:
+            note = press.action.note
+            confirms = self.caller.require_rule(note.upstream, note.tool)
+            request = press.action.request(_arguments(press.render), press.payload, press.hidden)
+            if confirms and (question := await self._confirm(press, deed)) is not None:
+                return question, None
+            until = self.clock() + self.caller.patience_s(note.upstream) + LIMITS.outcome_margin_s
+            mine: Mapping[str, Any] = {"by": token_hex(8), "until": until}
+            if await answers.claim(_claim_key(deed), mine, owner=press.render.owner):
+                # The client may be gone before the upstream has answered.
+                with anyio.CancelScope(shield=True):
+                    return await self._do(press, deed, request)
+            claim = await answers.recall(_claim_key(deed)) or mine
+        outcome = await self._await_outcome(press, deed, float(claim["until"]))
+        render = await self.store.renders.get(press.render.id)
+        return self.answer(outcome, press.action.type, render), render
+
+    async def find_earlier(self, render_id: str, key: str) -> ActionOutcome | None:
+        """Return the outcome of the deed that a client's key stands for; None without one."""
+        known = await self.store.idempotency.recall(_key_of(render_id, key))
+        return None if known is None else await self.find_outcome(str(known["deed"]))
+
+    def answer(
+        self, outcome: ActionOutcome, action: str, render: StoredRender | None
+    ) -> dict[str, Any]:
+        """Return the answer to a press of a deed that has this outcome already."""
+        return {**_to_answer(action, outcome, render), "repeated": True}
+
+    async def find_outcome(self, deed: str) -> ActionOutcome | None:
+        """Return the outcome of a deed; None if it is not known."""
+        found = await self.store.idempotency.recall(_outcome_key(deed))
+        return None if found is None else ActionOutcome(**found)
+
+    async def _find_deed(self, press: Press) -> str:
+        render_id, key = press.render.id, press.key
+        same = press_digest(render_id, press.version, press.action.type, press.payload)
+        if not key:
+            return same
+        own = press_digest(render_id, 0, key, None) if press.action.note.repeat else same
+        # A retry arrives after the version that it was pressed in, so the key comes first.
+        known = await self.store.idempotency.remember(
+            _key_of(render_id, key), {"deed": own}, owner=press.render.owner
+        )
+        return str(known["deed"])
+
+    async def _confirm(self, press: Press, deed: str) -> dict[str, Any] | None:
+        """Return the question for the person; None if the token answers it."""
+        confirmations, owner = Confirmations(self.store.idempotency), press.principal
+        if not press.token:
+            token = await confirmations.ask({"deed": deed}, owner=owner)
+            return {"status": "confirm", "text": self._question(press), "token": token}
+        agreed = await confirmations.take(press.token, owner=owner)
+        if agreed == {"deed": deed}:
+            return None
+        if await self.store.idempotency.recall(_claim_key(deed)) is not None:
+            return None  # the token was used by this very press, which was sent twice
+        problem = "the confirmation is for something else, was used, or has expired"
+        raise CallError("W5015", f"{problem}; press again", recoverable=True)
+
+    def _question(self, press: Press) -> str:
+        action, arguments = press.action, _arguments(press.render)
+        if question := action.question(arguments, press.payload, press.hidden):
+            return question
+        title = self.caller.title(action.note.upstream, action.note.tool)
+        shown = action.request(arguments, press.payload, press.hidden, is_shown=True)
+        listed = ", ".join(f"{name}: {_to_text(value)}" for name, value in shown.items())
+        return shorten_at_word(f"{title}: {listed}?" if listed else f"{title}?", LIMITS.line_chars)
+
+    async def _do(self, press: Press, deed: str, request: Mapping[str, Any]) -> Answered:
+        started_s, note, value = time.perf_counter(), press.action.note, None
+        try:
+            answer = await self.caller.call_action(
+                note.upstream, note.tool, request, key=deed, principal=press.principal
+            )
+        except CallError as error:
+            outcome = _describe_failure(error, note.upstream)
+        else:
+            outcome, value = _outcome_of(answer), answer.value
+        render, outcome = await self._show(press, outcome, value)
+        await self._queue(press, deed, outcome)
+        kept = {"status": outcome.status, "note": outcome.note, "code": outcome.code}
+        await self.store.idempotency.remember(_outcome_key(deed), kept, owner=press.render.owner)
+        record = ActionRecord(
+            widget=press.widget.tool,
+            action=press.action.type,
+            upstream=note.upstream,
+            tool=note.tool,
+            outcome=outcome.status,
+            code=outcome.code,
+            seconds=time.perf_counter() - started_s,
+            principal=press.principal,
+        )
+        for observer in self.observers:
+            observer.on_action(record)
+        return _to_answer(press.action.type, outcome, render), render
+
+    async def _show(
+        self, press: Press, outcome: ActionOutcome, value: Any
+    ) -> tuple[StoredRender | None, ActionOutcome]:
+        """Store the next version of the render, unless it is gone; return it and the outcome."""
+        renders = self.store.renders
+        for _ in range(LIMITS.replace_tries):
+            newest = await renders.get(press.render.id)
+            if newest is None:
+                return None, outcome
+            change, outcome = await self._draw(press, newest, outcome, value)
+            try:
+                replaced = await renders.replace(newest.id, change, after=newest.version)
+            except CallError as error:  # W2406: another was faster; W2201: there are too many
+                await anyio.sleep(error.retry_after_s or 0)
+            else:
+                return replaced, outcome
+        return None, outcome
+
+    async def _draw(
+        self, press: Press, newest: StoredRender, outcome: ActionOutcome, value: Any
+    ) -> tuple[Callable[[StoredRender], StoredRender], ActionOutcome]:
+        drawn = None
+        if outcome.status == "done":
+            try:
+                arguments = press.action.merge(_arguments(newest), value)
+                drawn = await self.rendering.draw_whole(
+                    press.widget, arguments, press.generation, owner=newest.owner
+                )
+            except CallError:
+                said = "It was done, but this widget cannot show what came of it."
+                outcome = ActionOutcome(status="done", note=said, code="W5014")
+        state: Literal["done", "failed"] = "done" if outcome.status == "done" else "failed"
+
+        def change(standing: StoredRender) -> StoredRender:
+            next_version = standing if drawn is None else replace(drawn, feed=standing.feed)
+            return replace(next_version, follow=True, state=state, note=outcome.note)
+
+        return change, outcome
+
+    async def _queue(self, press: Press, deed: str, outcome: ActionOutcome) -> None:
+        render = press.render
+        origin = Origin(owner=render.owner, elevated=render.elevated, labels=render.labels)
+        with suppress(CallError):  # a full queue must not hide from the user what was done
+            await self.store.actions.append(
+                render.id,
+                press.action.type,
+                press.payload,
+                idempotency_key=deed,
+                origin=origin,
+                outcome=outcome.status,
+            )
+
+    async def _await_outcome(self, press: Press, deed: str, until: float) -> ActionOutcome:
+        """Wait for the outcome of a deed that another request claimed."""
+        renders, version = self.store.renders, press.render.version
+        while (outcome := await self.find_outcome(deed)) is None:
+            left_s = until - self.clock()
+            if left_s <= 0:
+                outcome = _describe_failure(CallError("W5013", ""), press.action.note.upstream)
+                await self._show(press, outcome, None)
+                kept = {"status": outcome.status, "note": outcome.note, "code": outcome.code}
+                owner = press.render.owner
+                await self.store.idempotency.remember(_outcome_key(deed), kept, owner=owner)
+                continue
+            # Every outcome is a new version, which the store announces.
+            wait_s = min(left_s, LIMITS.outcome_poll_s)
+            newer = await renders.wait_for_newer(press.render.id, after=version, timeout_s=wait_s)
+            if isinstance(newer, StoredRender):
+                version = newer.version
+            elif newer == "draining":
+                problem = "this process ends; try again with the same idempotency_key"
+                raise CallError("W2405", problem, recoverable=True)
+            elif newer == "expired":
+                await anyio.sleep(wait_s)
+        return outcome
+
+    async def _rehearse(self, press: Press, dry: DryRun) -> Answered:
+        """Do everything but what others could notice."""
+        note, render = press.action.note, press.render
+        request = press.action.request(_arguments(render), press.payload, press.hidden)
+        if dry.require_rule(note.upstream, note.tool) and not press.token:
+            question = self._question(press)
+            return {"status": "confirm", "text": question, "token": "dry"}, None
+        answer = await dry.call_action(
+            note.upstream, note.tool, request, key="", principal=press.principal
+        )
+        outcome = _outcome_of(answer)
+        change, outcome = await self._draw(press, render, outcome, answer.value)
+        made = replace(change(render), id=render.id, version=render.version + 1, press=render.press)
+        dry.remember(made)
+        return _to_answer(press.action.type, outcome, made), made
+
+
+def _to_answer(action: str, outcome: ActionOutcome, render: StoredRender | None) -> dict[str, Any]:
+    words = {"done": "was done", "failed": "failed", "unsure": "may have been done"}
+    line = f"The user's action {action} {words[outcome.status]}."
+    if outcome.status != "done":
+        line = f"{line} {outcome.note}"
+    elif render is not None:
+        line = f"{line} {render.text}"
+    line = shorten_at_word(line, LIMITS.line_chars)
+    return {"status": outcome.status, "note": outcome.note, "line": line}
+
+
+def _outcome_of(answer: ActionAnswer) -> ActionOutcome:
+    if answer.is_done:
+        return ActionOutcome(status="done", note=answer.words or "Done.")
+    return ActionOutcome(
+        status="failed", note=answer.words or "It could not be done.", code="W5010"
+    )
+
+
+def _describe_failure(error: CallError, upstream: str) -> ActionOutcome:
+    if error.code == "W5013":
+        said = (
+            f"This may have been done: {upstream} did not answer. Look there before you try again."
+        )
+        return ActionOutcome(status="unsure", note=said, code=error.code)
+    said = f"Nothing was done: {upstream} cannot be reached. Try again later."
+    if not error.recoverable:
+        said = f"Nothing was done: {upstream} does not take this."
+    return ActionOutcome(status="failed", note=said, code=error.code)
+
+
+def _arguments(render: StoredRender) -> dict[str, Any]:
+    return dict(parse_json(render.arguments or b"{}"))
+
+
+def _to_text(value: Any) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+def _key_of(render_id: str, key: str) -> str:
+    return f"press {render_id} {key}"
+
+
+def _claim_key(deed: str) -> str:
+    return f"claim {deed}"
+
+
+def _outcome_key(deed: str) -> str:
+    return f"outcome {deed}"

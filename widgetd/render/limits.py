@@ -1,0 +1,28 @@
+"""Limits and times of bound actions and live feeds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderLimits:
+    """Limits and times of the path of a call.
+
+    Attributes:
+        outcome_margin_s: Time beyond an upstream's own timeout after which the process that took
+            a press counts as ended, so that the outcome is unknown.
+        outcome_poll_s: Interval between two looks for the outcome of another replica's press.
+        replace_tries: Attempts to replace a render that others replace at the same time.
+        dry_renders: Renders that the dry runs of one page or session remember.
+        line_chars: The line about an action that a model reads.
+    """
+
+    outcome_margin_s: float = 5.0
+    outcome_poll_s: float = 0.5
+    replace_tries: int = 20
+    dry_renders: int = 64
+    line_chars: int = 300
+
+
+LIMITS = RenderLimits()
