@@ -26,10 +26,11 @@ from widgetd.browser.limits import LIMITS, BrowserLimits
 from widgetd.browser.targets import NOWHERE, Target, locate, locators
 from widgetd.errors import CallError
 from widgetd.render.result import Policy, text_block, tool_result, unknown_widget
-from widgetd.render.view import frame_headers, view_html
+from widgetd.render.view import frame_headers, page_of, view_html
 from widgetd.schema.json_values import to_json
 from widgetd.widget.components import tree
 from widgetd.widget.components.lucide import find_icons
+from widgetd.widget.page_program import program_or_empty
 from widgetd.widget.states import SAMPLE, ShownState, find_state, show_state
 from widgetd.widget.widget import Widget
 
@@ -471,7 +472,8 @@ class Stage:
             return script, {"content-type": "text/javascript"}
         if path.startswith("/gallery/frame/"):
             own = widget.definition.image_origins if widget else ()
-            return view_html(), frame_headers((*own, *self.server.resources.image_origins))
+            page = page_of(view_html(), program_or_empty(widget) if widget else b"")
+            return page, frame_headers((*own, *self.server.resources.image_origins))
         return None
 
     def _bindings(self) -> Mapping[str, Callable[..., Any]]:
@@ -484,10 +486,13 @@ class Stage:
         from widgetd.mcp.http_calls import take_action  # noqa: PLC0415
 
         answer = await take_action(self.server, arguments, self.caller)
+        widget, action = self.require_display().widget, arguments.get("action", "")
+        if widget and action in widget.definition.sidecar.local:
+            return answer  # no one is told of it
         error = answer.get("_meta", {}).get("widgetd/error", {})
         refusal = {"code": error["code"]} if error else {}
         payload = arguments.get("payload", {})
-        self.emit("action", type=arguments.get("action", ""), payload=payload, **refusal)
+        self.emit("action", type=action, payload=payload, **refusal)
         return answer
 
     def _receive(self, _source: object, message: dict[str, Any]) -> None:

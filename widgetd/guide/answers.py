@@ -285,8 +285,8 @@ async def try_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Resu
         problem = f"expected pixels from {MIN_WIDTH_PX} to {MAX_WIDTH_PX}, got {width}"
         raise CallError("W2002", problem, path="width")
     draft = _read_file(arguments), arguments["sidecar"], arguments.get("arguments")
-    trace = arguments.get("trace", False)
-    preview = partial(services.drafts.preview, *draft, snapshot, trace=trace)
+    trace, taken = arguments.get("trace", False), arguments["take"]
+    preview = partial(services.drafts.preview, *draft, snapshot, trace=trace, taken=taken)
     report = await to_thread.run_sync(preview, limiter=services.at_once)
     if not arguments.get("picture") or "tree" not in report:
         return structured_result(report)

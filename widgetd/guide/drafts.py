@@ -6,7 +6,7 @@ Nothing of it is stored.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -28,7 +28,9 @@ from widgetd.render.mock import answer
 from widgetd.render.result import Policy
 from widgetd.render.tokens import tokens_of, tokens_of_tool
 from widgetd.template import Template
+from widgetd.text_search import did_you_mean
 from widgetd.widget.actions import find_widget_actions
+from widgetd.widget.actions.tree_actions import to_object
 from widgetd.widget.document import VERSION
 from widgetd.widget.naming import JSX_SUFFIX
 from widgetd.widget.sidecar import SUFFIX
@@ -154,12 +156,21 @@ class Drafts:
         snapshot: Snapshot,
         *,
         trace: bool = False,
+        taken: Sequence[Mapping[str, Any]] = (),
     ) -> dict[str, Any]:
         """Check a draft and call it once with `arguments`, by default with its example.
 
+        Args:
+            widget: As of `check`.
+            sidecar: As of `check`.
+            arguments: None for its example.
+            snapshot: The snapshot that is served.
+            trace: Report each value that the template wrote.
+            taken: Local actions that are taken before it is drawn, `{"action", "payload"?}`.
+
         Returns:
-            `{"findings", "tool", "tree"?, "summary"?, "data"?, "tokens"?, "steps"?, "ms"?,
-            "actions"?, "error"?, "trace"?}`; all but the first two describe the call.
+            `{"findings", "tool", "tree"?, "state"?, "summary"?, "data"?, "tokens"?, "steps"?,
+            "ms"?, "actions"?, "error"?, "trace"?}`; all but the first two describe the call.
         """
         draft = self.check(widget, sidecar)
         built = draft.widget
@@ -172,7 +183,8 @@ class Drafts:
                 report["trace"] = _trace(built, given)
             started_s = perf_counter()
             try:
-                render = built.call(given)
+                state = _take_actions(built, given, taken)
+                render = built.draw(built.check(given), state=state)
                 report["ms"] = round((perf_counter() - started_s) * 1000, 2)
                 ask = partial(answer, built, snapshot, given, name="draft")
                 whole = ask(policy=Policy(profile="chatkit"))
@@ -183,6 +195,7 @@ class Drafts:
                 **report,
                 "arguments": given,
                 "tree": render.tree,
+                **({"state": state} if state else {}),
                 "summary": split["content"][0]["text"],
                 "data": split["structuredContent"],
                 "tokens": {
@@ -193,6 +206,25 @@ class Drafts:
                 "steps": render.steps,
                 "actions": [action.to_dict() for action in find_widget_actions(built)],
             }
+
+
+def _take_actions(
+    widget: Widget, arguments: Mapping[str, Any], taken: Sequence[Mapping[str, Any]]
+) -> Mapping[str, Any]:
+    """Return the local state after these actions.
+
+    Raises:
+        CallError: One is not local (W2401), or an expression fails.
+    """
+    local = widget.local
+    state = local.initial
+    for one in taken:
+        if one["action"] not in local.actions:
+            hint = did_you_mean(one["action"], local.actions, "[local] has what can be taken here")
+            raise CallError("W2401", f"no local action is '{one['action']:.60}'; {hint}")
+        known = widget.fill(widget.check(arguments).arguments, state=state)
+        state = local.act(one["action"], known, state, to_object(one.get("payload")))
+    return state
 
 
 def _trace(widget: Widget, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -123,6 +123,14 @@ TOOLS = (
             "jsx": _JSX,
             "sidecar": _SIDECAR,
             "arguments": {"type": "object", "description": "To draw it with; else its example."},
+            "take": {
+                "type": "array",
+                "items": closed_object(
+                    {"action": {"type": "string"}, "payload": {}}, required=("action",)
+                ),
+                "default": [],
+                "description": "Local actions to take before it is drawn.",
+            },
             "trace": {
                 "type": "boolean",
                 "description": "Tell each value that the template wrote.",

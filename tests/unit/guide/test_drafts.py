@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -99,3 +100,25 @@ def test_content_that_no_file_can_have_is_a_finding(widget: dict[str, Any]) -> N
     [row] = Drafts(admit).check(widget, "").rows()
 
     assert row["level"] == "fault"
+
+
+STATE = """
+description = "Show a parcel. Use it for deliveries."
+[state]
+far = false
+[local."map.zoom"]
+far = "payload.far"
+"""
+
+
+def test_preview_takes_local_actions_before_it_draws() -> None:
+    template = GOOD["template"].replace("status |", "(status ~ (' far' if far else '')) |")
+    ask = partial(Drafts(admit).preview, {**GOOD, "template": template}, STATE, {"status": "At"})
+    taken = [{"action": "map.zoom", "payload": {"far": True}}]
+
+    first, zoomed = ask(snapshot_of()), ask(snapshot_of(), taken=taken)
+    unknown = ask(snapshot_of(), taken=[{"action": "map.zom"}])
+
+    assert (first["tree"]["children"][0]["value"], first["state"]) == ("At", {"far": False})
+    assert (zoomed["tree"]["children"][0]["value"], zoomed["state"]) == ("At far", {"far": True})
+    assert unknown["error"] == "[W2401] no local action is 'map.zom'; did you mean 'map.zoom'?"

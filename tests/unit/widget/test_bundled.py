@@ -226,7 +226,7 @@ def test_the_sidecar_describes_the_widget_and_each_of_its_actions(widget: Widget
     assert sidecar.title
     assert sidecar.version == "1.0.0"
     assert 100 <= len(widget.description) <= 300
-    assert set(sidecar.actions) == set(actions(widget))
+    assert {*sidecar.actions, *sidecar.local} == set(actions(widget))
 
 
 def test_the_sidecar_speaks_of_arguments_that_exist(widget: Widget) -> None:

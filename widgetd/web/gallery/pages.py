@@ -19,7 +19,7 @@ from widgetd.checks.images import find_refused_origins
 from widgetd.errors import CallError
 from widgetd.guide.guide import blocks, page, pages
 from widgetd.mcp.http_calls import take_action
-from widgetd.render.view import frame_headers, view_html
+from widgetd.render.view import frame_headers, page_of, view_html
 from widgetd.studio.package import file_name, pack
 from widgetd.web.app import routes
 from widgetd.web.gallery.detail import widget_json, widget_page
@@ -49,6 +49,7 @@ from widgetd.web.page import (
 )
 from widgetd.web.static_files import cacheable, static_file
 from widgetd.web.templating import html
+from widgetd.widget.page_program import program_or_empty
 from widgetd.widget.states import SAMPLE
 
 
@@ -125,13 +126,15 @@ async def tile(gallery: Gallery, request: Request) -> Response:
 
 
 async def frame(gallery: Gallery, request: Request) -> Response:
-    """Answer with the view that MCP hosts get, and the origins of the widget's images."""
-    return view_response(request, gallery.images(gallery.widget(request)))
+    """Answer with the page that MCP hosts get, and the origins of the widget's images."""
+    widget = gallery.widget(request)
+    return view_response(request, gallery.images(widget), program_or_empty(widget))
 
 
-def view_response(request: Request, images: Iterable[str]) -> Response:
+def view_response(request: Request, images: Iterable[str], program: bytes = b"") -> Response:
     """Answer with the view for a frame that may load images from these origins."""
-    return cacheable(request, view_html().encode(), "text/html", frame_headers(images))
+    page = page_of(view_html(), program).encode()
+    return cacheable(request, page, "text/html", frame_headers(images))
 
 
 async def live(gallery: Gallery, request: Request) -> Response:
