@@ -17,8 +17,12 @@ from starlette.routing import Route
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.widgets import widget_file
 from widgetd.access.principal import SCOPES
+from widgetd.chat import pages as chat_pages
 from widgetd.mcp.server import Server
+from widgetd.web import pages
 from widgetd.web.app import app
+from widgetd.web.gallery import pages as gallery_pages
+from widgetd.web.page import WebPage
 
 OPERATIONS = Path(__file__).parents[2] / "docs" / "operations.md"
 
@@ -49,6 +53,16 @@ BODIES = {
     "/w/{tool}/action": ACTION,
     "/chatkit": {"type": "threads.list", "params": {}},
 }
+TABLES: tuple[WebPage[Any], ...] = (
+    *pages.PAGES,
+    pages.METRICS_PAGE,
+    *gallery_pages.PAGES,
+    *gallery_pages.EDITING,
+    *chat_pages.PAGES,
+    *chat_pages.GALLERY_PAGES,
+)
+"""All pages of a daemon, besides MCP and the metadata of logins."""
+
 STREAMS = {"/gallery/live", "/chat/live"}
 
 
@@ -82,7 +96,7 @@ async def every_page(
     (folder / "Greeting.widget").write_text(widget_file())
     scopes = " ".join(sorted(SCOPES))
     file.write_text("".join(f"u{n} {token(n)} {scopes}\n" for n in range(tokens)))
-    pages = {
+    parts = {
         "gallery": True,
         "chat": True,
         "allow_upload": True,
@@ -91,7 +105,7 @@ async def every_page(
         "jwt_audience": "widgetd",
     }
     with anyio.fail_after(12 * PATIENCE_S):
-        async with serving(folder, token_file=file, **pages, **settings) as url:
+        async with serving(folder, token_file=file, **parts, **settings) as url:
             site = url.removesuffix("/mcp")
             headers = {"origin": site, "accept": "application/json, text/event-stream"}
             async with httpx2.AsyncClient(

@@ -50,8 +50,10 @@ class Talker:
         with anyio.fail_after(3 * PATIENCE_S):
             response = await self.post(kind, **params)
         assert response.status_code == 200, response.text
-        # By now the daemon has imported it, without the warnings of its first import.
-        from chatkit.types import ThreadStreamEvent
+        with catch_warnings():
+            # Its first import warns of its own classes.
+            simplefilter("ignore", DeprecationWarning)
+            from chatkit.types import ThreadStreamEvent
 
         event: TypeAdapter[ThreadStreamEvent] = TypeAdapter(ThreadStreamEvent)
         lines = [line.removeprefix("data: ") for line in response.text.split("\n\n") if line]

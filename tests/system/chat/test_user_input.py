@@ -4,69 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.clients import connected
-from tests.support.daemons import serving
-from tests.support.logs import captured_logs
-from tests.support.widgets import widget_file
-from tests.system.chat.endpoint import calls, endpoint, says
-from tests.system.chat.talking import Talker, widgets
-from tests.system.store.receiver import receiving
+from tests.system.chat.user_input import HELD, NAME, PAYLOAD, SECRETS, outputs_after_input
+from tests.system.daemon.collecting import HAS_SDK
+from widgetd.daemon.toolsets import ROWS
 from widgetd.widget.actions import find_tree_actions
 from widgetd.widget.actions.user_input import readable_input
 
-PIN, PASSPORT, HELD, NAME = (f"MARKER-{name}-7f3a" for name in ("pin", "passport", "held", "name"))
-
-TEMPLATE = """
-{"type":"Card","asForm":true,
- "confirm":{"label":"Send","action":{"type":"trip.book","payload":{"ref":{{ held | tojson }}}}},
- "children":[
-  {"type":"Input","name":"who.name","required":true},
-  {"type":"Input","name":"who.pin","inputType":"password"},
-  {"type":"Input","name":"passport","pattern":"MARKER.*"},
-  {"type":"Text","value":{{ held | tojson }}}
- ]}
-"""
-SIDECAR = """
-sensitive = ["held", "passport"]
-[[examples]]
-name = "one"
-[examples.arguments]
-held = "an example"
-"""
-PAYLOAD = {"ref": HELD, "who": {"name": NAME, "pin": PIN}, "passport": PASSPORT}
-SECRETS = (PIN, PASSPORT)
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    served = tmp_path / "served"
-    served.mkdir()
-    schema = {
-        "type": "object",
-        "properties": {"held": {"type": "string"}},
-        "required": ["held"],
-        "additionalProperties": False,
-    }
-    (served / "Trip.widget").write_text(widget_file("Trip", schema=schema, template=TEMPLATE))
-    (served / "Trip.widget.toml").write_text(SIDECAR)
-    return served
-
-
-async def submit(talker: Talker, item: str, kind: str, payload: dict[str, Any]) -> str:
-    """Everything that the chat answers to an action."""
-    action = {"type": "trip.book", "payload": payload}
-    params = {"thread_id": talker.thread, "item_id": item, "action": action}
-    return (await talker.post(kind, **params)).text
-
-
-def files_in(parent: Path, *, besides: Path) -> list[Path]:
-    return [file for file in parent.rglob("*") if file.is_file() and besides not in file.parents]
+IN_A_BROWSER = {"pictures", "sessions"}
+"""Toolsets whose outputs `tests/field/browser/test_user_input.py` searches."""
 
 
 def readable_by_others(folder: Path) -> list[Path]:
@@ -74,67 +23,29 @@ def readable_by_others(folder: Path) -> list[Path]:
 
 
 async def test_passwords_and_sensitive_fields_reach_only_the_reader_that_awaits_the_action(
-    folder: Path, tmp_path: Path
+    tmp_path: Path,
 ) -> None:
-    state, audit = tmp_path / "state", tmp_path / "audit.jsonl"
-    secret = "a secret of some length, at least"
-    async with (
-        receiving() as receiver,
-        endpoint(calls("trip", {"held": HELD}), says("Fill it in."), says("Thank you.")) as model,
-        serving(
-            folder,
-            chat=True,
-            chat_model="m",
-            chat_url=model.url,
-            state_dir=state,
-            audit=audit,
-            webhook=receiver.url,
-            webhook_secret=secret,
-            webhook_private=True,
-        ) as url,
-        connected(url, "modern") as awaiting,
-    ):
-        with captured_logs() as log:
-            talker = Talker(url)
-            events = await talker.say("Book it")
-            [shown] = widgets(events)
-            path = f"/chat/widgets/{talker.thread}/{shown['id']}"
-            drawn = (await talker.get(path)).json()
-            render = drawn["result"]["_meta"]["widgetd/render"]["id"]
-            misfit = {**PAYLOAD, "passport": f"no {PASSPORT}"}
-            other = {**PAYLOAD, "ref": f"no {HELD}"}
-            outputs = [
-                await submit(talker, shown["id"], kind, payload)
-                for payload in (misfit, other, PAYLOAD)
-                for kind in ("threads.custom_action", "threads.sync_custom_action")
-            ]
-            read = await awaiting.call("await_widget_action", render_id=render)
-            await receiver.heard(2)
-            pages = (f"/chat/seen/{talker.thread}", path, "/metrics", "/status", "/chat/state")
-            outputs += [(await talker.get(page)).text for page in pages]
-            outputs.append(json.dumps(await talker.items()))
-        asked = [json.dumps(one.body) for one in model.asked]
-    files = files_in(tmp_path, besides=folder)
-    texts = {
-        **{f"output {at}": text for at, text in enumerate(outputs)},
-        **{f"request {at}": text for at, text in enumerate(asked)},
-        **{str(file): file.read_bytes().decode(errors="replace") for file in files},
-        "log": json.dumps(log.all, default=str),
+    toolsets = {tool.toolset for tool in ROWS} - IN_A_BROWSER
+    outputs = await outputs_after_input(tmp_path, toolsets)
+    found = {
+        (name, one) for name, text in outputs.texts().items() for one in SECRETS if one in text
     }
-    found = {(name, one) for name, text in texts.items() for one in SECRETS if one in text}
-    awaited = [one["payload"] for one in (read.structured_content or {})["actions"]]
+    held = {**outputs.read_by_models, **outputs.written}
 
     assert found == set()
-    assert awaited == [PAYLOAD, PAYLOAD]
-    assert [one.message["data"]["payload"] for one in receiver.told] == [PAYLOAD, PAYLOAD]
-    assert NAME in asked[-1], "the agent reads what else the user entered"
+    assert PAYLOAD in outputs.awaited
+    assert all(payload == PAYLOAD for payload in (*outputs.awaited, *outputs.told))
+    assert len(outputs.told) >= 3, "of the chat, a tool and a page"
+    assert NAME in outputs.asked[-1], "the agent reads what else the user entered"
     assert "await_widget_action" not in {
-        one["function"]["name"] for one in json.loads(asked[0])["tools"]
+        one["function"]["name"] for one in json.loads(outputs.asked[0])["tools"]
     }
-    assert [str(file) for file in files if HELD in texts[str(file)]] == []
-    assert HELD in json.dumps(drawn), "its user sees the widget all the same"
-    assert readable_by_others(state) == []
-    assert any(file.name == "chat.sqlite3" for file in files)
+    assert [name for name, text in held.items() if HELD in text] == []
+    assert HELD in outputs.said["GET /chat/widgets/{thread}/{item}"], "its user sees the widget"
+    assert readable_by_others(tmp_path / "state") == []
+    assert any(name.endswith("chat.sqlite3") for name in outputs.written)
+    assert "request.answered" in outputs.written[str(tmp_path / "log")]
+    assert (b"tools/call" in outputs.spans) == HAS_SDK
 
 
 FIELDS = st.lists(

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
-import anyio
 import pytest
-from anyio.abc import SocketAttribute, SocketStream
 
 from tests.support.clients import connected
 from tests.support.daemons import PATIENCE_S
 from tests.support.processes import daemon_process
 from tests.support.widgets import widget_file
+from tests.system.daemon.collecting import ENDPOINT, HAS_SDK, collecting
 from widgetd.daemon.telemetry import is_wanted, tracing
 from widgetd.errors import ConfigError
-
-ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
-HAS_SDK = find_spec("opentelemetry.sdk") is not None
 
 
 def test_traces_are_wanted_when_a_collector_is_named() -> None:
@@ -44,35 +39,13 @@ async def test_a_call_is_a_span_with_its_method_and_no_argument(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
-    received = b""
-
-    async def collect(stream: SocketStream) -> None:
-        nonlocal received
-        async with stream:
-            request = b""
-            while b"\r\n\r\n" not in request:
-                request += await stream.receive()
-            length = int(request.lower().partition(b"content-length: ")[2].split(b"\r\n")[0])
-            while len(request.partition(b"\r\n\r\n")[2]) < length:
-                request += await stream.receive()
-            received += request
-            await stream.send(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
-
-    async with (
-        await anyio.create_tcp_listener(local_host="127.0.0.1") as listener,
-        anyio.create_task_group() as tasks,
-    ):
-        tasks.start_soon(listener.serve, collect)
-        port = listener.extra(SocketAttribute.local_port)
-        monkeypatch.setenv(ENDPOINT, f"http://127.0.0.1:{port}")
-        monkeypatch.setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "none")
+    async with collecting() as received:
         monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
         async with daemon_process(tmp_path) as served:
             async with connected(served.url, "modern") as client:
                 await client.call("a", who="Ada Lovelace")
             served.process.terminate()
             assert await served.ended(within_s=PATIENCE_S) == 0
-        tasks.cancel_scope.cancel()
 
     assert b"tools/call" in received
     assert b"mcp.method.name" in received

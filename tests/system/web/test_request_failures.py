@@ -12,22 +12,10 @@ import pytest
 from starlette.applications import Starlette
 
 from tests.support.logs import captured_logs
-from tests.support.routes import ask, every_page, record_routes
-from widgetd.chat import pages as chat_pages
+from tests.support.routes import TABLES, ask, every_page, record_routes
 from widgetd.mcp.server import Server
-from widgetd.web import pages
 from widgetd.web.app import routes
-from widgetd.web.gallery import pages as gallery_pages
 from widgetd.web.page import PageRoute, WebPage
-
-TABLES: tuple[WebPage[Any], ...] = (
-    *pages.PAGES,
-    pages.METRICS_PAGE,
-    *gallery_pages.PAGES,
-    *gallery_pages.EDITING,
-    *chat_pages.PAGES,
-    *chat_pages.GALLERY_PAGES,
-)
 
 NEEDS_NO_SITE = {
     "/livez",
