@@ -132,7 +132,7 @@ view/node_modules/.installed: view/package-lock.json view/.npmrc
 
 view: view/node_modules/.installed ## [view] rebuild the view into widgetd/view (needs Node)
 	cd view && npm run --silent build
-	cp $(addprefix view/dist/,$(VIEW_BUILT)) widgetd/view/
+	cp $(addprefix view/dist/,$(VIEW_BUILT) markdown.js) widgetd/view/
 	cp view/dist/emulator.js view/dist/emulator.txt widgetd/browser/
 	$(BIN)/python view/defaults.py > widgetd/view/defaults.json
 
@@ -142,6 +142,7 @@ view-check: view/node_modules/.installed ## [view] lint and test the view, and c
 	cmp view/dist/NOTICES.txt widgetd/view/NOTICES.txt
 	cmp view/dist/icons.txt widgetd/view/icons.txt
 	cmp view/dist/emulator.js widgetd/browser/emulator.js
+	cmp view/dist/markdown.js widgetd/view/markdown.js
 
 LUCIDE := 1.62.0
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
-
-import orjson
+from typing import Any
 
 from tests.support.limits import try_each
 from widgetd.browser.targets import read_target
 from widgetd.chat.backend import script
+from widgetd.chat.samples import WidgetSample
 from widgetd.limits import Limits
 from widgetd.template.jsx import compile_view
 from widgetd.text_search import most_similar
@@ -44,14 +44,17 @@ def attribute(text: str) -> None:
 
 def message(text: str) -> None:
     """Have the scripted model answer `text` twice: with a search, then with an example."""
-    schema = {"type": "object", "properties": {"v": {"type": "string"}, "w": {"type": "string"}}}
-    details = {"name": "weather", "status": "ok", "inputSchema": schema}
-    details["example"] = {"v": "sunny", "w": "1-" * 30 + "2"}
-    known = {"weather": {"name": "weather"}}
-    script._after_message(
-        text, [("get_widget_details", orjson.dumps({"items": [details]}).decode())], known
+    sample = WidgetSample(
+        arguments={"v": "sunny", "w": "1-" * 30 + "2"},
+        properties={"v": {"type": "string"}, "w": {"type": "string"}},
+        admits=lambda _arguments: True,
     )
-    script._next_step([{"role": "user", "content": text}], ())
+    schema = {"properties": {"place": {"type": "string"}}, "required": ["place"]}
+    upstream = {"name": "mcp_sky__weather", "parameters": schema}
+    known: list[dict[str, Any]] = [{"name": "weather"}, upstream]
+    messages = [{"role": "user", "content": text}]
+    for samples in ({}, {"weather": sample}):
+        script.next_step(messages, [{"function": one} for one in known], samples.get)
 
 
 def main() -> None:

@@ -14,6 +14,7 @@ const SEALED_FILES = [
   "package-lock.json",
   "package.json",
   "view.html",
+  "vite.chat.config.ts",
   "vite.config.ts",
   "vocabulary.json",
 ];

@@ -20,6 +20,7 @@ from starlette.types import Receive, Scope, Send
 from widgetd.access.principal import ADMIN, CHAT, Caller, Principal
 from widgetd.chat.limits import LIMITS, MESSAGE_TOO_LONG, ChatLimits
 from widgetd.chat.preflight import SCRIPTED
+from widgetd.chat.samples import list_suggestions
 from widgetd.errors import CallError
 from widgetd.mcp.http_calls import (
     caller_for,
@@ -48,6 +49,7 @@ from widgetd.web.static_files import cacheable, static_file, static_files
 
 if TYPE_CHECKING:
     from widgetd.chat.backend.server import ChatServer
+    from widgetd.upstreams.connection import Upstream
 
 _MESSAGES = frozenset({"threads.create", "threads.add_user_message"})
 _TURNS = _MESSAGES | {
@@ -69,12 +71,14 @@ class Chat:
         make: Builds the ChatKit server, whose libraries take longer to import than all others.
         origins: Browser origins that may use it besides our own page's.
         limits: What one user may cost.
+        upstreams: Returns the upstreams that a user's agent may call.
     """
 
     server: Server
     make: Callable[[], ChatServer]
     origins: Sequence[str] = ()
     limits: ChatLimits = LIMITS
+    upstreams: Callable[[Principal], Sequence[Upstream]] = lambda _user: ()
     _made: anyio.Event = field(default_factory=anyio.Event)
     _backend: ChatServer | None = None
     _turns: Counter[str] = field(default_factory=Counter)
@@ -232,6 +236,7 @@ async def state(chat: Chat, request: Request) -> dict[str, Any]:
         "model": model.name,
         "scripted": model.name == SCRIPTED,
         "servers": servers,
+        "suggestions": list_suggestions(caller.snapshot, chat.upstreams(caller.principal)),
         "preload": [tool for tool, one in widgets.items() if one.definition.sidecar.preload],
     }
 
@@ -297,12 +302,13 @@ async def redraw(server: Server, facts: Mapping[str, Any], owner: Principal) -> 
 
 async def act(
     server: Server, arguments: Mapping[str, Any], owner: Principal
-) -> tuple[dict[str, Any], dict[str, Any]]:
+) -> tuple[dict[str, Any], dict[str, Any], str]:
     """Take an action of the chat's user.
 
     Returns:
-        The answer of `widget_action`, and the payload as the agent may read it: the chat does not
-        await the action, so passwords and sensitive fields are not in it.
+        The answer of `widget_action`; the payload as the agent may read it: the chat does not
+        await the action, so passwords and sensitive fields are not in it; and what was done in
+        words for people.
     """
     caller = caller_for(server, owner)
     # This request is the user's own; the agent cannot make it.
@@ -310,8 +316,9 @@ async def act(
     if render is not None and render.press:
         arguments = {**arguments, "press": render.press}
     answer = await take_action(server, arguments, caller, delegated=True)
-    refused = answer.get("isError")
-    return answer, {} if refused else await readable_payload(server, arguments, caller)
+    if answer.get("isError"):
+        return answer, {}, ""
+    return answer, *await readable_payload(server, arguments, caller)
 
 
 def sensitive_paths(server: Server, tool: str, arguments: Mapping[str, Any]) -> tuple[str, ...]:

@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from widgetd.chat.backend.server import ChatServer
     from widgetd.chat.pages import Chat
     from widgetd.guide.answers import AuthorServices
+    from widgetd.upstreams.connection import Upstream
     from widgetd.upstreams.upstreams import Upstreams
     from widgetd.web.gallery.gallery import Gallery
 
@@ -367,14 +368,16 @@ def open_chat(
     require_key(settings.chat_model, address, has_key=key is not None)
     instructions = read_instructions(settings.chat_instructions)
 
+    def upstreams_of(owner: Principal) -> list[Upstream]:
+        others = upstreams.all.values() if upstreams and OPERATE in owner.scopes else ()
+        return [one for one in others if one.declaration.table.enabled]
+
     @contextmanager
     def servers(owner: Principal) -> Iterator[list[Any]]:
         from widgetd.chat.backend.tools import OwnTools, UpstreamTools  # noqa: PLC0415 - see below
 
-        others = upstreams.all.values() if upstreams and OPERATE in owner.scopes else ()
-        enabled = (one for one in others if one.declaration.table.enabled)
         with nullcontext("") if access is None else access.delegated_token(owner) as token:
-            yield [OwnTools(url, token), *map(UpstreamTools, enabled)]
+            yield [OwnTools(url, token), *map(UpstreamTools, upstreams_of(owner))]
 
     def backend() -> ChatServer:
         # Later still, once the daemon serves: these take longer to import than everything else.
@@ -382,10 +385,11 @@ def open_chat(
         from widgetd.chat.backend.model import chat_model  # noqa: PLC0415
         from widgetd.chat.backend.server import INSTRUCTIONS, ChatServer  # noqa: PLC0415
         from widgetd.chat.backend.threads import Threads  # noqa: PLC0415
+        from widgetd.chat.samples import find_sample  # noqa: PLC0415
 
         return ChatServer(
             Threads(ChatDatabase(runtime.loading.state, limits), limits),
-            chat_model(settings.chat_model, address, key, limits),
+            chat_model(settings.chat_model, address, key, limits, partial(find_sample, server)),
             servers,
             act=partial(act, server),
             redraw=partial(redraw, server),
@@ -394,5 +398,5 @@ def open_chat(
             limits=limits,
         )
 
-    with closing(Chat(server, backend, settings.cors_origin, limits)) as chat:
+    with closing(Chat(server, backend, settings.cors_origin, limits, upstreams_of)) as chat:
         yield chat

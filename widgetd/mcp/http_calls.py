@@ -25,6 +25,7 @@ from widgetd.render.result import failure, render_uri, unknown_widget
 from widgetd.store.contract import StoredRender
 from widgetd.widget.actions import find_tree_actions
 from widgetd.widget.actions.user_input import readable_input
+from widgetd.widget.actions.words import describe_action
 
 Read = Callable[[], Awaitable[Mapping[str, Any]]]
 """Reads the arguments from the request; raises `CallError` if they are not an object."""
@@ -149,8 +150,8 @@ async def take_action(
 
 async def readable_payload(
     server: Server, arguments: Mapping[str, Any], caller: Caller
-) -> dict[str, Any]:
-    """Return the part of an accepted action's payload that readers besides the awaiting one get.
+) -> tuple[dict[str, Any], str]:
+    """Return what readers besides the awaiting one get of an accepted action: payload and words.
 
     Args:
         server: The server that accepted it.
@@ -158,18 +159,21 @@ async def readable_payload(
         caller: The user who acted.
 
     Returns:
-        Empty where the render is gone, or its widget no longer says which fields are sensitive.
+        The payload without passwords and sensitive fields, empty where the render is gone or its
+        widget no longer says which fields those are; and what was done in words for people.
     """
+    named = f"“{arguments['action']}”"
     try:
         render = await server.rendering.load(arguments["render_id"], caller)
         widget = caller.snapshot.widgets.get(render.tool)
         sensitive = () if widget is None else widget.definition.sidecar.sensitive
         if render.secret and not sensitive:
-            return {}
+            return {}, named
         tree = orjson.loads(render.tree)
         action = find_tree_actions(tree)[arguments["action"]]
         payload = action.accept(arguments["payload"], sensitive)
     except (CallError, KeyError):
         # The render was replaced since by a version without this action.
-        return {}
-    return readable_input(tree, action, payload, sensitive)
+        return {}, named
+    readable = readable_input(tree, action, payload, sensitive)
+    return readable, describe_action(tree, action, readable)

@@ -31,14 +31,16 @@ class Confirmations:
         """Return the call under `token` to the first caller that asks; None to all others.
 
         Also None: the call is another owner's, or it has expired.
+
+        Raises:
+            CallError: The shared server is away, so another replica may take it, too (W5017).
         """
         call = await self._answers.recall(_key("asked", token, owner))
         if call is None:
             return None
-        # Not the call's own key: the store keeps the first answer, and no replica can delete it.
-        mine = {"by": token_urlsafe(8)}
-        first = await self._answers.remember(_key("taken", token, owner), mine, owner=owner)
-        return call if first == mine else None
+        # A key of its own: the store keeps the first answer, and no replica can delete it.
+        is_first = await self._answers.claim(_key("taken", token, owner), {}, owner=owner)
+        return call if is_first else None
 
 
 def _key(kind: str, token: str, owner: str) -> str:

@@ -14,9 +14,10 @@ from starlette.responses import Response
 
 @cache
 def static_files(package: str) -> Mapping[str, bytes]:
-    """Return by name the files of a package's `static`, and the script of the view's host."""
+    """Return by name the files of a package's `static`, and the scripts that pages share."""
     own = (files(package) / "static").iterdir()
-    return {file.name: file.read_bytes() for file in (*own, files("widgetd.view") / "host.js")}
+    shared = (files("widgetd.view") / name for name in ("host.js", "markdown.js"))
+    return {file.name: file.read_bytes() for file in (*own, *shared)}
 
 
 def static_file(request: Request, package: str, headers: Mapping[str, str]) -> Response:

@@ -10,7 +10,7 @@ import { flag, type Props, text } from "../tree/read";
 
 const schema = { value: text, streaming: flag(false) };
 
-function Markdown({ value, streaming }: Props<typeof schema>) {
+export function Markdown({ value, streaming }: Props<typeof schema>) {
   return (
     <div
       class={`markdown ${streaming ? "streaming" : ""}`}
@@ -35,9 +35,9 @@ function outlined(tokens: readonly Token[]): Token[] {
   });
 }
 
-type Draw = (token: never) => ComponentChildren;
+export type Draw = (token: never) => ComponentChildren;
 
-const BLOCKS: Record<string, Draw> = {
+export const BLOCKS: Record<string, Draw> = {
   heading: (token: Leveled) => h(`h${token.level ?? 6}`, {}, inner(token)),
   paragraph: (token: Tokens.Paragraph) => <p>{inner(token)}</p>,
   blockquote: (token: Tokens.Blockquote) => <blockquote>{inner(token)}</blockquote>,
@@ -56,7 +56,7 @@ const BLOCKS: Record<string, Draw> = {
   checkbox: () => null,
 };
 
-const INLINES: Record<string, Draw> = {
+export const INLINES: Record<string, Draw> = {
   text: (token: Tokens.Text) => (token.tokens ? inner(token) : plain(token.text)),
   escape: (token: Tokens.Escape) => plain(token.text),
   strong: (token: Tokens.Strong) => <strong>{inner(token)}</strong>,
@@ -76,7 +76,7 @@ function draw(tokens: readonly Token[]): ComponentChildren[] {
   });
 }
 
-const inner = (token: { tokens?: Token[] }) => draw(token.tokens ?? []);
+export const inner = (token: { tokens?: Token[] }) => draw(token.tokens ?? []);
 
 /** marked leaves entities as they were written. */
 function plain(words: string): string {

@@ -21,7 +21,7 @@ from agents import (
 from httpx2 import Timeout, TransportError
 from openai import AsyncOpenAI
 
-from widgetd.chat.backend.script import ScriptedModel
+from widgetd.chat.backend.script import Samples, ScriptedModel
 from widgetd.chat.limits import LIMITS, ChatLimits
 from widgetd.chat.preflight import SCRIPTED
 from widgetd.redaction import Secret, redact
@@ -93,16 +93,22 @@ def require_answer(run: RunResultStreaming) -> None:
         raise NoAnswerError
 
 
-def chat_model(name: str, url: str, key: Secret | None, limits: ChatLimits = LIMITS) -> ChatModel:
+def chat_model(
+    name: str,
+    url: str,
+    key: Secret | None,
+    limits: ChatLimits = LIMITS,
+    samples: Samples = lambda _tool: None,
+) -> ChatModel:
     """Build the model that the settings name.
 
     The settings alone decide where conversation and key go: of the `OPENAI_*` variables, which
-    are often set for other programs, none is applied.
+    are often set for other programs, none is applied. `samples` are for the scripted model.
     """
     # The SDK would send each conversation to OpenAI's dashboard.
     set_tracing_disabled(True)
     if name == SCRIPTED:
-        return ChatModel(model=ScriptedModel())
+        return ChatModel(model=ScriptedModel(samples))
     secret = "" if key is None else key.get_secret_value()
     client = AsyncOpenAI(
         base_url=url,

@@ -41,9 +41,12 @@ from chatkit.types import (
     ThreadItemRemovedEvent,
     ThreadItemUpdatedEvent,
     ThreadMetadata,
+    ThreadRetryAfterItemParams,
+    ThreadsRetryAfterItemReq,
     ThreadStreamEvent,
     UserMessageItem,
     UserMessageTagContent,
+    UserMessageTextContent,
     WidgetItem,
     WorkflowItem,
 )
@@ -53,7 +56,7 @@ from typing_extensions import override
 from widgetd.access.principal import Principal
 from widgetd.chat.backend.model import AnswerTooLongError, ChatModel, require_answer
 from widgetd.chat.backend.threads import Threads, with_zone
-from widgetd.chat.backend.tools import OwnTools, UpstreamTools, first_line, text_of
+from widgetd.chat.backend.tools import IN_WORDS, OwnTools, UpstreamTools, first_line, text_of
 from widgetd.chat.limits import LIMITS, ChatLimits
 from widgetd.logs import get_logger
 from widgetd.store.cache import LocalCache
@@ -65,7 +68,7 @@ INSTRUCTIONS = (
     "data it asks for; then say one short sentence. Never repeat in words what a widget shows."
 )
 
-ACTION = "The user did this in the widget {tool}: {action} {payload}"
+ACTION = "The user did this in the widget {tool}: {action} {payload}" + IN_WORDS + "{words}."
 """The agent's notice of an action; the payload is JSON."""
 
 ROOTS = {"Card", "ListView", "Basic"}
@@ -78,9 +81,10 @@ Servers = Callable[[Principal], AbstractContextManager[Sequence[OwnTools | Upstr
 """The MCP servers of one turn of a user, not connected yet."""
 
 ActionHandler = Callable[
-    [Mapping[str, Any], Principal], Awaitable[tuple[dict[str, Any], dict[str, Any]]]
+    [Mapping[str, Any], Principal], Awaitable[tuple[dict[str, Any], dict[str, Any], str]]
 ]
-"""Calls `widget_action` for a user; returns its answer and the payload's readable part."""
+"""Calls `widget_action` for a user; returns its answer, the payload's readable part, and what was
+done in words."""
 
 SensitivePaths = Callable[[str, Mapping[str, Any]], tuple[str, ...]]
 """Returns the dotted paths in the arguments of a tool's call that its widget calls sensitive."""
@@ -275,10 +279,23 @@ class ChatServer(ChatKitServer[Principal]):
     async def _process_streaming_impl(
         self, request: StreamingReq, context: Principal
     ) -> AsyncGenerator[ThreadStreamEvent, None]:
+        match request:
+            case ThreadsRetryAfterItemReq(metadata={"text": str(text)}):
+                await self._edit_message(request.params, text, context)
         async for event in super()._process_streaming_impl(request, context):
             entries = {name: getattr(event, name, None) for name in ("item", "thread")}
             zoned = {name: with_zone(entry) for name, entry in entries.items() if entry}
             yield event.model_copy(update=zoned)
+
+    async def _edit_message(
+        self, place: ThreadRetryAfterItemParams, text: str, context: Principal
+    ) -> None:
+        """Give a user's message other words, before it is answered anew."""
+        item = await self.store.load_item(place.thread_id, place.item_id, context)
+        if isinstance(item, UserMessageItem):
+            content = [UserMessageTextContent(text=text)]
+            edited = item.model_copy(update={"content": content})
+            await self.store.save_item(place.thread_id, edited, context)
 
     @override
     async def respond(
@@ -431,7 +448,7 @@ class ChatServer(ChatKitServer[Principal]):
         facts = (
             {} if sender is None else await self.threads.load_note(thread.id, sender.id, context)
         )
-        result, readable = await self._act(
+        result, readable, words = await self._act(
             {
                 "render_id": facts.get("render", ""),
                 "action": action.type,
@@ -448,7 +465,9 @@ class ChatServer(ChatKitServer[Principal]):
             id=self.store.generate_item_id("message", thread, context),
             thread_id=thread.id,
             created_at=datetime.now(UTC),
-            content=ACTION.format(tool=facts.get("tool", ""), action=action.type, payload=payload),
+            content=ACTION.format(
+                tool=facts.get("tool", ""), action=action.type, payload=payload, words=words
+            ),
         )
         return result, notice
 

@@ -17,6 +17,9 @@ from widgetd.upstreams.connection import Upstream
 
 _SHORT_CHARS = 200
 
+IN_WORDS = "\nIn words: "
+"""What stands before the words for people in the agent's notice of an action."""
+
 
 def _error_text(_context: Any, error: Exception) -> str:
     """Return what a model reads of a failed call; the SDK's own sentence does not say why."""

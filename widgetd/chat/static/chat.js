@@ -1,42 +1,37 @@
-/** A conversation by ChatKit's own protocol: what is said goes up as JSON, what happens comes down as events. */
+/** The conversation, in ChatKit's protocol: messages go up as JSON, events come down as a stream. */
 
 import { Frame } from "./host.js";
+import { copy, drawMarkdown } from "./markdown.js";
+import { $, ask, askJson, get, make, sign } from "./page.js";
+import { startThreads, toggleMenu } from "./threads.js";
 
-const $ = (id) => document.getElementById(id);
 const list = $("items");
 const words = $("words");
 const systemDark = matchMedia("(prefers-color-scheme: dark)");
-/** By id: an item's place on the page, what it is, and for a widget its frame and what it shows. */
+/** The items that are shown, by id: each with its place, its text, and for a widget its frame. */
 const shown = new Map();
 let thread = location.hash.slice(1);
+let state = { scripted: false, suggestions: [] };
 let stopping;
-
-function make(tag, properties = {}, ...children) {
-  const element = Object.assign(document.createElement(tag), properties);
-  element.append(...children);
-  return element;
-}
-
-async function fetched(path, options) {
-  const response = await fetch(path, options);
-  if (response.ok) return response;
-  const said = await response.json().catch(() => ({}));
-  const error = new Error(said.error ?? `the server answered ${response.status}`);
-  throw Object.assign(error, { answered: true });
-}
-
-const ask = (type, params, signal) => fetched("/chatkit", { method: "POST", body: JSON.stringify({ type, params }), signal });
-const get = async (path) => (await fetched(path)).json();
+/** Settles when the present turn ends. */
+let running = Promise.resolve();
 
 // --- a turn
 
-/** Sends what starts a turn, and follows its events to the end. */
-async function turn(type, params, heard = () => {}) {
+/** Sends a request that starts a turn, and follows its events to the end. */
+function turn(type, params, { heard = () => {}, metadata } = {}) {
   stopping?.abort();
   const mine = (stopping = new AbortController());
-  busy(true);
+  setBusy(true);
+  running = follow(type, params, { signal: mine.signal, metadata }, heard).finally(() => {
+    if (stopping === mine) setBusy(false);
+  });
+  return running;
+}
+
+async function follow(type, params, options, heard) {
   try {
-    const response = await ask(type, params, mine.signal);
+    const response = await ask(type, params, options);
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     for (let rest = ""; ; ) {
       const { value, done } = await reader.read();
@@ -53,17 +48,16 @@ async function turn(type, params, heard = () => {}) {
     if (error.name === "AbortError") say("notice", "Stopped.");
     else if (error.answered) fail(error.message, true);
     else fail(`The chat's server cannot be reached (${error.message}); try again.`, true);
-  } finally {
-    if (stopping === mine) busy(false);
   }
 }
 
-function busy(is) {
-  if (!is) stopping = undefined;
-  $("send").hidden = is;
-  $("stop").hidden = !is;
-  progress(is ? "Thinking…" : "");
-  list.setAttribute("aria-busy", is);
+function setBusy(isBusy) {
+  if (!isBusy) stopping = undefined;
+  $("send").hidden = isBusy;
+  $("stop").hidden = !isBusy;
+  progress(isBusy ? "Thinking…" : "");
+  list.setAttribute("aria-busy", isBusy);
+  suggest();
 }
 
 const progress = (text) => ($("progress").textContent = text);
@@ -73,10 +67,10 @@ const EVENTS = {
     thread = one.id;
     history.replaceState(null, "", `#${thread}`);
   },
-  "thread.updated": () => void listThreads(),
-  "thread.item.added": put,
-  "thread.item.done": put,
-  "thread.item.replaced": put,
+  "thread.updated": () => void listThreads(thread),
+  "thread.item.added": ({ item }) => put(item, true),
+  "thread.item.done": ({ item }) => put(item),
+  "thread.item.replaced": ({ item }) => put(item),
   "thread.item.removed": ({ item_id }) => drop(item_id),
   "thread.item.updated": ({ item_id, update }) => UPDATES[update.type]?.(shown.get(item_id) ?? {}, update),
   progress_update: ({ text }) => progress(text),
@@ -85,23 +79,23 @@ const EVENTS = {
   error: ({ message, allow_retry }) => fail(message ?? "Something went wrong.", allow_retry),
 };
 
-const whole = (one, { content_index, content }) => text(one, content_index, content.text);
-const task = (one, { task_index, task }) => row(one, task_index, task);
+const setPart = (one, { content_index, content }) => write(one, content_index, content.text);
+const setTask = (one, { task_index, task }) => showCall(one, task_index, task);
 const UPDATES = {
-  "assistant_message.content_part.added": whole,
+  "assistant_message.content_part.added": setPart,
   "assistant_message.content_part.text_delta": (one, { content_index, delta }) =>
-    text(one, content_index, (one.parts?.[content_index] ?? "") + delta),
-  "assistant_message.content_part.done": whole,
-  "workflow.task.added": task,
-  "workflow.task.updated": task,
-  "widget.root.updated": (one, { widget }) => picture(one, () => widget),
+    write(one, content_index, (one.parts?.[content_index] ?? "") + delta),
+  "assistant_message.content_part.done": setPart,
+  "workflow.task.added": setTask,
+  "workflow.task.updated": setTask,
+  "widget.root.updated": (one, { widget }) => redrawTree(one, () => widget),
   "widget.component.updated": (one, { component_id, component }) =>
-    picture(one, (tree) => within(tree, component_id, () => component)),
+    redrawTree(one, (tree) => replaceIn(tree, component_id, () => component)),
   "widget.streaming_text.value_delta": (one, { component_id, delta }) =>
-    picture(one, (tree) => within(tree, component_id, (part) => ({ ...part, value: (part.value ?? "") + delta }))),
+    redrawTree(one, (tree) => replaceIn(tree, component_id, (part) => ({ ...part, value: (part.value ?? "") + delta }))),
 };
 
-// Whatever grows, the end stays in view until the reader scrolls up.
+// The end of a growing list stays in view until the reader scrolls up.
 const main = document.querySelector("main");
 let following = true;
 let lastTop = 0;
@@ -119,7 +113,7 @@ function toEnd() {
 
 // --- items
 
-function put({ item }) {
+function put(item, streaming = false) {
   $("hello").hidden = true;
   let one = shown.get(item.id);
   if (!one) {
@@ -129,8 +123,9 @@ function put({ item }) {
     list.append(one.place);
   }
   one.item = item;
-  item.content?.forEach((part, at) => text(one, at, part.text));
-  item.workflow?.tasks.forEach((task, at) => row(one, at, task));
+  one.streaming = streaming;
+  item.content?.forEach((part, at) => write(one, at, part.text));
+  item.workflow?.tasks.forEach((task, at) => showCall(one, at, task));
   if (item.widget) void draw(one);
 }
 
@@ -141,14 +136,77 @@ function drop(id) {
   shown.delete(id);
 }
 
-function text(one, at, value) {
+function write(one, at, value) {
   if (!one.parts) return;
   one.parts[at] = value;
-  one.place.textContent = one.parts.join("\n\n");
+  if (!one.text) addText(one);
+  if (one.item.type === "user_message") one.text.textContent = textOf(one);
+  // Once a frame, however many words come in between: each drawing reads the whole text again.
+  else one.drawing ??= requestAnimationFrame(() => {
+    one.drawing = undefined;
+    drawMarkdown(one.text, textOf(one), one.streaming);
+  });
+}
+
+const textOf = (one) => one.parts.join("\n\n");
+
+/** Adds the text of a message, and what can be done with it. */
+function addText(one) {
+  one.text = make("div", { dir: "auto" });
+  const isMine = one.item.type === "user_message";
+  const acts = make(
+    "div",
+    { className: "acts" },
+    sign("copy", "Copy", async (button) => {
+      await copy(textOf(one), make("i"));
+      button.style.setProperty("--sign", '"✓"');
+      setTimeout(() => button.style.removeProperty("--sign"), 1200);
+    }),
+    isMine ? sign("edit", "Edit", () => edit(one)) : sign("retry", "Answer again", () => answerAgain(one)),
+  );
+  one.place.replaceChildren(one.text, acts);
+}
+
+/** A user's message becomes a field; sent, it takes the place of the message and all after it. */
+function edit(one) {
+  if (stopping) return;
+  const field = make("textarea", { value: textOf(one), ariaLabel: "Your message" });
+  const cancel = make("button", { type: "button", textContent: "Cancel" });
+  const form = make("form", {}, field, make("p", { className: "row" }, cancel, make("button", { className: "primary", textContent: "Send" })));
+  const close = () => form.replaceWith(one.text);
+  cancel.addEventListener("click", close);
+  field.addEventListener("keydown", (event) => sendsOnEnter(event, form) || (event.key === "Escape" && close()));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const text = field.value.trim();
+    close();
+    if (!text) return;
+    write(one, 0, text);
+    restart(one, { text });
+  });
+  one.text.replaceWith(form);
+  field.focus();
+}
+
+const isMessage = ({ item }) => item?.type === "user_message";
+
+function answerAgain(one) {
+  if (stopping) return;
+  const all = [...shown.values()];
+  const asked = all.slice(0, all.indexOf(one)).filter(isMessage).pop();
+  if (asked) restart(asked);
+}
+
+/** Answers a message anew; what followed it is removed, here and in the thread. */
+function restart(asked, metadata) {
+  const ids = [...shown.keys()];
+  ids.slice(ids.indexOf(asked.item.id) + 1).forEach(drop);
+  for (const place of list.querySelectorAll(":scope > :is(.notice, .error, .warning, .danger)")) place.remove();
+  void turn("threads.retry_after_item", { thread_id: thread, item_id: asked.item.id }, { metadata });
 }
 
 /** One call of a tool: its name, how long it took and what it cost; folded, what went in and came out. */
-function row(one, at, task) {
+function showCall(one, at, task) {
   if (!one.place) return;
   const open = one.place.children[at]?.open ?? false;
   const content = make("pre", { textContent: task.content, tabIndex: 0 });
@@ -163,39 +221,41 @@ function say(kind, message, ...more) {
 }
 
 function fail(message, retry) {
-  const last = [...shown.values()].filter(({ item }) => item?.type === "user_message").pop();
+  const last = [...shown.values()].filter(isMessage).pop();
   if (!retry || !last) return say("error", message);
   const again = make("button", { type: "button", textContent: "Try again" });
-  again.addEventListener("click", () => {
-    again.parentElement.remove();
-    const ids = [...shown.keys()];
-    ids.slice(ids.indexOf(last.item.id) + 1).forEach(drop);
-    void turn("threads.retry_after_item", { thread_id: thread, item_id: last.item.id });
-  });
+  again.addEventListener("click", () => restart(last));
   say("error", message, again);
+}
+
+/** Offers what can be asked: at the beginning, and where the script had nothing to show. */
+function suggest() {
+  const after = [...shown.values()].map(({ item }) => item.type);
+  const isUnmet = state.scripted && !after.slice(after.lastIndexOf("user_message")).includes("widget");
+  $("chips").hidden = !state.suggestions.length || Boolean(stopping) || (after.length > 0 && !isUnmet);
 }
 
 // --- widgets
 
-const KEPT = { session: sessionStorage, persistent: localStorage };
+const CACHES = { session: sessionStorage, persistent: localStorage };
 
-/** What a widget shows now, from where its author lets it be kept; else from the server. */
+/** Returns what a widget shows now, from where its author lets it be kept; else from the server. */
 async function fetchWidget(id) {
   const key = `widget ${id}`;
-  for (const store of Object.values(KEPT)) {
-    const kept = store.getItem(key);
-    if (kept) return JSON.parse(kept);
+  for (const store of Object.values(CACHES)) {
+    const cached = store.getItem(key);
+    if (cached) return JSON.parse(cached);
   }
   const found = await get(`/chat/widgets/${thread}/${id}`);
   try {
-    KEPT[found.ui?.cacheStrategy]?.setItem(key, JSON.stringify(found));
+    CACHES[found.ui?.cacheStrategy]?.setItem(key, JSON.stringify(found));
   } catch {
     // There is no room; the server has it.
   }
   return found;
 }
 
-const forget = (id) => Object.values(KEPT).forEach((store) => store.removeItem(`widget ${id}`));
+const forget = (id) => Object.values(CACHES).forEach((store) => store.removeItem(`widget ${id}`));
 
 async function draw(one) {
   const { id } = one.item;
@@ -239,56 +299,67 @@ function open(one) {
   one.place.replaceChildren(one.frame.element);
 }
 
-/** Takes an action; the widget hears at once whether it was, and the agent goes on. */
-function act(one, { action, payload }) {
+/** Takes an action after the present turn; the widget is locked until the agent has answered. */
+async function act(one, { action, payload }) {
+  const { element } = one.frame;
+  lock(element, true);
+  await running;
   return new Promise((done, failed) => {
     const params = { thread_id: thread, item_id: one.item.id, action: { type: action, payload } };
     const heard = ({ type, name, data }) => {
       if (type === "client_effect" && name === "widgetd.action") done(data.result);
     };
-    turn("threads.custom_action", params, heard).then(() => failed(new Error("it was not taken")));
+    void turn("threads.custom_action", params, { heard }).then(() => {
+      lock(element, false);
+      failed(new Error("it was not taken"));
+    });
   });
 }
 
-/** Shows what the stream makes of a tree. */
-function picture(one, changed) {
+function lock(element, isLocked) {
+  element.inert = isLocked;
+  element.classList.toggle("sending", isLocked);
+}
+
+/** Shows a tree that the stream changes. */
+function redrawTree(one, change) {
   if (!one.item) return;
-  one.item = { ...one.item, widget: changed(one.item.widget) };
+  one.item = { ...one.item, widget: change(one.item.widget) };
   one.frame?.show({ structuredContent: one.item.widget });
 }
 
-function within(tree, id, change) {
+function replaceIn(tree, id, change) {
   if (tree?.id === id) return change(tree);
   if (!Array.isArray(tree?.children)) return tree;
-  return { ...tree, children: tree.children.map((each) => within(each, id, change)) };
+  return { ...tree, children: tree.children.map((each) => replaceIn(each, id, change)) };
 }
 
 // --- threads
 
+const listThreads = startThreads({
+  open: (id) => void openThread(id),
+  removed: (id) => void openThread(id === thread ? "" : thread),
+});
+
 async function openThread(id) {
   stopping?.abort();
+  toggleMenu(false);
   for (const key of [...shown.keys()]) drop(key);
   list.replaceChildren();
   thread = id;
   history.replaceState(null, "", id ? `#${id}` : location.pathname);
   $("hello").hidden = Boolean(id);
-  await listThreads();
+  suggest();
+  await listThreads(id);
   if (!id) return words.focus();
   for (let after = null; ; ) {
-    const page = await (await ask("items.list", { thread_id: id, order: "asc", limit: 100, after })).json();
-    for (const item of page.data) put({ item });
+    const page = await askJson("items.list", { thread_id: id, order: "asc", limit: 100, after });
+    for (const item of page.data) put(item);
     if (!page.has_more) break;
     after = page.after;
   }
+  suggest();
   toEnd();
-}
-
-async function listThreads() {
-  const { data } = await (await ask("threads.list", { limit: 100, order: "desc" })).json();
-  const options = data.map((one) => make("option", { value: one.id, textContent: one.title ?? "Untitled" }));
-  $("threads").replaceChildren(make("option", { value: "", textContent: "New thread" }), ...options);
-  $("threads").value = thread;
-  return data;
 }
 
 // --- around it
@@ -302,7 +373,7 @@ function showServers(servers) {
 const THEMES = ["", "light", "dark"];
 const theme = () => document.documentElement.dataset.theme || (systemDark.matches ? "dark" : "light");
 
-function dress(chosen) {
+function setTheme(chosen) {
   if (chosen) document.documentElement.dataset.theme = chosen;
   else delete document.documentElement.dataset.theme;
   localStorage.setItem("chat theme", chosen);
@@ -310,31 +381,33 @@ function dress(chosen) {
   for (const { frame } of shown.values()) frame?.change({ theme: theme() });
 }
 
-async function send(said) {
+async function send(text) {
   await ready;
-  if (!said.trim() || stopping) return;
+  if (!text.trim() || stopping) return;
   words.value = "";
   toEnd();
-  const input = { content: [{ type: "input_text", text: said }], attachments: [], inference_options: {} };
+  const input = { content: [{ type: "input_text", text }], attachments: [], inference_options: {} };
   void turn(...(thread ? ["threads.add_user_message", { thread_id: thread, input }] : ["threads.create", { input }]));
+}
+
+/** Sends the form of a field by Enter, which with Shift is a new line; returns whether it did. */
+function sendsOnEnter(event, form) {
+  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return false;
+  event.preventDefault();
+  form.requestSubmit();
+  return true;
 }
 
 $("composer").addEventListener("submit", (event) => {
   event.preventDefault();
   void send(words.value);
 });
-words.addEventListener("keydown", (event) => {
-  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-  event.preventDefault();
-  $("composer").requestSubmit();
-});
-$("hello").addEventListener("click", ({ target }) => target.closest("button") && send(target.textContent));
+words.addEventListener("keydown", (event) => sendsOnEnter(event, $("composer")));
+$("chips").addEventListener("click", ({ target }) => target.closest("button") && send(target.textContent));
 $("stop").addEventListener("click", () => stopping?.abort());
-$("new").addEventListener("click", () => void openThread(""));
-$("threads").addEventListener("change", ({ target }) => void openThread(target.value));
 $("theme").addEventListener("click", () => {
   const at = THEMES.indexOf(document.documentElement.dataset.theme ?? "");
-  dress(THEMES[(at + 1) % THEMES.length]);
+  setTheme(THEMES[(at + 1) % THEMES.length]);
 });
 $("saw").addEventListener("click", async () => {
   const seen = thread ? await get(`/chat/seen/${thread}`) : {};
@@ -342,22 +415,22 @@ $("saw").addEventListener("click", async () => {
   $("seen").querySelector("pre").textContent = seen.input ? JSON.stringify(seen, null, 2) : nothing;
   $("seen").showModal();
 });
-systemDark.addEventListener("change", () => dress(document.documentElement.dataset.theme ?? ""));
+systemDark.addEventListener("change", () => setTheme(document.documentElement.dataset.theme ?? ""));
 
-const news = new EventSource("/chat/live");
-const redrawn = (event, touches) =>
-  news.addEventListener(event, ({ data }) => {
-    const told = JSON.parse(data);
+const changes = new EventSource("/chat/live");
+const redrawOn = (event, touches) =>
+  changes.addEventListener(event, ({ data }) => {
+    const change = JSON.parse(data);
     for (const one of shown.values()) {
-      if (!one.now || !touches(told, one.now)) continue;
+      if (!one.now || !touches(change, one.now)) continue;
       forget(one.item.id);
       void draw(one);
     }
   });
-redrawn("swap", ({ added, changed, removed }, { tool }) => [...added, ...changed, ...removed].includes(tool));
-redrawn("render", ({ id }, { result }) => result._meta?.["widgetd/render"]?.id === id);
+redrawOn("swap", ({ added, changed, removed }, { tool }) => [...added, ...changed, ...removed].includes(tool));
+redrawOn("render", ({ id }, { result }) => result._meta?.["widgetd/render"]?.id === id);
 
-dress(localStorage.getItem("chat theme") ?? "");
+setTheme(localStorage.getItem("chat theme") ?? "");
 progress("Starting…");
 const ready = begin();
 await ready;
@@ -365,12 +438,14 @@ document.documentElement.dataset.ready = "true";
 
 /** The server may still be reading its libraries. */
 async function begin() {
-  const state = await get("/chat/state");
-  $("model").textContent = state.scripted ? "scripted: no model is asked" : state.model;
+  state = await get("/chat/state");
+  $("model").replaceChildren(...(state.scripted ? ["scripted", make("span", {}, ": no model is asked")] : [state.model]));
+  $("chips").replaceChildren(...state.suggestions.map((textContent) => make("li", {}, make("button", { type: "button", textContent }))));
+  words.placeholder = state.suggestions[0] ?? "Ask for something that can be seen";
   showServers(state.servers);
   // Their frames open at once later: the browser has the view already.
   for (const tool of state.preload) void fetch(`/chat/frame/${encodeURIComponent(tool)}`);
-  const threads = await listThreads();
+  const threads = await listThreads(thread);
   const known = threads.some(({ id }) => id === thread);
   await openThread(known ? thread : (threads[0]?.id ?? ""));
   progress("");

@@ -1,0 +1,87 @@
+"""The served widgets as a newcomer meets them: examples to show, and questions to press."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from widgetd.errors import CallError
+from widgetd.mcp.server import Server
+from widgetd.schema.json_values import size
+from widgetd.widget.actions import find_tree_actions
+from widgetd.widget.actions.words import find_label
+from widgetd.widget.states import SAMPLE, show_state
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from widgetd.catalog.snapshot import Snapshot
+    from widgetd.upstreams.connection import Upstream
+
+_SUGGESTIONS = 3
+
+_MUCH = 200
+"""Number of values from which an example is as rich as any."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WidgetSample:
+    """A widget's first example, whole.
+
+    Attributes:
+        arguments: The example.
+        properties: The schemas of the widget's properties.
+        admits: Returns whether the widget takes these arguments.
+        submit: The label of the button that sends its form; empty if it has no form.
+    """
+
+    arguments: Mapping[str, Any]
+    properties: Mapping[str, Any]
+    admits: Callable[[Mapping[str, Any]], bool]
+    submit: str = ""
+
+
+def find_sample(server: Server, tool: str) -> WidgetSample | None:
+    """Return the sample of a served widget; None if there is no such widget."""
+    widget = server.registry.current.widgets.get(tool)
+    if widget is None:
+        return None
+    submit = ""
+    try:
+        with server.rendering.journal.rendering(widget.key):
+            shown = show_state(widget, SAMPLE)
+            tree = shown.tree(widget)
+    except CallError:
+        arguments = widget.call_example or {}
+    else:
+        # Of a widget that an upstream fills, only the caller's part.
+        arguments = shown.arguments if widget.feed is None else widget.call_example or {}
+        for action in find_tree_actions(tree).values():
+            if any(trigger.submits and trigger.fields for trigger in action.triggers):
+                submit = submit or find_label(tree, action.type)
+    schema = widget.schema
+    properties = widget.input_schema.get("properties", {})
+    return WidgetSample(
+        arguments=arguments, properties=properties, admits=schema.admits, submit=submit
+    )
+
+
+def list_suggestions(snapshot: Snapshot, upstreams: Iterable[Upstream]) -> list[str]:
+    """Return up to three things to ask for: of served widgets, and of an upstream if there is one.
+
+    The widgets with most to show come first, and none has the tags of another.
+    """
+    calls = [
+        f"Call {tool.name} of {upstream.name}"
+        for upstream in upstreams
+        for tool in upstream.tools.values()
+        if tool.is_read_only and not tool.input_schema.get("required")
+    ][:1]
+    widgets = [one for one in snapshot.widgets.values() if one.known_example is not None]
+    widgets.sort(key=lambda one: (-size(one.example, _MUCH), one.tool))
+    by_tags: dict[object, str] = {}
+    for widget in widgets:
+        title, tags = widget.definition.title, widget.definition.tags
+        by_tags.setdefault(tuple(tags) or widget.tool, f"Show me {title}")
+    return [*by_tags.values()][: _SUGGESTIONS - len(calls)] + calls
