@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import sqlite3
 from dataclasses import replace
@@ -97,7 +98,7 @@ async def test_turns_at_once_are_limited_apart_from_the_calls_of_their_agent(
 
 
 async def test_turn_that_its_user_leaves_makes_room_for_the_next(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     set_limits(monkeypatch, turns_at_once=1)
     async with (
@@ -110,8 +111,10 @@ async def test_turn_that_its_user_leaves_makes_room_for_the_next(
         with anyio.fail_after(PATIENCE_S):
             while (await Talker(url).post("threads.create", input=message("a"))).status_code == 429:
                 await anyio.lowlevel.checkpoint()
+    gc.collect()
 
     assert len(model.asked) == 2
+    assert [one.message for one in caplog.records if "never retrieved" in one.message] == []
 
 
 # --- how large a message and an answer are

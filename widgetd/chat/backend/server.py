@@ -341,6 +341,9 @@ class ChatServer(ChatKitServer[Principal]):
                     agent, messages, context=agent_context, max_turns=limits.turn_steps, hooks=hooks
                 )
                 held.callback(run.cancel)
+                run_events = RunEvents(run.stream_events())
+                run.stream_events = lambda: run_events  # type: ignore[method-assign]
+                held.callback(run_events.end)
                 events: Any = stream_agent_response(agent_context, run)
                 held.push_async_callback(events.aclose)
                 while True:
@@ -502,6 +505,26 @@ class ToolEvents(asyncio.Queue[Any]):
 
     def end(self) -> None:
         """Cancel the waiting task."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+
+
+class RunEvents:
+    """The events of a run; ChatKit leaves a task waiting here, too, if a turn is cut short."""
+
+    def __init__(self, events: AsyncIterator[Any]) -> None:
+        self._events = events
+        self._waiting: asyncio.Task[Any] | None = None
+
+    def __aiter__(self) -> RunEvents:
+        return self
+
+    async def __anext__(self) -> Any:
+        self._waiting = asyncio.current_task()
+        return await anext(self._events)
+
+    def end(self) -> None:
+        """Cancel the waiting task, which would report the end of the run to nothing."""
         if self._waiting is not None:
             self._waiting.cancel()
 

@@ -22,7 +22,8 @@ def describe_action(tree: Mapping[str, Any], action: TreeAction, payload: Mappin
     """
     names = {field.name for trigger in action.triggers for field in trigger.sent_fields}
     labels = {
-        str(part.get("fieldName")): str(part.get("value"))
+        # A star says that the field must be filled in.
+        str(part.get("fieldName")): str(part.get("value")).rstrip(" *:")
         for part in iterate_components(tree)
         if part.get("type") == "Label"
     }
