@@ -8,21 +8,13 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from io import TextIOWrapper
 from pathlib import Path
 
 from cyclopts import App, CycloptsError
 
-from widgetd.cli.check import check
-from widgetd.cli.generate import build, codes, config, export, new_sidecar, types
-from widgetd.cli.guide import components, guide, reference
-from widgetd.cli.inspect import list_, mock, render, shot, shots_
-from widgetd.cli.new import new, schema
 from widgetd.cli.options import complain
-from widgetd.cli.serve import chat, dev, health, serve, settings, usage, validate
-from widgetd.cli.test import test
-from widgetd.cli.upstreams import upstreams
 from widgetd.errors import CallError, ConfigError, WidgetError
 
 app = App(
@@ -31,16 +23,21 @@ app = App(
     help_format="plaintext",
     version_flags=["--version", "-V"],
 )
-for _commands in (
-    (serve, dev, chat, validate, health, settings),
-    (check, usage, codes),
-    (list_, render, mock, shot, shots_),
-    (new, new_sidecar, schema, types, config, build, export),
-    (guide, components, reference),
-    (test, upstreams),
-):
-    for _command in _commands:
-        app.command(_command)
+COMMANDS: Mapping[str, tuple[str, ...]] = {
+    "serve": ("serve", "dev", "chat", "validate", "health", "settings", "usage"),
+    "check": ("check",),
+    "inspect": ("list_", "render", "mock", "shot", "shots_"),
+    "new": ("new", "schema"),
+    "generate": ("new_sidecar", "types", "config", "build", "export", "codes"),
+    "guide": ("guide", "components", "reference"),
+    "test": ("test",),
+    "upstreams": ("upstreams",),
+}
+"""The functions that are commands, by their modules; each is imported when it is needed."""
+
+for _module, _functions in COMMANDS.items():
+    for _function in _functions:
+        app.command(f"widgetd.cli.{_module}:{_function}")
 app.register_install_completion_command(
     help="Let the shell complete commands and flags: bash, zsh or fish."
 )
@@ -53,6 +50,9 @@ READER_GONE = 141
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command in `argv` and return the exit code."""
     _repair_streams()
+    argv = sys.argv[1:] if argv is None else argv
+    if not argv or argv[0].startswith("-"):  # help and completion describe all commands
+        import_commands()
     try:
         code = app(argv, exit_on_error=False, print_error=False, result_action="return_value") or 0
         sys.stdout.flush()
@@ -74,6 +74,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (CallError, WidgetError) as error:
         return complain(str(error), 1)
     return int(code)
+
+
+def import_commands() -> None:
+    """Import the module of every command."""
+    for name in app:
+        app[name]
 
 
 def _repair_streams() -> None:
