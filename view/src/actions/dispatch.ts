@@ -28,13 +28,15 @@ export interface Surface {
   picture(): string;
   /** The render's version that is shown. */
   version(): number;
-  /** The local state in which it is shown, as an argument. */
-  state(): { readonly state?: JsonObject };
+  /** What goes along with each action: the local state, and the secret of the render's page. */
+  extras(): JsonObject;
   /** Tells whether each press takes the action again. */
   repeats(type: string): boolean;
   show(result: Rendered): void;
   /** Tells the user how an action fares. */
   say(notice: Notice): void;
+  /** Asks the user; resolves to whether they agree. */
+  ask(question: string): Promise<boolean>;
 }
 
 /** One thing that the user does, however often they press for it. */
@@ -104,7 +106,7 @@ export class Dispatcher {
   async #attempt(request: ActionRequest, deed: Deed): Promise<ActionOutcome> {
     const route = this.#route(request.action);
     const quiet = request.isChange || route === "link";
-    if (!quiet) this.#surface.say({ kind: "busy", text: `Sending ${quoted(request.label)}…` });
+    if (!quiet) this.#sayBusy(request);
     try {
       const outcome = await this.#take(route, request, deed);
       if (Object.keys(outcome.problems).length) this.#fail(request, MISFIT);
@@ -117,6 +119,10 @@ export class Dispatcher {
       this.#fail(request, known ? error.message : "");
       return NO_PROBLEMS;
     }
+  }
+
+  #sayBusy({ label }: ActionRequest): void {
+    this.#surface.say({ kind: "busy", text: `Sending ${quoted(label)}…` });
   }
 
   #confirm(request: ActionRequest): void {
@@ -152,18 +158,25 @@ export class Dispatcher {
     }
   }
 
-  async #call(request: ActionRequest, deed: Deed): Promise<ActionOutcome> {
+  async #call(request: ActionRequest, deed: Deed, token = ""): Promise<ActionOutcome> {
     const { action, payload } = request;
     deed.tries += 1;
     const result = await this.#host.callTool(ACTION_TOOL, {
       render_id: this.#surface.renderId(),
       action: action.type,
       payload: payload ?? {},
-      ...this.#surface.state(),
+      ...this.#surface.extras(),
+      ...(token && { token }),
       idempotency_key: deed.key,
     });
     if (result.tree) this.#surface.show(result);
     const { problems } = result;
+    if (result.token) {
+      const agreed = await this.#surface.ask(result.question);
+      if (!agreed) return NO_PROBLEMS;
+      this.#sayBusy(request);
+      return this.#call(request, deed, result.token);
+    }
     if (Object.keys(problems).length > 0) return { problems };
     if (result.isForeign) throw new Refusal(result.reason, { cause: result.text });
     if (result.isError) throw new Failure(result.reason, { cause: result.text });
@@ -171,26 +184,26 @@ export class Dispatcher {
     if (!request.isChange) this.#confirm(request);
     // Another mount of the view has told the model.
     const isKnown = result.repeated && deed.tries === 1;
-    if (!deed.told && !isKnown) await this.#tell(request);
+    if (!deed.told && !isKnown) await this.#tell(request, result.line);
     deed.told = true;
     return NO_PROBLEMS;
   }
 
   /** The action has been taken: a turn for the model, or only something to know. */
-  async #tell(request: ActionRequest): Promise<void> {
+  async #tell(request: ActionRequest, line = this.#sentence(request)): Promise<void> {
     const turn = request.action.streaming && !request.isChange;
-    if (turn && this.#host.can("message")) await this.#host.say(this.#sentence(request));
-    else await this.#tellModel(request);
+    if (turn && this.#host.can("message")) await this.#host.say(line);
+    else await this.#tellModel(request, line);
   }
 
   /** The host keeps only the latest context, so all that has been done is in it. */
-  async #tellModel(request: ActionRequest): Promise<void> {
+  async #tellModel(request: ActionRequest, line = this.#sentence(request)): Promise<void> {
     const { action, shownPayload, label } = request;
     this.#host.log("info", { action: action.type, handler: action.handler });
     this.#taken.push({ action: action.type, label, payload: shownPayload ?? {} });
     if (this.#taken.length > REMEMBERED) this.#taken.shift();
     if (!this.#host.can("updateModelContext")) return;
-    await this.#host.updateModel(this.#sentence(request), {
+    await this.#host.updateModel(line, {
       renderId: this.#surface.renderId() ?? null,
       actions: this.#taken,
     });

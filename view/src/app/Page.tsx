@@ -1,6 +1,7 @@
 /** Draws a View. */
 
 import type { CSSProperties } from "preact";
+import { PushButton } from "../components/Button";
 import { Glyph } from "../components/Glyph";
 import { REGISTRY } from "../components/registry";
 import { SurroundingsContext } from "../tree/component";
@@ -45,11 +46,25 @@ function Skeleton() {
   );
 }
 
-function NoticeLine({ kind, text }: Notice) {
+function NoticeLine({ kind, text, decide }: Notice) {
   return (
     <p class={`notice ${kind}`} role={kind === "problem" ? "alert" : undefined}>
       {kind === "busy" ? <span class="spinner" /> : <Glyph name={SIGNS[kind]} />}
       <span>{text}</span>
+      {decide &&
+        (["Confirm", "Cancel"] as const).map((label, place) => (
+          <PushButton
+            key={label}
+            label={label}
+            color={place ? "secondary" : "primary"}
+            variant={place ? "outline" : "solid"}
+            size="xs"
+            pending={false}
+            disabled={false}
+            mark={{ "data-action": undefined }}
+            onPress={() => decide(!place)}
+          />
+        ))}
     </p>
   );
 }

@@ -34,6 +34,8 @@ export class Embedded implements HostEvents, Surface {
   /** The version that was shown when the action was taken that is under way. */
   #actedOn = 1;
   #size: SizeWatch | undefined;
+  /** Answers the question that the user is asked. */
+  #decide: ((agrees: boolean) => void) | undefined;
   readonly #drawer: ArgumentDrawer | undefined;
   /** What the page drew from the arguments, as long as no result has come. */
   #drawn: WidgetNode | undefined;
@@ -155,7 +157,7 @@ export class Embedded implements HostEvents, Surface {
           render_id: this.renderId(),
           action: action.type,
           payload: payload ?? {},
-          ...this.state(),
+          ...this.extras(),
           idempotency_key: freshKey(),
         });
         if (!result.tree) throw new Failure("the server drew nothing");
@@ -221,6 +223,8 @@ export class Embedded implements HostEvents, Surface {
     const { renderId, version } = this.#screen.view;
     // What was on its way while something newer came.
     if (result.renderId && result.renderId === renderId && result.version < version) return;
+    // A question about another version is none any more.
+    this.#decide?.(false);
     this.#latest = result;
     this.#replacePreview(result.tree);
     this.#screen.update({
@@ -256,9 +260,21 @@ export class Embedded implements HostEvents, Surface {
     return this.#screen.view.version;
   }
 
-  state(): { readonly state?: JsonObject } {
+  extras(): JsonObject {
     const { state } = this.#local;
-    return Object.keys(state).length ? { state } : {};
+    const press = this.#latest?.press;
+    return { ...(Object.keys(state).length && { state }), ...(press && { press }) };
+  }
+
+  ask(text: string): Promise<boolean> {
+    return new Promise((done) => {
+      this.#decide = (agrees) => {
+        this.#decide = undefined;
+        this.#screen.update({ notice: undefined });
+        done(agrees);
+      };
+      this.#screen.update({ notice: { kind: "info", text, decide: this.#decide } });
+    });
   }
 
   repeats(type: string): boolean {

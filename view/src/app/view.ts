@@ -9,6 +9,8 @@ import type { Theme } from "../tree/read";
 export interface Notice {
   readonly kind: "info" | "busy" | "sent" | "problem";
   readonly text: string;
+  /** Of a question: hears the user's answer. */
+  readonly decide?: (agrees: boolean) => void;
 }
 
 export interface View {

@@ -16,6 +16,13 @@ export interface Rendered {
   readonly repeat: readonly string[];
   /** The last action that the server accepted in the version that is shown. */
   readonly acted: string | undefined;
+  /** What the user must agree to before the action is done; with the token that says they do. */
+  readonly question: string;
+  readonly token: string | undefined;
+  /** What the model is told of an action that the server itself did. */
+  readonly line: string | undefined;
+  /** The secret of the render's page, without which the server does nothing by itself. */
+  readonly press: string | undefined;
   /** The server had accepted the action before. */
   readonly repeated: boolean;
   /** Newer versions may come, and `follow_render` waits for them. */
@@ -71,6 +78,10 @@ export function readResult(given: JsonObject): Rendered {
     repeat: namesIn(at(meta, "widgetd/render", "repeat")),
     acted: name(at(data, "acted")),
     repeated: at(data, "repeated") === true,
+    question: name(at(data, "text")) ?? "",
+    token: name(at(data, "token")),
+    line: name(at(data, "line")),
+    press: name(at(meta, "widgetd/render", "press")),
     follow: at(meta, "widgetd/render", "follow") === true,
     note: name(at(meta, "widgetd/render", "note")) ?? "",
     failed: at(meta, "widgetd/render", "state") === "failed",

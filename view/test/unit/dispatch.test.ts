@@ -21,6 +21,7 @@ function stand(
   const keys: string[] = [];
   let picture = "one";
   let version = 1;
+  let agrees = true;
   const host = {
     can: (ability: Ability) => abilities.includes(ability),
     callTool: async (name: string, args: JsonObject) => {
@@ -38,7 +39,11 @@ function stand(
     renderId: () => renderId,
     picture: () => picture,
     version: () => version,
-    state: () => ({}),
+    extras: () => ({}),
+    ask: async (question) => {
+      said.push(`ask: ${question}`);
+      return agrees;
+    },
     repeats: (type) => type === "count.up",
     show: ({ tree }) => shown.push(tree),
     say: ({ kind, text }) => {
@@ -50,7 +55,10 @@ function stand(
     picture = next;
     version += 1;
   };
-  return { dispatcher, asked, shown, said, keys, redraw };
+  const refuse = (): void => {
+    agrees = false;
+  };
+  return { dispatcher, asked, shown, said, keys, redraw, refuse };
 }
 
 const action = (changes: Partial<Action> = {}): Action => ({
@@ -329,4 +337,32 @@ test("the context holds everything that was done, the latest twenty", async () =
   expect(context.actions.map(({ action }) => action)).toEqual(
     Array.from({ length: 20 }, (_, n) => `a${n + 5}`),
   );
+});
+
+describe("an action that the server itself does", () => {
+  const ASKED = { structuredContent: { status: "confirm", text: "Book 12A?", token: "c_1" } };
+  const DONE = {
+    structuredContent: { status: "done", note: "Done.", line: "seat.book was done." },
+  };
+
+  test("is sent again with the token once the user agrees, and the model gets one line", async () => {
+    const answers: JsonObject[] = [ASKED, DONE];
+    const { dispatcher, asked, said, keys } = stand(ALL, () => answers.shift() ?? {});
+    await dispatcher.send(request());
+    expect(asked).toEqual([
+      TOOL_CALL,
+      { ...TOOL_CALL, token: "c_1" },
+      { say: "seat.book was done." },
+    ]);
+    expect(said).toContain("ask: Book 12A?");
+    expect(new Set(keys).size).toBe(1);
+  });
+
+  test("is left alone where the user does not agree, and asked again at the next press", async () => {
+    const { dispatcher, asked, refuse } = stand(ALL, ASKED);
+    refuse();
+    await dispatcher.send(request());
+    await dispatcher.send(request());
+    expect(asked).toEqual([TOOL_CALL, TOOL_CALL]);
+  });
 });
