@@ -85,6 +85,10 @@ class Settings(BaseModel):
     text: Literal["summary", "json"] = Field(
         default="summary", description="text content of results: a summary, or JSON"
     )
+    elicit_forms: bool = Field(
+        default=False,
+        description="have clients without a view ask their users what a widget's form asks",
+    )
     expose: Literal["tools", "search", "auto"] = Field(
         default="auto", description="tools to list; auto depends on list_tokens"
     )

@@ -54,6 +54,7 @@ class HostProfile:
         does: What it does, in a phrase.
         answer: What widgetd does about it, in a phrase.
         client: The name that it sends.
+        app_tools: The setting that a server needs whose widgets it shows.
         declares_apps: Whether it declares that it draws views.
         abilities: What it can do for a view.
         display_modes: The modes that it offers to a view.
@@ -82,6 +83,7 @@ class HostProfile:
     does: str
     answer: str
     client: str
+    app_tools: Literal["auto", "always"] = "auto"
     declares_apps: bool = True
     abilities: tuple[str, ...] = (
         *("serverTools", "serverResources", "message", "updateModelContext", "openLinks"),

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from widgetd.checks.limits import LIMITS
-from widgetd.errors import Finding
+from widgetd.checks.renders import Outcome
+from widgetd.errors import CallError, Finding
 from widgetd.schema.json_values import pointer
 from widgetd.schema.phrase import join_alternatives
 from widgetd.schema.validator import Schema
 from widgetd.text_search import did_you_mean, nearest
 from widgetd.widget.actions import WidgetAction
+from widgetd.widget.actions.question import find_question
 from widgetd.widget.actions.widget_actions import find_template_actions
 from widgetd.widget.definition import Definition
 from widgetd.widget.document import KNOWN, OPTIONAL, READ_BY_MODELS
@@ -126,6 +128,27 @@ def check_described_actions(
             problem=f"the template has no action '{name}'",
             advice=did_you_mean(name, types, otherwise),
         )
+
+
+def check_questions(
+    definition: Definition,
+    outcomes: Iterable[Outcome],
+    elicit_forms: bool,  # noqa: ARG001 - without the setting the rule is skipped
+) -> Iterator[Finding]:
+    """Yield why clients without a view cannot ask the form of a sample as a question (W1620)."""
+    for one in outcomes:
+        try:
+            if one.tree is not None and one.sample.authored:
+                find_question(one.tree, definition.sidecar.sensitive)
+        except CallError as error:
+            problem = error.message.removeprefix("the form cannot be asked as a question: ")
+            yield Finding(
+                code="W1620",
+                path=definition.path,
+                problem=f"clients without a view cannot be asked the form: {problem}",
+                advice="they get the text, and the agent waits for the action as before",
+            )
+            return
 
 
 def check_upstream(

@@ -207,7 +207,11 @@ def _scan_folder(
         # While its parts exist; those of ten thousand widgets would fill the memory.
         if said is not None and only in ("", source.path):
             said[source.path] = check_widget(
-                widget, strict=strict, image_origins=allowed, upstreams=upstreams
+                widget,
+                strict=strict,
+                image_origins=allowed,
+                upstreams=upstreams,
+                elicit_forms=settings.elicit_forms,
             )
             if needs is not None:
                 for need in list_client_needs(widget.schema):

@@ -176,6 +176,7 @@ def build_server(runtime: Runtime, store: Store) -> Server:
         ),
         expose=settings.expose,
         app_tools=settings.app_tools,
+        elicit_forms=settings.elicit_forms,
         list_tokens=settings.list_tokens,
         formats=not settings.hide_formats,
         page_size=settings.page_size,

@@ -361,6 +361,8 @@ async def _call(server: Server, params: Params, stamp: bytes, caller: Caller) ->
 def _calls_plainly(server: Server, caller: Caller, params: Params) -> bool:
     name = params["name"]
     widget = caller.snapshot.widgets.get(name)
+    if server.asks_forms(caller.client) and (widget is not None or name == "render_widget"):
+        return False
     if widget is not None:
         return not server.listings.wants_headers(widget)
     builtin = server.builtin.get(name)

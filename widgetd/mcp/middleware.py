@@ -16,7 +16,15 @@ from mcp_types.methods import validate_client_request
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from widgetd.access.auth import principal_of
-from widgetd.access.principal import CALL, CALLER, READ, Caller, ClientInfo, Principal
+from widgetd.access.principal import (
+    CALL,
+    CALLER,
+    READ,
+    UNNAMED,
+    Caller,
+    ClientInfo,
+    Principal,
+)
 from widgetd.errors import CallError
 from widgetd.mcp import sdk
 from widgetd.mcp.handlers import CALLS, LISTS
@@ -72,6 +80,8 @@ def middleware_of(server: Server, root: Root) -> sdk.Middleware:
             # A notification before the answer to its handshake would confuse a client.
             if method != "initialize":
                 root.clients.join(connection, admitted.principal)
+            elif server.sessions and server.asks_forms(sdk.client_of_handshake(params)):
+                sdk.stream_answers(server.sessions, connection.session_id)
             return answered
 
         # A notification has no answer, so observers do not count it as a call.
@@ -99,7 +109,9 @@ def caller_of(
     )
 
 
-def requirements_of(server: Server, method: str, params: Mapping[str, Any]) -> Requirements | None:
+def requirements_of(
+    server: Server, method: str, params: Mapping[str, Any], client: ClientInfo = UNNAMED
+) -> Requirements | None:
     """Return the conditions for a message; None for methods that are free for all."""
     if method in _FREE or method.startswith("notifications/"):
         return None
@@ -107,7 +119,10 @@ def requirements_of(server: Server, method: str, params: Mapping[str, Any]) -> R
         return Requirements(READ, waits=method == LISTEN)
     name = params.get("name")
     tool = server.builtin.get(name) if isinstance(name, str) else None
-    return Requirements(CALL) if tool is None else Requirements(tool.scope, tool.cost, tool.waits)
+    if tool is None or name == "render_widget":
+        # While a user answers a form, the call only waits.
+        return Requirements(CALL, waits=server.asks_forms(client))
+    return Requirements(tool.scope, tool.cost, tool.waits)
 
 
 async def authorize(
@@ -127,7 +142,8 @@ async def authorize(
     Raises:
         MCPError: The message is not a call, and it is refused.
     """
-    async with _admit(server, requirements_of(server, method, params), caller.principal) as refusal:
+    needs = requirements_of(server, method, params, caller.client)
+    async with _admit(server, needs, caller.principal) as refusal:
         if refusal is not None and method != CALLS:
             raise sdk.protocol_error(refusal)
         admitted = caller.with_denial(refusal)

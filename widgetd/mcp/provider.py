@@ -36,6 +36,7 @@ from widgetd.access.principal import Caller, current_caller, with_prefix
 from widgetd.errors import CallError
 from widgetd.mcp import sdk
 from widgetd.mcp.builtin.table import BuiltinTool
+from widgetd.mcp.elicitation import answer_with_form
 from widgetd.mcp.handlers import call_tool
 from widgetd.mcp.middleware import middleware_of
 from widgetd.mcp.prompts import show_data_prompt
@@ -221,7 +222,7 @@ def add_root(server: Server, mcp: FastMCP, provider: Provider) -> Root:
     return root
 
 
-async def answer_call(server: Server, _context: sdk.Context, params: CallToolRequestParams) -> Any:
+async def answer_call(server: Server, context: sdk.Context, params: CallToolRequestParams) -> Any:
     """Answer `tools/call` before FastMCP looks for a tool of that name.
 
     The SDK drops from the result what the caller's protocol version does not know.
@@ -239,6 +240,8 @@ async def answer_call(server: Server, _context: sdk.Context, params: CallToolReq
             # A client may decline by itself, without having asked its user.
             refusal = CallError("W3006", "this was not confirmed, so nothing was done")
             return {"resultType": "complete", **error_result(refusal).values()}
+    if server.asks_forms(caller.client):
+        return await answer_with_form(server, context, params, caller)
     result = await call_tool(server, params.name, arguments, caller)
     return {"resultType": "complete", **result.values()}
 

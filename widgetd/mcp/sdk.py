@@ -47,6 +47,7 @@ from mcp_types import (
     ElicitResult,
 )
 from mcp_types.version import LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
 from sse_starlette.sse import AppStatus
 
 from widgetd.access.principal import UI_EXTENSION, ClientInfo
@@ -179,19 +180,65 @@ def client_info(connection: Connection) -> ClientInfo:
     info = None if params is None else params.client_info
     extensions = None if capabilities is None else capabilities.extensions
     elicitation = None if capabilities is None else capabilities.elicitation
-    # Legacy elicitation needs a stream; our answers are plain JSON.
     has_rounds = connection.protocol_version in MODERN_PROTOCOL_VERSIONS
+    # The first version with elicitation had no modes: an empty capability means forms.
+    has_forms = elicitation is not None and (
+        elicitation.form is not None or (elicitation.url is None and not has_rounds)
+    )
     return ClientInfo(
         name="" if info is None else info.name,
         version="" if info is None else info.version,
         apps=UI_EXTENSION in (extensions or ()),
-        asks=has_rounds and elicitation is not None and elicitation.form is not None,
+        asks=has_rounds and has_forms,
         protocol=connection.protocol_version,
+        asks_in_call=not has_rounds and has_forms,
     )
+
+
+def client_of_handshake(params: Mapping[str, Any]) -> ClientInfo:
+    """Return the description in an `initialize`, which its connection has only afterwards."""
+    about = params.get("clientInfo"), params.get("capabilities")
+    return client_info(Connection.from_envelope(str(params.get("protocolVersion")), *about))
 
 
 CONFIRMED = "confirmed"
 """Key of the one question before a call: whether to do it."""
+
+
+def ask_form(key: str, message: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answer that makes a modern client ask its user a form, and repeat the call.
+
+    The client repeats `key` with the answer. A `requestState` would be sealed by the SDK with a key
+    of this process, which no other replica has.
+    """
+    params = {"mode": "form", "message": message, "requestedSchema": schema}
+    request = {"method": "elicitation/create", "params": params}
+    return {"resultType": "input_required", "inputRequests": {key: request}}
+
+
+def read_form(params: CallToolRequestParams) -> tuple[str, ElicitResult] | None:
+    """Return the key and the user's answer of a call that is repeated after `ask_form`."""
+    responses = (params.input_responses or {}).items()
+    return next(((key, one) for key, one in responses if isinstance(one, ElicitResult)), None)
+
+
+async def elicit(
+    context: Context, message: str, schema: Mapping[str, Any], timeout_s: float
+) -> ElicitResult | None:
+    """Ask a legacy client's user during a call; None if no answer comes in time."""
+    with anyio.move_on_after(timeout_s):
+        try:
+            return await context.session.elicit_form(message, dict(schema), context.request_id)
+        except (MCPError, ValidationError):
+            return None
+    return None
+
+
+def stream_answers(endpoint: Any, session: str | None) -> None:
+    """Answer calls of a legacy session as streams, on which its client can be asked."""
+    transport = sessions_of(endpoint).get(session or "")
+    if transport is not None:
+        transport.is_json_response_enabled = False
 
 
 def ask_first(question: str) -> dict[str, Any]:

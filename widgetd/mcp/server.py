@@ -53,6 +53,8 @@ class ServerOptions:
         resources: The resources of widgets.
         observers: Receive each call, render and notice.
         anonymous: The principal of requests without a token.
+        elicit_forms: Whether clients without a view are asked the fields of forms.
+        form_s: Time that their users have to answer.
         sessions: Limits on legacy sessions over HTTP.
         journal: The journal of renders in progress.
         builtin: The rows of built-in tools of all toolsets.
@@ -73,6 +75,8 @@ class ServerOptions:
     resources: Resources = field(default_factory=Resources)
     observers: Sequence[Observer] = ()
     anonymous: Principal = LOCAL
+    elicit_forms: bool = False
+    form_s: float = MCP_LIMITS.form_s
     sessions: SessionBounds = field(default_factory=SessionBounds)
     journal: CrashJournal | None = None
     builtin: Sequence[BuiltinTool] = CORE_TOOLS
@@ -120,6 +124,8 @@ class Server:
         self.anonymous = options.anonymous
         self.traced = options.traced
         self.app_tools = options.app_tools
+        self.elicit_forms = options.elicit_forms
+        self.form_s = options.form_s
         self.rendering = Renderer(
             registry, options.policy, store, observers=options.observers, journal=options.journal
         )
@@ -224,6 +230,11 @@ class Server:
     def lists_app_tools(self, client: ClientInfo) -> bool:
         """Return whether the client's list has the tools that only pages call."""
         return self.app_tools == "always" or draws_views(client)
+
+    def asks_forms(self, client: ClientInfo) -> bool:
+        """Return whether a widget's form is asked through the client, which draws no view."""
+        can_ask = client.asks or client.asks_in_call
+        return self.elicit_forms and can_ask and not draws_views(client)
 
     def tools_for(self, principal: Principal, snapshot: Snapshot, *, apps: bool = True) -> Pages:
         """Return the tool list for `principal`; app-only tools are listed only with `apps`."""

@@ -80,16 +80,25 @@ class Renderer:
         ] = WeakKeyDictionary()
 
     async def call(self, widget: Widget, arguments: Mapping[str, Any], caller: Caller) -> Result:
-        """Render `widget` for `caller` and store the render.
+        """Render `widget` for `caller`, store the render and return its result.
 
         Raises:
             CallError: The client is too old, the arguments do not fit, or the template fails on
                 them.
         """
+        return self.result(await self.draw(widget, arguments, caller), caller)
+
+    async def draw(
+        self, widget: Widget, arguments: Mapping[str, Any], caller: Caller
+    ) -> StoredRender:
+        """Render `widget` for `caller` and store the render.
+
+        Raises:
+            CallError: As `call`.
+        """
         self._profile(widget, caller)  # before rendering: a refused call costs nothing
-        owner = caller.principal.name
-        render = await self.render(widget, arguments, caller.snapshot.generation, owner=owner)
-        return self.result(render, caller)
+        owner, generation = caller.principal.name, caller.snapshot.generation
+        return await self.render(widget, arguments, generation, owner=owner)
 
     def result(self, render: StoredRender, caller: Caller, *, is_for_page: bool = False) -> Result:
         """Return the tool result that shows `render` to `caller`.

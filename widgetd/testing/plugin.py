@@ -133,7 +133,7 @@ class WidgetItem(pytest.Item):
     def runtest(self) -> None:
         """Run the case in the browser of the run."""
         runner = self.config.stash[_RUNNER]
-        server = runner.server(self.folder)
+        server = runner.server(self.folder, self.host)
         if not self.case.widget and not self.traced:
             fault = server.registry.current.faults.get(self.path.name)
             raise NotServedError(str(fault or "it is not served"))

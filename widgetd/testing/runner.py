@@ -28,6 +28,7 @@ from widgetd.browser.steps import ask, is_gone, perform
 from widgetd.errors import CallError
 from widgetd.mcp.host_client import HostClient, connect_host
 from widgetd.mcp.server import Server
+from widgetd.settings import Settings
 from widgetd.testing.suite import Case, FileLocation, Step
 from widgetd.testing.widgets import server_over
 
@@ -61,7 +62,7 @@ class Runner:
         self._working_folder = Path.cwd()
         self._portal: BlockingPortal | None = None
         self._chromium = Chromium(flags)
-        self._servers: dict[Path, Server] = {}
+        self._servers: dict[tuple[Path, str], Server] = {}
         self._clients: dict[tuple[Server, HostProfile], HostClient] = {}
         self._shared_stages: dict[tuple[Server, HostProfile | None], Stage] = {}
 
@@ -78,11 +79,13 @@ class Runner:
             self._portal.call(self._chromium.close)
         self._resources.close()
 
-    def server(self, folder: Path) -> Server:
-        """Return a server of the widgets of `folder`, which are read once."""
-        if folder not in self._servers:
-            self._servers[folder] = server_over(folder)
-        return self._servers[folder]
+    def server(self, folder: Path, host: HostProfile | None = None) -> Server:
+        """Return a server of the widgets of `folder`, which are read once, as `host` needs it."""
+        settings = Settings() if host is None else Settings(app_tools=host.app_tools)
+        key = folder, settings.app_tools
+        if key not in self._servers:
+            self._servers[key] = server_over(folder, settings)
+        return self._servers[key]
 
     def client(self, server: Server, host: HostProfile) -> HostClient:
         """Return a host's connection to `server`, which lasts as long as the run."""

@@ -1,0 +1,278 @@
+"""Forms asked by clients without a view, in both eras of the protocol."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+from mcp.client import ClientRequestContext
+from mcp_types import ElicitRequestFormParams, ElicitResult, Implementation
+
+from tests.support.clients import over_stdio
+from tests.support.daemons import PATIENCE_S, serving
+from tests.support.widgets import snapshot_of, widget, widget_file
+from widgetd.catalog.registry import Registry
+from widgetd.mcp import sdk
+from widgetd.mcp.assembly import build
+from widgetd.mcp.server import ServerOptions
+from widgetd.store.contract import Bounds
+from widgetd.store.factory import local_store
+
+ERAS = ("legacy", "auto")
+
+FORM = {
+    "type": "Card",
+    "children": [
+        {
+            "type": "Form",
+            "onSubmitAction": {"type": "task.create", "payload": {"list": "WHO"}},
+            "children": [
+                {"type": "Label", "value": "Title", "fieldName": "task.title"},
+                {"type": "Input", "name": "task.title", "required": True, "defaultValue": "Tea"},
+                {"type": "Input", "name": "count", "inputType": "number", "placeholder": "Count"},
+                {"type": "Checkbox", "name": "urgent", "label": "Urgent", "defaultChecked": True},
+                {
+                    "type": "Select",
+                    "name": "size",
+                    "options": [
+                        {"value": "s", "label": "Small"},
+                        {"value": "l", "label": "Large", "disabled": True},
+                    ],
+                },
+                {"type": "DatePicker", "name": "due", "min": "2026-01-01"},
+                {"type": "Button", "label": "Add", "submit": True},
+            ],
+        }
+    ],
+}
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "task.title": {"type": "string", "title": "Title", "minLength": 1, "default": "Tea"},
+        "count": {"type": "number", "title": "Count"},
+        "urgent": {"type": "boolean", "title": "Urgent", "default": True},
+        "size": {
+            "type": "string",
+            "title": "size",
+            "oneOf": [{"const": "s", "title": "Small"}],
+        },
+        "due": {
+            "type": "string",
+            "title": "due",
+            "description": "from 2026-01-01",
+            "format": "date",
+        },
+    },
+    "required": ["task.title"],
+}
+
+ANSWER: dict[str, Any] = {
+    "task.title": "Glass",
+    "count": 2,
+    "urgent": False,
+    "size": "s",
+    "due": "2026-02-01",
+}
+
+PAYLOAD = {
+    "list": "Ada",
+    "task": {"title": "Glass"},
+    "count": 2,
+    "urgent": False,
+    "size": "s",
+    "due": "2026-02-01",
+}
+
+Answerer = Callable[[ElicitRequestFormParams], ElicitResult]
+
+
+def write_form(folder: Path, *, sidecar: str = "", **changed: Any) -> None:
+    template = json.dumps({**FORM, **changed}).replace('"WHO"', "{{ who | tojson }}")
+    (folder / "Task.widget").write_text(widget_file("Task", template=template))
+    (folder / "Task.widget.toml").write_text(sidecar)
+
+
+def accept(_params: ElicitRequestFormParams) -> ElicitResult:
+    return ElicitResult(action="accept", content=ANSWER)
+
+
+@asynccontextmanager
+async def asking(
+    target: Any, era: str, answerer: Answerer, **options: Any
+) -> AsyncIterator[tuple[Client, list[ElicitRequestFormParams]]]:
+    """A client that answers questions, and what it was asked."""
+    asked: list[ElicitRequestFormParams] = []
+
+    async def answer(context: ClientRequestContext, params: Any) -> ElicitResult:  # noqa: ARG001 - as the client calls it
+        asked.append(params)
+        return answerer(params)
+
+    mode: Any = era
+    async with Client(target, mode=mode, elicitation_callback=answer, **options) as client:
+        yield client, asked
+
+
+async def call(client: Client, tool: str = "task", /, **arguments: Any) -> Any:
+    with anyio.fail_after(PATIENCE_S):
+        return await client.call_tool(tool, arguments or {"who": "Ada"})
+
+
+async def awaited(client: Client, result: Any) -> list[dict[str, Any]]:
+    render_id = result.meta["widgetd/render"]["id"]
+    given = {"render_id": render_id, "timeout_s": 0}
+    answer = await call(client, "await_widget_action", **given)
+    actions: list[dict[str, Any]] = answer.structured_content["actions"]
+    return actions
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_client_asks_the_form_and_the_answer_becomes_its_action(
+    tmp_path: Path, era: str
+) -> None:
+    write_form(tmp_path)
+    async with (
+        serving(tmp_path, elicit_forms=True, at_once=1) as url,
+        asking(url, era, accept) as (client, asked),
+    ):
+        result = await call(client)
+        actions = await awaited(client, result)
+
+    assert [one.requested_schema for one in asked] == [SCHEMA]
+    assert [(one["action"], one["payload"]) for one in actions] == [("task.create", PAYLOAD)]
+    assert "The user answered the form: task.create" in result.content[-1].text
+
+
+async def test_client_over_stdio_is_asked_too(tmp_path: Path) -> None:
+    write_form(tmp_path)
+    target = over_stdio(tmp_path)
+    target.env = {**(target.env or {}), "WIDGETD_ELICIT_FORMS": "true"}
+    async with asking(target, "legacy", accept) as (client, asked):
+        result = await call(client)
+        assert len(asked) == 1
+        assert len(await awaited(client, result)) == 1
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_render_widget_asks_as_the_tool_itself_does(tmp_path: Path, era: str) -> None:
+    write_form(tmp_path)
+    async with (
+        serving(tmp_path, elicit_forms=True) as url,
+        asking(url, era, accept) as (client, asked),
+    ):
+        await call(client, "render_widget", name="task", arguments={"who": "Ada"})
+
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("action", ["decline", "cancel"])
+async def test_decline_is_not_reported_as_the_users_refusal(
+    tmp_path: Path, era: str, action: Any
+) -> None:
+    write_form(tmp_path)
+    async with (
+        serving(tmp_path, elicit_forms=True) as url,
+        asking(url, era, lambda _params: ElicitResult(action=action)) as (client, asked),
+    ):
+        result = await call(client)
+        actions = await awaited(client, result)
+
+    text = " ".join(one.text for one in result.content)
+    assert len(asked) == 1
+    assert actions == []
+    assert "was not answered here" in text
+    assert "refuse" not in text
+    assert not result.is_error
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_answer_that_does_not_fit_is_not_queued(tmp_path: Path, era: str) -> None:
+    write_form(tmp_path)
+    wrong = ElicitResult(action="accept", content={"task.title": ""})
+    async with (
+        serving(tmp_path, elicit_forms=True) as url,
+        asking(url, era, lambda _params: wrong) as (client, _asked),
+    ):
+        result = await call(client)
+        assert await awaited(client, result) == []
+
+    assert "The user's answer to the form was not taken: [W2404]" in result.content[-1].text
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize(
+    ("sidecar", "changed"),
+    [
+        ('sensitive = ["who"]\n', {}),
+        ("", {"children": [{**FORM["children"][0], "children": [  # type: ignore[dict-item]
+            {"type": "Input", "name": "pin", "inputType": "password"}]}]}),
+    ],
+    ids=["sensitive", "password"],
+)  # fmt: skip
+async def test_sensitive_forms_are_never_asked(
+    tmp_path: Path, era: str, sidecar: str, changed: dict[str, Any]
+) -> None:
+    write_form(tmp_path, sidecar=sidecar, **changed)
+    async with (
+        serving(tmp_path, elicit_forms=True) as url,
+        asking(url, era, accept) as (client, asked),
+    ):
+        result = await call(client)
+
+    assert asked == []
+    assert not result.is_error
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_nobody_is_asked_without_the_setting_or_by_a_client_that_draws(
+    tmp_path: Path, era: str
+) -> None:
+    write_form(tmp_path)
+    draws = Implementation(name="claude-ai", version="1")
+    async with serving(tmp_path) as url, asking(url, era, accept) as (client, asked):
+        await call(client)
+        assert asked == []
+    async with (
+        serving(tmp_path, elicit_forms=True) as url,
+        asking(url, era, accept, client_info=draws) as (client, asked),
+    ):
+        await call(client)
+        assert asked == []
+
+
+async def test_question_takes_no_place_of_at_once_and_ends_after_its_deadline() -> None:
+    template = json.dumps(FORM).replace('"WHO"', "{{ who | tojson }}")
+    registry = Registry(snapshot_of(widget("Task", template=template)))
+    options = ServerOptions(elicit_forms=True, form_s=1)
+    server = sdk.lowlevel_of(build(registry, local_store(Bounds(at_once=1)), options).mcp)
+    arrived, answered, results = anyio.Event(), anyio.Event(), list[Any]()
+
+    async def never(context: ClientRequestContext, params: Any) -> ElicitResult:  # noqa: ARG001 - as the client calls it
+        arrived.set()
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    async with (
+        Client(server, mode="legacy", elicitation_callback=never) as client,
+        Client(server, mode="legacy") as other,
+        anyio.create_task_group() as tasks,
+    ):
+
+        async def ask() -> None:
+            results.append(await call(client))
+            answered.set()
+
+        tasks.start_soon(ask)
+        with anyio.fail_after(PATIENCE_S):
+            await arrived.wait()
+            assert not (await call(other)).is_error
+            await answered.wait()
+
+    assert "was not answered here" in results[0].content[-1].text

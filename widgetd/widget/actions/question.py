@@ -1,0 +1,160 @@
+"""A form as a question: a flat schema that clients without a view can ask their users.
+
+Source: MCP specification 2026-07-28, client/elicitation, "Requested Schema": an object of texts,
+numbers, booleans and choices, without nesting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from widgetd.errors import CallError
+from widgetd.widget.actions.fields import FormField, find_field
+from widgetd.widget.actions.tree_actions import Trigger, iterate_triggers
+from widgetd.widget.components.traits import get_traits
+from widgetd.widget.limits import LIMITS
+
+_FORMATS = {"email": "email", "iri": "uri"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """The one form of a tree, as a question.
+
+    Attributes:
+        trigger: What submits the form.
+        schema: The schema of an answer; its properties have the names of the form's fields.
+    """
+
+    trigger: Trigger
+    schema: Mapping[str, Any]
+
+    def payload(self, answer: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the payload that the form would send for `answer`."""
+        payload: dict[str, Any] = {}
+        for field in self.trigger.sent_fields:
+            value = answer.get(field.name)
+            if value is None:
+                continue
+            inner = payload
+            for part in field.path[:-1]:
+                inner = inner.setdefault(part, {})
+            inner[field.path[-1]] = value
+        return {**payload, **self.trigger.payload}
+
+
+def find_question(tree: Mapping[str, Any], sensitive: Collection[str] = ()) -> Question | None:
+    """Return the form of `tree` as a question; None if it has none that the server handles.
+
+    Raises:
+        CallError: A question cannot express the form, or must not (W2012).
+    """
+    submits = {
+        (one.type, repr(one.payload), one.group): one
+        for one in iterate_triggers(tree)
+        if one.submits and one.handler == "server" and one.sent_fields
+    }
+    if not submits:
+        return None
+    (trigger, *others) = submits.values()
+    if others:
+        raise _inexpressible("it can be submitted in several ways")
+    if sensitive or any(one.secret for one in trigger.fields):
+        raise _inexpressible("it has sensitive fields, which are for the page alone")
+    if len(trigger.sent_fields) > LIMITS.question_fields:
+        raise _inexpressible(f"it has more than {LIMITS.question_fields} fields")
+    components: dict[str, Mapping[str, Any]] = {}
+    labels: dict[str, str] = {}
+    for node in _iterate_nodes(tree):
+        if node.get("type") == "Label" and isinstance(node.get("fieldName"), str):
+            labels[node["fieldName"]] = str(node.get("value", ""))
+        if (field := find_field(node)) is not None:
+            components[field.name] = _control(node)
+    properties = {
+        one.name: _property(one, components[one.name], labels.get(one.name, ""))
+        for one in trigger.sent_fields
+    }
+    needed = [
+        one.name
+        for one in trigger.sent_fields
+        if one.required or components[one.name].get("required") is True
+    ]
+    required = {"required": needed} if needed else {}
+    return Question(
+        trigger=trigger, schema={"type": "object", "properties": properties, **required}
+    )
+
+
+def _property(field: FormField, component: Mapping[str, Any], label: str) -> dict[str, Any]:
+    """Return the schema of one field.
+
+    Raises:
+        CallError: There is no keyword for what the field takes (W2012).
+    """
+    placeholder = str(component.get("placeholder") or "")
+    title = label or component.get("label") or component.get("ariaLabel") or placeholder
+    about: dict[str, Any] = {"title": str(title or field.path[-1])}
+    if placeholder and placeholder != about["title"]:
+        about["description"] = placeholder
+    default = component.get("defaultChecked", component.get("defaultValue"))
+    match field.kind:
+        case "boolean":
+            return {"type": "boolean", **about, "default": default is True}
+        case "number":
+            return {"type": "number", **about, **_default(default, (int, float))}
+        case "any":
+            raise _inexpressible(f"several fields are called '{field.name}'")
+    if get_traits(component).field in ("select", "radio"):
+        choices = {
+            str(one["value"]): str(one.get("label") or one["value"])
+            for one in component.get("options", ())
+            if isinstance(one, dict) and one.get("value") in (field.choices or ())
+        }
+        if not choices or len(choices) > LIMITS.question_choices:
+            problem = f"'{field.name}' has {len(choices) or 'no'} choices"
+            raise _inexpressible(problem)
+        known = default if default in choices else None
+        one_of = [{"const": value, "title": name} for value, name in choices.items()]
+        return {"type": "string", **about, "oneOf": one_of, **_default(known, (str,))}
+    rules = field.rules or {}
+    if get_traits(component).field == "date":
+        bounds = [
+            f"{word} {component[name]}"
+            for word, name in (("from", "min"), ("until", "max"))
+            if isinstance(component.get(name), str)
+        ]
+        about |= {"description": " ".join(bounds)} if bounds else {}
+        return {"type": "string", **about, "format": "date", **_default(default, (str,))}
+    if "pattern" in rules:
+        raise _inexpressible(f"'{field.name}' has a pattern")
+    shape = {"format": _FORMATS[rules["format"]]} if "format" in rules else {}
+    least = {"minLength": 1} if field.required else {}
+    return {"type": "string", **about, **shape, **least, **_default(default or None, (str,))}
+
+
+def _default(value: object, kinds: tuple[type, ...]) -> dict[str, Any]:
+    return {"default": value} if isinstance(value, kinds) else {}
+
+
+def _control(node: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a field's component; of a text that can be edited, its control."""
+    editable = node.get("editable")
+    if not isinstance(editable, Mapping):
+        return node
+    return {"defaultValue": node.get("value"), **editable, "type": "Textarea"}
+
+
+def _iterate_nodes(tree: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        children = node.get("children")
+        listed = children if isinstance(children, list) else [children]
+        waiting.extend(one for one in listed if isinstance(one, dict))
+
+
+def _inexpressible(why: str) -> CallError:
+    return CallError("W2012", f"the form cannot be asked as a question: {why}")
