@@ -125,14 +125,14 @@ class Login:
         """Count a refusal and return its status, `WWW-Authenticate` challenge and sentence."""
         self.refused[reason] += 1
         status, error, sentence = _SAYS[reason]
-        said = {"realm": "widgetd"}
+        parameters = {"realm": "widgetd"}
         if error:
-            said |= {"error": error, "error_description": sentence}
+            parameters |= {"error": error, "error_description": sentence}
         if self._metadata:
-            said |= {"scope": " ".join(scopes), "resource_metadata": self._metadata}
+            parameters |= {"scope": " ".join(scopes), "resource_metadata": self._metadata}
         return (
             status,
-            "Bearer " + ", ".join(f'{key}="{text}"' for key, text in said.items()),
+            "Bearer " + ", ".join(f'{key}="{text}"' for key, text in parameters.items()),
             sentence,
         )
 
@@ -189,9 +189,9 @@ class Access(TokenVerifier):
             _log.warning("tokens.refused", problem=error.problem, advice=error.advice)
             return
         _log.info("tokens.loaded", tokens=len(self._grants))
-        taken = frozenset(before).difference(self._grants)
-        for revoked in self._watching if taken else ():
-            revoked(taken)
+        removed = frozenset(before).difference(self._grants)
+        for revoked in self._watching if removed else ():
+            revoked(removed)
 
     def set_base_url(self, base_url: str) -> None:
         """Set the URL by which clients know this daemon, which enables login."""

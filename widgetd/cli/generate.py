@@ -181,8 +181,8 @@ def _claude_desktop(url: str, bearer: str) -> str:
         # A space within an argument does not survive on Windows.
         args += ["--header", "Authorization:${AUTHORIZATION}"]
     command = {"command": "npx", "args": args}
-    said = {**command, "env": {"AUTHORIZATION": bearer}} if bearer else command
-    return _show_file("claude_desktop_config.json", {"mcpServers": {"widgetd": said}})
+    server = {**command, "env": {"AUTHORIZATION": bearer}} if bearer else command
+    return _show_file("claude_desktop_config.json", {"mcpServers": {"widgetd": server}})
 
 
 def _claude_code(url: str, bearer: str) -> str:

@@ -116,8 +116,8 @@ def new(
         raise ConfigError("W0002", "--template and --jsx exclude each other", "take one of them")
     file, view, sample, sidecar = _copy_bundled(from_, name) if from_ else _fill_template(name)
     if not template:
-        said = {"schema": file["jsonSchema"], "sample": sample}
-        parts = [f"const {key} = {_pretty(value)};" for key, value in said.items()]
+        constants = {"schema": file["jsonSchema"], "sample": sample}
+        parts = [f"const {key} = {_pretty(value)};" for key, value in constants.items()]
         text = "\n\n".join([*parts, view]) + "\n"
     else:
         text = _pretty(file) + "\n"
@@ -183,9 +183,9 @@ def _copy_bundled(tool: str, name: str) -> _NewWidget:
     content = {"$schema": f"./{SCHEMAS}/widget.json", **definition.document.content}
     content["name"] = name
     content.pop("encodedWidget", None)
-    said = "\n".join([f"#:schema ./{SCHEMAS}/sidecar.json", *kept])
+    head = "\n".join([f"#:schema ./{SCHEMAS}/sidecar.json", *kept])
     sample = widgets[tool].example
-    return content, definition.view.strip(), sample, f"{said}{table}{rest}"
+    return content, definition.view.strip(), sample, f"{head}{table}{rest}"
 
 
 def schema(what: Literal["widget", "sidecar", "settings", "test"]) -> int:

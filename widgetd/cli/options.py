@@ -74,11 +74,11 @@ def settle_flags(
 ) -> Settled:
     """Settle all settings from flags, environment and the settings file; `fixed` wins over all."""
     # A flag may hold several words with commas, as a variable does.
-    said = {
+    given = {
         name: ",".join(value) if isinstance(value, list) else value
         for name, value in vars(flags).items()
     }
-    return settle({"dir": dir, **said, **fixed}, os.environ, config)
+    return settle({"dir": dir, **given, **fixed}, os.environ, config)
 
 
 def load_snapshot(dir: Path | None) -> Snapshot:

@@ -64,21 +64,23 @@ def settle_dev(dir: Path | None, flags: Flags, **fixed: bool) -> Settings:  # ty
     Files may be dropped if only this machine reaches the gallery, except into the bundled folder.
     """
     fixed["gallery"] = True
-    said = settle_flags(dir, flags, fixed=fixed)
-    own_folder = said.settings.host in LOOPBACK and folder_of(said.settings) != bundled_folder()
+    settled = settle_flags(dir, flags, fixed=fixed)
+    own_folder = (
+        settled.settings.host in LOOPBACK and folder_of(settled.settings) != bundled_folder()
+    )
     toolsets: tuple[str, ...] = DEV_TOOLSETS
     try:
         demand_browser("pictures")
     except ConfigError as error:
         toolsets = tuple(one for one in DEV_TOOLSETS if one != "pictures")
-        if said.origins["toolset"] == "default":
+        if settled.origins["toolset"] == "default":
             print(f"widgetd: {error}; until then there are none", file=sys.stderr)
     try:
-        require_files_outside(said.settings, folder_of(said.settings))
+        require_files_outside(settled.settings, folder_of(settled.settings))
     except ConfigError as error:
         print(f"widgetd: {error}; `widgetd serve` refuses it", file=sys.stderr)
     usual = {"toolset": toolsets, "sample_images": True, "allow_upload": own_folder}
-    own = {name: value for name, value in usual.items() if said.origins[name] == "default"}
+    own = {name: value for name, value in usual.items() if settled.origins[name] == "default"}
     return settle_flags(dir, flags, fixed={**fixed, **own}).settings
 
 

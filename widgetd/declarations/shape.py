@@ -151,9 +151,9 @@ class Shaper:
         fields = []
         for key, held_to in collect_properties(self._document, schema).items():
             telling = next((one for one in held_to if one is not True), True)
-            said = telling.get("description", "") if isinstance(telling, Mapping) else ""
+            description = telling.get("description", "") if isinstance(telling, Mapping) else ""
             shape = self.shape(telling, name + _camel(key))
-            fields.append(Field(key, shape, key in needed, str(said)))
+            fields.append(Field(key, shape, key in needed, str(description)))
         self.records[name] = Record(name, tuple(fields))
         return Named(name)
 

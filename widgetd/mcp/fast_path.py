@@ -131,10 +131,10 @@ class FastPath:
 
     async def __call__(self, scope: sdk.Scope, receive: sdk.Receive, send: sdk.Send) -> None:
         """Answer a request or pass it on unchanged."""
-        taken: list[sdk.Message] = []
-        request = await self._receive(scope, receive, taken)
+        messages: list[sdk.Message] = []
+        request = await self._receive(scope, receive, messages)
         if request is None:
-            await self.app(scope, sdk.replay(taken, receive) if taken else receive, send)
+            await self.app(scope, sdk.replay(messages, receive) if messages else receive, send)
             return
         self.answered += 1
         try:
@@ -163,9 +163,9 @@ class FastPath:
         await send({"type": "http.response.body"})
 
     async def _receive(
-        self, scope: sdk.Scope, receive: sdk.Receive, taken: list[sdk.Message]
+        self, scope: sdk.Scope, receive: sdk.Receive, messages: list[sdk.Message]
     ) -> Request | None:
-        """Return the request if it is plain and valid; append each received message to `taken`."""
+        """Return the request if it is plain and valid; append what is received to `messages`."""
         if scope.get("path") != self._path or scope["method"] != "POST":
             return None
         headers = dict(scope["headers"])
@@ -174,8 +174,8 @@ class FastPath:
         user = await self._user(scope, headers)
         if user is UNKNOWN:
             return None
-        taken += await sdk.receive_body(receive, LIMITS.fast_request_bytes)
-        return self._read(user, headers, taken)
+        messages += await sdk.receive_body(receive, LIMITS.fast_request_bytes)
+        return self._read(user, headers, messages)
 
     async def _user(self, scope: sdk.Scope, headers: Mapping[bytes, bytes]) -> object:
         """Return the request's user, None if no token is needed, `UNKNOWN` if the app decides."""
@@ -193,13 +193,13 @@ class FastPath:
         return UNKNOWN if user is None or steps_up(user) else user
 
     def _read(
-        self, user: object, headers: Mapping[bytes, bytes], taken: Sequence[sdk.Message]
+        self, user: object, headers: Mapping[bytes, bytes], messages: Sequence[sdk.Message]
     ) -> Request | None:
         """Parse the request; None if anything about it is unusual."""
-        if taken[-1]["type"] != "http.request":
+        if messages[-1]["type"] != "http.request":
             return None
         try:
-            message = parse_plain(b"".join([one.get("body", b"") for one in taken]))
+            message = parse_plain(b"".join([one.get("body", b"") for one in messages]))
         except NotJsonError:
             return None
         if type(message) is not dict or not message.keys() <= _KEYS:
@@ -243,8 +243,8 @@ class FastPath:
         # A name that begins so may be an encoded one.
         if method.named and (named != params[method.named] or named.startswith("=?")):
             return None
-        said = orjson.dumps([meta.get(key) for key in _ENVELOPE])
-        client = self._clients.get(said)
+        envelope = orjson.dumps([meta.get(key) for key in _ENVELOPE])
+        client = self._clients.get(envelope)
         if client is None:
             try:
                 validate_client_request(name, version, params)
@@ -252,8 +252,8 @@ class FastPath:
                 return None
             about = meta.get(CLIENT_INFO_META_KEY), meta[CLIENT_CAPABILITIES_META_KEY]
             client = sdk.client_info(Connection.from_envelope(version, *about))
-            if len(said) <= LIMITS.cached_client_bytes:
-                _remember(self._clients, said, client)
+            if len(envelope) <= LIMITS.cached_client_bytes:
+                _remember(self._clients, envelope, client)
         return client
 
     def _legacy(self, version: str, session: str, user: object) -> ClientInfo | None:
@@ -278,8 +278,8 @@ class FastPath:
                     server, caller, answering, method=request.method, params=params
                 )
             except MCPError as error:
-                said = error.error.model_dump(exclude_none=True)
-                return _response(request.id, b"error", orjson.dumps(said))
+                content = error.error.model_dump(exclude_none=True)
+                return _response(request.id, b"error", orjson.dumps(content))
         # The JSON of a list is cached, so the stamp is appended.
         if method.caches and stamp:
             tail = (

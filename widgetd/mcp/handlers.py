@@ -32,8 +32,8 @@ async def call_tool(
         return await server.call(name, arguments, caller)
     except Exception:  # noqa: BLE001 - the boundary of one call: no other may fail with it
         _log.exception("call.crashed", tool=name)
-        said = to_json([text_block(f"Error calling tool '{name}'")])
-        return Result(content=said, is_error=True)
+        content = to_json([text_block(f"Error calling tool '{name}'")])
+        return Result(content=content, is_error=True)
 
 
 def read_resource(server: Server, caller: Caller, uri: str) -> dict[str, Any] | None:

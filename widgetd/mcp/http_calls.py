@@ -92,11 +92,11 @@ async def _authorize_and_answer(
                 raise admitted.denied
             return {"structuredContent": await rendered(admitted)}
         except CallError as error:
-            said = failure(error).wire()
+            problem = failure(error).wire()
             return {
                 "isError": True,
-                "structuredContent": {"error": said},
-                "_meta": {"widgetd/error": said},
+                "structuredContent": {"error": problem},
+                "_meta": {"widgetd/error": problem},
             }
 
     caller = caller_for(server, principal_of(user, server.anonymous))

@@ -38,9 +38,9 @@ class Challenges:
         reason: Reason | None = reason_of(scope) if principal is None else None
         asked: Collection[str] = USUAL
         if principal is not None and steps_up(user) and scope["method"] == "POST":
-            taken = await sdk.receive_body(receive, LIMITS.challenged_bytes)
-            receive = sdk.replay(taken, receive)
-            needed = self._required_scope(b"".join([one.get("body", b"") for one in taken]))
+            messages = await sdk.receive_body(receive, LIMITS.challenged_bytes)
+            receive = sdk.replay(messages, receive)
+            needed = self._required_scope(b"".join([one.get("body", b"") for one in messages]))
             if needed is not None and needed not in principal.scopes:
                 # Hosts request exactly the scopes named here, so name the granted ones too.
                 reason, asked = "no_scope", sorted({needed, *principal.scopes})
@@ -67,7 +67,7 @@ class Challenges:
 
 def reason_of(scope: sdk.Scope) -> Reason:
     """Return why an unauthenticated request is refused."""
-    said = dict(scope["headers"]).get(b"authorization", b"")
+    authorization = dict(scope["headers"]).get(b"authorization", b"")
     # A browser sends its token as a password.
-    sent = said.lower().startswith((b"bearer ", b"basic "))
+    sent = authorization.lower().startswith((b"bearer ", b"basic "))
     return "unknown_token" if sent else "no_token"

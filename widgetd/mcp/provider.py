@@ -123,16 +123,16 @@ class WidgetProvider(sdk.MountedProvider):
         """Return a built-in tool as a FastMCP tool."""
         return self._tool(tool.entry_fields)
 
-    def _tool(self, said: Mapping[str, Any]) -> ServedTool:
+    def _tool(self, entry: Mapping[str, Any]) -> ServedTool:
         return ServedTool(
-            partial(self._call, said["name"]),
-            name=said["name"],
-            title=said["title"],
-            description=said["description"],
-            parameters=dict(said["inputSchema"]),
-            annotations=dict(said["annotations"]),
-            icons=said.get("icons") or None,
-            meta=said["_meta"],
+            partial(self._call, entry["name"]),
+            name=entry["name"],
+            title=entry["title"],
+            description=entry["description"],
+            parameters=dict(entry["inputSchema"]),
+            annotations=dict(entry["annotations"]),
+            icons=entry.get("icons") or None,
+            meta=entry["_meta"],
         )
 
     async def _call(self, name: str, arguments: Mapping[str, Any]) -> Result:
@@ -142,9 +142,9 @@ class WidgetProvider(sdk.MountedProvider):
         server, caller = self._server, self._caller
         shown = server.listings.listed_widgets(caller.snapshot).values()
         apps = server.lists_app_tools(caller.client)
-        told = server.builtin.listed_for(caller.principal.scopes, apps=apps)
+        listed = server.builtin.listed_for(caller.principal.scopes, apps=apps)
         tools = (
-            *(self.tool_of_builtin(one) for one in server.builtin.values() if one.name in told),
+            *(self.tool_of_builtin(one) for one in server.builtin.values() if one.name in listed),
             *map(self.tool_of_widget, shown),
         )
         return (

@@ -150,13 +150,13 @@ class Resources:
         """Yield the resources that belong to no single widget."""
         types = [
             {
-                "uiType": said.ui_type,
+                "uiType": metadata.ui_type,
                 "widget": tool,
-                "component": said.ui_metadata.component,
-                "version": said.ui_metadata.version,
-                "deprecated": bool(said.ui_metadata.deprecated),
+                "component": metadata.ui_metadata.component,
+                "version": metadata.ui_metadata.version,
+                "deprecated": bool(metadata.ui_metadata.deprecated),
             }
-            for tool, said in ((tool, ui(widget)) for tool, widget in snapshot.widgets.items())
+            for tool, metadata in ((tool, ui(widget)) for tool, widget in snapshot.widgets.items())
         ]
         yield ServedResource(UI_TYPES, name="ui_types", mime_type=JSON, content=json_text(types))
         yield ServedResource(

@@ -316,10 +316,10 @@ def replay(messages: Sequence[Message], receive: Receive) -> Receive:
 
 
 async def respond(
-    send: Send, status: int, said: object, headers: Sequence[tuple[bytes, bytes]] = ()
+    send: Send, status: int, content: object, headers: Sequence[tuple[bytes, bytes]] = ()
 ) -> None:
     """Answer a request with JSON."""
-    body = orjson.dumps(said)
+    body = orjson.dumps(content)
     length = (b"content-length", b"%d" % len(body))
     headers = [(b"content-type", b"application/json"), length, *headers]
     await send({"type": "http.response.start", "status": status, "headers": headers})
@@ -328,8 +328,8 @@ async def respond(
 
 async def authenticate(auth: TokenVerifier, header: bytes) -> AuthenticatedUser | None:
     """Return the user of an `Authorization` header's bearer token, as the HTTP layer does."""
-    said = SimpleNamespace(headers={"authorization": header.decode("latin-1")})
-    found = await BearerAuthBackend(auth).authenticate(cast("Any", said))
+    connection = SimpleNamespace(headers={"authorization": header.decode("latin-1")})
+    found = await BearerAuthBackend(auth).authenticate(cast("Any", connection))
     return None if found is None else found[1]
 
 

@@ -190,6 +190,6 @@ def _less(counter: Counter[str], name: str) -> None:
 
 async def _refuse(send: sdk.Send, status: int, error: CallError) -> None:
     """Answer with a JSON-RPC error outside a session."""
-    said = {"code": sdk.SERVER_ERROR, "message": f"[{error.code}] {error.message}"}
+    problem = {"code": sdk.SERVER_ERROR, "message": f"[{error.code}] {error.message}"}
     headers = [(b"retry-after", b"%d" % ceil(error.retry_after_s or 1))]  # whole seconds
-    await sdk.respond(send, status, {"jsonrpc": "2.0", "id": None, "error": said}, headers)
+    await sdk.respond(send, status, {"jsonrpc": "2.0", "id": None, "error": problem}, headers)

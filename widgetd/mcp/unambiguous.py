@@ -40,8 +40,8 @@ class DuplicateKeyGuard:
         try:
             await self.app(scope, receive_checked, send)
         except CallError as error:
-            said = {"code": _INVALID_REQUEST, "message": f"[{error.code}] {error.message}"}
-            await sdk.respond(send, 400, {"jsonrpc": "2.0", "id": None, "error": said})
+            error_object = {"code": _INVALID_REQUEST, "message": f"[{error.code}] {error.message}"}
+            await sdk.respond(send, 400, {"jsonrpc": "2.0", "id": None, "error": error_object})
 
 
 def reject_duplicate_keys(line: bytes) -> bytes:
@@ -59,8 +59,8 @@ def reject_duplicate_keys(line: bytes) -> bytes:
         return line  # the SDK refuses what is not JSON
     if not isinstance(message, dict) or "method" not in message or "id" not in message:
         return b"\n"  # a notification has no answer
-    said = {"jsonrpc": "2.0", "id": message["id"], "method": f"[W2009] {_stands_twice(twice)}"}
-    return json.dumps(said).encode() + b"\n"
+    request = {"jsonrpc": "2.0", "id": message["id"], "method": f"[W2009] {_stands_twice(twice)}"}
+    return json.dumps(request).encode() + b"\n"
 
 
 def _stands_twice(key: str) -> str:

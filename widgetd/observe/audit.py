@@ -72,8 +72,8 @@ class Audit:
             asyncio.get_running_loop().call_soon(self._queue_records)
 
     def _queue_records(self) -> None:
-        told, self._records = self._records, []
-        for call in told:
+        records, self._records = self._records, []
+        for call in records:
             widget = call.widget
             self._add(
                 _line(
@@ -233,6 +233,6 @@ def _size(value: Mapping[str, Any] | bytes) -> int:
         return len(json.dumps(value, default=str))
 
 
-def _line(**said: Any) -> bytes:
+def _line(**fields: Any) -> bytes:
     at = datetime.now(UTC).isoformat(timespec="milliseconds")
-    return orjson.dumps({"at": at, **said}, option=orjson.OPT_APPEND_NEWLINE)
+    return orjson.dumps({"at": at, **fields}, option=orjson.OPT_APPEND_NEWLINE)

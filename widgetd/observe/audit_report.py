@@ -29,9 +29,10 @@ def read_calls(path: Path) -> Iterator[Row]:
         with file.open("rb") as lines:
             for line in lines:
                 with suppress(orjson.JSONDecodeError):
-                    said = orjson.loads(line)
-                    if isinstance(said, dict) and said.get("event") == "call" and _is_whole(said):
-                        yield said
+                    record = orjson.loads(line)
+                    is_call = isinstance(record, dict) and record.get("event") == "call"
+                    if is_call and _is_whole(record):
+                        yield record
 
 
 def _is_whole(call: Row) -> bool:
@@ -73,11 +74,11 @@ def errors(calls: Iterable[Row]) -> list[Row]:
 
 def slow(calls: Iterable[Row]) -> list[Row]:
     """Return the slowest widgets: `[{"widget", "calls", "p50_ms", "p99_ms", "most_ms"}]`."""
-    taken: defaultdict[str, list[float]] = defaultdict(list)
+    durations_ms: defaultdict[str, list[float]] = defaultdict(list)
     for call in calls:
-        taken[_name(call)].append(call["ms"])
+        durations_ms[_name(call)].append(call["ms"])
     rows: list[Row] = []
-    for name, unsorted in taken.items():
+    for name, unsorted in durations_ms.items():
         ms = sorted(unsorted)
         p50, p99 = ms[len(ms) // 2], ms[len(ms) * 99 // 100]
         rows.append(

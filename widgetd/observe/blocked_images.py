@@ -23,23 +23,23 @@ class BlockedImages:
 
     def __init__(self, allowed: Collection[str]) -> None:
         self._allowed = allowed
-        self._said: WeakKeyDictionary[Widget, set[str]] = WeakKeyDictionary()
+        self._reported: WeakKeyDictionary[Widget, set[str]] = WeakKeyDictionary()
 
     def on_call(self, call: CallRecord) -> None:
         """Log the blocked origins of a result."""
         widget, answer = call.widget, call.answer
         if widget is None or not isinstance(answer, bytes):
             return
-        said = self._said.get(widget, set())
-        origins = find_image_origins(answer) - said
+        reported = self._reported.get(widget, set())
+        origins = find_image_origins(answer) - reported
         if not origins:
             return
         for origin in find_blocked(origins, {*widget.definition.image_origins, *self._allowed}):
-            if len(said) == LIMITS.blocked_origins:
+            if len(reported) == LIMITS.blocked_origins:
                 break
             _log.warning("image.blocked", widget=widget.tool, origin=origin, setting="image_origin")
-            said.add(origin)
-        self._said[widget] = said
+            reported.add(origin)
+        self._reported[widget] = reported
 
     def on_render(self, widget: Widget, steps: int) -> None:
         """Ignore renders."""

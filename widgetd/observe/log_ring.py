@@ -65,16 +65,16 @@ class LogRing:
         self._process = secrets.token_hex(4)
         self.bytes_kept = 0
 
-    def __call__(self, _logger: object, method: str, said: Mapping[str, Any]) -> Mapping[str, Any]:
+    def __call__(self, _logger: object, method: str, event: Mapping[str, Any]) -> Mapping[str, Any]:
         """Store the event and pass it on unchanged."""
-        at = str(said.get("timestamp", ""))
+        at = str(event.get("timestamp", ""))
         fields = {
             "at": at,
-            "level": said.get("level", method),
-            "event": said.get("event", ""),
+            "level": event.get("level", method),
+            "event": event.get("event", ""),
             **{
                 name: _redact(value)
-                for name, value in said.items()
+                for name, value in event.items()
                 if name not in {"timestamp", "level", "event"} | _FOREIGN_WORDS
                 and not name.startswith("_")
             },
@@ -86,7 +86,7 @@ class LogRing:
             self.bytes_kept += len(line)
             while len(self._events) > self._most_events or self.bytes_kept > self._most_bytes:
                 self.bytes_kept -= len(self._events.popleft().line)
-        return said
+        return event
 
     def __len__(self) -> int:
         return len(self._events)
@@ -105,12 +105,12 @@ class LogRing:
         oldest = events[0].number if events else self._number + 1
         number = 0
         if cursor:
-            process, _, said = cursor.partition(".")
-            is_number = said.isdecimal() and len(said) <= len(str(self._number))
-            if process != self._process or not is_number or int(said) > self._number:
+            process, _, digits = cursor.partition(".")
+            is_number = digits.isdecimal() and len(digits) <= len(str(self._number))
+            if process != self._process or not is_number or int(digits) > self._number:
                 problem = f"'{cursor[:40]}' is no cursor of this process; leave 'after' out"
                 raise CallError("W3102", problem, path="after")
-            number = int(said)
+            number = int(digits)
         dropped = max(oldest - number - 1, 0) if cursor else 0
         return islice(events, max(number - oldest + 1, 0), None), dropped
 

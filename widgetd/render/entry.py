@@ -49,11 +49,11 @@ HEADER_ANNOTATION = b'"x-mcp-header"'
 """The key of a schema that asks clients to repeat an argument in an HTTP header."""
 
 
-def entry(said: Mapping[str, Any]) -> bytes:
+def entry(fields: Mapping[str, Any]) -> bytes:
     """Encode a list entry: `{"name": ..., "title": ..., "inputSchema": {...}, ...}`."""
-    schema = {key: value for key, value in said["inputSchema"].items() if value is not None}
-    kept = {key: said[key] for key in sorted(said) if said[key] not in ({}, [])}
-    listed = {**kept, "inputSchema": schema}
+    schema = {key: value for key, value in fields["inputSchema"].items() if value is not None}
+    shown = {key: fields[key] for key in sorted(fields) if fields[key] not in ({}, [])}
+    listed = {**shown, "inputSchema": schema}
     # Copied, because orjson's result keeps its oversized buffer.
     return bytes(memoryview(orjson.dumps(listed, default=dict)))
 
@@ -94,9 +94,9 @@ def tool_entry(
                 advice="give the widget another name",
             )
         )
-    said = entry_fields(widget, has_view=has_view, formats=formats)
-    schema = said["inputSchema"]
-    made = entry({**said, "title": said["title"] or definition.tool.replace("_", " ").title()})
+    fields = entry_fields(widget, has_view=has_view, formats=formats)
+    schema = fields["inputSchema"]
+    made = entry({**fields, "title": fields["title"] or definition.tool.replace("_", " ").title()})
     if HEADER_ANNOTATION in made:
         # Imported late: it costs a command half a second, and few schemas have headers.
         from mcp.shared.inbound import find_invalid_x_mcp_header  # noqa: PLC0415 - see above

@@ -88,19 +88,19 @@ def response(result: ClientResult | Mapping[str, Any]) -> Response:
     """
     if isinstance(result, Mapping):
         result = CallToolResult.model_validate(result)
-    said = Envelope.model_validate(result.meta or {})
+    envelope = Envelope.model_validate(result.meta or {})
     text = "\n".join(block.text for block in result.content if isinstance(block, TextContent))
-    if said.error is not None:
-        return Failed(text=text, error=said.error)
-    if said.ui is None or said.render is None:
+    if envelope.error is not None:
+        return Failed(text=text, error=envelope.error)
+    if envelope.ui is None or envelope.render is None:
         raise ValueError("the result shows no widget; it is not one of a widget's tool")
     link = next((block.uri for block in result.content if isinstance(block, ResourceLink)), None)
-    has_facts = said.widget is not None or link is not None
+    has_facts = envelope.widget is not None or link is not None
     return Shown(
         text=text,
-        ui=said.ui,
-        render=said.render,
-        tree=said.widget if has_facts else result.structured_content,
+        ui=envelope.ui,
+        render=envelope.render,
+        tree=envelope.widget if has_facts else result.structured_content,
         facts=Facts.model_validate(result.structured_content) if has_facts else None,
         link=link,
     )

@@ -78,9 +78,9 @@ def compile_validator(schema: dict[str, Json]) -> IsValid:
         raise error_at("W1201", pointer(*path), complaint, advice) from None
 
 
-def _build_type_error(at: str, said: Json) -> WidgetError:
-    named = said if isinstance(said, list) else [said]
-    wrong = next((name for name in named if not isinstance(name, str) or name not in TYPES), said)
+def _build_type_error(at: str, written: Json) -> WidgetError:
+    names = written if isinstance(written, list) else [written]
+    wrong = next((one for one in names if not isinstance(one, str) or one not in TYPES), written)
     meant = nearest(wrong, tuple(TYPES)) if isinstance(wrong, str) else None
     advice = f"did you mean '{meant}'?" if meant else f"write one of {', '.join(TYPES)}"
     problem = (

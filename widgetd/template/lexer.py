@@ -115,25 +115,25 @@ class _Tokenizer:
         brackets: list[str] = []
         while match := (_WITHIN_BRACKETS if brackets else pattern).match(text, at):
             kind = match.lastindex or END
-            said = match[kind]
+            lexeme = match[kind]
             start, at = match.start(kind), match.end()
             if kind == OPERATOR:
-                found.append(_token(Token, (start, operators[said], said)))
-                if said in _CLOSERS:
-                    brackets.append(_CLOSERS[said])
-                elif said in _CLOSING and (not brackets or brackets.pop() != said):
+                found.append(_token(Token, (start, operators[lexeme], lexeme)))
+                if lexeme in _CLOSERS:
+                    brackets.append(_CLOSERS[lexeme])
+                elif lexeme in _CLOSING and (not brackets or brackets.pop() != lexeme):
                     return False
             elif kind == NAME:
-                found.append(_token(Token, (start, "name", said)))
+                found.append(_token(Token, (start, "name", lexeme)))
             elif kind == TEXT:
-                value = _unescape(said[1:-1])
+                value = _unescape(lexeme[1:-1])
                 if value is None:
                     return False
                 found.append(_token(Token, (start, "string", value)))
             elif kind == INTEGER:
-                found.append(_token(Token, (start, "integer", int(said))))
+                found.append(_token(Token, (start, "integer", int(lexeme))))
             else:
-                found.append(_token(Token, (start, end, said)))
+                found.append(_token(Token, (start, end, lexeme)))
                 self._at = at
                 return True
         return False
@@ -142,11 +142,11 @@ class _Tokenizer:
 _ESCAPE = compile_pattern(r"""\\(?:(?P<beyond>[4-7][0-7]{2})|(?P<known>[\\\n'"abfnrtvxuUN0-7]))?""")
 
 
-def _unescape(said: str) -> str | None:
-    if "\\" not in said:
-        return said
+def _unescape(lexeme: str) -> str | None:
+    if "\\" not in lexeme:
+        return lexeme
     try:
-        escaped = said.encode("ascii", "backslashreplace").decode("ascii")
+        escaped = lexeme.encode("ascii", "backslashreplace").decode("ascii")
         return _ESCAPE.sub(_known_escape, escaped).encode("ascii").decode("unicode-escape")
     except UnicodeDecodeError:
         return None

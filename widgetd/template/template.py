@@ -102,12 +102,12 @@ class Template:
     def warnings(self) -> tuple[Finding, ...]:
         """Return the findings that need no arguments."""
         parsed, lines = self._parse(), Lines(self._text)
-        said = [
+        findings = [
             *_commas(self._context(parsed), lines),
             *_indexes(self.reads),
             *_lost(parsed.tree.body, lines, alone=False),
         ]
-        return tuple(sorted(said, key=lambda finding: (finding.line or 0, finding.code)))
+        return tuple(sorted(findings, key=lambda finding: (finding.line or 0, finding.code)))
 
     @cached_property
     def unusual(self) -> tuple[tuple[Unusual, int], ...]:

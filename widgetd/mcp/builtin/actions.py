@@ -130,8 +130,8 @@ def _accept_payload(
         payload = offered.accept(sent, sensitive)
     except CallError as error:
         wrong = error.invalid_arguments
-        said = ((one.path, f"expected {one.expected}, got {one.got}") for one in wrong)
-        return error_result(error, _invalid(said))
+        problems = ((one.path, f"expected {one.expected}, got {one.got}") for one in wrong)
+        return error_result(error, _invalid(problems))
     failed = () if widget is None else find_unmet(widget.checks, offered.type, payload)
     if not failed:
         return payload
@@ -205,10 +205,10 @@ async def find_last_action(store: Store, render_id: str, version: int) -> str:
     return last
 
 
-def _invalid(said: Iterable[tuple[str, str]]) -> dict[str, Any]:
+def _invalid(problems: Iterable[tuple[str, str]]) -> dict[str, Any]:
     """Return the problems by field name, for the page to show beside the fields."""
     errors: dict[str, list[str]] = {}
-    for field, problem in said:
+    for field, problem in problems:
         errors.setdefault(field, []).append(problem)
     return {"status": "invalid", "validationErrors": errors}
 

@@ -63,9 +63,9 @@ class Operations:
 async def get_status(context: ToolContext, _arguments: Mapping[str, Any]) -> Result:
     """Return the content of `/status` and `{"toolsets", "store", "sessions"?, …}`."""
     operations = context.use(Operations)
-    said = status(operations.registry, operations.health, context.caller.snapshot)
+    answer = status(operations.registry, operations.health, context.caller.snapshot)
     more = {name: read() for name, read in operations.sections.items()}
-    return structured_result({**said, "store": context.store.mode(), **more})
+    return structured_result({**answer, "store": context.store.mode(), **more})
 
 
 async def get_logs(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
@@ -113,27 +113,27 @@ async def get_logs(context: ToolContext, arguments: Mapping[str, Any]) -> Result
     return structured_result({"items": items, "next": upto, "dropped": dropped})
 
 
-def _since(said: str) -> float:
+def _since(text: str) -> float:
     """Parse a duration, an ISO 8601 time or epoch seconds into seconds since the epoch.
 
     Raises:
         CallError: It is none of these (W2002).
     """
     try:
-        spans = _SPAN.findall(said)
-        if spans and "".join(number + unit for number, unit in spans) == said:
+        spans = _SPAN.findall(text)
+        if spans and "".join(number + unit for number, unit in spans) == text:
             ago = timedelta(**{_UNITS[unit]: float(number) for number, unit in spans})
             return time.time() - ago.total_seconds()
         return (
-            float(said)
-            if said.replace(".", "", 1).isdecimal()
-            else (datetime.fromisoformat(said).timestamp())
+            float(text)
+            if text.replace(".", "", 1).isdecimal()
+            else (datetime.fromisoformat(text).timestamp())
         )
     except (ValueError, OverflowError):
         wrong = InvalidArgument(
             path="since",
             expected='a duration like "5m", a time like "2026-05-01T12:00:00Z", or epoch seconds',
-            got=f"'{said[:80]}'",
+            got=f"'{text[:80]}'",
         )
         raise CallError("W2002", str(wrong), path="since", invalid_arguments=(wrong,)) from None
 
