@@ -17,7 +17,7 @@ import orjson
 
 from widgetd.catalog.limits import LIMITS
 from widgetd.catalog.state import StateFolder
-from widgetd.widget.definition import Names
+from widgetd.widget.definition import WidgetNames
 from widgetd.widget.sources import Source
 from widgetd.widget.widget import Proof
 
@@ -117,7 +117,7 @@ def decode(line: bytes) -> ProofRecord | None:
                 {"name": str(listed), "inputSchema": dict()},
             ) if listed == tool and source in _SOURCES:
                 proof = Proof(
-                    names=Names(name=name, tool=tool, title=title, description=summary),
+                    names=WidgetNames(name=name, tool=tool, title=title, description=summary),
                     description=description,
                     listing=listing,
                     page=page,

@@ -199,11 +199,11 @@ class _Writer:
 
     def _loop(self, node: Node, types: Types) -> str:
         """Write `xs.filter(…).map((x, i) => …)` as a loop."""
-        subject, function = _find_map(node)
+        subject, function = _parts_of_map(node)
         names, bound = self._bind(function, subject, types, "_row")
         element, where = names[0], ""
         if _method(subject) == "filter":
-            subject, test = _find_map(subject)
+            subject, test = _parts_of_map(subject)
             tested, inner = self._bind(test, subject, types, element)
             if len(tested) > 1:
                 raise _UnsayableError(node)
@@ -472,7 +472,7 @@ def _method(node: Node) -> str:
     return callee.fields["property"].text
 
 
-def _find_map(node: Node) -> tuple[Node, Node]:
+def _parts_of_map(node: Node) -> tuple[Node, Node]:
     """Return the list and the function of `xs.map(f)`."""
     given = node.fields["arguments"].children
     if not given:
@@ -488,14 +488,14 @@ def _is_identity(node: Node) -> bool:
     """Return whether a node is `xs.map((x) => x)`, which some write to flatten a list."""
     if _method(node) != "map":
         return False
-    _, function = _find_map(node)
+    _, function = _parts_of_map(node)
     is_arrow = function.kind == "arrow_function"
     return is_arrow and _bindings(function) == [[(_body(function).text, None)]]
 
 
 def _is_attribute(node: Node) -> bool:
     """Return whether a call's function is `x => x.key`."""
-    _, function = _find_map(node)
+    _, function = _parts_of_map(node)
     if function.kind != "arrow_function" or len(bound := _bindings(function)) != 1:
         return False
     body = _body(function)

@@ -39,7 +39,7 @@ DEFAULTS = Limits()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Names:
+class WidgetNames:
     """The names of a definition; enough to restore it without parsing its file.
 
     Attributes:
@@ -56,7 +56,7 @@ class Names:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Definition(Names):
+class Definition(WidgetNames):
     """The content of one file and its sidecar.
 
     Attributes:
@@ -72,9 +72,11 @@ class Definition(Names):
     content: bytes
 
     @property
-    def names(self) -> Names:
+    def names(self) -> WidgetNames:
         """The names alone, without the file."""
-        return Names(name=self.name, tool=self.tool, title=self.title, description=self.description)
+        return WidgetNames(
+            name=self.name, tool=self.tool, title=self.title, description=self.description
+        )
 
     @property
     def document(self) -> WidgetDocument:
@@ -164,7 +166,7 @@ def define(
     written = (
         strip_hidden(text).strip() for text in texts if isinstance(text, str) and text.strip()
     )
-    names = Names(
+    names = WidgetNames(
         name=name,
         tool=tool,
         title=strip_hidden(settings.title or make_title(name, source.path)),
@@ -174,7 +176,7 @@ def define(
 
 
 def redefine(
-    source: Source, sidecar: Source | None, names: Names, settings: Sidecar | None = None
+    source: Source, sidecar: Source | None, names: WidgetNames, settings: Sidecar | None = None
 ) -> Definition:
     """Restore the definition that `define` made of the same file, at the same path."""
     return Definition(

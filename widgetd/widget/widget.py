@@ -32,7 +32,7 @@ from widgetd.widget.action_checks import Checks, compile_checks
 from widgetd.widget.bound_action import BoundAction, compile_bound_actions
 from widgetd.widget.components import load_chatkit_widgets, parse_tree, to_chatkit, tree
 from widgetd.widget.components.lucide import make_tool_icon
-from widgetd.widget.definition import Definition, Names
+from widgetd.widget.definition import Definition, WidgetNames
 from widgetd.widget.description import describe, sort_by_content
 from widgetd.widget.feed import Feed, compile_feed
 from widgetd.widget.filling import Filler, compile_filler
@@ -92,7 +92,7 @@ class Proof:
         page: The digest of its page.
     """
 
-    names: Names
+    names: WidgetNames
     description: str
     listing: str
     page: str = ""
