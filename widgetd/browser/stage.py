@@ -25,6 +25,7 @@ from widgetd.browser.chromium import FONTS, NOW, Theme, new_context
 from widgetd.browser.limits import LIMITS, BrowserLimits
 from widgetd.browser.targets import NOWHERE, Target, locate, locators
 from widgetd.errors import CallError
+from widgetd.render.acting import DryRun
 from widgetd.render.result import Policy, text_block, tool_result, unknown_widget
 from widgetd.render.view import frame_headers, page_of, view_html
 from widgetd.schema.json_values import to_json
@@ -149,6 +150,7 @@ class Stage:
         traced: Steps are recorded.
         secret: Something with sensitive fields was shown, so that no trace may be stored.
         on_event: Called at each event.
+        dry_run: Answers actions in place of upstreams: no session and no test calls one.
     """
 
     context: BrowserContext
@@ -171,6 +173,7 @@ class Stage:
     traced: bool = False
     secret: bool = False
     on_event: Callable[[], None] = field(default=lambda: None)
+    dry_run: DryRun = field(default_factory=DryRun)
     limits: BrowserLimits = LIMITS
     _emitted: anyio.Event = field(default_factory=anyio.Event)
     _event_sizes: list[int] = field(default_factory=list)
@@ -485,7 +488,7 @@ class Stage:
         # It imports FastMCP, which commands without a server do not need.
         from widgetd.mcp.http_calls import take_action  # noqa: PLC0415
 
-        answer = await take_action(self.server, arguments, self.caller)
+        answer = await take_action(self.server, arguments, self.caller, dry_run=self.dry_run)
         widget, action = self.require_display().widget, arguments.get("action", "")
         if widget and action in widget.definition.sidecar.local:
             return answer  # no one is told of it

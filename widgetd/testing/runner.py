@@ -28,6 +28,7 @@ from widgetd.browser.steps import ask, is_gone, perform
 from widgetd.errors import CallError
 from widgetd.mcp.host_client import HostClient, connect_host
 from widgetd.mcp.server import Server
+from widgetd.render.acting import DryRun
 from widgetd.settings import Settings
 from widgetd.testing.suite import Case, FileLocation, Step
 from widgetd.testing.widgets import server_over
@@ -135,6 +136,7 @@ class Runner:
         is_shared, key = evidence is None, (server, host)
         stage = await (self._shared_stage(server, host) if is_shared else self.open(server, host))
         stage.subject, stage.baselines, stage.traced = case.widget, baselines, not is_shared
+        stage.dry_run = DryRun(case.upstreams)
         try:
             if stage.traced:
                 await stage.context.tracing.start(snapshots=True, sources=True)

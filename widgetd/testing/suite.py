@@ -23,6 +23,10 @@ _NON_FILE_NAME = compile_pattern(r"[^\w.-]+")
 _VARIABLE = compile_pattern(r"\$(\$)?\{([^{}]*+)\}")
 
 
+Answers = Mapping[str, Mapping[str, Mapping[str, Any]]]
+"""Answers of upstreams in dry runs, by upstream and tool."""
+
+
 class FileLocation(NamedTuple):
     """A place in a file; lines and columns count from 1."""
 
@@ -88,6 +92,7 @@ class Suite:
         widget: Tool of the widget that is meant where a step names none.
         widget_location: Its place in the file.
         faults: What could not be read.
+        upstreams: Answers in place of upstreams, see `DryRun`.
     """
 
     widget: str = ""
@@ -97,6 +102,7 @@ class Suite:
     modules: Mapping[str, Module] = field(default_factory=dict)
     tests: tuple[Test, ...] = ()
     faults: tuple[Finding, ...] = ()
+    upstreams: Answers = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +122,7 @@ class Case:
         name: Of the test, with the row in brackets where there are several.
         baseline: Prefix of the names of its baselines.
         widget: Tool of the widget that is meant where a step names none.
+        upstreams: Answers in place of upstreams, see `DryRun`.
     """
 
     name: str
@@ -124,6 +131,7 @@ class Case:
     widget: str
     steps: tuple[Step, ...]
     location: FileLocation
+    upstreams: Answers = field(default_factory=dict)
 
 
 def resolve_cases(suite: Suite, snapshot: Snapshot) -> tuple[list[Case], list[Finding]]:
@@ -193,6 +201,7 @@ class _Resolver:
             widget=widget,
             steps=steps,
             location=test.location,
+            upstreams=self._suite.upstreams,
         )
 
     def _steps(

@@ -18,6 +18,7 @@ from widgetd.errors import Finding, WidgetError
 from widgetd.files.inside import read_inside
 from widgetd.testing.limits import LIMITS
 from widgetd.testing.suite import (
+    Answers,
     FileLocation,
     Module,
     Suite,
@@ -52,7 +53,7 @@ class _YamlReader:
     def suite(self) -> Suite:
         root = self._compose()
         fields = self._fields(
-            root, {"widget", "vars", "targets", "modules", "tests"}, "a file of tests"
+            root, {"widget", "vars", "targets", "modules", "tests", "upstreams"}, "a file of tests"
         )
         if "tests" not in fields:
             raise self._error(root.start_mark, "there are no tests", "write `tests:` and a list")
@@ -65,6 +66,7 @@ class _YamlReader:
             targets=self._object(fields.get("targets")),
             modules=dict(self._each(modules, lambda one: (one[0].value, self._module(one[1])))),
             tests=self._list(fields["tests"], self._test),
+            upstreams=self._upstreams(fields.get("upstreams")),
             faults=tuple(self.faults),
         )
 
@@ -168,6 +170,23 @@ class _YamlReader:
 
     def _object(self, node: yaml.Node | None) -> Mapping[str, Any]:
         return {key.value: self._value(value) for key, value in self._pairs(node)}
+
+    def _upstreams(self, node: yaml.Node | None) -> Answers:
+        """Read `{upstream: {tool: {"answer" | "error", "confirm"?}}}`, here or in a file beside."""
+        if isinstance(node, yaml.ScalarNode):
+            other = _YamlReader(self._file.with_name(self._text(node)))
+            return other._upstreams(other._compose())
+        known = {"answer", "error", "confirm"}
+        return {
+            upstream.value: {
+                tool.value: {
+                    key: self._value(value)
+                    for key, value in self._fields(answer, known, "an answer").items()
+                }
+                for tool, answer in self._pairs(tools)
+            }
+            for upstream, tools in self._pairs(node)
+        }
 
     def _list(self, node: yaml.Node | None, read: Callable[[yaml.Node], T]) -> tuple[T, ...]:
         return () if node is None else tuple(self._each(self._items(node), read))

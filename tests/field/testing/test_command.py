@@ -17,6 +17,7 @@ from tests.field.testing.junit import assert_junit
 from tests.field.testing.running import BROWSER_S, widgetd_test, write_test
 from tests.field.web.browsing import needs_browser
 from tests.support.widgets import widget_file
+from tests.system.mcp import booking
 
 
 def test_a_folder_without_anything_to_test_is_said(tmp_path: Path) -> None:
@@ -169,3 +170,31 @@ def test_a_save_affects_only_tests_of_its_own_widget(
     (tmp_path / "Other.test.yaml").write_text("widget: a\ntests: [{name: a, steps: [Look]}]\n")
 
     assert [Path(one).name for one in affected_files(tmp_path, [saved])] == again
+
+
+@needs_browser
+def test_press_is_a_dry_run_against_the_answers_beside_the_test(tmp_path: Path) -> None:
+    (tmp_path / "Seats.widget").write_text(
+        widget_file("Seats", schema=booking.SCHEMA, template=booking.TEMPLATE)
+    )
+    (tmp_path / "Seats.widget.toml").write_text(booking.SIDECAR)
+    (tmp_path / "airline.yaml").write_text("airline: {book_seat: {answer: {seat: {code: 12A}}}}\n")
+    (tmp_path / "Seats.test.yaml").write_text(
+        """
+widget: seats
+upstreams: airline.yaml
+tests:
+  - name: books
+    steps:
+      - Show Widget: {arguments: {number: PA 845}}
+      - Enter Text: {target: field=seat, text: 12A}
+      - Press: text=Book
+      - Expect Visible: text=Book 12A?
+      - Press: text=Confirm
+      - Expect Visible: "text=Dry run: airline.book_seat was not called."
+      - Expect Visible: text=12A
+"""
+    )
+    ran = widgetd_test(tmp_path)
+
+    assert ran.returncode == 0, ran.stdout

@@ -85,7 +85,13 @@ def test_an_anchor_is_what_it_stands_for(tmp_path: Path) -> None:
         (f"vars: {{a: &x [*x]}}\n{HEAD}", "1:11: an alias leads to itself; write it out"),
         ("# " + "x" * 2_000_000, "1:1: it is longer than 1,048,576 bytes; leave out what it"),
         (b"\xff", "1:1: it is not UTF-8; save it as UTF-8"),
-        ("a: 1", "1:1: a file of tests has no 'a'; it has modules, targets, tests, vars, widget"),
+        (
+            "a: 1",
+            (
+                "1:1: a file of tests has no 'a'; "
+                "it has modules, targets, tests, upstreams, vars, widget"
+            ),
+        ),
         ("widget: a", "1:1: there are no tests; write `tests:` and a list"),
         ("tests: {}", "1:8: a list is expected here; write `- ` before each"),
         ("tests: [{name: a}]", "1:9: the test has no steps; write it"),
@@ -374,3 +380,22 @@ def test_a_keyword_without_parameters_is_read_from_csv(tmp_path: Path) -> None:
 
     assert [one.name for one in suite.tests[0].steps] == ["Look"]
     assert [(one.line, one.code) for one in suite.faults] == [(3, "W4101"), (4, "W4101")]
+
+
+@pytest.mark.parametrize("is_beside", [False, True])
+def test_answers_of_upstreams_are_in_the_file_or_beside_it(tmp_path: Path, is_beside: bool) -> None:
+    answers = "airline: {book_seat: {answer: {seat: 12A}, confirm: false}}\n"
+    (tmp_path / "airline.yaml").write_text(answers)
+    given = "airline.yaml" if is_beside else f"{{{answers.strip()}}}"
+
+    [case] = cases_of(suite_of(tmp_path, f"upstreams: {given}\n{HEAD}"))
+
+    assert case.upstreams == {
+        "airline": {"book_seat": {"answer": {"seat": "12A"}, "confirm": False}}
+    }
+
+
+def test_answer_of_an_upstream_with_an_unknown_key_is_refused(tmp_path: Path) -> None:
+    text = f"upstreams: {{airline: {{book_seat: {{anser: 1}}}}}}\n{HEAD}"
+
+    assert [one.problem for one in suite_of(tmp_path, text).faults] == ["an answer has no 'anser'"]

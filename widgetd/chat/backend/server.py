@@ -71,6 +71,11 @@ INSTRUCTIONS = (
 ACTION = "The user did this in the widget {tool}: {action} {payload}" + IN_WORDS + "{words}."
 """The agent's notice of an action; the payload is JSON."""
 
+PRESS = "widgetd/press"
+"""The key of a payload with what a page sends along: ChatKit's actions have no other place."""
+
+_PRESS_FIELDS = ("idempotency_key", "token", "state")
+
 ROOTS = {"Card", "ListView", "Basic"}
 
 TURN_TOO_LONG = "W2501"
@@ -414,7 +419,11 @@ class ChatServer(ChatKitServer[Principal]):
         data = {"item": sender.id if sender else "", "result": result}
         yield ClientEffectEvent(name="widgetd.action", data=data)
         if notice is None:
-            yield NoticeEvent(level="warning", message=text_of(result.get("content")))
+            if result.get("isError"):
+                yield NoticeEvent(level="warning", message=text_of(result.get("content")))
+            elif sender is not None and not as_object(action.payload).get(PRESS):
+                card = await self._question(thread, action, sender, result, context)
+                yield ThreadItemDoneEvent(item=card)
             return
         yield ThreadItemDoneEvent(item=notice)
         async for event in self.respond(thread, None, context):
@@ -451,28 +460,63 @@ class ChatServer(ChatKitServer[Principal]):
         facts = (
             {} if sender is None else await self.threads.load_note(thread.id, sender.id, context)
         )
+        payload = as_object(action.payload)
+        press = as_object(payload.pop(PRESS, None))
         result, readable, words = await self._act(
             {
                 "render_id": facts.get("render", ""),
                 "action": action.type,
                 # The raw payload goes nowhere else: it may hold a password.
-                "payload": as_object(action.payload),
+                "payload": payload,
                 "idempotency_key": token_hex(8),
+                **{name: press[name] for name in _PRESS_FIELDS if press.get(name)},
             },
             context,
         )
-        if result.get("isError"):
+        answer = as_object(result.get("structuredContent"))
+        if result.get("isError") or answer.get("status") == "confirm" or answer.get("repeated"):
             return result, None
-        payload = orjson.dumps(readable)[: self._limits.message_bytes].decode(errors="ignore")
+        text = str(answer.get("line", ""))
+        if not text:
+            shown = orjson.dumps(readable)[: self._limits.message_bytes].decode(errors="ignore")
+            text = ACTION.format(
+                tool=facts.get("tool", ""), action=action.type, payload=shown, words=words
+            )
         notice = HiddenContextItem(
             id=self.store.generate_item_id("message", thread, context),
             thread_id=thread.id,
             created_at=datetime.now(UTC),
-            content=ACTION.format(
-                tool=facts.get("tool", ""), action=action.type, payload=payload, words=words
-            ),
+            content=text,
         )
         return result, notice
+
+    async def _question(
+        self,
+        thread: ThreadMetadata,
+        action: Action[str, Any],
+        sender: WidgetItem,
+        result: Mapping[str, Any],
+        context: Principal,
+    ) -> WidgetItem:
+        """Add a card to the thread that asks the user, for pages without our view."""
+        answer = as_object(result.get("structuredContent"))
+        payload = {**as_object(action.payload), PRESS: {"token": answer.get("token", "")}}
+        agree = {"type": action.type, "payload": payload}
+        tree = {
+            "type": "Card",
+            "children": [{"type": "Text", "value": str(answer.get("text", ""))}],
+            "confirm": {"label": "Confirm", "action": agree},
+        }
+        item = WidgetItem(
+            id=f"wgt_{token_hex(8)}",
+            thread_id=thread.id,
+            created_at=datetime.now(UTC),
+            widget=to_chatkit(tree),
+            copy_text=str(answer.get("text", "")),
+        )
+        facts = await self.threads.load_note(thread.id, sender.id, context)
+        await self.threads.save_note(thread.id, item.id, {**facts, "arguments": None}, context)
+        return item
 
     @override
     async def transcribe(self, audio_input: Any, context: Principal) -> Any:

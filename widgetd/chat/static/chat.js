@@ -300,12 +300,14 @@ function open(one) {
 }
 
 /** Takes an action after the present turn; the widget is locked until the agent has answered. */
-async function act(one, { action, payload }) {
+async function act(one, { action, payload, idempotency_key, token, state }) {
   const { element } = one.frame;
   lock(element, true);
   await running;
   return new Promise((done, failed) => {
-    const params = { thread_id: thread, item_id: one.item.id, action: { type: action, payload } };
+    // Beside the payload, because ChatKit's actions have no other place.
+    const sent = { ...payload, "widgetd/press": { idempotency_key, token, state } };
+    const params = { thread_id: thread, item_id: one.item.id, action: { type: action, payload: sent } };
     const heard = ({ type, name, data }) => {
       if (type === "client_effect" && name === "widgetd.action") done(data.result);
     };

@@ -16,6 +16,7 @@ from widgetd.catalog.snapshot import Snapshot
 from widgetd.catalog.uploads import Uploads
 from widgetd.errors import CallError
 from widgetd.mcp.server import Server
+from widgetd.render.acting import DryRun
 from widgetd.web.gallery.problems import Problems
 from widgetd.web.gallery.results import Tiles
 from widgetd.web.page import RefusedError, caller_of
@@ -39,6 +40,7 @@ class Gallery:
         sample_images: Allow the origins of images in samples, too.
         stop: Ends the streams.
         built: The path of a site that is written to files; None in a daemon.
+        dry_run: Answers actions in place of upstreams, which a look at a widget must not call.
     """
 
     server: Server
@@ -53,6 +55,7 @@ class Gallery:
     camera: Camera | None = None
     tiles: Tiles = field(default_factory=Tiles)
     built: str | None = None
+    dry_run: DryRun = field(default_factory=DryRun)
 
     def show(self, widget: Widget, key: str) -> ShownState:
         """Return the arguments of `widget` in the state `key`; finding them takes renders."""

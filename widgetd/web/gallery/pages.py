@@ -103,7 +103,9 @@ async def action(gallery: Gallery, request: Request) -> dict[str, Any]:
     """Take an action that was done in a widget, as `widget_action` does."""
     gallery.widget(request)
     require_own_origin(request, "may act in a widget")
-    return await take_action(gallery.server, await json_object(request), caller_of(request))
+    return await take_action(
+        gallery.server, await json_object(request), caller_of(request), dry_run=gallery.dry_run
+    )
 
 
 async def guide_page(gallery: Gallery, request: Request) -> dict[str, Any] | Response:

@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+from tests.system.mcp.booking import Airline, airport, host, shown
+from widgetd.access.principal import LOCAL
+from widgetd.chat.pages import act
+
+
+async def test_user_of_the_chat_presses_and_the_agent_cannot() -> None:
+    airline = Airline(confirms=True)
+    server = airport(airline)
+    async with host(server, draws=False) as agent:
+        render = await shown(agent)
+    given = {"render_id": render["id"], "action": "seat.book", "payload": {"seat": "12A"}}
+
+    asked, _, _ = await act(server, given, LOCAL)
+    token = asked["structuredContent"]["token"]
+    done, _, _ = await act(server, {**given, "token": token}, LOCAL)
+
+    assert "press" not in render
+    assert asked["structuredContent"]["text"] == "Book 12A?"
+    assert done["structuredContent"]["status"] == "done"
+    assert done["_meta"]["widgetd/render"]["version"] == 2
+    assert airline.calls.total() == 1
