@@ -82,8 +82,12 @@ class Settings(BaseModel):
     profiles: Mapping[str, Literal["auto", "chatkit", "split"]] = Field(
         default_factory=dict, description="profile by client name; only in widgetd.toml"
     )
-    text: Literal["summary", "json"] = Field(
-        default="summary", description="text content of results: a summary, or JSON"
+    text: Literal["summary", "json", "markdown"] = Field(
+        default="summary",
+        description="text content of results: a summary, JSON, or the widget as Markdown",
+    )
+    text_tokens: int = Field(
+        default=400, ge=0, description="maximum tokens of that Markdown; 0 for no maximum"
     )
     elicit_forms: bool = Field(
         default=False,

@@ -38,6 +38,7 @@ summary_fields = {summary_fields}
 # min_client_version = "1.5.0"   # clients that say they are older are refused
 # cache = "none"                 # none, session or persistent
 # profile = "auto"               # auto, chatkit or split
+# text = "summary"               # summary or markdown
 # program = false                # keeps the template from the page, which then waits for results
 # source = "view"                # or "template": which of an export's two is drawn
 # deprecated = true

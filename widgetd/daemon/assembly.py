@@ -171,6 +171,7 @@ def build_server(runtime: Runtime, store: Store) -> Server:
             profile=settings.profile,
             profiles=settings.profiles,
             text=settings.text,
+            text_tokens=settings.text_tokens,
             strict=settings.strict,
             inline_max_bytes=settings.inline_max_bytes,
         ),

@@ -34,6 +34,9 @@ from widgetd.widget.widget import Widget
 _KEY = "elicitation"
 """Idempotency key of an answer: a form is answered once, however often the client repeats it."""
 
+FIRST_WITH_TITLES = "2025-11-25"
+"""The first protocol version whose questions have choices with titles as JSON Schema has them."""
+
 _UNANSWERED = (
     "The form was not answered here; the client may have declined it without showing it. "
     "await_widget_action waits for what the user does."
@@ -57,7 +60,7 @@ async def answer_with_form(
             return {"resultType": "complete", **taken.values()}
         render = await server.rendering.draw(widget, arguments, caller)
         result = server.rendering.result(render, caller)
-        question = _question(render, widget)
+        question = _question(render, widget, caller)
         if question is not None and caller.client.asks:
             return sdk.ask_form(render.id, render.text, question.schema)
         if question is not None and context.session.can_send_request:
@@ -82,21 +85,26 @@ async def _take_answer(
     if render.tool != name or render.owner != caller.principal.name or is_late:
         return None
     widget = caller.snapshot.widgets[name]
-    question = _question(render, widget)
+    question = _question(render, widget, caller)
     return None if question is None else await _finish(server, render, question, answer, caller)
 
 
-def _question(render: StoredRender, widget: Widget) -> Question | None:
+def _question(render: StoredRender, widget: Widget, caller: Caller) -> Question | None:
     """Return the render's form as a question; None leaves it to the text and the queue."""
     if not render.has_actions or render.secret:
         return None
     sidecar = widget.definition.sidecar
     try:
-        question = find_question(orjson.loads(render.tree), sidecar.sensitive)
+        titled = caller.client.protocol >= FIRST_WITH_TITLES
+        question = find_question(orjson.loads(render.tree), sidecar.sensitive, titled=titled)
     except CallError:
         return None
-    # A local action only changes what the page shows.
-    return None if question is None or question.trigger.type in sidecar.local else question
+    if question is None:
+        return None
+    # A local action only changes what the page shows, and a bound one is taken by a press alone.
+    note = sidecar.actions.get(question.trigger.type)
+    is_own = question.trigger.type in sidecar.local or (note is not None and note.is_bound)
+    return None if is_own else question
 
 
 async def _finish(

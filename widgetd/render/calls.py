@@ -21,9 +21,10 @@ import orjson
 from widgetd.access.principal import ADMIN, Caller, is_elevated
 from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.catalog.registry import Registry
-from widgetd.errors import CallError
+from widgetd.errors import CallError, WidgetError
 from widgetd.observe.observer import Observer
 from widgetd.render.feeds import Feeds, Filled, NoFeeds
+from widgetd.render.markdown import to_markdown
 from widgetd.render.result import Policy, Result, profile_for, tool_result, ui, unknown_widget
 from widgetd.schema.json_values import size, to_json
 from widgetd.schema.validator import ValidArguments
@@ -31,6 +32,7 @@ from widgetd.store.contract import Store, StoredRender
 from widgetd.widget.actions import has_actions
 from widgetd.widget.page_program import program_digest, program_or_empty
 from widgetd.widget.sidecar import parse_precedence
+from widgetd.widget.summary import remove_paths
 from widgetd.widget.widget import CompiledCache, Render, Widget
 
 LARGE = 4_000
@@ -376,6 +378,13 @@ class Renderer:
             return widget.draw(filled.checked, identity=identity)
         return widget.call(arguments, strict=self._policy.strict, identity=identity)
 
+    def _describe(self, widget: Widget, made: Render) -> str:
+        """Return the tree as Markdown if results have it; empty where the summary is the text."""
+        if (widget.definition.sidecar.text or self._policy.text) != "markdown":
+            return ""
+        tree = _draw_public(widget, made)
+        return "" if tree is None else to_markdown(tree, most_tokens=self._policy.text_tokens)
+
     def make(
         self,
         widget: Widget,
@@ -412,6 +421,7 @@ class Renderer:
             made = made or self._call(widget, arguments, filled)
             duration_ms = round((time.perf_counter() - started_s) * 1000, 3)
             text = widget.summary.text(made.arguments)
+            body = self._describe(widget, made)
             facts = widget.summary.facts(made.arguments, text)
         for observer in self._observers:
             observer.on_render(widget, made.steps)
@@ -449,6 +459,7 @@ class Renderer:
             follow=is_interactive,
             repeatable=repeatable,
             text=text,
+            body=body,
             data=to_json(head | facts),
             ui=shown,
             local=local,
@@ -470,6 +481,17 @@ def _local_mark(widget: Widget, arguments: Mapping[str, Any], state: Mapping[str
     if program and not sidecar.sensitive:
         mark |= {"program": program, "arguments": arguments}
     return to_json(mark)
+
+
+def _draw_public(widget: Widget, made: Render) -> Mapping[str, Any] | None:
+    """Return the tree drawn without sensitive arguments; None if it cannot be."""
+    sensitive = widget.definition.sidecar.sensitive
+    if not sensitive:
+        return made.tree
+    try:
+        return widget.tree(remove_paths(made.arguments, sensitive))
+    except (CallError, WidgetError):
+        return None
 
 
 def check_client(widget: Widget, caller: Caller) -> None:

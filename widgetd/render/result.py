@@ -76,7 +76,7 @@ Block = dict[str, Any]
 """A content block as it is sent."""
 
 Profile = Literal["auto", "chatkit", "split"]
-Text = Literal["summary", "json"]
+Text = Literal["summary", "json", "markdown"]
 
 
 FIRST_WITH_STRUCTURE = "2025-06-18"
@@ -102,7 +102,8 @@ class Policy:
     Attributes:
         profile: The profile of clients that no other rule covers.
         profiles: Profiles by client name; they take precedence over `profile`.
-        text: Whether `content` is the summary or mirrors the tree.
+        text: Whether `content` is the summary, mirrors the tree or describes it.
+        text_tokens: Maximum tokens of a description; 0 for no maximum.
         strict: Whether arguments that need coercion are refused.
         inline_max_bytes: Size from which a tree is replaced by a link.
     """
@@ -110,6 +111,7 @@ class Policy:
     profile: Profile = "auto"
     profiles: Mapping[str, Profile] = field(default_factory=dict)
     text: Text = "summary"
+    text_tokens: int = 400
     strict: bool = False
     inline_max_bytes: int = 256 * 1024
 
@@ -227,7 +229,8 @@ def _content(
     if is_inline and not render.secret and (policy.text == "json" or not knows_structure):
         tree = text_block(render.tree.decode())
         return [tree, text_block(named)] if named else [tree]
-    summary = text_block(f"{render.text}\n{named}" if named else render.text)
+    text = render.body or render.text
+    summary = text_block(f"{text}\n{named}" if named else text)
     # The user sees the widget instead.
     summary["annotations"] = {"audience": ["assistant"]}
     priority = _priority(render.ui)

@@ -90,6 +90,7 @@ class StoredRender:
         state: Outcome of the user's action; empty in the first version.
         note: A sentence for the user, shown beneath the widget.
         text: The summary, for the model.
+        body: The tree as Markdown, which the model gets instead; empty for the summary.
         data: Structured content for the model in profile `split`, as JSON.
         ui: `_meta["widgetd/ui"]`, as JSON.
         feed: `_meta["widgetd/feed"]`, as JSON; empty if the caller sent all arguments.
@@ -123,6 +124,7 @@ class StoredRender:
     state: Literal["done", "failed", ""] = ""
     note: str = ""
     text: str = ""
+    body: str = ""
     data: bytes = b"{}"
     ui: bytes = b"{}"
     feed: bytes = b""

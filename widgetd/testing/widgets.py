@@ -25,7 +25,11 @@ def server_over(folder: Path, settings: Settings | None = None) -> Server:
     load = Loader(partial(admit, has_view=True), strict=settings.strict).load
     snapshot = build_catalog(settings, folder, load, quiet_ms=0).scan()
     options = ServerOptions(
-        policy=Policy(text=settings.text, inline_max_bytes=settings.inline_max_bytes),
+        policy=Policy(
+            text=settings.text,
+            text_tokens=settings.text_tokens,
+            inline_max_bytes=settings.inline_max_bytes,
+        ),
         app_tools=settings.app_tools,
         resources=Resources(view_html(), settings.image_origin),
     )

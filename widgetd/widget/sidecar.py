@@ -181,6 +181,9 @@ class Sidecar(SidecarPart):
     profile: Literal["auto", "chatkit", "split"] = Field(
         default="auto", description="who sees the tree, whatever the settings say"
     )
+    text: Literal["summary", "markdown"] | None = Field(
+        default=None, description="the text of results, whatever the settings say"
+    )
     image_origins: tuple[Annotated[str, Field(pattern=ORIGIN)], ...] = Field(
         default=(), description="origins that images may come from, too"
     )

@@ -45,8 +45,16 @@ class Question:
         return {**payload, **self.trigger.payload}
 
 
-def find_question(tree: Mapping[str, Any], sensitive: Collection[str] = ()) -> Question | None:
+def find_question(
+    tree: Mapping[str, Any], sensitive: Collection[str] = (), *, titled: bool = True
+) -> Question | None:
     """Return the form of `tree` as a question; None if it has none that the server handles.
+
+    Args:
+        tree: The widget root.
+        sensitive: The dotted paths that the widget's sidecar calls sensitive.
+        titled: Whether choices have titles as JSON Schema has them, or as protocol versions before
+            2025-11-25 do.
 
     Raises:
         CallError: A question cannot express the form, or must not (W2012).
@@ -73,7 +81,7 @@ def find_question(tree: Mapping[str, Any], sensitive: Collection[str] = ()) -> Q
         if (field := find_field(node)) is not None:
             components[field.name] = _control(node)
     properties = {
-        one.name: _property(one, components[one.name], labels.get(one.name, ""))
+        one.name: _property(one, components[one.name], labels.get(one.name, ""), titled)
         for one in trigger.sent_fields
     }
     needed = [
@@ -87,7 +95,9 @@ def find_question(tree: Mapping[str, Any], sensitive: Collection[str] = ()) -> Q
     )
 
 
-def _property(field: FormField, component: Mapping[str, Any], label: str) -> dict[str, Any]:
+def _property(
+    field: FormField, component: Mapping[str, Any], label: str, titled: bool
+) -> dict[str, Any]:
     """Return the schema of one field.
 
     Raises:
@@ -116,8 +126,7 @@ def _property(field: FormField, component: Mapping[str, Any], label: str) -> dic
             problem = f"'{field.name}' has {len(choices) or 'no'} choices"
             raise _inexpressible(problem)
         known = default if default in choices else None
-        one_of = [{"const": value, "title": name} for value, name in choices.items()]
-        return {"type": "string", **about, "oneOf": one_of, **_default(known, (str,))}
+        return {"type": "string", **about, **_enum(choices, titled), **_default(known, (str,))}
     rules = field.rules or {}
     if get_traits(component).field == "date":
         bounds = [
@@ -132,6 +141,14 @@ def _property(field: FormField, component: Mapping[str, Any], label: str) -> dic
     shape = {"format": _FORMATS[rules["format"]]} if "format" in rules else {}
     least = {"minLength": 1} if field.required else {}
     return {"type": "string", **about, **shape, **least, **_default(default or None, (str,))}
+
+
+def _enum(choices: Mapping[str, str], titled: bool) -> dict[str, Any]:
+    if all(value == name for value, name in choices.items()):
+        return {"enum": list(choices)}
+    if titled:
+        return {"oneOf": [{"const": value, "title": name} for value, name in choices.items()]}
+    return {"enum": list(choices), "enumNames": list(choices.values())}
 
 
 def _default(value: object, kinds: tuple[type, ...]) -> dict[str, Any]:

@@ -1,0 +1,197 @@
+"""A tree as Markdown: no text of it is lost, except sensitive ones and what a budget leaves out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.corpus import corpus_files, needs_corpus
+from tests.support.widgets import snapshot_of, widget
+from widgetd.access.principal import Caller
+from widgetd.catalog.loader import load_widget
+from widgetd.catalog.registry import Registry
+from widgetd.errors import CallError, WidgetError
+from widgetd.render.calls import Renderer
+from widgetd.render.entry import CHARACTERS_OF_A_TOKEN
+from widgetd.render.markdown import to_markdown
+from widgetd.render.result import Policy
+from widgetd.store.contract import Bounds
+from widgetd.store.factory import local_store
+from widgetd.widget.samples import generate_samples
+from widgetd.widget.widget import Widget
+
+ROOT = Path(__file__).resolve().parents[3]
+BUNDLED = sorted((ROOT / "widgets").glob("*.widget"))
+
+TEXTS = ("value", "label", "alt", "placeholder", "ariaLabel")
+"""Properties that people read."""
+
+VOCABULARY = json.loads((ROOT / "view/vocabulary.json").read_text())["components"]
+
+UNREAD = frozenset({"Icon", "Spacer"})
+
+
+def texts_of(node: Any) -> Iterator[str]:
+    """Yield every text of a tree that people can read."""
+    if isinstance(node, list):
+        for one in node:
+            yield from texts_of(one)
+    if not isinstance(node, Mapping) or node.get("type") in UNREAD:
+        return
+    known = VOCABULARY.get(node.get("type"), ("label",))
+    for name, value in node.items():
+        if name in TEXTS and name in known and isinstance(value, str):
+            yield value
+        elif name in {"children", "confirm", "cancel"}:
+            yield from texts_of(value)
+        elif name == "status" and isinstance(value, Mapping):
+            yield str(value.get("text", ""))
+        elif name == "options":
+            yield from (str(one.get("label", "")) for one in value if isinstance(one, Mapping))
+        elif name == "data" and isinstance(value, list):
+            yield from (str(cell) for one in value for cell in one.values() if cell is not None)
+
+
+def plain(text: str) -> str:
+    return " ".join(text.replace("\\|", "|").split())
+
+
+def assert_complete(tree: Mapping[str, Any]) -> None:
+    said = plain(to_markdown(tree))
+    for text in texts_of(tree):
+        # The lines of a Markdown component stand between others.
+        for line in text.splitlines():
+            assert plain(line) in said, (line, said)
+
+
+def trees_of(made: Widget) -> Iterator[Mapping[str, Any]]:
+    samples = [*made.examples]
+    samples += [one.arguments for one in generate_samples(made, ("required", "full", "two"))]
+    for arguments in samples:
+        try:
+            yield made.tree(arguments)
+        except (CallError, WidgetError):
+            continue
+
+
+@pytest.mark.parametrize("file", BUNDLED, ids=lambda file: file.stem)
+def test_every_text_of_a_bundled_widget_is_in_its_markdown(file: Path) -> None:
+    trees = list(trees_of(load_widget(file)))
+
+    assert trees
+    for tree in trees:
+        assert_complete(tree)
+
+
+@needs_corpus
+def test_every_text_of_the_corpus_is_in_its_markdown() -> None:
+    drawn = 0
+    for file in corpus_files():
+        try:
+            made = load_widget(file)
+        except WidgetError:
+            continue
+        for tree in trees_of(made):
+            assert_complete(tree)
+            drawn += 1
+    assert drawn
+
+
+TABLE = {
+    "type": "Card",
+    "children": [
+        {"type": "Title", "value": "Orders"},
+        {
+            "type": "Table",
+            "children": [
+                {
+                    "type": "Table.Row",
+                    "header": True,
+                    "children": [
+                        {"type": "Table.Cell", "children": [{"type": "Text", "value": one}]}
+                        for one in ("Item", "Price")
+                    ],
+                },
+                {
+                    "type": "Table.Row",
+                    "children": [
+                        {"type": "Table.Cell", "children": [{"type": "Text", "value": one}]}
+                        for one in ("Tea | green", "£3")
+                    ],
+                },
+            ],
+        },
+        {
+            "type": "Button",
+            "label": "Read",
+            "onClickAction": {"type": "open_url", "payload": {"url": "https://a.example"}},
+        },
+        {"type": "Checkbox", "name": "news", "label": "News", "defaultChecked": True},
+        {
+            "type": "Select",
+            "name": "size",
+            "defaultValue": "l",
+            "options": [{"value": "s", "label": "Small"}, {"value": "l", "label": "Large"}],
+        },
+        {"type": "Input", "name": "pin", "inputType": "password", "defaultValue": "1234"},
+    ],
+}
+
+
+def test_tables_links_and_fields_have_their_markdown() -> None:
+    assert to_markdown(TABLE).splitlines() == [
+        "## Orders",
+        "| Item | Price |",
+        "|---|---|",
+        "| Tea \\| green | £3 |",
+        "[Read](https://a.example)",
+        "[x] News",
+        "size: Large (Small / Large)",
+        "pin: ____",
+    ]
+
+
+def test_budget_states_what_is_left_out() -> None:
+    tree = {"type": "Col", "children": [{"type": "Text", "value": f"line {n}"} for n in range(99)]}
+    said = to_markdown(tree, most_tokens=20)
+
+    *kept, last = said.splitlines()
+    assert kept == [f"line {n}" for n in range(len(kept))]
+    assert last == f"… ({99 - len(kept)} of 99 lines left out)"
+    assert len("\n".join(kept)) <= 20 * CHARACTERS_OF_A_TOKEN
+
+
+async def text_of(made: Widget, **policy: Any) -> str:
+    registry = Registry(snapshot_of(made))
+    renderer = Renderer(registry, Policy(**policy), local_store(Bounds()))
+    caller = Caller(snapshot=registry.current, registry=registry)
+    result = await renderer.call(made, {"who": "Ada"}, caller)
+    text: str = json.loads(result.content)[0]["text"]
+    return text
+
+
+TREE = (
+    '{"type":"Card","children":[{"type":"Text","value":{{ who | tojson }}},'
+    '{"type":"Text","value":"Hello"}]}'
+)
+
+
+@pytest.mark.parametrize(
+    ("sidecar", "policy"), [("", {"text": "markdown"}), ('text = "markdown"\n', {})]
+)
+async def test_text_is_markdown_by_setting_or_sidecar(sidecar: str, policy: dict[str, Any]) -> None:
+    made = widget("Greeting", template=TREE, sidecar=sidecar)
+
+    assert (await text_of(made, **policy)).splitlines()[:2] == ["Ada", "Hello"]
+
+
+async def test_markdown_has_no_sensitive_value() -> None:
+    made = widget("Greeting", template=TREE, sidecar='sensitive = ["who"]\n')
+
+    said = await text_of(made, text="markdown")
+    assert "Hello" in said
+    assert "Ada" not in said
