@@ -23,7 +23,6 @@ import sys
 import threading
 from contextlib import suppress
 from dataclasses import astuple, dataclass
-from pathlib import Path
 from struct import Struct
 from typing import TYPE_CHECKING, Any, Final
 
@@ -148,7 +147,11 @@ class ParserProcess:
                     stdin=theirs.fileno(),
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
-                    env={**os.environ, "PYTHONPATH": os.pathsep.join(_import_path())},
+                    # Relative folders are not safe to pass on.
+                    env={
+                        **os.environ,
+                        "PYTHONPATH": os.pathsep.join(filter(os.path.isabs, sys.path)),
+                    },
                     # Ctrl+C reaches the daemon, which ends the child with itself.
                     start_new_session=True,
                 )
@@ -179,11 +182,6 @@ class ParserProcess:
             problem=f"parsing it takes more than {limit}",
             advice="make it shorter, and close every comment, string and tag",
         )
-
-
-def _import_path() -> list[str]:
-    """Return the folders that this process imports from; relative ones are not safe to pass on."""
-    return [path for path in sys.path if Path(path).is_absolute()]
 
 
 def main(limits: ParserProcessLimits) -> None:

@@ -63,7 +63,6 @@ from widgetd.web.traffic import Traffic
 
 if TYPE_CHECKING:
     from widgetd.chat.pages import Chat
-    from widgetd.web.gallery.gallery import Gallery
 
 _log = get_logger()
 
@@ -222,7 +221,14 @@ async def _serve_http(
     routes = daemon_routes(daemon, guard, metrics=metrics_listener is None)
     if settings.gallery or chat is not None:
         gallery = build_gallery(runtime, server, uploads, url + MCP_PATH)
-        routes += _page_routes(gallery, chat, guard)
+        # Imported late, as the chat's: most daemons have neither.
+        from widgetd.web.gallery.pages import gallery_routes  # noqa: PLC0415
+
+        routes += gallery_routes(gallery, guard)
+        if chat is not None:
+            from widgetd.chat.pages import chat_routes  # noqa: PLC0415
+
+            routes += chat_routes(chat, gallery, guard)
     access = runtime.access_policy.access
     served = app(server, routes, allowed_hosts=settings.hosts, cors_origins=settings.cors_origin)
     traffic = Traffic(log=settings.access_log)
@@ -308,18 +314,6 @@ def _by_labels(counted: Mapping[Any, int]) -> dict[tuple[str, ...], int]:
         tuple(map(str, key)) if isinstance(key, tuple) else (key,): count
         for key, count in list(counted.items())
     }
-
-
-def _page_routes(gallery: Gallery, chat: Chat | None, guard: Guard) -> list[Any]:
-    # Imported late: most daemons have neither.
-    from widgetd.web.gallery.pages import gallery_routes  # noqa: PLC0415
-
-    routes = gallery_routes(gallery, guard)
-    if chat is not None:
-        from widgetd.chat.pages import chat_routes  # noqa: PLC0415
-
-        routes += chat_routes(chat, gallery, guard)
-    return routes
 
 
 async def _end_ports(runtime: Runtime, ports: Iterable[HttpServer]) -> None:

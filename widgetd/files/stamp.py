@@ -55,11 +55,6 @@ class Stamp:
         )
 
 
-def is_quiet(status: os.stat_result, quiet_ms: int) -> bool:
-    """Return whether the last write is at least `quiet_ms` ago; its writer is probably done."""
-    return not time_to_quiet_s(status, quiet_ms)
-
-
 def time_to_quiet_s(status: os.stat_result, quiet_ms: int) -> float:
     """Return the seconds until the file is quiet without further writes; 0 if it is."""
     written_ns = abs(time.time_ns() - status.st_ctime_ns)

@@ -9,7 +9,7 @@ into none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 
 import anyio
@@ -76,16 +76,17 @@ def notice_of(
 ) -> Notice:
     """Return what clients that know `before` must hear of `after`."""
     change = difference(before, after)
-    was, now = (_pages(snapshot, change.tools) for snapshot in (before, after))
+    was, now = (
+        {
+            tool: view_uri(tool, snapshot.widgets[tool].page_digest)
+            for tool in change.tools
+            if tool in snapshot.widgets
+        }
+        for snapshot in (before, after)
+    )
     updated = (uri for tool in change.tools for uri in uris(tool))
     return Notice(
         tools=list_changed(before, after, change),
         resources=was != now,
         updated=tuple(dict.fromkeys((*updated, *was.values(), *now.values()))),
     )
-
-
-def _pages(snapshot: Snapshot, tools: Iterable[str]) -> dict[str, str]:
-    """Return the URIs of the pages of those `tools` that there are."""
-    widgets = snapshot.widgets
-    return {tool: view_uri(tool, widgets[tool].page_digest) for tool in tools if tool in widgets}

@@ -313,12 +313,6 @@ def member(subject: Expr, key: str, place: int) -> Op:
     return Op(".", (subject, key), place)
 
 
-def _is_tojson(node: nodes.Expr) -> bool:
-    return (
-        isinstance(node, nodes.Filter) and node.name == "tojson" and not (node.args or node.kwargs)
-    )
-
-
 def _loop_slot(node: nodes.Node, scope: Scope) -> int | None:
     """Return the slot of `loop`, if `node` is that name and stands in a loop."""
     if isinstance(node, nodes.Name) and node.name == "loop" and not scope.binds("loop"):

@@ -105,7 +105,12 @@ class ToolListing:
             elif tool is not None:
                 self.tools[tool.name] = tool
                 self._schemas_bytes += len(tool.schema_json)
-                accepted.append(_for_sdk(tool.name, entry["inputSchema"], tool.schema_json))
+                # What the SDK refuses costs the whole list, and it reads a schema only for the
+                # arguments that it repeats in headers.
+                is_read = _HEADER in tool.schema_json
+                properties = entry["inputSchema"]["properties"] if is_read else {}
+                schema = {"type": "object", "properties": properties}
+                accepted.append({"name": tool.name, "inputSchema": schema})
         page["tools"] = self._reduced = accepted
 
     def drop(self, reason: str) -> None:
@@ -179,10 +184,3 @@ def _is_header_invalid(schema: dict[str, Any], schema_json: bytes) -> bool:
         isinstance(p, dict) for p in properties.values()
     )
     return not is_object or find_invalid_x_mcp_header(schema) is not None
-
-
-def _for_sdk(name: str, schema: dict[str, Any], schema_json: bytes) -> dict[str, Any]:
-    """Return an entry that the SDK cannot refuse; one that it refuses would cost the whole list."""
-    # The SDK reads a schema only for the arguments that it repeats in headers.
-    properties = schema["properties"] if _HEADER in schema_json else {}
-    return {"name": name, "inputSchema": {"type": "object", "properties": properties}}

@@ -19,7 +19,7 @@ from widgetd.catalog.reload import reload
 from widgetd.files.folder import bundled_folder
 from widgetd.files.hints import Hints
 from widgetd.files.source import Source
-from widgetd.files.stamp import is_quiet
+from widgetd.files.stamp import time_to_quiet_s
 from widgetd.limits import Limits
 from widgetd.widget.widget import Widget
 
@@ -143,7 +143,7 @@ def test_an_emptied_file_is_looked_at_again_without_the_timer(tmp_path: Path) ->
     file = tmp_path / "Greeting.widget"
     for text in (widget_file(), ""):
         file.write_text(text)
-        while not is_quiet(file.stat(), 1):
+        while time_to_quiet_s(file.stat(), 1):
             pass
         catalog.scan()
 

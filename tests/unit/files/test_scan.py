@@ -16,7 +16,7 @@ from tests.unit.files.privilege import stopped_by_permissions
 from widgetd.files.limits import LIMITS
 from widgetd.files.scan import UNKNOWN, Scan, scan
 from widgetd.files.source import Source
-from widgetd.files.stamp import Stamp, is_quiet
+from widgetd.files.stamp import Stamp, time_to_quiet_s
 
 DENIED = "it cannot be read (Permission denied); let the user who runs widgetd read it"
 SUFFIXES = (".widget", ".widget.toml")
@@ -265,7 +265,7 @@ def test_a_file_that_seems_empty_is_believed_when_it_stays_so(tmp_path: Path) ->
     file = write(tmp_path / "a.widget", "known")
     before = look(tmp_path)
     file.write_text("")
-    while not is_quiet(file.stat(), 1):
+    while time_to_quiet_s(file.stat(), 1):
         pass
 
     found = look(tmp_path, known=before, quiet_ms=1)

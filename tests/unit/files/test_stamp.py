@@ -7,7 +7,7 @@ import time
 import pytest
 
 from widgetd.files.limits import LIMITS
-from widgetd.files.stamp import Stamp, is_quiet, is_racy, wait_for_tick
+from widgetd.files.stamp import Stamp, is_racy, time_to_quiet_s, wait_for_tick
 
 HOUR_MS = 3_600_000
 
@@ -33,7 +33,7 @@ def dated(ctime_ns: int) -> os.stat_result:
 def test_how_far_a_ctime_is_believed(ctime_ms_ago: int, quiet: bool, racy: bool) -> None:
     found = status(ctime_ms_ago=ctime_ms_ago)
 
-    assert (is_quiet(found, LIMITS.quiet_ms), is_racy(found)) == (quiet, racy)
+    assert (not time_to_quiet_s(found, LIMITS.quiet_ms), is_racy(found)) == (quiet, racy)
 
 
 def test_a_stamp_marks_what_it_was_taken_from_and_nothing_written_since() -> None:

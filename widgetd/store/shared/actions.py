@@ -193,14 +193,15 @@ class SharedActions:
 
     async def _add(self, render_id: str, key: str, new: Action) -> int:
         """Store an action and return its `seq`; 0 if its queue is full."""
-        keys, most = self._keys(render_id), self._bounds.actions
+        keys, most, origin = self._keys(render_id), self._bounds.actions, new.origin
+        stored = {"owner": origin.owner, "elevated": origin.elevated, "marks": origin.labels}
         append = partial(
             self._connection.run,
             _APPEND,
             (*keys, self._connection.notifications),
             *(key, new.action, encode_payload(new.payload, self._bounds), new.at),
             *(most, LIMITS.keys_per_action * most, self._ttl_ms, render_id),
-            _encode_origin(new.origin),
+            orjson.dumps(stored),
             new.outcome,
         )
         seq: int = await append()
@@ -284,11 +285,6 @@ def _action(number: bytes, fields: Sequence[bytes]) -> Action | None:
     except (KeyError, ValueError):
         return None
     return action if rest == b"0" and action.seq < LOCAL_ORIGIN and isfinite(action.at) else None
-
-
-def _encode_origin(origin: Origin) -> bytes:
-    stored = {"owner": origin.owner, "elevated": origin.elevated, "marks": origin.labels}
-    return orjson.dumps(stored)
 
 
 def _origin(kept: object) -> Origin:

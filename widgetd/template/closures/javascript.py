@@ -181,18 +181,11 @@ def _has_spread(op: Op) -> bool:
     return any(type(each) is Op and each.name == "..." for each in op.operands)
 
 
-def _is_built(expr: Expr) -> bool:
-    return (
-        type(expr) is Op
-        and (expr.name == "js[,]" or expr.name in _OBJECTS)
-        and not _has_spread(expr)
-    )
-
-
 def _part(compiler: Compiler, expr: Expr) -> Part:
     if is_constant(expr):
         return CONSTANT, constant_of(expr)
-    if _is_built(expr):
+    is_literal = type(expr) is Op and (expr.name == "js[,]" or expr.name in _OBJECTS)
+    if is_literal and not _has_spread(expr):
         compiler.nodes += 1
         return BUILD, _build(compiler, expr)
     return VALUE, compiler.expression(expr)

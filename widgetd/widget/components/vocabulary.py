@@ -184,7 +184,8 @@ def load_vocabulary() -> Vocabulary:
     components = {
         _get_type(model): Component(
             type=_get_type(model),
-            use=_read_use(model),
+            # The first paragraph of ChatKit's docstring, in Markdown's code spans.
+            use=(getdoc(model) or "").partition("\n\n")[0].replace("``", "`").replace("\n", " "),
             holds=_find_children(model, common),
             model=model,
         )
@@ -200,12 +201,6 @@ def load_vocabulary() -> Vocabulary:
 
 def _get_type(model: Any) -> str:
     return str(model.model_fields["type"].default)
-
-
-def _read_use(model: Model) -> str:
-    """Return the first paragraph of the docstring of ChatKit's class."""
-    text = getdoc(model) or ""
-    return text.partition("\n\n")[0].replace("``", "`").replace("\n", " ")
 
 
 def _find_children(model: Any, common: frozenset[str]) -> frozenset[str] | None:
