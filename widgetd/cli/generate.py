@@ -64,7 +64,14 @@ def config(host: str, *, url: str = MCP_URL, token: str = "") -> int:
     return 0
 
 
-def build(folder: Path, *, dir: Dir = None, base: str = "/", url: str = MCP_URL) -> int:
+def build(
+    folder: Path,
+    *,
+    dir: Dir = None,
+    base: str = "/",
+    url: str = MCP_URL,
+    clean: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
     """Write the gallery as a static site: every widget in every state, without a daemon.
 
     Args:
@@ -72,6 +79,7 @@ def build(folder: Path, *, dir: Dir = None, base: str = "/", url: str = MCP_URL)
         dir: The folder of widgets.
         base: The site's path on its server, as /widgets/.
         url: The address of MCP, for the calls that can be copied.
+        clean: Show the widgets alone, for handing over: no names of tools, sources or problems.
     """
     import anyio
 
@@ -96,6 +104,7 @@ def build(folder: Path, *, dir: Dir = None, base: str = "/", url: str = MCP_URL)
         stop=anyio.Event(),
         problems=Problems(widgets, server.rendering.journal, settings.image_origin),
         history=History(),
+        clean=clean,
     )
     files = site.build(shown, folder, f"{base.rstrip('/')}/")
     print(f"{folder}: {len(server.registry.current.widgets)} widgets in {files} files")

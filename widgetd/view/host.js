@@ -12,6 +12,7 @@ const INTERNAL_ERROR = -32603;
 /** A new picture is handed to the frame, which redraws in place: scroll and typed values stay. */
 export class Frame {
   #result;
+  #arguments;
   #ready = false;
   #context;
   #told;
@@ -38,9 +39,16 @@ export class Frame {
     this.element.src = src;
   }
 
-  show(result) {
+  /** Hands over a result, the arguments of its call, or those alone, which the view then draws. */
+  show(result, given) {
     this.#result = result;
-    if (this.#ready) this.#notify("tool-result", result);
+    this.#arguments = given;
+    if (this.#ready) this.#hand();
+  }
+
+  #hand() {
+    if (this.#arguments) this.#notify("tool-input", { arguments: this.#arguments });
+    if (this.#result) this.#notify("tool-result", this.#result);
   }
 
   change(context) {
@@ -72,7 +80,7 @@ export class Frame {
     if (method === "ui/notifications/size-changed") this.#told.sized(params.height);
     if (method !== "ui/notifications/initialized") return;
     this.#ready = true;
-    if (this.#result) this.#notify("tool-result", this.#result);
+    this.#hand();
   }
 
   async #answer(method, params) {

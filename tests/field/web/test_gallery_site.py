@@ -38,12 +38,11 @@ async def test_what_was_built_beforehand_is_found_drawn_and_dressed_below_any_pa
             await page.get_by_label("Dark").check()
             title = await page.locator("#frames iframe").get_attribute("title")
             await page.locator("#controls input").first.fill("NF 1")
-            await page.locator(
-                "#refusal", has_text="Arguments of your own need a daemon"
-            ).wait_for()
+            await drawn.get_by_text("NF 1 ·").first.wait_for()
+            assert await page.locator("[data-picture], #look").count() == 0
             await page.locator("#reset").click()
-            await page.locator("#refusal").wait_for(state="hidden")
             await page.locator("#state").select_option("sample")
+            await drawn.get_by_text("NF 218").first.wait_for()
             await drawn.get_by_role("button", name="Follow").click()
             await page.get_by_role("tab", name="Actions").click()
             await page.locator("#log", has_text="no daemon serves this page").wait_for()
@@ -52,3 +51,45 @@ async def test_what_was_built_beforehand_is_found_drawn_and_dressed_below_any_pa
     assert title == "Flight tracker, dark"
     assert live == "Built beforehand"
     assert failed == []
+
+
+def built(folder: Path, widgets: Path, *flags: str) -> None:
+    assert main(["build", str(folder), "--dir", str(widgets), *flags]) == 0
+
+
+async def test_clean_site_filters_and_toggles_and_holds_nothing_of_the_source(
+    tmp_path: Path,
+) -> None:
+    widgets, site = tmp_path / "widgets", tmp_path / "site"
+    widgets.mkdir()
+    closed = (bundled_folder() / "Table.widget").read_text().replace('"Table"', '"Closed"')
+    (widgets / "Closed.widget").write_text(closed)
+    (widgets / "Closed.widget.toml").write_text("program = false")
+    for name in ("Table.widget", "Table.widget.toml"):
+        copy(bundled_folder() / name, widgets)
+    await to_thread.run_sync(built, site, widgets, "--clean")
+    texts = b"".join(file.read_bytes() for file in site.rglob("*.json"))
+    names = sorted(path.name for path in site.iterdir())
+
+    failed: list[str] = []
+    with files_of(site) as address:
+        async with browsing(color_scheme="light") as page:
+            page.on("response", lambda one: failed.append(one.url) if one.status > 399 else None)
+            await page.goto(f"{address}/w/table/?state=example-3")
+            drawn = page.frame_locator("#frames iframe")
+            await drawn.get_by_text("Chard").wait_for()
+            await drawn.get_by_placeholder("Filter rows").press_sequentially("lee")
+            await drawn.get_by_text("Chard").wait_for(state="detached")
+            await page.get_by_label("title", exact=True).fill("Edited here")
+            await drawn.get_by_text("Edited here").wait_for()
+            await drawn.get_by_text("Leeks").wait_for()
+            await drawn.get_by_text("Chard").wait_for(state="detached")
+            tabs = await page.get_by_role("tab").all_inner_texts()
+            await page.goto(f"{address}/w/closed/#args=%7B%7D")
+            await page.locator("#refusal", has_text="need a daemon").wait_for()
+
+    assert failed == []
+    assert [one.strip() for one in tabs] == ["Arguments"]
+    assert names == [".widgetd-site", "gallery", "index.html", "w"]
+    assert b"tojson" not in texts
+    assert b"Table.Row header" not in texts

@@ -25,7 +25,7 @@ export class ArgumentDrawer {
   readonly #program: PageProgram;
   readonly #icons: IconSet;
   readonly #show: (drawing: Drawing) => void;
-  #pending: { readonly args: JsonObject; readonly isWhole: boolean } | undefined;
+  #pending: { readonly args: JsonObject; readonly state: JsonObject | undefined } | undefined;
   #isStopped = false;
   #isWhole = false;
 
@@ -40,11 +40,11 @@ export class ArgumentDrawer {
     return this.#isWhole && !this.#program.ids?.length;
   }
 
-  /** Draws the newest arguments once per frame. */
-  draw(args: JsonObject, isWhole: boolean): void {
+  /** Draws the newest arguments once per frame; those that are all there, in a local state. */
+  draw(args: JsonObject, state?: JsonObject): void {
     if (this.#isStopped) return;
     if (!this.#pending) requestAnimationFrame(() => this.#drawPending());
-    this.#pending = { args, isWhole };
+    this.#pending = { args, state };
   }
 
   /** Draws again: another call is shown. */
@@ -62,10 +62,13 @@ export class ArgumentDrawer {
     const pending = this.#pending;
     this.#pending = undefined;
     if (!pending) return;
-    const { args, isWhole } = pending;
+    const { args, state } = pending;
+    const isWhole = state !== undefined;
     try {
       this.#isWhole = isWhole;
-      const tree = (isWhole ? drawWhole : drawPartial)(this.#program, args);
+      const tree = isWhole
+        ? drawWhole(this.#program, args, state)
+        : drawPartial(this.#program, args);
       // The skeleton stays until there is something to read of the arguments.
       const isTelling = Object.keys(args).length > 0 && plainText([tree]) !== "";
       if (isWhole || isTelling) this.#show({ tree, icons: this.#icons, isWhole });

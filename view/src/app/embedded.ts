@@ -102,7 +102,7 @@ export class Embedded implements HostEvents, Surface {
       this.#arguments = args;
     }
     this.#screen.update({ loading: true, notice: undefined });
-    this.#drawer?.draw(args, isWhole);
+    this.#drawer?.draw(args, isWhole ? this.#local.state : undefined);
   }
 
   /** Shows what the arguments make; the result's tree takes its place. */
@@ -194,8 +194,7 @@ export class Embedded implements HostEvents, Surface {
     // not be done again.
     if (found?.tree && !found.renderId) {
       this.#drawn = found.tree;
-      this.#screen.update({ room: false });
-      this.#explainPreview(found.tree);
+      this.#explainPreview();
     }
   }
 

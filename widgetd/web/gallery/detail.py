@@ -26,6 +26,7 @@ from widgetd.web.gallery.problems import problem_json
 from widgetd.web.gallery.results import error_json, render_of, result_of
 from widgetd.web.page import PAGE_HEADERS, caller_of
 from widgetd.web.templating import html
+from widgetd.widget.page_program import program_or_empty
 from widgetd.widget.states import SAMPLE, ShownState, State
 from widgetd.widget.widget import Widget
 
@@ -42,7 +43,7 @@ async def preview(
         `{"content", "structuredContent", "_meta"}`, or None beside an `error`
         (`{"code", "message", "path", "slips"}`); `mended` are sentences about its arguments;
         `tokens` are the result's, by profile; `renderId` is empty unless the render has actions;
-        `note` is for people.
+        `hasProgram` says that a frame can draw other arguments by itself; `note` is for people.
     """
     server = gallery.server
     shown: dict[str, Any] = {
@@ -56,6 +57,7 @@ async def preview(
         "tokens": None,
         "renderId": "",
         "note": "",
+        "hasProgram": bool(program_or_empty(widget)),
         "generation": caller.snapshot.generation,
     }
     try:
@@ -98,6 +100,14 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
     tools, tab = tuple(snapshot.widgets), query.get("tab")
     at, sidecar = tools.index(tool), editable(gallery, widget, caller)
     snippets = calls(gallery.url, tool, shown["arguments"])
+    tabs = TABS[:1] if gallery.clean else (*TABS, *(("sidecar",) if sidecar else ()))
+    content = {
+        **shown,
+        "calls": snippets,
+        "images": gallery.images(widget),
+        "digest": widget.key,
+        "sidecar": sidecar,
+    }
     return {
         **layout,
         "widget": widget,
@@ -107,8 +117,8 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
         "state": state,
         "states": states,
         "fault": gallery.problems.fault(snapshot, widget.definition.path),
-        "tabs": TABS if sidecar is None else (*TABS, "sidecar"),
-        "tab": tab if tab in TABS or (tab == "sidecar" and sidecar) else TABS[0],
+        "tabs": tabs,
+        "tab": tab if tab in tabs else TABS[0],
         "sidecar": sidecar,
         "studio_file": file_name(widget),
         "not_in_studio": NOT_IN_STUDIO,
@@ -116,14 +126,18 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
         "tool_tokens": tokens_of_tool(widget),
         "changes": changes,
         "calls": snippets,
-        "shown": {
-            **shown,
-            "calls": snippets,
-            "images": gallery.images(widget),
-            "digest": widget.key,
-            "sidecar": sidecar,
-        },
+        "shown": _clean(content) if gallery.clean else content,
     }
+
+
+_CLEAN = frozenset(
+    {"schema", "arguments", "result", "error", "note", "hasProgram", "images", "sidecar"}
+)
+"""Parts of a widget's data that its page shows when it is handed over."""
+
+
+def _clean(content: dict[str, Any]) -> dict[str, Any]:
+    return {name: part for name, part in content.items() if name in _CLEAN}
 
 
 async def widget_json(
@@ -142,7 +156,7 @@ async def widget_json(
     if arguments is None:
         given = gallery.show(widget, _state(states, query).key)
     shown = await preview(gallery, widget, given, caller)
-    return {
+    content = {
         **shown,
         "calls": calls(gallery.url, widget.tool, shown["arguments"]),
         "images": gallery.images(widget),
@@ -160,6 +174,7 @@ async def widget_json(
         "view": definition.studio.view if definition.studio else None,
         "problems": f"/w/{widget.tool}/problems.json",
     }
+    return _clean(content) if gallery.clean else content
 
 
 def _state(states: Iterable[State], query: QueryParams) -> State:

@@ -41,6 +41,7 @@ class Gallery:
         stop: Ends the streams.
         built: The path of a site that is written to files; None in a daemon.
         dry_run: Answers actions in place of upstreams, which a look at a widget must not call.
+        clean: Whether pages show the widgets alone, and nothing of what made them.
     """
 
     server: Server
@@ -56,6 +57,7 @@ class Gallery:
     tiles: Tiles = field(default_factory=Tiles)
     built: str | None = None
     dry_run: DryRun = field(default_factory=DryRun)
+    clean: bool = False
 
     def show(self, widget: Widget, key: str) -> ShownState:
         """Return the arguments of `widget` in the state `key`; finding them takes renders."""
@@ -84,6 +86,7 @@ class Gallery:
             "theme": theme if theme in ("light", "dark") else "",
             "mark": mark_of(caller_of(request).snapshot),
             "built": self.built,
+            "clean": self.clean,
         }
 
     def widget(self, request: Request) -> Widget:

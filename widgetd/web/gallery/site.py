@@ -94,14 +94,15 @@ async def _files(gallery: Gallery) -> AsyncIterator[tuple[str, bytes]]:
         return place.lstrip("/"), bytes((await request_page(path, **parameters)).body)
 
     yield await page("/")
-    yield await data("/index.json")
-    yield await page("/guide")
-    for name in ORDER:
-        yield await page("/guide/{name}", name=name)
+    if not gallery.clean:
+        yield await data("/index.json")
+        yield await page("/guide")
+        for name in ORDER:
+            yield await page("/guide/{name}", name=name)
     for tool, widget in caller.snapshot.widgets.items():
         yield await page("/w/{tool}", tool=tool)
         yield await page("/gallery/frame/{tool}", tool=tool)
-        for path in _DATA:
+        for path in _DATA[: 1 if gallery.clean else None]:
             yield await data(path, tool=tool)
         for state in gallery.states(widget):
             yield await data("/w/{tool}/states/{state}.json", tool=tool, state=state.key)

@@ -3,7 +3,7 @@
 import { acceptFiles } from "./drop.js";
 import { Frame } from "./host.js";
 import { onChange } from "./live.js";
-import { at, carry, dress, fetchPage, isBuilt, onChoice, onKeys, onSystemTheme, remember, remembered, request, systemTheme } from "./ui.js";
+import { at, carry, dress, fetchPage, isBuilt, isClean, onChoice, onKeys, onSystemTheme, remember, remembered, request, systemTheme } from "./ui.js";
 
 const SCALE = 0.68;
 const EDGE = 36;
@@ -128,6 +128,7 @@ function watch() {
 
 /** Says how many warnings a widget has; they take longer to find than its picture. */
 async function warn(tool) {
+  if (isClean) return;
   const response = await request(at(`/w/${tool}/problems.json`));
   const badge = document.querySelector(`[data-warnings="${tool}"]`);
   if (!response.ok || !badge) return;

@@ -8,6 +8,7 @@ let total = 0;
 
 export function log(sent) {
   const list = document.getElementById("log");
+  if (!list) return;
   list.prepend(make("li", {}, ...TOLD[sent.kind](sent)));
   if (list.children.length > MOST) list.lastElementChild.remove();
   count("actions", ++total);

@@ -15,7 +15,7 @@ export function startPictures(seen) {
     });
   }
   const look = document.getElementById("look");
-  look.addEventListener("click", () => busy(look, () => showViolations(seen())));
+  look?.addEventListener("click", () => busy(look, () => showViolations(seen())));
 }
 
 /** A button that was pressed is not pressed again before it is answered. */

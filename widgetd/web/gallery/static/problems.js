@@ -1,9 +1,10 @@
 /** Fetches what can be said against a widget, and shows it under its tab. */
 
 import { count } from "./tabs.js";
-import { at, request } from "./ui.js";
+import { at, isClean, request } from "./ui.js";
 
 export async function showProblems(tool) {
+  if (isClean) return;
   const response = await request(at(`/w/${tool}/problems`));
   if (!response.ok) return;
   const page = new DOMParser().parseFromString(await response.text(), "text/html");

@@ -1,8 +1,10 @@
 /** What every page can do: copy, keep its state in the address, follow the theme, obey keys. */
 
 /** Where pages stand that were built beforehand; nothing where a daemon answers. */
-const { built: base } = document.documentElement.dataset;
+const { built: base, clean } = document.documentElement.dataset;
 export const isBuilt = base !== undefined;
+/** Pages for handing over show widgets, and nothing of what made them. */
+export const isClean = clean !== undefined;
 
 /** The address of what stands at `path` of the gallery. */
 export const at = (path) => (isBuilt ? base + path.slice(1) : path);

@@ -9,7 +9,7 @@ import { startPictures } from "./pictures.js";
 import { showProblems } from "./problems.js";
 import { Sidecar } from "./sidecar.js";
 import { startTabs } from "./tabs.js";
-import { at, carry, copy, dress, fetchPage, isBuilt, make, onChoice, onKeys, onSystemTheme, remember, remembered, request, systemTheme } from "./ui.js";
+import { at, carry, copy, dress, fetchPage, isBuilt, isClean, make, onChoice, onKeys, onSystemTheme, remember, remembered, request, systemTheme } from "./ui.js";
 
 const ARGUMENTS = "#args=";
 const PAUSE_MS = 40;
@@ -78,10 +78,18 @@ function openFrames() {
     panel.dataset.theme = theme;
     panel.append(make("div", {}, frame.element), size);
     box.append(panel);
-    if (shown.result) frame.show(shown.result);
+    draw(frame);
     return frame;
   });
   resize(remembered("width", USUAL_WIDTH));
+}
+
+/** Where no daemon draws, the frame's own program draws what was typed. */
+function draw(frame) {
+  if (!isBuilt) {
+    if (shown.result) frame.show(shown.result);
+  } else if (edited !== undefined && shown.hasProgram) frame.show(undefined, edited);
+  else if (shown.result) frame.show(shown.result, shown.arguments);
 }
 
 /** Takes an action the way that every host does; whoever waits for one in this render hears of it. */
@@ -129,7 +137,10 @@ function resize(width) {
 async function load() {
   const sent = edited;
   if (isBuilt && sent !== undefined) {
-    showRefusal({ message: "Run `widgetd dev` on the folder to try them." }, "Arguments of your own need a daemon");
+    if (shown.hasProgram) shown = { ...shown, note: "Drawn by this page alone, which does not check arguments." };
+    else showRefusal({ message: "Run `widgetd dev` on the folder to try them." }, "Arguments of your own need a daemon");
+    for (const frame of frames) draw(frame);
+    tellFields();
     return;
   }
   const key = state.value === "edited" ? "sample" : state.value;
@@ -147,7 +158,7 @@ function take(now) {
   shown = now;
   // From where a frame loads images was settled when it was opened.
   if (readmitted) openFrames();
-  else if (now.result) for (const frame of frames) frame.show(now.result);
+  else for (const frame of frames) draw(frame);
   showRefusal(now.error);
   tellFields();
   sidecar.follow();
@@ -167,6 +178,10 @@ function showRefusal(error, title = "These arguments cannot be rendered; the las
 
 function tellFields() {
   const { tokens, result, calls } = shown;
+  if (isClean) {
+    document.querySelector("[data-field=note]").textContent = shown.note;
+    return;
+  }
   const told = {
     note: shown.note,
     summary: shown.summary || "None: the call fails.",
@@ -221,7 +236,7 @@ raw.addEventListener("input", () => {
 });
 state.addEventListener("change", () => choose(state.value));
 state.form.addEventListener("submit", (event) => event.preventDefault());
-document.getElementById("found-problems").addEventListener("click", async ({ target }) => {
+document.getElementById("found-problems")?.addEventListener("click", async ({ target }) => {
   const origins = target.closest("[data-allow]")?.dataset.allow.split(" ");
   if (origins && !(await sidecar.allow(origins))) document.getElementById("tab-sidecar").click();
 });
