@@ -1,8 +1,7 @@
 """Templates: text becomes a program, and closures run it within a budget.
 
-Jinja's parser reads the text, and nothing else of Jinja is used: nothing is compiled, no
-object of Python is in reach, and whatever a template makes is charged to one budget. This
-room knows JSON, but no widgets.
+Of Jinja only the parser is used: nothing is compiled to Python, no Python object is in reach, and
+everything that a template makes is charged to one budget. This room knows JSON, but no widgets.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The budget of one render, and its failures.
 
-Work is counted, never time, so the same call ends the same way on every
-machine. Whatever would take memory or time in proportion to its operands pays
-before it does so.
+Work is counted, not time, so the same call ends the same way on every machine. An operation whose
+memory or time depends on its operands pays before it begins.
 """
 
 from __future__ import annotations
@@ -60,11 +59,11 @@ class Budget:
         steps: Loop turns, calls and elements of lists.
         chars: Characters of text made, whether or not they reach the output.
         depth: How deep calls of macros nest, in nodes of the template's syntax tree.
-        heaviest: What a value may weigh at most: what all steps could pay for.
-        weights: What each list and object of the arguments was found to weigh, by its
-            identity; the value stands beside it, so that no other can come to have that.
-        sizes_stale: Whether something changed that another value holds, so that no weight
-            kept with a value can be believed any more.
+        heaviest: The maximum weight of a value: what all steps could pay for.
+        weights: The weight of each list and object of the arguments, by its identity; the value
+            is kept beside it, so that no other value gets the same identity.
+        sizes_stale: Whether a value inside another changed, which makes every cached weight
+            invalid.
     """
 
     __slots__ = ("chars", "depth", "heaviest", "limits", "sizes_stale", "steps", "weights")

@@ -1,8 +1,8 @@
 """The front end for Jinja: a parsed template becomes a program.
 
-Scopes, the exporter's dialect and the JSON around each output are decided here, once. What
-is not in the tables is not available, and every builtin is known to exist and to take its
-arguments before anything renders.
+Scopes, the exporter's dialect and the JSON around each output are resolved here, once. Nodes
+outside of the tables are not available, and every builtin and its arguments are checked before
+anything renders.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def build_template(parsed: Parsed, context: JsonContext, *, traced: bool = False
 
     Args:
         parsed: The template.
-        context: What surrounds each output.
+        context: The JSON around each output.
         traced: Give each value the offset of its first token, for `Template.trace`.
 
     Raises:

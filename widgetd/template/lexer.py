@@ -1,12 +1,10 @@
 """A faster lexer: it cuts usual templates into the tokens that Jinja's lexer would.
 
-Jinja's lexer tries eight patterns at each token, and that was most of the time a
-template took to load. This one knows what templates are usually made of, by one
-pattern; whatever else there is, mistakes too, it leaves to Jinja's, so that there
-is one authority on what a template is.
+Jinja's lexer tries eight patterns at each token, which was most of the time that a template took to
+load. This one knows the usual tokens, by one pattern, and leaves all others, and every mistake, to
+Jinja's lexer, so that one authority decides what a template is.
 
-In place of its line, each token carries its offset in the text, so that whatever
-is made of it knows its place.
+Each token carries its offset in the text in place of its line.
 
 Source: `jinja2.lexer`, with the delimiters and settings of a plain environment.
 """
@@ -59,7 +57,7 @@ _CLOSING: Final = frozenset(_CLOSERS.values())
 
 
 def tokens(text: str) -> list[Token] | None:
-    """Return the tokens of a template; None if Jinja's lexer has to be asked."""
+    """Return the tokens of a template; None if only Jinja's lexer can read it."""
     if _UNUSUAL.search(text):
         return None
     tokenizer = _Tokenizer(text.removesuffix("\n"))

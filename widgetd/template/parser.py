@@ -1,7 +1,6 @@
 """The entry point to jinja2: its lexer and parser turn text into a tree of nodes.
 
-Nothing is compiled, optimised or folded here, so a template cannot do anything
-by being loaded.
+Nothing is compiled, optimised or folded here, so loading a template runs none of it.
 """
 
 from __future__ import annotations
@@ -57,10 +56,10 @@ _UNREMARKABLE: Final = frozenset(
 
 
 class Fault(Exception):  # noqa: N818 - a WidgetError in the making, never seen outside
-    """A template that cannot be used; becomes a `WidgetError` once its text is at hand.
+    """A template that cannot be used; becomes a `WidgetError` once its text is known.
 
     Attributes:
-        place: The offset in the text, or None where it is about the whole.
+        place: The offset in the text, or None for the whole text.
     """
 
     def __init__(self, code: str, place: int | None, problem: str, advice: str) -> None:
@@ -138,7 +137,7 @@ def strict_operators(text: str) -> list[int]:
 class Parsed(NamedTuple):
     """The tree of a template, and all its nodes, outer ones first.
 
-    `converted` are the offsets of the filters whose values the JSX made a text of.
+    `converted` are the offsets of the filters whose values are texts in the JSX.
     """
 
     tree: nodes.Template
@@ -152,8 +151,8 @@ def parse(text: str, limits: Limits, *, exported: bool = False) -> Parsed:
 
     Args:
         text: The template.
-        limits: How large it may be.
-        exported: Read it as the JSX meant it that Studio's exporter made it from.
+        limits: Its maximum size.
+        exported: Read it with the meaning of the JSX that Studio's exporter made it from.
 
     Raises:
         Fault: `W1301` where it is not Jinja, `W1303` where it is too large.

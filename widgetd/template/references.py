@@ -1,8 +1,8 @@
-"""The arguments that a template reads, where, and whether it provides for their absence.
+"""The arguments that a template reads, with their places and guards against absence.
 
 A path is dotted, with `[]` for the elements of a list: `groups[].events[].id`.
-It is followed through `for`, `set` and the filters that keep a list's elements,
-as far as it is certain; what is not certain is left out.
+It is followed through `for`, `set` and the filters that keep a list's elements, and left out where
+it is uncertain.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ class Read:
     """One place at which a template reads an argument.
 
     Attributes:
-        path: What is read, as `legs[].from.city`.
-        line: Where, in the template's text.
-        column: Where in that line.
-        guarded: Whether the template provides for its absence: by `default`, by a
-            condition on it, or because the read is itself such a condition.
-        known: The paths that are certainly there at this context.
-        index: Whether it is a loop's position that the exporter forgot to bind,
-            if no argument has that name.
+        path: The argument, as `legs[].from.city`.
+        line: The line in the template's text.
+        column: The column in that line.
+        guarded: Whether the template allows its absence: by `default`, by a condition on it, or
+            because the read is itself such a condition.
+        known: The paths that certainly exist here.
+        index: Whether it is a loop's position that the exporter forgot to bind, if no argument has
+            that name.
     """
 
     path: str
@@ -50,9 +50,9 @@ class _Context:
     """The context of a read.
 
     Attributes:
-        names: What each bound name stands for: a path, or None where that is not certain.
-        known: The paths that are certainly there.
-        tested: Whether the value only decides something, so that absence is no matter.
+        names: The path that each bound name stands for; None if it is uncertain.
+        known: The paths that certainly exist.
+        tested: Whether the value is only tested, so that it may be absent.
         in_loop: Whether this is in a loop.
     """
 
@@ -94,7 +94,7 @@ def names(found: Iterable[Read]) -> frozenset[str]:
 class _ReadCollector(NodeVisitor):
     """A single walk through a template that collects its reads.
 
-    A statement's visit returns what it binds for the statements behind it, if anything.
+    A statement's visit returns the names that it binds for the statements after it, if any.
     """
 
     def __init__(self, lines: Lines) -> None:

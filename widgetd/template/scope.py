@@ -1,7 +1,7 @@
 """The slots of a template's names: each name lives at one place of one flat list.
 
-Which slot a name means is decided once, when the program is built, by the block the name
-stands in. A frame is that list; its first slot holds the budget.
+The slot of a name is resolved once, when the program is built, from the block around it. A frame is
+that list; its first slot holds the budget.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Scope:
         names: The slot of each name.
         loop: The slot of `loop`, if the block is a loop's and something reads it.
         loops: Whether the block is a loop's.
-        is_macro: Whether it is a macro's, which the `loop` around it does not reach into.
+        is_macro: Whether it is a macro's, in which the `loop` around it is not visible.
     """
 
     def __init__(self, layout: Layout, parent: Scope | None = None, *, loops: bool = False) -> None:

@@ -167,8 +167,8 @@ def _show_all(budget: Budget, value: Value, parts: list[str], brackets: str) -> 
 def tojson(budget: Budget, value: Value) -> str:
     """Return `value` as JSON without spaces; the caller charges for the text.
 
-    An argument is a tree and costs what it prints; what the template made may
-    hold one list a million times, so it pays for that before it is printed.
+    An argument is a tree and costs what it prints. A value that the template made may hold one list
+    a million times, so it is charged before it is printed.
     """
     kind_of = type(value)
     if kind_of is str:

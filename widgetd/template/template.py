@@ -51,8 +51,8 @@ def compile_template(text: str, *, limits: Limits, to_the_letter: bool = False) 
 
     Args:
         text: The template.
-        limits: What one widget may ask for.
-        to_the_letter: Make nothing good of what Studio's exporter is known to lose.
+        limits: The limits of one widget.
+        to_the_letter: Undo none of the known losses of Studio's exporter.
 
     Raises:
         WidgetError: `W1301` to `W1303`, with the line and column of `text`.
@@ -150,8 +150,8 @@ class Template:
         """Return the place that wrote the character at `offset` of the output, before repairs.
 
         Returns:
-            The line and column in the template, from 1: of the character itself where it
-            stands there, of the expression where that wrote it.
+            The line and column in the template, from 1: those of the character if it is text of the
+            template, else of the expression that wrote it.
         """
         out: list[str] = []
         self._write_pieces(arguments, out)
@@ -168,7 +168,7 @@ class Template:
     def trace(self, arguments: Mapping[str, Value]) -> tuple[Traced, ...]:
         """Return every value that was written, in order; up to the failure if it fails.
 
-        The template is compiled anew for it, so that no other render pays.
+        The template is compiled anew for this, so that other renders stay as fast.
         """
         out: list[str] = []
         with suppress(CallError):
@@ -217,8 +217,8 @@ class Rendering:
 
     Attributes:
         text: The output.
-        repaired: Whether commas between its values had to be set right.
-        steps: How many it took, of those that a render may take.
+        repaired: Whether commas between its values had to be repaired.
+        steps: The steps that it took.
     """
 
     text: str
@@ -231,7 +231,7 @@ class Expression:
 
     Attributes:
         program: The operations that it was compiled of.
-        reads: Where it reads which of its arguments.
+        reads: The reads of its arguments.
 
     Raises:
         WidgetError: as `compile_template` does.
@@ -254,8 +254,8 @@ class Expression:
         """Return the JSON value of the expression; null if it is absent.
 
         Args:
-            arguments: What it reads.
-            budget: What it may spend, where it is one of many; by default one of its own.
+            arguments: By name.
+            budget: A budget that it shares with others; by default one of its own.
         """
         frame = frame_of(self._slots, self._size, arguments, self._limits)
         frame[BUDGET] = budget or frame[BUDGET]

@@ -1,13 +1,12 @@
 """Values of templates: JSON's, the absent one, and those that the template makes.
 
-An argument's lists and objects are plain `list` and `dict`: trees, never changed,
-and no larger than what was sent. What a template makes is `Made`, `MadeDict` or
-`MadeTuple`: it may hold one value many times over, so it knows what it weighs.
+An argument's lists and objects are plain `list` and `dict`: trees that never change and are no
+larger than what was sent. A template makes `TemplateList`, `TemplateDict` and `TemplateTuple`,
+which may hold one value many times and so carry their weight.
 
-The weight of a value is the number of characters that its text has at least,
-what it holds twice counted twice. A builtin pays for the weight of what it reads
-before it begins; what weighs more than all steps could pay for cannot be made,
-and nothing can come to hold itself.
+The weight of a value is the minimal number of characters of its text, in which a value that it
+holds twice counts twice. A builtin pays for the weight of a value before it reads it. A value
+heavier than all steps could pay for cannot be made, and no value can hold itself.
 """
 
 from __future__ import annotations
@@ -65,9 +64,9 @@ class Sized:
     """A list or object that the template made.
 
     Attributes:
-        weight: What it weighs, or 0 until it is asked for: then it is a part of a
-            literal that was weighed, or holds elements that were picked from one value.
-        height: How deep it nests, once it is weighed.
+        weight: Its weight; 0 until it is needed, for a part of a literal that was weighed as a
+            whole, or a list of elements of one value.
+        height: Its nesting depth, once it is weighed.
         is_root: Whether no other value holds it, whose weight would change with its own.
     """
 
@@ -244,9 +243,8 @@ def measure(
     """Return the weight of a list or object and its nesting depth; cached with it.
 
     Raises:
-        RenderError: where it weighs more than all steps could pay for, or nests more
-            deeply than any JSON reader would follow, so that no walk depends on
-            how much of Python's stack is left.
+        RenderError: It is heavier than all steps could pay for, or nests more deeply than any JSON
+            reader would follow, so that no walk depends on the rest of Python's stack.
     """
     if isinstance(value, Sized):
         if budget.sizes_stale:
@@ -321,7 +319,7 @@ def new_tuple(budget: Budget, values: Iterable[Value]) -> TemplateTuple:
 
 
 def new_unsized(values: Iterable[Value]) -> TemplateList:
-    """Return a list of parts of one value's elements, weighed only when asked."""
+    """Return a list of parts of one value's elements, weighed when its weight is needed."""
     new = TemplateList(values)
     new.is_root = True
     return new
@@ -373,7 +371,7 @@ def too_deep() -> RenderError:
 def dict_key(budget: Budget, key: Value) -> Value:
     """Return `key` if an object may have it, charged.
 
-    A large integer may not: a caller can find thousands that meet in one place of a table.
+    A large integer may not: a caller can find thousands with the same hash.
     """
     if isinstance(key, str):
         budget.scan(len(key))
@@ -385,10 +383,10 @@ def dict_key(budget: Budget, key: Value) -> Value:
 
 
 def grow(budget: Budget, holder: TemplateList | TemplateDict, added: Collection[Value]) -> None:
-    """Add to the weight of `holder` what is about to be `added`.
+    """Add the weight of a value that is about to be `added` to `holder`.
 
     Raises:
-        RenderError: where it would come to hold itself, or to weigh too much.
+        RenderError: It would hold itself, or be too heavy.
     """
     for value in added:
         if type(value) in _MADE:

@@ -1,8 +1,8 @@
 """The bodies of filters, tests and methods, behind their prices in the vocabulary.
 
-A body is reached only through its price, which sees every argument. It may read what was
-paid for, and pays for what it makes before it makes it. Filters and tests are Jinja's own,
-as far as they stay within the data.
+A body is called only through its price, which sees every argument. It may read what was paid for,
+and pays for its result before it makes it. Filters and tests are those of Jinja that need nothing
+but the data.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """JavaScript's semantics: truth, equality, `+`, numbers, methods and functions.
 
-What is absent stays absent where JavaScript would fail on it or print `undefined`: it
-maps to nothing, is added as nothing, and reads as nothing in a text. As in templates,
-whatever reads a value pays for its weight before it begins.
+An absent value stays absent where JavaScript would fail on it or print `undefined`: it maps to
+nothing, adds nothing, and is an empty text. As in templates, a function pays for the weight of a
+value before it reads it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Filters and methods of lists and objects.
 
-`attribute` means a key, or keys joined by dots; never anything of Python's. The
-elements are paid for by the table of filters, what is read in each of them here.
-Only what a template made can be changed; an argument stays as it came.
+`attribute` is a key, or keys joined by dots, and never a Python attribute. The table of filters
+charges for the elements; the functions here charge for what they read in each. Only lists that the
+template made can be changed, never arguments.
 """
 
 from __future__ import annotations
@@ -168,8 +168,8 @@ def unique(
 def _mark(budget: Budget, held: Value) -> Value:
     """Return a hashable value that tells `held` from others.
 
-    As text, what cannot be looked up in a set at all; and a large number, of
-    which a caller can find thousands that meet in one place of it.
+    That is its text if it is unhashable, or a large number: a caller can find thousands of those
+    with the same hash, which would make a set as slow as a list.
     """
     if isinstance(held, str):
         budget.scan(len(held))

@@ -1,4 +1,4 @@
-"""The value of `loop` inside a `for`: where the loop has got to."""
+"""The value of `loop` inside a `for`: the progress of the loop."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Loop(RuntimeObject):
     """One run of a loop.
 
     Attributes:
-        items: The elements it runs through.
+        items: The elements.
         index0: The turn, from 0.
-        depth0: How many turns of the same recursive loop are around this one.
-        recurse: Makes the text of the same loop over another list inside this turn.
-        changed: The values that `loop.changed` was last called with.
+        depth0: Turns of the same recursive loop around this one.
+        recurse: Renders the same loop over another list inside this turn.
+        changed: The values of the last call of `loop.changed`.
     """
 
     __slots__ = ("changed", "depth0", "index0", "items", "recurse")

@@ -1,9 +1,8 @@
 """Operators between values, and filters of numbers, within bounds.
 
-Operators mean what they do in Python, but that absent and null in arithmetic yield absent,
-and that text beside a number is joined, as the JSX it came from would. Numbers stay small
-enough to compute with at once. Where a number is all that Jinja's own filter is given, that
-does it.
+Operators mean what they do in Python, with two exceptions: absent and null in arithmetic yield
+absent, and a text beside a number is concatenated, as in the JSX it came from. The size of numbers
+is bounded, so that each operation takes constant time.
 """
 
 from __future__ import annotations

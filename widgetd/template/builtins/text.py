@@ -1,10 +1,9 @@
 """Filters and methods of text: change, search, fill and fit it.
 
-A value that is no text is taken as it would print. Every function takes the
-budget first and the text second, so that filters and methods share them. What
-they read is paid for by the table that holds them; what they make, they pay.
-Jinja's own bodies serve where they are given texts and numbers only; these are
-ours where Jinja uses `Markup`, or does work that no price foresees.
+A value that is no text is converted as it would print. Every function takes the budget first and
+the text second, so that filters and methods share them. The table that holds them charges for what
+they read; they charge for what they make. Jinja's own functions are used for texts and numbers;
+these replace the ones that use `Markup`, or whose work no price covers.
 """
 
 from __future__ import annotations

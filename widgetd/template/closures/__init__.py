@@ -26,7 +26,7 @@ def compile_body(program: Program, *, traced: bool = False) -> Execute:
 
     Args:
         program: The program of a template.
-        traced: Write pieces of output that know their places; slower.
+        traced: Write pieces of output with their places in the template; slower.
     """
     return Compiler(OPERATORS, STATEMENTS, traced=traced).body(program.root)
 

@@ -1,6 +1,6 @@
 """The compiler from programs to closures over a frame.
 
-A table has one function for each operator; this module holds what they share.
+A table has one function for each operator; this module has their common part.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class Compiler:
     """Makes closures of one program.
 
     Attributes:
-        nodes: How many expressions and statements were compiled so far; the price of a turn
-            of a loop, and of a macro's call, depends on it.
-        traced: Whether each piece of output has to know where it comes from.
+        nodes: The number of expressions and statements compiled so far; the price of a turn of a
+            loop, and of a macro's call, depends on it.
+        traced: Whether each piece of output records its place in the template.
     """
 
     def __init__(

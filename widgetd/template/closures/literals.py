@@ -69,7 +69,7 @@ def _part(compiler: Compiler, expr: Any) -> Part:
 
 
 def literal(build: Build, cost: int) -> Evaluate:
-    """Return the closure of a literal that stands in no other, for `cost` steps."""
+    """Return the closure of an outermost literal, for `cost` steps."""
 
     def make(frame: Frame) -> Value:
         budget = frame[BUDGET]
@@ -115,10 +115,10 @@ def list_of(parts: Sequence[Part], of: type[TemplateList | TemplateTuple] = Temp
 def object_of(
     entries: Mapping[Value, Part], *, children: Build | None = None, drop_undefined: bool = False
 ) -> Build:
-    """Return what builds an object, with the list of `children` unless it is empty.
+    """Return the builder of an object, with the list of `children` unless it is empty.
 
     Args:
-        entries: How the value of each key is made.
+        entries: The builder of each key's value.
         children: Builds the list under `children`.
         drop_undefined: Leave out keys whose values are absent.
     """

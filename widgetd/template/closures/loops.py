@@ -1,4 +1,4 @@
-"""The closures of loops: which turns they take, and what `loop` says in each."""
+"""The closures of loops, and the value of `loop` in each turn."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class LoopDefinition:
     """A loop, compiled.
 
     Attributes:
-        cost: The steps of a turn beside its own, where its body has many nodes.
-        chooser: The condition under which an element takes part.
-        bind: Gives the element of a turn to the loop's target.
+        cost: Further steps of a turn, if its body has many nodes.
+        chooser: The condition for an element to take part.
+        bind: Assigns the element of a turn to the loop's target.
         slot: The slot of the target, if it is one name.
-        otherwise: Runs where no element takes part.
+        otherwise: Runs if no element takes part.
         loop_slot: The slot of `loop`, if the body reads it.
         height: The height of the loop in operations if it may call itself, else 0.
     """

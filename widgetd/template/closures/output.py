@@ -120,11 +120,11 @@ def _write_mixed(parts: list[Part], tail: str) -> Execute:
 
 
 class Piece(str):
-    """A piece of output that knows where in the template it comes from.
+    """A piece of output with its place in the template.
 
     Attributes:
-        place: The offset of what wrote it.
-        constant: Whether it stands there as it is, so that each character has its own place.
+        place: The offset of the expression or text that wrote it.
+        constant: Whether it is text of the template, so that each character has its own place.
     """
 
     __slots__ = ("constant", "place")

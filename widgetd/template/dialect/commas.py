@@ -1,4 +1,4 @@
-"""Commas between JSON values: set right where a template writes too many or too few."""
+"""The repair of commas between JSON values, of which a template wrote too many or too few."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ _PIECE: Final = compile_pattern(r'(?s)[\[\]{},:]|"(?:[^"\\]++|\\.)*+"|[^\s"\[\]{
 def repair(text: str) -> str | None:
     """Return `text` as valid JSON with commas repaired between values; None if that fails.
 
-    A loop without a separator, or with one too many, is what it takes to get
-    here. Nothing inside a string is touched.
+    A loop without a separator, or with one too many, is the usual cause. Strings are not changed.
     """
     if sum(map(text.count, _MARKS)) > MAX_MARKS:
         return None

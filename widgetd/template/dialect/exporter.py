@@ -1,9 +1,9 @@
-"""The exporter's constructs that Jinja would misread, and the meaning they evidently have.
+"""The exporter's constructs that Jinja would misread, and their evident meaning.
 
-Words and operators of JavaScript are read as such, commas between values are set right,
-and two losses are made good that show in the text of a template: the exporter gives a
-template literal parentheses of its own, but loses that it makes a text of whatever it
-holds; and it takes an object with a `type` for a component. No offset moves.
+Words and operators of JavaScript are read as such, commas between values are repaired, and two
+losses that leave a trace in the text are undone: the exporter writes a template literal in further
+parentheses, but without its conversion to text; and it takes an object with a `type` for a
+component. No offset moves.
 
     {x}             {{ (x) | tojson }}              {`${x}`}        {{ ((x)) | tojson }}
     {i + 1}         {{ ((i + 1)) | tojson }}        {`${i + 1}`}    {{ (((i + 1))) | tojson }}
@@ -73,7 +73,7 @@ _NO_PATH: Final = NOTHING_NAMES | {"none", "None", "true", "True", "false", "Fal
 
 @lru_cache(maxsize=AT_WORK)
 def find_converted(text: str) -> frozenset[int]:
-    """Return the offsets of the `tojson` filters whose values the JSX had made texts of."""
+    """Return the offsets of the `tojson` filters whose values are texts in the JSX."""
     text, found, at = normalise(text), set(), 0
     while begun := _DOUBLED.search(text, at):
         tag = tokens_of_tag(text, begun.end())

@@ -1,8 +1,7 @@
 """The JSON around each output of a template, found by a walk along every path.
 
-The template is run through once without arguments, along every way at once: a
-condition goes both ways, a loop takes no turn, one, and many. Only what holds
-on every way is relied upon.
+The walk follows every path at once, without arguments: both branches of a condition; no turn, one
+and many of a loop. Only what holds on every path counts.
 """
 
 from __future__ import annotations
@@ -67,15 +66,15 @@ class JsonContext:
     """Facts about a template's outputs, by the identity of their nodes.
 
     Attributes:
-        in_strings: The expressions and blocks whose text stands inside a JSON string.
+        in_strings: The expressions and blocks whose text is inside a JSON string.
         escaped: Those of them that write JSON's escapes themselves.
-        bare: The expressions that stand unquoted where JSON wants a value.
-        stripping: The set-blocks that are only there to lose their leading comma.
-        stripped: The expressions that only write such a set-block.
-        converted: Where the filters stand whose values the JSX made a text of.
-        commas: What is wrong with commas between values, whatever the arguments' conditions say.
-        may_need_commas: Whether the output may have commas missing or one too many.
-        values: The expressions and conditions that stand where JSON wants a value.
+        bare: The unquoted expressions where JSON needs a value.
+        stripping: The set-blocks whose only purpose is to lose their leading comma.
+        stripped: The expressions that write such a set-block.
+        converted: The offsets of the filters whose values are texts in the JSX.
+        commas: The mistakes in commas between values that no argument can prevent.
+        may_need_commas: Whether commas may be missing in the output, or one too many.
+        values: The expressions and conditions where JSON needs a value.
     """
 
     in_strings: frozenset[int] = frozenset()
@@ -102,7 +101,7 @@ _Bodied = nodes.AssignBlock | nodes.Macro | nodes.CallBlock | nodes.FilterBlock
 class _ContextWalk(NodeVisitor):
     """One walk through a template.
 
-    Each visit says what may stand behind a node, given what may stand before it.
+    Each visit returns the possible states after a node, given those before it.
     """
 
     def __init__(self, parsed: Parsed) -> None:

@@ -1,6 +1,6 @@
 """Recognisers of idioms: stripping a comma, asking for the last turn, escaping.
 
-Each function looks at one piece of a tree and says what it evidently is.
+Each function recognises one piece of a tree.
 """
 
 from __future__ import annotations
