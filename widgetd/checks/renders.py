@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+from widgetd.checks.absent import absence_finding, find_absent_argument
 from widgetd.checks.declared_paths import split_path
 from widgetd.checks.limits import LIMITS
 from widgetd.errors import CallError, Finding, WidgetError
@@ -153,12 +154,16 @@ def source_name(at: str) -> str:
     return "template" if at == "/template" else "JSX"
 
 
-def check_vocabulary(outcomes: Iterable[Outcome], texts: Sequence[str]) -> Iterator[Finding]:
+def check_vocabulary(
+    widget: Widget, outcomes: Sequence[Outcome], texts: Sequence[str]
+) -> Iterator[Finding]:
     """Yield what ChatKit does not know in the trees, each once (W14xx).
 
-    Of a tree from generated arguments, only what the author's own texts contain.
+    Of a tree from generated arguments, only what the author's own texts contain. A property that
+    is missing where an argument is absent is reported at that argument, once for all components.
     """
     known: set[tuple[str, str]] = set()
+    absent: dict[tuple[str, ...], list[Finding]] = {}
     for one in outcomes:
         for finding in check_tree(one.tree or {"type": "Basic"}):
             if (finding.code, finding.problem) not in known and (
@@ -167,12 +172,21 @@ def check_vocabulary(outcomes: Iterable[Outcome], texts: Sequence[str]) -> Itera
                 or _is_written(resolve_pointer(one.tree, finding.at), one.sample.arguments, texts)
             ):
                 known.add((finding.code, finding.problem))
+                if finding.code == "W1407" and len(absent) < STUDIO_LIMITS.differences:
+                    given = one.sample.arguments
+                    donors = (other.sample.arguments for other in outcomes if other is not one)
+                    path = find_absent_argument(widget, given, donors, finding)
+                    if path:
+                        absent.setdefault(path, []).append(finding)
+                        continue
                 yield Finding(
                     code=finding.code,
                     at=one.at,
                     problem=f"{finding.problem} (at {finding.at or '/'} of the tree)",
                     advice=finding.advice,
                 )
+    for path, lacks in absent.items():
+        yield absence_finding(path, lacks)
 
 
 def _is_written(value: Any, arguments: Mapping[str, Any], texts: Sequence[str]) -> bool:

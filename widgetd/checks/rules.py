@@ -63,7 +63,11 @@ RULES = (
     Rule(("W1211",), ("schema",), schemas.check_defaults),
     Rule(("W1211",), ("widget", "author_samples"), schemas.check_samples),
     Rule(("W1305", "W1306", "W1310", "W1322"), ("outcomes",), renders.check_failures),
-    Rule(tuple(f"W140{n}" for n in range(1, 8)), ("outcomes", "texts"), renders.check_vocabulary),
+    Rule(
+        tuple(f"W140{n}" for n in range(1, 8)),
+        ("widget", "outcomes", "texts"),
+        renders.check_vocabulary,
+    ),
     Rule(("W1323",), ("widget", "studio", "preview"), renders.check_preview),
     Rule(("W1408",), ("actions",), renders.check_field_collisions),
     Rule(("W1410",), ("definition", "outcomes", "image_origins"), images.check_image_origins),
@@ -81,15 +85,22 @@ RULES = (
 
 CAUSES: Mapping[str, frozenset[str]] = {
     "W1215": frozenset({"W1114"}),
+    "W1210": frozenset({"W1320", "W1321"}),
+    "W1211": frozenset({"W1320", "W1321"}),
+    "W1323": frozenset({"W1211", "W1326"}),
     "W1407": frozenset({"W1320", "W1321"}),
     "W1410": frozenset({"W1211"}),
 }
 """Codes of findings that follow from another finding, and are left out beside it.
 
-A schema under a misspelt key does not count as a schema. An undeclared value is null, and a
-component loses its properties that are null. A sample that does not fit is not rendered, and shows
-no images.
+A schema under a misspelt key does not count as a schema. A field that was renamed in the schema
+alone is undeclared; its new name is unused, and the sample does not fit. An undeclared value is
+null, and a component loses its properties that are null. A sample that does not fit is not
+rendered, and shows no images. What was edited differs from the preview.
 """
+
+LOSS = {code: frozenset({"W1307"}) for code in ("W1323", "W1406", "W1407")}
+"""What follows from a loss of the exporter, as long as the template is rendered."""
 
 
 class Subject:
@@ -199,6 +210,11 @@ class Subject:
         return collect_actions(self.definition, rendered)
 
 
+def _losses(subject: Subject, code: str) -> Collection[str]:
+    is_lossy = subject.widget is not None and subject.widget.source in {"", "template"}
+    return LOSS.get(code, ()) if is_lossy else ()
+
+
 def check_widget(
     widget: Widget | Definition,
     *,
@@ -225,10 +241,11 @@ def check_widget(
             found.extend(rule.function(*needed))
     path = subject.definition.path
     codes = {one.code for one in found}
+    causes = {code: [*CAUSES.get(code, ()), *_losses(subject, code)] for code in codes}
     return tuple(
         dict.fromkeys(
             one if one.path else replace(one, path=path)
             for one in found
-            if codes.isdisjoint(CAUSES.get(one.code, ()))
+            if codes.isdisjoint(causes[one.code])
         )
     )

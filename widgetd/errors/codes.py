@@ -114,7 +114,7 @@ WIDGETS = (
     Code("W1323", "warning", "a sample renders differently from the preview"),
     Code("W1324", "warning", "the exporter turned data into components"),
     Code("W1325", "warning", "the file has no usable template, so its JSX is rendered"),
-    Code("W1326", "warning", "the template was edited after the export"),
+    Code("W1326", "warning", "the template and the JSX were not exported together"),
     Code("W1327", "fault", "the JSX cannot be compiled"),
     Code("W1328", "warning", "other template engines cannot read all of this template"),
     # W14xx: the tree of components

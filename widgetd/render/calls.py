@@ -455,7 +455,7 @@ class Renderer:
             digest=widget.key,
             duration_ms=duration_ms,
             coerced=made.coerced,
-            source=widget.source,
+            source="template" if widget.source == "both" else widget.source,
             follow=is_interactive,
             repeatable=repeatable,
             text=text,

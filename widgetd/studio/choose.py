@@ -5,17 +5,18 @@ Many authors then edit the template. The comparison tells the two apart:
 
     the template renders as     the JSX               the template is rendered
                                 the JSX as exported   the JSX is rendered: the exporter lost some
-                                neither               the template is rendered: it was edited
+                                neither               the template is rendered: it was edited;
+                                                      and the JSX where the exporter lost some
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 import orjson
 
 from widgetd.errors import CallError, Finding, WidgetError
-from widgetd.studio.compare import compare, differ
+from widgetd.studio.compare import Comparison, compare, differ
 from widgetd.template.dialect.exporter import WRAPPED, find_converted
 from widgetd.text_search import compile_pattern
 from widgetd.widget.components import tree
@@ -57,18 +58,44 @@ def choose(widget: Widget) -> Choice:
         return Choice(source="template" if definition.view else "", reason="asked" if asked else "")
     if not _may_have_losses(definition.template, template):
         return Choice(source="template")
+    return _choose_by_comparison(widget)
+
+
+def _choose_by_comparison(widget: Widget) -> Choice:
     try:
         comparison = compare(widget)
     except WidgetError as error:
         return Choice(source="template", reason="refused", fault=error.finding)
     if comparison.agrees:
         return Choice(source="template")
-    lost = comparison.is_export
+    if comparison.is_export:
+        return Choice(source="view", reason="lost", losses=comparison.losses)
     return Choice(
-        source="view" if lost else "template",
-        reason="lost" if lost else "edited",
-        differences=comparison.differences,
+        source="both" if comparison.losses else "template",
+        reason="edited",
+        edits=comparison.edits,
+        losses=comparison.losses,
+        blame=find_changed(widget, comparison),
+        merged=comparison.merged,
     )
+
+
+def find_changed(widget: Widget, comparison: Comparison) -> Literal["template", "view", ""]:
+    """Return which source was changed after the export: the one that lacks Studio's preview."""
+    studio, preview = widget.definition.studio, widget.definition.document.preview
+    if studio is None or preview is None:
+        return ""
+    arguments = widget.schema.with_defaults(dict(studio.default_state))
+    try:
+        shown = tree(orjson.dumps(preview))
+        of_jsx = tree(widget.view.render(arguments))
+        of_both = tree(comparison.merged.render(arguments))
+    except (CallError, WidgetError):
+        return ""
+    as_jsx, as_both = not differ(of_jsx, shown), not differ(of_both, shown)
+    if as_jsx is as_both:
+        return ""
+    return "template" if as_jsx else "view"
 
 
 def _may_have_losses(text: str, template: Template) -> bool:

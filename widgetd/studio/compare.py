@@ -19,6 +19,7 @@ from widgetd.schema.json_values import pointer
 from widgetd.schema.phrase import shorten_json
 from widgetd.schema.sampling.sample import State, sample
 from widgetd.studio.limits import LIMITS
+from widgetd.studio.merge import MergedDrawing
 from widgetd.template import compile_template
 from widgetd.widget.components import tree
 
@@ -46,14 +47,21 @@ class Comparison:
     """The agreement of a template with the JSX.
 
     Attributes:
-        agrees: Whether they rendered the same each time.
-        is_export: Whether the template renders what the exporter makes of the JSX.
-        differences: The first differences of the template's trees from those of the JSX.
+        edits: The first differences of the template from what the exporter makes of the JSX.
+        losses: The first differences of what the exporter makes of the JSX from the JSX.
+        agrees: Whether the template rendered as the JSX each time.
+        merged: What renders the edits and the JSX's values at the losses.
     """
 
+    edits: tuple[Difference, ...] = ()
+    losses: tuple[Difference, ...] = ()
     agrees: bool
-    is_export: bool
-    differences: tuple[Difference, ...] = ()
+    merged: MergedDrawing
+
+    @property
+    def is_export(self) -> bool:
+        """Return whether the template renders what the exporter makes of the JSX, or the JSX."""
+        return self.agrees or not self.edits
 
 
 def compare(widget: Widget) -> Comparison:
@@ -80,22 +88,30 @@ def compare_sources(template: str, studio: Studio, schema: Schema, limits: Limit
     literal = compile_template(template, limits=limits, to_the_letter=True)
     view = compile_view(studio.view, limits=limits)
     exported = compile_exported(studio.view, limits=limits)
-    found: tuple[Difference, ...] = ()
-    is_export, left = True, LIMITS.steps
+    found: dict[str, tuple[Difference, ...]] = {"edits": (), "losses": ()}
+    agrees, left = True, LIMITS.steps
     for each in argument_sets(studio, schema):
         arguments = schema.with_defaults(dict(each))
         (of_template, of_view, of_export), steps = zip(
             *(_render(source, arguments, limits) for source in (literal, view, exported)),
             strict=True,
         )
-        found = found or tuple(
-            islice(tree_differences(of_template, of_view), LIMITS.differences + 1)
-        )
-        is_export = is_export and not differ(of_template, of_export)
+        pairs = {"edits": (of_template, of_export), "losses": (of_export, of_view)}
+        for name, (got, want) in pairs.items():
+            found[name] = found[name] or tuple(
+                islice(tree_differences(got, want), LIMITS.differences + 1)
+            )
+        agrees = agrees and not differ(of_template, of_view)
         left -= sum(steps)
-        if left < 0 or (found and not is_export):
+        if left < 0 or (all(found.values()) and not agrees):
             break
-    return Comparison(agrees=not found, is_export=is_export or not found, differences=found)
+    merged = MergedDrawing(
+        template=compile_template(template, limits=limits),
+        literal=literal,
+        view=view,
+        exported=exported,
+    )
+    return Comparison(**found, agrees=agrees, merged=merged)
 
 
 def argument_sets(studio: Studio, schema: Schema) -> Iterator[Mapping[str, Any]]:

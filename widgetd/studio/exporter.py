@@ -18,8 +18,8 @@ from widgetd.template.jsx.view import View
 
 if TYPE_CHECKING:
     from widgetd.limits import Limits
-    from widgetd.template.jsx.names import Names
     from widgetd.template.jsx.parse import Node
+    from widgetd.template.jsx.scope import JsxScope
 
 _OPERATORS: Final = MappingProxyType(
     {
@@ -51,27 +51,27 @@ class ExporterCompiler(Builder):
         """Return Jinja's operator."""
         return _OPERATORS.get(sign, "")
 
-    def template(self, node: Node, block: Names) -> Expr:
+    def template(self, node: Node, block: JsxScope) -> Expr:
         """Build the value of a template literal that holds nothing else."""
         if [each.kind for each in node.children] == ["template_substitution"]:
             return self.expression(only(node.children[0]), block)
         return super().template(node, block)
 
-    def call(self, node: Node, block: Names) -> Expr:
+    def call(self, node: Node, block: JsxScope) -> Expr:
         """Build null, except for a map."""
         named = node.fields["function"].fields.get("property")
         if named is not None and named.text == "map":
             return super().call(node, block)
         return None
 
-    def child(self, node: Node, block: Names) -> Expr:
+    def child(self, node: Node, block: JsxScope) -> Expr:
         """Build null for `x && <A/>` where `x` is false."""
         node = unwrap(node)
         if node.kind != "binary_expression" or node.fields["operator"].text != "&&":
             return super().child(node, block)
         return Op("?:", (*self.fields(node, block, "left", "right"), None), node.start)
 
-    def array(self, node: Node, block: Names) -> Expr:
+    def array(self, node: Node, block: JsxScope) -> Expr:
         """Build a list in which an object with a `type` becomes a `Text` that holds it."""
         made = super().array(node, block)
         if any(unwrap(each).kind in ELEMENTS for each in node.children):

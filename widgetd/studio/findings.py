@@ -12,6 +12,7 @@ from typing import Any
 
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.schema.validator import Schema
+from widgetd.studio.choose import find_changed
 from widgetd.studio.compare import compare, describe_differences, differ
 from widgetd.studio.limits import LIMITS
 from widgetd.template.dialect.exporter import LEXEME, WRAPPED
@@ -45,33 +46,53 @@ def check_template_source(widget: Widget, trees: Trees) -> Iterator[Finding]:
     elif choice.reason == "faulty" and fault is not None:
         problem = f"the JSX is drawn, for the template cannot be: {fault.problem}"
         yield replace(fault, code="W1325", problem=problem)
-    elif choice.reason == "lost":
+    elif choice.losses:
+        drawn = "widgetd draws the JSX" + (" there" if choice.source == "both" else "")
         yield Finding(
             code="W1307",
             at="/template",
-            problem=f"the exporter lost some of the JSX: {_describe(choice.differences, 'not')}",
-            advice="widgetd draws the JSX; others draw the template, unless it says the same",
+            problem=f"the exporter lost some of the JSX: {_describe(choice.losses, 'not')}",
+            advice=f"{drawn}; others draw the template, unless it says the same",
         )
     if choice.source == "view":
         return
     of_jsx = f"; nor can the JSX be drawn: line {fault.line}: {fault.problem}" if fault else ""
-    for warning in widget.template.warnings:
-        more = of_jsx if warning.code == "W1307" else ""
-        yield replace(warning, at="/template", problem=warning.problem + more)
-    if choice.reason == "edited" or (not choice.reason and _renders_differently(widget, trees)):
-        found = choice.differences
-        if not choice.reason:
-            comparison = compare(widget)
-            found = () if comparison.is_export else comparison.differences
-        if found:
-            yield Finding(
-                code="W1326",
-                at="/template",
-                problem="the template was edited after the export: "
-                + _describe(found, "where the JSX says"),
-                advice="exporting again undoes that; widgetd draws the template, or the JSX where "
-                'the sidecar says source = "view"',
-            )
+    # Where the JSX is drawn at the losses, its values are also those that the template misreads.
+    for warning in () if choice.source == "both" else widget.template.warnings:
+        if warning.code != "W1307":
+            yield replace(warning, at="/template")
+        elif not choice.losses:
+            yield replace(warning, at="/template", problem=warning.problem + of_jsx)
+            if of_jsx:
+                break
+    yield from _check_edits(widget, trees)
+
+
+def _check_edits(widget: Widget, trees: Trees) -> Iterator[Finding]:
+    """Yield what the template says besides what the exporter makes of the JSX (W1326)."""
+    choice = widget.choice
+    edits, blame = choice.edits, choice.blame
+    if not choice.reason and _renders_differently(widget, trees):
+        comparison = compare(widget)
+        edits = () if comparison.is_export else comparison.edits
+        blame = find_changed(widget, comparison)
+    if edits:
+        changed, advice = _CHANGED[blame]
+        yield Finding(
+            code="W1326",
+            at="/template",
+            problem=f"{changed}: {_describe(edits, 'where the JSX says')}",
+            advice=f"{advice}; widgetd draws the template, or the JSX where the sidecar says "
+            'source = "view"',
+        )
+
+
+_CHANGED: Mapping[str, tuple[str, str]] = {
+    "template": ("the template was edited after the export", "exporting again undoes that"),
+    "view": ("the JSX was changed after the export", "exporting again adopts that"),
+    "": ("the template and the JSX disagree", "exporting again makes the template of the JSX"),
+}
+"""What W1326 says and advises, by the source that was changed."""
 
 
 _OTHERWISE: Mapping[str, tuple[str, str]] = {

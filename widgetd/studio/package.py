@@ -68,7 +68,7 @@ def pack(widget: Widget) -> Package:
     view = definition.view or format_tree(preview)
     if not definition.view:
         unknown.append("The JSX is that of the sample alone, because the file holds no other.")
-    elif widget.source == "template" and widget.choice.reason == "edited":
+    elif widget.choice.reason == "edited":
         unknown.append("The template was edited after the export, and the JSX lacks that edit.")
     schema = widget.schema.advertised
     template = definition.template if widget.source != "view" else _transcribe(widget)

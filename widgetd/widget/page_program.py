@@ -31,11 +31,10 @@ from widgetd.widget.components.lucide import find_icons
 
 if TYPE_CHECKING:
     from widgetd.schema.validator import Schema
-    from widgetd.template import Template
-    from widgetd.template.jsx import View
     from widgetd.widget.definition import Definition
     from widgetd.widget.filling import Filler
     from widgetd.widget.local_state import LocalState
+    from widgetd.widget.sources import Drawing
 
 
 class WidgetParts(Protocol):
@@ -44,7 +43,7 @@ class WidgetParts(Protocol):
     @property
     def definition(self) -> Definition: ...  # noqa: D102
     @property
-    def drawing(self) -> Template | View: ...  # noqa: D102
+    def drawing(self) -> Drawing: ...  # noqa: D102
     @property
     def filler(self) -> Filler: ...  # noqa: D102
     @property
@@ -88,7 +87,10 @@ def page_program(widget: WidgetParts) -> bytes:
         raise NoProgramError("its permission is elevated, and a program discloses the template")
     if sidecar.feed is not None:
         raise NoProgramError("a feed fills it")
-    made = _of(widget.drawing.program())
+    program = widget.drawing.program()
+    if program is None:
+        raise NoProgramError("its template and its JSX are merged")
+    made = _of(program)
     derived = {path: _of(each.program) for path, each in widget.filler.derived.items()}
     document = widget.schema.document
     parts: dict[str, Any] = {

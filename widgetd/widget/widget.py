@@ -40,7 +40,7 @@ from widgetd.widget.limits import LIMITS
 from widgetd.widget.local_state import LocalState, compile_local_state
 from widgetd.widget.page_program import page_digest
 from widgetd.widget.sidecar import SUFFIX
-from widgetd.widget.sources import Choice, Source
+from widgetd.widget.sources import Choice, Drawing, Source
 from widgetd.widget.summary import Summary, compile_summary
 
 _BEGINNING = compile_pattern(r'\A\s*+\{\s*"type"\s*:\s*"([^"{\\]*)"')
@@ -140,8 +140,10 @@ class Widget:
         return self.choice.source if self._proof is None else self._proof.source
 
     @cached_property
-    def drawing(self) -> Template | View:
-        """The compiled source that makes the output: the file's template, or its JSX."""
+    def drawing(self) -> Drawing:
+        """The compiled source that makes the output: the file's template, its JSX, or both."""
+        if self.source == "both" and self.choice.merged is not None:
+            return self.choice.merged
         return self.view if self.source == "view" else self.template
 
     @property
@@ -155,7 +157,7 @@ class Widget:
         from widgetd.template.jsx import compile_view  # noqa: PLC0415 - few files need it
 
         # The proof of a template proves nothing about the JSX beside it.
-        is_proven = self._proof is not None and self._proof.source == "view"
+        is_proven = self._proof is not None and self._proof.source in {"view", "both"}
         with self._errors_within(self.definition.view_at):
             # A file in JSX was checked before it was read.
             if not (self._check_jsx is None or is_proven or self.definition.is_jsx):

@@ -298,10 +298,10 @@ def test_every_real_widget_renders_or_is_warned_about() -> None:
         served[path.name] = check_widget(made)
 
     assert len(served) == 57
-    differing = {
-        name for name, found in served.items() if any(one.code == "W1323" for one in found)
-    }
-    assert differing == {
+    edited = {name for name, found in served.items() if any(one.code == "W1326" for one in found)}
+    # Their previews differ as well, which the edits explain.
+    assert not [one for found in served.values() for one in found if one.code == "W1323"]
+    assert edited >= {
         "MCQ Card (copy).widget",
         "event_list.widget",
         "line_select.widget",

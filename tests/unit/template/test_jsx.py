@@ -90,7 +90,7 @@ def value(expression: str) -> Any:
         ("rows.map(r => rows.map(q => r.n * q.n))", [[1, 2], [2, 4]]), ("rows.map(n => n.n)", [1, 2]), ("rows.map(r => n)", [3, 3]),
         ("xs.filter(Boolean)", [3, "b"]), ("xs.filter(x => x === 3)", [3]), ("xs.map(String)", ["3", "b", "null"]), ("rows.find(r => r.n > 1).id", "y"), ("rows.find(r => r.n > 2)", "nothing"),
         ("rows.some(r => r.n > 1)", True), ("rows.every(r => r.n > 1)", False), ("empty.every(r => no)", True), ("rows.filter(r => r.n > 1).map(r => r.id).join()", "y"),
-        ("((n))", 3), ("/* a */ n", 3),
+        ("((n))", 3), ("/* a */ n", 3), ("missing.length", 0), ("missing?.length", 0), ("missing.a.length > 0", False),
         ("'a-b'.split('-')", ["a", "b"]), ("s.split('')", ["a", " ", "b"]), ("s.split(' ').map(w => w[0].toUpperCase()).join('')", "AB"), ("'aba'.replace('a', '$&')", "$&ba"), ("'aba'.replaceAll('a', '')", "b"),
         ("s.startsWith('a')", True), ("s.endsWith('a')", False), ("s.indexOf('b')", 2), ("xs.indexOf(9)", -1), ("'7'.padStart(3, '0')", "007"), ("'7'.padEnd(3)", "7  "), ("s.charAt(9)", ""), ("s.substring(2, 0)", "a "), ("xs.at(-2)", "b"), ("'ab'.repeat(2)", "abab"),
         ("xs.concat([1], 2)", [3, "b", None, 1]), ("[[1], 2].flat()", [1, 2]), ("xs.reverse()", [None, "b", 3]), ("[10, 9, 1].sort()", [1, 10, 9]), ("[10, 9, 1].sort((a, b) => a - b)", [1, 9, 10]), ("['b', 'Á', 'a'].toSorted((a, b) => a.localeCompare(b))", ["a", "Á", "b"]),

@@ -13,8 +13,8 @@ from typing import Any, Final
 from widgetd.limits import Limits
 from widgetd.template.ir import UNDEFINED, Expr, Op, literal
 from widgetd.template.jinja import member
-from widgetd.template.jsx.names import Function, Names, Properties
 from widgetd.template.jsx.parse import MAX_DEPTH, Node, size_fault
+from widgetd.template.jsx.scope import Function, JsxScope, Properties
 from widgetd.template.jsx.statements import Abandoned, StatementBuilder, let
 from widgetd.template.jsx.syntax import (
     ADVICE,
@@ -127,7 +127,7 @@ class Builder(StatementBuilder):
                 results += [] if only(node).kind == "string" else [only(node)]
             else:
                 before.append(inner if is_export else node)
-        module = Names(self.layout)
+        module = JsxScope(self.layout)
         if not results:
             self.declare(before, module)
             components = [
@@ -144,7 +144,7 @@ class Builder(StatementBuilder):
             self.report(results[1].fault("there is a second expression here", advice))
         return self.sequence(before, module, lambda block: self._result(results[0], block))
 
-    def _result(self, node: Node, block: Names) -> Expr:
+    def _result(self, node: Node, block: JsxScope) -> Expr:
         known = (each for each in block.names.values() if isinstance(each, Function))
         named = next((each for each in known if each.node is node), None)
         component = named or self.function_of(node, block)
@@ -152,7 +152,7 @@ class Builder(StatementBuilder):
             return self.expression(node, block)
         return self.write_out(component, [Properties()], node)
 
-    def expression(self, node: Node, block: Names) -> Expr:
+    def expression(self, node: Node, block: JsxScope) -> Expr:
         """Build the operation of `node`; None in place of what is not available."""
         self._count += 1
         if self._count > self._limits.template_nodes:
@@ -180,11 +180,11 @@ class Builder(StatementBuilder):
                 self.reads[at] = path
         return built
 
-    def each(self, nodes: list[Node], block: Names) -> list[Expr]:
+    def each(self, nodes: list[Node], block: JsxScope) -> list[Expr]:
         """Build the operations of several nodes."""
         return [self.expression(each, block) for each in nodes]
 
-    def fields(self, node: Node, block: Names, *names: str) -> tuple[Expr, ...]:
+    def fields(self, node: Node, block: JsxScope, *names: str) -> tuple[Expr, ...]:
         """Build the operations of the fields `names`."""
         return tuple(self.each([node.fields[name] for name in names], block))
 
@@ -203,15 +203,15 @@ class Builder(StatementBuilder):
         path = self.path(subject)
         return None if path is None else path + step
 
-    def constant(self, node: Node, _block: Names) -> Expr:
+    def constant(self, node: Node, _block: JsxScope) -> Expr:
         """Build a literal."""
         return literal(CONSTANTS[node.kind](node), node.start)
 
-    def brackets(self, node: Node, block: Names) -> Expr:
+    def brackets(self, node: Node, block: JsxScope) -> Expr:
         """Build the expression in brackets."""
         return self.expression(only(node), block)
 
-    def name(self, node: Node, block: Names) -> Expr:
+    def name(self, node: Node, block: JsxScope) -> Expr:
         """Build the read of an argument, a parameter or a constant."""
         if block.owner(node.text) is None:
             slot = self.layout.argument(node.text)
@@ -219,15 +219,17 @@ class Builder(StatementBuilder):
             return slot
         return self._whole(block.find(node.text), node)
 
-    def member(self, node: Node, block: Names) -> Expr:
+    def member(self, node: Node, block: JsxScope) -> Expr:
         """Build `subject.key`."""
         subject, key = node.fields["object"], node.fields["property"]
         found = block.find(subject.text) if subject.kind == "identifier" else None
         if isinstance(found, Properties):
             return self._whole(self.property(found, key.text), key)
-        return member(self.expression(subject, block), key.text, node.start)
+        value = member(self.expression(subject, block), key.text, node.start)
+        # As in templates, a list that is absent has no elements.
+        return Op("js??", (value, literal(0)), node.start) if key.text == "length" else value
 
-    def item(self, node: Node, block: Names) -> Expr:
+    def item(self, node: Node, block: JsxScope) -> Expr:
         """Build `subject[index]`."""
         return Op("js[]", self.fields(node, block, "object", "index"), node.start)
 
@@ -238,7 +240,7 @@ class Builder(StatementBuilder):
         name = f"js{sign}"
         return name if name in _OPERATORS else ""
 
-    def binary(self, node: Node, block: Names) -> Expr:
+    def binary(self, node: Node, block: JsxScope) -> Expr:
         """Build an operator between two operands."""
         sign = node.fields["operator"].text
         name, operands = self.operator(sign), self.fields(node, block, "left", "right")
@@ -249,7 +251,7 @@ class Builder(StatementBuilder):
 
     NOT = "js!"
 
-    def unary(self, node: Node, block: Names) -> Expr:
+    def unary(self, node: Node, block: JsxScope) -> Expr:
         """Build an operator before its operand."""
         sign, operand = node.fields["operator"].text, self.fields(node, block, "argument")
         if sign == "typeof":
@@ -261,14 +263,14 @@ class Builder(StatementBuilder):
 
     CONDITION = "js?:"
 
-    def ternary(self, node: Node, block: Names) -> Expr:
+    def ternary(self, node: Node, block: JsxScope) -> Expr:
         """Build `test ? yes : no`."""
         operands = self.fields(node, block, "condition", "consequence", "alternative")
         return Op(self.CONDITION, operands, node.start)
 
     JOIN = "js`"
 
-    def template(self, node: Node, block: Names) -> Expr:
+    def template(self, node: Node, block: JsxScope) -> Expr:
         """Build a template literal."""
         parts = [
             self.expression(only(each), block)
@@ -280,7 +282,7 @@ class Builder(StatementBuilder):
 
     # --- calls ---
 
-    def call(self, node: Node, block: Names) -> Expr:
+    def call(self, node: Node, block: JsxScope) -> Expr:
         """Build a call: of a method, of a function, of a method that takes a function."""
         callee, given = unwrap(node.fields["function"]), node.fields["arguments"]
         if given.kind != "arguments":
@@ -310,11 +312,11 @@ class Builder(StatementBuilder):
                 return Op("jsm", (name, *operands), node.start)
         raise _no_call(callee, name, is_method=is_known)
 
-    def _takes_function(self, node: Node, block: Names) -> bool:
+    def _takes_function(self, node: Node, block: JsxScope) -> bool:
         is_builtin = node.text in FUNCTIONS and block.owner(node.text) is None
         return is_builtin or self.function_of(node, block) is not None
 
-    def loop(self, name: str, items: Node, given: list[Node], node: Node, block: Names) -> Expr:
+    def loop(self, name: str, items: Node, given: list[Node], node: Node, block: JsxScope) -> Expr:
         """Build a method that takes a function: `xs.map((x, i) => ...)`."""
         values = self.expression(items, block)
         if name == "map" and tag_of_call(node) == "Array.from":
@@ -327,7 +329,7 @@ class Builder(StatementBuilder):
         return Op("jsloop", (name, values, bound, body, *initial), node.start)
 
     def function(
-        self, node: Node, block: Names, element: str | None, elements: tuple[int, ...]
+        self, node: Node, block: JsxScope, element: str | None, elements: tuple[int, ...]
     ) -> tuple[tuple[Any, ...], Expr]:
         """Build a function: the slots its parameters are bound to, and its result."""
         if node.kind == "identifier" and node.text in FUNCTIONS and block.owner(node.text) is None:
@@ -336,7 +338,7 @@ class Builder(StatementBuilder):
         function = self.function_of(node, block)
         if function is None:
             raise node.fault(f"a function is wanted here: {node.excerpt}", "write x => …")
-        inner = Names(self.layout, function.block)
+        inner = JsxScope(self.layout, function.block)
         bound: list[tuple[tuple[int, str | None], ...]] = []
         assigned: list[Expr] = []
         given = parameters(function.node)
@@ -367,7 +369,7 @@ class Builder(StatementBuilder):
             raise node.fault(
                 f"this calls itself: {node.excerpt}", "write map or reduce over a list"
             )
-        inner, assigned = Names(self.layout, function.block), []
+        inner, assigned = JsxScope(self.layout, function.block), []
         before, self._uses = self._use, self._uses + 1
         self._use = self._uses
         self._running.append(function.node)
@@ -383,7 +385,7 @@ class Builder(StatementBuilder):
             self._running.pop()
             self._use = before
 
-    def body(self, function: Node, block: Names) -> Expr:
+    def body(self, function: Node, block: JsxScope) -> Expr:
         """Build a function's body: an expression, or statements and what is returned."""
         node = function.fields["body"]
         if node.kind != "statement_block":
@@ -394,7 +396,7 @@ class Builder(StatementBuilder):
 
     # --- literals and elements ---
 
-    def literal(self, node: Node, block: Names) -> Expr:
+    def literal(self, node: Node, block: JsxScope) -> Expr:
         """Build an object, a list, an element or a fragment."""
         if node.kind == "array":
             return self.array(node, block)
@@ -416,11 +418,11 @@ class Builder(StatementBuilder):
             children = ()
         return Op(self.OBJECT, (children, *entries), node.start)
 
-    def array(self, node: Node, block: Names) -> Expr:
+    def array(self, node: Node, block: JsxScope) -> Expr:
         """Build a list."""
         return Op("js[,]", tuple(self.parts(node.children, block)), node.start)
 
-    def entries(self, given: Iterable[Entry], block: Names) -> list[Expr]:
+    def entries(self, given: Iterable[Entry], block: JsxScope) -> list[Expr]:
         """Build keys and values."""
         entries: list[Expr] = []
         for key, value in given:
@@ -442,7 +444,7 @@ class Builder(StatementBuilder):
             return first
         return Op("jsm", ("join", Op("<>", children, node.start), ""), node.start)
 
-    def component(self, component: Function, node: Node, block: Names) -> Expr:
+    def component(self, component: Function, node: Node, block: JsxScope) -> Expr:
         """Build an element of the author's own component."""
         entries: list[tuple[Any, Any]] = []
         for key, value in attributes_of(node, self.report, takes_functions=True):
@@ -465,14 +467,16 @@ class Builder(StatementBuilder):
         properties = Properties(attributes=attributes)
         return let(assigned, self.write_out(component, [properties], node), node)
 
-    def parts(self, nodes: list[Node], block: Names) -> Iterator[Expr]:
+    def parts(self, nodes: list[Node], block: JsxScope) -> Iterator[Expr]:
         """Yield the elements of a list, or arguments of a call, some of them spread."""
         for each in nodes:
             is_spread = each.kind == "spread_element"
             value = self.expression(only(each) if is_spread else each, block)
             yield Op("...", (value,), each.start) if is_spread else value
 
-    def children(self, node: Node, block: Names, *, takes_text: bool = False) -> tuple[Expr, ...]:
+    def children(
+        self, node: Node, block: JsxScope, *, takes_text: bool = False
+    ) -> tuple[Expr, ...]:
         """Build the children between two tags."""
         if node.kind != "jsx_element":
             return ()
@@ -499,7 +503,7 @@ class Builder(StatementBuilder):
                 made.append(self.child(each, block))
         return tuple(made)
 
-    def child(self, node: Node, block: Names) -> Expr:
+    def child(self, node: Node, block: JsxScope) -> Expr:
         """Build one of the children."""
         return self.expression(node, block)
 
@@ -576,7 +580,7 @@ _READING: Final = frozenset(
     }
 )
 
-_BUILDERS: Final[Mapping[str, Callable[[Builder, Node, Names], Expr]]] = MappingProxyType(
+_BUILDERS: Final[Mapping[str, Callable[[Builder, Node, JsxScope], Expr]]] = MappingProxyType(
     {
         **dict.fromkeys(CONSTANTS, lambda builder, node, block: builder.constant(node, block)),
         **dict.fromkeys(WRAPPING, lambda builder, node, block: builder.brackets(node, block)),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from widgetd.template.ir import UNDEFINED, Expr, Op, is_constant, literal
 from widgetd.template.jinja import member
-from widgetd.template.jsx.names import UNSET, Function, Names, Properties, Unset
+from widgetd.template.jsx.scope import UNSET, Function, JsxScope, Properties, Unset
 from widgetd.template.jsx.syntax import (
     ADVICE,
     FUNCTION_NODES,
@@ -49,7 +49,7 @@ STATEMENT_ADVICE: Final[Mapping[str, str]] = MappingProxyType(
 
 MAX_FAULTS: Final = 20
 
-End = Callable[[Names], Expr]
+End = Callable[[JsxScope], Expr]
 """Builds the value of a block whose statements return nothing."""
 
 
@@ -73,7 +73,7 @@ class StatementBuilder(ABC):
         self._mutable: set[int] = set()
 
     @abstractmethod
-    def expression(self, node: Node, block: Names) -> Expr:
+    def expression(self, node: Node, block: JsxScope) -> Expr:
         """Build the operation of `node`."""
 
     @abstractmethod
@@ -111,7 +111,9 @@ class StatementBuilder(ABC):
         slot = self.slot(value)
         return [slot, value], slot
 
-    def bind(self, pattern: Node, value: Any, block: Names, *, mutable: bool = False) -> list[Expr]:
+    def bind(
+        self, pattern: Node, value: Any, block: JsxScope, *, mutable: bool = False
+    ) -> list[Expr]:
         """Bind the names of a pattern.
 
         Returns:
@@ -133,7 +135,7 @@ class StatementBuilder(ABC):
             held, value = self.hold(self._whole(value, pattern))
         return [*held, *self._bind_keys(pattern, value, block, mutable=mutable)]
 
-    def _bind_name(self, name: str, value: Any, block: Names, *, mutable: bool) -> list[Expr]:
+    def _bind_name(self, name: str, value: Any, block: JsxScope, *, mutable: bool) -> list[Expr]:
         is_known = isinstance(value, Function | Properties)
         if is_known or (not mutable and self.is_stable(value)):
             block.names[name] = value
@@ -145,7 +147,9 @@ class StatementBuilder(ABC):
             self._mutable.add(slot)
         return [slot, value]
 
-    def _bind_default(self, pattern: Node, value: Any, block: Names, **flags: bool) -> list[Expr]:
+    def _bind_default(
+        self, pattern: Node, value: Any, block: JsxScope, **flags: bool
+    ) -> list[Expr]:
         left, right = pattern.fields["left"], pattern.fields["right"]
         if isinstance(value, Function | Properties):
             return self.bind(left, value, block, **flags)
@@ -158,7 +162,7 @@ class StatementBuilder(ABC):
             value = Op("js?:", (is_absent, default, value), pattern.start)
         return [*held, *self.bind(left, value, block, **flags)]
 
-    def _bind_keys(self, pattern: Node, value: Any, block: Names, **flags: bool) -> list[Expr]:
+    def _bind_keys(self, pattern: Node, value: Any, block: JsxScope, **flags: bool) -> list[Expr]:
         assigned: list[Expr] = []
         keys: list[str] = []
         for each in pattern.children:
@@ -192,7 +196,7 @@ class StatementBuilder(ABC):
             self.paths[inner] = key
         return inner
 
-    def _bind_items(self, pattern: Node, value: Expr, block: Names, **flags: bool) -> list[Expr]:
+    def _bind_items(self, pattern: Node, value: Expr, block: JsxScope, **flags: bool) -> list[Expr]:
         assigned: list[Expr] = []
         at, end = 0, 0
         for each in pattern.children:
@@ -227,7 +231,7 @@ class StatementBuilder(ABC):
         ]
         return Op("js{}", ((), *entries), node.start)
 
-    def declare(self, statements: Iterable[Node], block: Names) -> None:
+    def declare(self, statements: Iterable[Node], block: JsxScope) -> None:
         """Bind the functions of a block, which may be used above, and mark its other names."""
         for node in statements:
             if node.kind == "function_declaration":
@@ -242,12 +246,12 @@ class StatementBuilder(ABC):
 
     # --- blocks ---
 
-    def sequence(self, statements: list[Node], block: Names, end: End | None = None) -> Expr:
+    def sequence(self, statements: list[Node], block: JsxScope, end: End | None = None) -> Expr:
         """Build the statements of a block, at least one without an `end`, and what they return."""
         self.declare(statements, block)
         return self._from(statements, block, end)
 
-    def _from(self, statements: list[Node], block: Names, end: End | None) -> Expr:
+    def _from(self, statements: list[Node], block: JsxScope, end: End | None) -> Expr:
         assigned: list[Expr] = []
         for at, node in enumerate(statements):
             try:
@@ -268,7 +272,7 @@ class StatementBuilder(ABC):
         return let(assigned, end(block), statements[0] if statements else None)
 
     def _choose(
-        self, node: Node, rest: list[Node], block: Names, assigned: list[Expr], end: End | None
+        self, node: Node, rest: list[Node], block: JsxScope, assigned: list[Expr], end: End | None
     ) -> Expr:
         """Build a condition or switch whose branches return."""
         held, branches = self._branches(node, block)
@@ -276,12 +280,12 @@ class StatementBuilder(ABC):
         is_whole = branches[-1][0] is True
         result = None if is_whole else self._from(rest, block, end)
         for test, body in reversed(branches):
-            value = self.sequence(body or [node], Names(self.layout, block))
+            value = self.sequence(body or [node], JsxScope(self.layout, block))
             result = value if test is True else Op("js?:", (test, value, result), node.start)
         return result
 
     def _branches(
-        self, node: Node, block: Names
+        self, node: Node, block: JsxScope
     ) -> tuple[list[Expr], list[tuple[Expr, list[Node]]]]:
         """Return the assignments before a condition or switch, and each test with its statements.
 
@@ -299,7 +303,9 @@ class StatementBuilder(ABC):
             return [], branches
         return self._cases(node, block)
 
-    def _cases(self, node: Node, block: Names) -> tuple[list[Expr], list[tuple[Expr, list[Node]]]]:
+    def _cases(
+        self, node: Node, block: JsxScope
+    ) -> tuple[list[Expr], list[tuple[Expr, list[Node]]]]:
         """Return the assignments before a switch, and the tests and statements of its cases."""
         held, subject = self.hold(self.expression(node.fields["value"], block))
         branches: list[tuple[Expr, list[Node]]] = []
@@ -325,7 +331,7 @@ class StatementBuilder(ABC):
                 test = None
         return held, branches if default is None else [*branches, (True, default)]
 
-    def _statement(self, node: Node, block: Names) -> list[Expr]:
+    def _statement(self, node: Node, block: JsxScope) -> list[Expr]:
         """Build a statement that returns nothing, as slots and values by turns."""
         kind = node.kind
         if kind in _DECLARATIONS:
@@ -333,7 +339,7 @@ class StatementBuilder(ABC):
         if kind in _BRANCHING:
             return self._conditional(node, block)
         if kind == "statement_block":
-            inner = Names(self.layout, block)
+            inner = JsxScope(self.layout, block)
             self.declare(node.children, inner)
             return [part for each in node.children for part in self._statement(each, inner)]
         if kind == "for_in_statement" and node.fields["operator"].text == "of":
@@ -347,7 +353,7 @@ class StatementBuilder(ABC):
         advice = STATEMENT_ADVICE.get(kind, "put its value where it is used, or write const x = …")
         raise node.fault(f"the statement {name} is not available: {node.excerpt}", advice)
 
-    def _declaration(self, node: Node, block: Names) -> list[Expr]:
+    def _declaration(self, node: Node, block: JsxScope) -> list[Expr]:
         assigned: list[Expr] = []
         mutable = not node.text.startswith("const")
         for each in node.children:
@@ -359,14 +365,14 @@ class StatementBuilder(ABC):
                 assigned += self.bind(each.fields["name"], built, block, mutable=mutable)
         return assigned
 
-    def _conditional(self, node: Node, block: Names) -> list[Expr]:
+    def _conditional(self, node: Node, block: JsxScope) -> list[Expr]:
         """Build a condition or switch that assigns: each value is kept where its test fails."""
         assigned, branches = self._branches(node, block)
         done: Expr = False
         for test, body in branches:
             holds = self.layout.slot()
             assigned += holds, Op("js?:", (done, False, test), node.start)
-            inner = Names(self.layout, block)
+            inner = JsxScope(self.layout, block)
             self.declare(body, inner)
             effects = [part for each in body for part in self._statement(each, inner)]
             for slot, value in zip(effects[::2], effects[1::2], strict=True):
@@ -375,7 +381,7 @@ class StatementBuilder(ABC):
             assigned += done, Op("js||", (before, holds), node.start)
         return assigned
 
-    def _effect(self, node: Node, block: Names) -> list[Expr]:
+    def _effect(self, node: Node, block: JsxScope) -> list[Expr]:
         """Build an assignment, or a call of `push` or `forEach`."""
         kind, fields = node.kind, node.fields
         if kind in {"assignment_expression", "augmented_assignment_expression"}:
@@ -412,7 +418,7 @@ class StatementBuilder(ABC):
         problem = f"the value of this is used nowhere: {node.excerpt}"
         raise node.fault(problem, "return it, or leave it out")
 
-    def _assignable(self, node: Node, block: Names) -> int:
+    def _assignable(self, node: Node, block: JsxScope) -> int:
         owner = block.owner(node.text) if node.kind == "identifier" else None
         slot = None if owner is None else owner.names[node.text]
         if type(slot) is not int:
@@ -421,11 +427,11 @@ class StatementBuilder(ABC):
         return slot
 
     def _repeat(
-        self, items: Node, target: Node | None, body: list[Node], block: Names
+        self, items: Node, target: Node | None, body: list[Node], block: JsxScope
     ) -> list[Expr]:
         """Build a loop over a list for its assignments: they stand in a map that nothing reads."""
         values = self.expression(items, block)
-        inner, slot = Names(self.layout, block), self.layout.slot()
+        inner, slot = JsxScope(self.layout, block), self.layout.slot()
         if path := self.path(values):
             self.paths[slot] = f"{path}[]"
         assigned = [] if target is None else self.bind(target, slot, inner)
@@ -437,7 +443,7 @@ class StatementBuilder(ABC):
         turn = Op("let", (*assigned, UNDEFINED), items.start)
         return [self.layout.slot(), Op("jsloop", ("map", values, (((slot, None),),), turn))]
 
-    def function_of(self, node: Node, block: Names) -> Function | None:
+    def function_of(self, node: Node, block: JsxScope) -> Function | None:
         """Return the function that a node is or names."""
         node = unwrap(node)
         if node.kind in FUNCTION_NODES:

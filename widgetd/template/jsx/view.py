@@ -10,8 +10,8 @@ from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.template.closures import compile_value
 from widgetd.template.ir import Program
 from widgetd.template.jsx.build import Builder
-from widgetd.template.jsx.names import Names
 from widgetd.template.jsx.parse import CODE, Node, parse
+from widgetd.template.jsx.scope import JsxScope
 from widgetd.template.jsx.statements import Abandoned
 from widgetd.template.lexer import Lines
 from widgetd.template.parser import Fault
@@ -121,7 +121,7 @@ def constants(text: str, *, limits: Limits) -> dict[str, Value]:
         declared = [each for node in parse(text, limits).children for each in _constants(node)]
         built = {
             each.fields["name"].text: builder.expression(
-                each.fields["value"], Names(builder.layout)
+                each.fields["value"], JsxScope(builder.layout)
             )
             for each in declared
         }

@@ -22,7 +22,7 @@ class Function:
     """A function or component, and the block that its body reads names from."""
 
     node: Node
-    block: Names
+    block: JsxScope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class Unset:
 UNSET = Unset()
 
 
-class Names:
+class JsxScope:
     """The names that one block binds; None in `names` is the constant null.
 
     Attributes:
@@ -55,15 +55,15 @@ class Names:
 
     __slots__ = ("layout", "mutable", "names", "parent")
 
-    def __init__(self, layout: Layout, parent: Names | None = None) -> None:
+    def __init__(self, layout: Layout, parent: JsxScope | None = None) -> None:
         self.layout = layout
         self.parent = parent
         self.names: dict[str, Expr | Function | Properties | Unset] = {}
         self.mutable: set[str] = set()
 
-    def owner(self, name: str) -> Names | None:
+    def owner(self, name: str) -> JsxScope | None:
         """Return the nearest block that binds `name`; None if it is an argument's."""
-        block: Names | None = self
+        block: JsxScope | None = self
         while block is not None and name not in block.names:
             block = block.parent
         return block

@@ -1,0 +1,89 @@
+"""Components that lack a property because an argument is absent, and which argument that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from widgetd.checks.limits import LIMITS
+from widgetd.errors import CallError, Finding, WidgetError
+from widgetd.schema.json_values import pointer
+from widgetd.schema.phrase import join_alternatives
+from widgetd.text_search import compile_pattern
+from widgetd.widget.components import check_tree
+from widgetd.widget.widget import Widget
+
+_LACKS = compile_pattern(r"(.+) lacks '([^']+)'")
+
+
+def find_absent_argument(
+    widget: Widget, arguments: Mapping[str, Any], donors: Iterable[Mapping[str, Any]], lack: Finding
+) -> tuple[str, ...] | None:
+    """Return the path of the argument whose absence makes a component lack a property.
+
+    Args:
+        widget: The widget.
+        arguments: Arguments of which it renders such a component.
+        donors: Other arguments, whose values are filled in one after the other.
+        lack: What the tree of `arguments` lacks.
+    """
+    trials = (trial for donor in donors for trial in _fill_in(arguments, donor, ()))
+    for path, trial in islice(trials, LIMITS.absent_renders):
+        try:
+            found = list(check_tree(widget.tree(trial)))
+        except (CallError, WidgetError):
+            continue
+        if all((one.at, one.problem) != (lack.at, lack.problem) for one in found):
+            return path
+    return None
+
+
+def _fill_in(
+    value: Any, donor: Any, path: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield `value` with one absent property of `donor`, in all elements of a list at once."""
+    if isinstance(value, Mapping) and isinstance(donor, Mapping):
+        for key, given in donor.items():
+            inside = (*path, key)
+            if value.get(key) is None and given is not None:
+                yield inside, {**value, key: given}
+            elif key in value:
+                for found, inner in _fill_in(value[key], given, inside):
+                    yield found, {**value, key: inner}
+    elif isinstance(value, list) and isinstance(donor, list) and value and donor:
+        for found, _ in _fill_in(value[0], donor[0], (*path, "[]")):
+            made = [_with(each, donor[0], found[len(path) + 1 :]) for each in value]
+            yield found, made
+
+
+def _with(value: Any, donor: Any, path: tuple[str, ...]) -> Any:
+    """Return `value` with the donor's value at `path`."""
+    if not path:
+        return donor
+    step, rest = path[0], path[1:]
+    if step == "[]" and isinstance(value, list) and donor:
+        return [_with(each, donor[0], rest) for each in value]
+    if not isinstance(value, Mapping) or not isinstance(donor, Mapping):
+        return value
+    return {**value, step: _with(value.get(step), donor.get(step), rest)}
+
+
+def absence_finding(path: Sequence[str], lacks: Sequence[Finding]) -> Finding:
+    """Return the finding that an argument may be absent, and components then lack properties."""
+    owners: dict[str, list[str]] = {}
+    for each in lacks:
+        if match := _LACKS.match(each.problem):
+            owners.setdefault(match.group(2), []).append(match.group(1))
+    listed = " and ".join(
+        f"'{name}' of {join_alternatives(list(dict.fromkeys(of))).replace(' or ', ' and ')}"
+        for name, of in owners.items()
+    )
+    shown = ".".join(path).replace(".[]", "[]")
+    steps = ["items" if each == "[]" else f"properties{pointer(each)}" for each in path]
+    return Finding(
+        code="W1407",
+        at="/jsonSchema/" + "/".join(steps),
+        problem=f"{listed} is nothing where '{shown}' is absent",
+        advice="require it, give it a default, or show the component only where it is there",
+    )
