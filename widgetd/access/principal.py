@@ -93,8 +93,8 @@ class Principal:
     """An authenticated user or program, or one that needs no token.
 
     Attributes:
-        name: From the token file or the issuer; empty without a token.
-        scopes: What the principal may do.
+        name: The name in the token file or of the issuer; empty without a token.
+        scopes: The scopes that it was granted.
         selection: The widgets that the principal may see.
         proof: Digest of the token; empty without one.
         until: Expiry of the token in seconds since the epoch; None if it has none.

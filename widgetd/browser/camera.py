@@ -190,7 +190,7 @@ class Camera:
         """Return a picture, which may be cached.
 
         Args:
-            screenshot: What to draw.
+            screenshot: The picture to draw.
             owner: Name of the principal, whose share of the places and of the cache it takes.
 
         Raises:

@@ -121,7 +121,7 @@ async def new_context(
     Args:
         browser: Holds the context.
         theme: Colour scheme that pages are asked for.
-        width: Of the viewport, in CSS pixels.
+        width: Width of the viewport, in CSS pixels.
         height: The same.
         scale: Pixels for each CSS pixel.
         locale: Language of pages.

@@ -11,12 +11,12 @@ class BrowserLimits:
     """Limits of pictures and sessions, and timeouts of everything that a caller waits for.
 
     Attributes:
-        step_s: How long a step waits for what it needs, unless the call says otherwise.
+        step_s: Time that a step waits for its element, unless the call says otherwise.
         step_max_s: The longest time that a call can ask for.
         steps: Steps in one call.
         answer_s: How long a page may take to answer one question, beyond the time of the step that
             asks. A page that takes longer is closed.
-        close_s: How long a page, a browser or its driver may take to close.
+        close_s: Time for a page, a browser or its driver to close.
         candidates: Targets of which the first that matches counts.
         target_chars: Length of one of them.
         named_elements: Elements that an error names, of several that a target leads to.
@@ -34,7 +34,7 @@ class BrowserLimits:
         expire_s: Pause between two looks for sessions that are due to end.
         trace_bytes: Size of one trace.
         pictures_at_once: Pictures that are drawn at the same time, half of them for one token.
-        draw_s: How long one may take to draw, and how long a caller waits for a place.
+        draw_s: Time to draw one, and time that a caller waits for a place.
         picture_bytes: Size of one picture.
         picture_px: Longest side of one picture; browsers draw no more at once.
         cached_pictures: Pictures that are not drawn again; a share for each owner.
@@ -46,7 +46,7 @@ class BrowserLimits:
         sheet_widgets: Widgets on one sheet of pictures.
         browser_idle_s: Time after which an unused browser is closed.
         browser_poll_s: Pause between two looks for that.
-        probe_s: How long a running browser may take to say that it is alive.
+        probe_s: Time for a running browser to answer that it is alive.
     """
 
     step_s: float = 5

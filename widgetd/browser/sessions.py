@@ -66,7 +66,7 @@ class Session:
     Attributes:
         id: 128 random bits, so that it cannot be guessed.
         owner: Name of the principal.
-        started_s: By the clock of the sessions.
+        started_s: Time of its start, by the clock of the sessions.
         used_s: Time of the last step, by the same clock.
         follow: Redraw the widget with each of its new versions.
         turn: Held by the call that does steps; others wait in the order in which they came.

@@ -84,7 +84,7 @@ async def ask(stage: Stage, what: str, answer: Awaitable[Answer], timeout_s: flo
         stage: Holds the page.
         what: Begins the sentence of an error.
         answer: Awaited.
-        timeout_s: How long the question itself may wait; the page has `answer_s` beyond that.
+        timeout_s: Time that the question itself may wait; the page has `answer_s` beyond that.
 
     Raises:
         CallError: Something cannot be done (W4203), the browser ended (W4003), or the page did not

@@ -59,7 +59,7 @@ class Entry:
         key: Digest of the file and its sidecar as they are now; empty while they are unreadable.
         widget: The last good widget; None if there never was one.
         fault: The reason why the file is not served as it is; None if it is.
-        further_faults: What else was refused at once.
+        further_faults: Further faults of the same file.
     """
 
     path: str

@@ -154,7 +154,7 @@ class Uploads:
 
         Args:
             uploader: The client that sent them.
-            files: By name: `X.widget` or `X.widget.jsx`, that with `.toml`, or both.
+            files: Contents by name: `X.widget` or `X.widget.jsx`, that with `.toml`, or both.
             replace: Whether files of those names may be replaced.
             replaces: Digest of the content that is replaced; empty if there must be none. None
                 leaves the decision to `replace`.

@@ -26,7 +26,7 @@ class DaemonLimits:
         proof_files: Files from which a second process proves sooner than it takes to start.
         proof_files_each: Files for each further process, as far as there are processors.
         proof_processes: Processes beside this one; each takes memory of its own.
-        proof_chunk_bytes: What is read at once of what they proved.
+        proof_chunk_bytes: Size of one read of their proofs.
         gc_objects: Objects between two collections of garbage; Python's default is a few hundred.
     """
 

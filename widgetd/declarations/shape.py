@@ -66,7 +66,7 @@ class Record:
     """An object whose properties are known.
 
     Attributes:
-        name: What it is declared as.
+        name: Its name in the declaration.
         fields: In the schema's order.
     """
 
@@ -96,7 +96,7 @@ class Shaper:
     """Reads one schema; references to `$defs` become records of their own.
 
     Attributes:
-        records: What is to be declared, in the order of need.
+        records: The records to declare, in the order of need.
 
     Args:
         document: The schema.

@@ -27,8 +27,8 @@ class Finding:
         at: A JSON pointer into the file; empty for the file as a whole.
         line: The line in the file, or in the text that `at` names; from 1.
         column: The column in that line, from 1.
-        problem: What is wrong, as a clause without a full stop.
-        advice: What would be right, in the same form.
+        problem: The mistake, as a clause without a full stop.
+        advice: The correction, in the same form.
     """
 
     code: str

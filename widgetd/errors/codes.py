@@ -18,7 +18,7 @@ class Code:
     Attributes:
         code: `W`, the thousand of its table, and three digits.
         level: A fault keeps a file or a call from being served; a warning does not.
-        meaning: What is wrong, as a clause.
+        meaning: The mistake, as a clause.
     """
 
     code: str

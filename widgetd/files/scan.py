@@ -44,7 +44,7 @@ class Scan:
         failure: Why the folder could not be listed; everything stands as it was known.
         empty_since_ns: By path, the monotonic time at which a file was first found empty. For
             `empty_ns` its last known source stands.
-        empty_folders: By path, the stamps of folders that hold nothing of interest.
+        empty_folders: Stamps of folders without files of interest, by path.
     """
 
     root: Identity | None

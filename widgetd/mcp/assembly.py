@@ -85,7 +85,7 @@ def attach(
         mcp: Any server; what else it serves stays.
         registry: Holds the widgets.
         store: Holds renders, actions and limits.
-        options: How the widgets are served.
+        options: The options of the server.
         standalone: Whether the server serves nothing else.
         lifespan: A context entered when the server starts and left when it ends.
 
@@ -119,7 +119,7 @@ def http_app(
 
     Args:
         server: The server.
-        path: Where MCP is served; the app has no other route yet.
+        path: The path of MCP; the app has no other route yet.
         allowed_hosts: Host headers to accept besides loopback.
         allowed_origins: Browser origins to accept besides loopback.
         middleware: ASGI layers inside that check.

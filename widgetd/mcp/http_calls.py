@@ -130,7 +130,7 @@ async def take_action(
 
     Args:
         server: Serves the widget.
-        arguments: Of `widget_action`.
+        arguments: The arguments of `widget_action`.
         caller: The user who looks at the page.
         delegated: Whether the page has only the rights of an agent that acts for its user.
         dry_run: Answers bound actions in place of upstreams, on pages that are no conversation.

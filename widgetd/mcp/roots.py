@@ -32,7 +32,7 @@ class Root:
     Attributes:
         mcp: The server.
         clients: The clients that listen to it, shared with other folders that it serves.
-        uses: How often it runs with the widgets in it; 2 if they are mounted twice.
+        uses: Number of mounts of the widgets in it; 2 if they are mounted twice.
     """
 
     def __init__(self, mcp: FastMCP, provider: Provider) -> None:

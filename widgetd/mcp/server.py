@@ -62,7 +62,7 @@ class ServerOptions:
         toolsets: The toolsets that are on besides `core`.
         unlisted: Tools that are not listed because they can only fail here.
         readable: The resources of all toolsets.
-        services: What the rows of toolsets need, by type.
+        services: The services of the toolsets, by type.
         traced: Whether each request gets an OpenTelemetry span.
     """
 

@@ -401,10 +401,10 @@ class Renderer:
 
         Args:
             widget: The widget.
-            arguments: What it is called with.
-            generation: Of the snapshot that it is served from.
-            owner: Whose share of the room the render takes.
-            made: What to show in place of what a call would make.
+            arguments: The arguments of the call.
+            generation: The generation of the snapshot that it is served from.
+            owner: The principal to whose quota the render counts.
+            made: A render to use in place of that of a call.
             filled: The result of the widget's feed, whose arguments these are; None without one.
             started_s: When the making of it began, by `time.perf_counter`; None for now.
             digest: The journal's digest of the arguments; None to compute it.

@@ -34,10 +34,10 @@ def mocks(
 
     Args:
         widget: The widget to call.
-        state: Which kind of arguments.
+        state: The kind of arguments.
         seed: The same seed gives the same calls.
-        count: How many calls, from this seed on.
-        profile: Who sees the tree.
+        count: The number of calls, from this seed on.
+        profile: The profile of the results.
         snapshot: What it is served from, whose generation stands in the results; by default one
             that serves nothing else.
 

@@ -1,4 +1,4 @@
-"""The parts of a widget that can be read by themselves: its files, what they say, what is wrong.
+"""The parts of a widget that can be read by themselves: its texts, schema, actions and problems.
 
 A part that a widget lacks does not exist.
 """
@@ -19,7 +19,7 @@ TEXT = "text/plain"
 
 
 def json_text(value: object) -> str:
-    """`value` as JSON."""
+    """Return `value` as JSON."""
     return orjson.dumps(value, default=dict).decode()
 
 
@@ -52,4 +52,4 @@ PARTS: Mapping[str, tuple[str, Callable[[Widget, Snapshot], str | None]]] = {
     ),
     "problems": (JSON, _problems),
 }
-"""What can be read of a widget, by name: its type, and how it is found; None where it lacks it."""
+"""The parts by name: the media type, and the function that reads one; None if there is none."""

@@ -303,9 +303,9 @@ class _ArgumentPlace:
 
     Attributes:
         held: The schemas.
-        parts: How many they are.
-        keyed: How many of them read each key.
-        compared: How often the whole value is hashed, or compared with another.
+        parts: Their number.
+        keyed: The number of them that read each key.
+        compared: The number of times that the whole value is hashed, or compared with another.
         positioned: The first index from which on all elements share their schemas.
         inside: The places inside, by name or index.
     """

@@ -86,7 +86,7 @@ class ArgumentFault(NamedTuple):
         keyword: The keyword that fails; empty if none was found.
         value: The value there, or `MISSING`.
         schema: The schema that it fails.
-        phrase: What was expected, where the schema alone does not say it.
+        phrase: The expectation, if the schema alone does not state it.
     """
 
     trail: Trail

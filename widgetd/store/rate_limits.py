@@ -21,7 +21,7 @@ async def admission(
     Every entry point charges here: messages, pages, pictures, turns of the chat, uploads.
 
     Args:
-        limits: Of the store.
+        limits: The limits of the store.
         principal: The name of the caller's principal.
         cost: In calls; what costs nothing holds no slot either.
         waits: Hold no slot, because the request waits: for a change, or for its own user's calls.

@@ -34,7 +34,7 @@ class RenderError(Exception):
     """A render that cannot go on; becomes a `CallError`, which is what callers see.
 
     Attributes:
-        problem: What is wrong, as a clause without a full stop.
+        problem: The mistake, as a clause without a full stop.
         place: The offset in the template, or None as long as it is unknown.
         code: `W2004` for what the template did, `W2005` for a spent budget.
     """
@@ -58,7 +58,7 @@ class Budget:
     Attributes:
         steps: Loop turns, calls and elements of lists.
         chars: Characters of text made, whether or not they reach the output.
-        depth: How deep calls of macros nest, in nodes of the template's syntax tree.
+        depth: Nesting of macro calls, in nodes of the template's syntax tree.
         heaviest: The maximum weight of a value: what all steps could pay for.
         weights: The weight of each list and object of the arguments, by its identity; the value
             is kept beside it, so that no other value gets the same identity.

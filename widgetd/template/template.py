@@ -254,7 +254,7 @@ class Expression:
         """Return the JSON value of the expression; null if it is absent.
 
         Args:
-            arguments: By name.
+            arguments: The arguments, by name.
             budget: A budget that it shares with others; by default one of its own.
         """
         frame = frame_of(self._slots, self._size, arguments, self._limits)

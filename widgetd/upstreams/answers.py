@@ -30,7 +30,7 @@ class UpstreamAnswer:
     """The answer of a tool.
 
     Attributes:
-        kind: What the content is.
+        kind: The kind of content.
         content: JSON, UTF-8, or any bytes.
         mime_type: Type of binary content.
     """

@@ -97,7 +97,7 @@ class Upstream:
     Attributes:
         tools: The tools that may be called, by name.
         actions: The tools that actions of users may call, by name.
-        dropped: How many tools of the latest list were left out, by reason; see `ToolListing`.
+        dropped: Number of tools left out of the latest list, by reason; see `ToolListing`.
         reason: Why it is not ready, in one word; empty if it is.
         since: Time of the latest change of state, in seconds since the epoch.
         last_ok: Time of the latest answer, in seconds since the epoch; None before the first.

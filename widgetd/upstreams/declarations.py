@@ -75,7 +75,7 @@ class UpstreamsFile:
     """The content of an upstreams file.
 
     Attributes:
-        declarations: By name.
+        declarations: The upstreams, by name.
         inputs: The file itself and the files that it names: a change of one is a change.
     """
 

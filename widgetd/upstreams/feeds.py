@@ -96,7 +96,7 @@ class UpstreamFeeds:
     Attributes:
         answers: The store's part for answers, which replicas share.
         clock: Seconds since the epoch.
-        counts: How often widgets were filled, by upstream and source.
+        counts: Number of filled calls, by upstream and source.
         held: The latest answer to each request.
     """
 

@@ -29,7 +29,7 @@ class Upstreams:
     """The upstreams that a file declares.
 
     Attributes:
-        all: By name.
+        all: The upstreams, by name.
         fault: Why the present file is not used; None if it is.
         restarts: Number of connections begun so far because of the file's content.
 

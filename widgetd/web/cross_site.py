@@ -27,7 +27,7 @@ class CrossSiteGuard:
     """An ASGI layer that answers cross-site requests with 403, except those that are allowed.
 
     Args:
-        app: What answers all others.
+        app: The app that answers all others.
         routes: Pages; their rows say which may be requested from other sites, or linked to.
         origins: Origins that may request everything; `*` stands for any.
     """

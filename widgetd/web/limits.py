@@ -13,8 +13,8 @@ class HttpLimits:
     """Limits of one port, from the settings of the same names.
 
     Attributes:
-        header_s: From the connection, or a request's first byte, to the end of its header.
-        body_s: From there to the end of its body.
+        header_s: Time from the connection, or a request's first byte, to the end of its header.
+        body_s: Time from there to the end of its body.
         linger_s: Time for the client of a refused request to read the answer.
         connections: Open connections.
         probe_connections: Further ones, which answer probes only; the oldest makes room.
@@ -43,7 +43,7 @@ class WebLimits:
         spare_descriptors: Kept for files, the store and probes, however many clients connect.
         arguments_bytes: The body of `/render`: four times the text of the largest widget.
         upload_bytes: A body of the gallery: a widget and its sidecar in base64.
-        version_digits: Of a version's number in an address.
+        version_digits: Digits of a version's number in an address.
         tiles_bytes: Tiles of the index in memory; once more were drawn, all are dropped.
         heartbeat_s: Between two events of a silent stream: proxies and laptops drop a connection
             that is silent for longer than a minute.

@@ -28,7 +28,7 @@ class Filler:
 
     Attributes:
         ids: Names of arguments that identify the render.
-        derived: By dotted path, the expression over the arguments beside and around it.
+        derived: Expressions over the arguments beside and around each dotted path.
         sensitive: Dotted paths that ids must not depend on.
     """
 

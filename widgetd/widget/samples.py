@@ -40,7 +40,7 @@ class Sample:
 
     Attributes:
         name: As `the example 'on time'`, or `the required fields only`.
-        arguments: By property.
+        arguments: The arguments, by property.
         authored: Whether a person wrote them, so that their values mean something.
         path: The file that contains them; empty for the widget's own.
         at: Their JSON pointer in it.

@@ -26,7 +26,7 @@ def set_values(text: str, values: Mapping[str, Value]) -> str:
 
     Args:
         text: A sidecar; empty if there is none.
-        values: By key.
+        values: The values, by key.
 
     Raises:
         WidgetError: It cannot be parsed (W1111 to W1113).

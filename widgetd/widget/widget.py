@@ -376,7 +376,7 @@ class Widget:
         """Validate `arguments` and render them.
 
         Args:
-            arguments: By property.
+            arguments: The arguments, by property.
             strict: Do not coerce.
             identity: The source of ids that the arguments leave out.
 

@@ -41,7 +41,7 @@ async def replace_render(
 
     Args:
         rendering: Renders widgets and stores the renders.
-        arguments: Of `update_render`.
+        arguments: The arguments of `update_render`.
         caller: The client that replaces it.
         tool: The widget that the render must be of; empty for any.
 

@@ -115,7 +115,7 @@ class _Position:
     Attributes:
         ordinal: Its number among values of its kind.
         name: The nearest property's name after that of its parent: `airline.name`.
-        depth: How deeply it is nested.
+        depth: Its nesting depth.
         arrays: The number of arrays around it.
         within: The schemas of the values around it, by identity.
     """

@@ -166,7 +166,7 @@ class Vocabulary:
     """Every component and every icon.
 
     Attributes:
-        components: By type.
+        components: The components, by type.
         icons: The names without a prefix; `vendor:` and `lucide:` open further sets.
     """
 
