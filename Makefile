@@ -125,15 +125,18 @@ systemd-test: ## [check] boot the systemd unit in a container (needs systemd-nsp
 
 # The view needs Node; what it builds is committed, so that nothing else does.
 VIEW_BUILT := view.html view.json icons.txt NOTICES.txt
+EDITOR_BUILT := editor.js editor.txt
+EDITOR := widgetd/web/gallery/editor
 
 view/node_modules/.installed: view/package-lock.json view/.npmrc
 	cd view && npm ci --ignore-scripts
 	@touch $@
 
-view: view/node_modules/.installed ## [view] rebuild the view into widgetd/view (needs Node)
+view: view/node_modules/.installed ## [view] rebuild the view and the gallery's editor (needs Node)
 	cd view && npm run --silent build
 	cp $(addprefix view/dist/,$(VIEW_BUILT) markdown.js) widgetd/view/
 	cp view/dist/emulator.js view/dist/emulator.txt widgetd/browser/
+	cp $(addprefix view/dist/editor/,$(EDITOR_BUILT)) $(EDITOR)/
 	$(BIN)/python view/defaults.py > widgetd/view/defaults.json
 
 view-check: view/node_modules/.installed ## [view] lint and test the view, and compare it with the committed build
@@ -143,6 +146,7 @@ view-check: view/node_modules/.installed ## [view] lint and test the view, and c
 	cmp view/dist/icons.txt widgetd/view/icons.txt
 	cmp view/dist/emulator.js widgetd/browser/emulator.js
 	cmp view/dist/markdown.js widgetd/view/markdown.js
+	cmp view/dist/editor/editor.js $(EDITOR)/editor.js
 
 LUCIDE := 1.62.0
 

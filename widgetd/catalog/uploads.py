@@ -123,11 +123,14 @@ class Uploads:
     observers: Collection[UploadObserver] = ()
     _lock: anyio.Lock = field(default_factory=anyio.Lock, init=False)
 
-    def read_text(self, name: str) -> str:
-        """Return the text of a file; empty if there is none. Blocks."""
+    def read_files(self, name: str) -> tuple[Source | None, Source | None]:
+        """Return the file `name` and its sidecar; None for what is not there. Blocks.
+
+        Raises:
+            RefusedUploadError: One of them cannot be read.
+        """
         with open_folder(self.folder) as folder:
-            source = _source(folder, name, {})
-        return "" if source is None else source.content.decode("utf-8-sig", errors="replace")
+            return _source(folder, name, {}), _source(folder, name + SUFFIX, {})
 
     def validate(self, name: str, files: Mapping[str, bytes]) -> Widget:
         """Return the widget that these files would make at `name`, and write nothing. Blocks.

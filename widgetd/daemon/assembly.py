@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from widgetd.chat.backend.server import ChatServer
     from widgetd.chat.pages import Chat
     from widgetd.guide.answers import AuthorServices
+    from widgetd.guide.drafts import Drafts
     from widgetd.upstreams.connection import Upstream
     from widgetd.upstreams.upstreams import Upstreams
     from widgetd.web.gallery.gallery import Gallery
@@ -246,7 +247,6 @@ def build_author_services(
     # Imported late: most daemons do not have the toolset.
     from widgetd.guide.answers import AuthorServices  # noqa: PLC0415
     from widgetd.guide.component_details import Examples  # noqa: PLC0415
-    from widgetd.guide.drafts import Drafts  # noqa: PLC0415
     from widgetd.guide.reference import Reference  # noqa: PLC0415
 
     def text_of(path: str) -> str:
@@ -256,12 +256,7 @@ def build_author_services(
         return ""
 
     return AuthorServices(
-        drafts=Drafts(
-            server.admit,
-            journal=runtime.loading.journal,
-            precheck=runtime.loading.parser,
-            strict=runtime.settings.strict,
-        ),
+        drafts=_build_drafts(runtime, server),
         reference=Reference(describe_settings()),
         examples=PerAudience(lambda: Examples(runtime.loading.journal)),
         text_of=text_of,
@@ -272,6 +267,17 @@ def build_author_services(
         journal=runtime.loading.journal,
         pages=runtime.settings.gallery,
         at_once=CapacityLimiter(DAEMON_LIMITS.drafts_at_once),
+    )
+
+
+def _build_drafts(runtime: Runtime, server: Server) -> Drafts:
+    from widgetd.guide.drafts import Drafts  # noqa: PLC0415 - as above
+
+    return Drafts(
+        server.admit,
+        journal=runtime.loading.journal,
+        precheck=runtime.loading.parser,
+        strict=runtime.settings.strict,
     )
 
 
@@ -337,6 +343,7 @@ def build_gallery(runtime: Runtime, server: Server, uploads: Uploads | None, url
         uploads=uploads,
         history=runtime.history,
         camera=cast("Camera | None", server.services.get(Camera)),
+        drafts=None if uploads is None else _build_drafts(runtime, server),
         url=url,
         image_origins=settings.image_origin,
         sample_images=settings.sample_images,

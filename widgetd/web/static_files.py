@@ -13,17 +13,19 @@ from starlette.responses import Response
 
 
 @cache
-def static_files(package: str) -> Mapping[str, bytes]:
-    """Return by name the files of a package's `static`, and the scripts that pages share."""
-    own = (files(package) / "static").iterdir()
+def static_files(package: str, folder: str = "static") -> Mapping[str, bytes]:
+    """Return by name the files of a package's folder, and the scripts that pages share."""
+    own = (files(package) / folder).iterdir()
     shared = (files("widgetd.view") / name for name in ("host.js", "markdown.js"))
     return {file.name: file.read_bytes() for file in (*own, *shared)}
 
 
-def static_file(request: Request, package: str, headers: Mapping[str, str]) -> Response:
+def static_file(
+    request: Request, package: str, headers: Mapping[str, str], folder: str = "static"
+) -> Response:
     """Answer with the file of `package` that the address names."""
     name = request.path_params["name"]
-    content = static_files(package).get(name)
+    content = static_files(package, folder).get(name)
     if content is None:
         return Response(status_code=404)
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"

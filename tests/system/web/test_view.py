@@ -30,7 +30,8 @@ def test_the_page_is_the_one_its_checksum_names() -> None:
 
 
 def test_the_page_was_built_from_the_sources_as_they_stand() -> None:
-    files = ["package-lock.json", "package.json", "view.html", "vite.config.ts", "vocabulary.json"]
+    files = ["package-lock.json", "package.json", "view.html", "vocabulary.json"]
+    files += ["vite.chat.config.ts", "vite.config.ts"]
     sources = [VIEW / name for name in files]
     sources += [path for room in ("plugins", "src") for path in (VIEW / room).rglob("*.*")]
     lines = {path.relative_to(VIEW).as_posix(): _sha256(path.read_bytes()) for path in sources}
@@ -58,6 +59,18 @@ def test_the_notices_name_every_package_in_the_page() -> None:
 
     for package in ("preact", "d3-shape", "d3-path", "marked", "@openai/apps-sdk-ui"):
         assert f"\n{package} " in notices
+
+
+def test_the_notices_name_every_package_in_the_editor() -> None:
+    """The bundle itself is compared with its sources by `make view-check`."""
+    folder = VIEW.parent / "widgetd" / "web" / "gallery" / "editor"
+    notices, script = (folder / "editor.txt").read_text(), (folder / "editor.js").read_bytes()
+    declared = json.loads((VIEW / "package.json").read_text())["dependencies"]
+
+    for package in ("crelt", "style-mod", "w3c-keyname", *declared):
+        if package not in {"preact", "d3-shape", "marked"}:
+            assert f"\n{package} " in notices
+    assert len(gzip.compress(script, compresslevel=9)) <= 180_000
 
 
 def test_the_view_is_held_against_the_installed_chatkit() -> None:

@@ -45,7 +45,7 @@ async def upload(gallery: Gallery, request: Request) -> Response:
         raise RefusedError(400, _NO_OBJECT)
     replace = request.query_params.get("replace") == "1"
     caller = caller_of(request)
-    tool = await _save(gallery, gallery.uploads, files, caller, replace=replace)
+    tool = await save_files(gallery, gallery.uploads, files, caller, replace=replace)
     return json_response({"tool": tool, "page": f"/w/{tool}"}, 201)
 
 
@@ -98,7 +98,7 @@ async def save_sidecar(gallery: Gallery, request: Request) -> Response:
         files = await to_thread.run_sync(_edit, uploads, path, sent)
     except RefusedUploadError as error:
         raise _refusal(error) from None
-    tool = await _save(gallery, uploads, files, caller_of(request), replaces=known)
+    tool = await save_files(gallery, uploads, files, caller_of(request), replaces=known)
     made = gallery.server.registry.current.widgets.get(tool)
     digest = "" if made is None else made.key
     return json_response({"tool": tool, "page": f"/w/{tool}", "digest": digest})
@@ -118,7 +118,9 @@ def _edit(uploads: Uploads, path: str, sent: Mapping[str, Any]) -> dict[str, byt
     """Return the sidecar's file with the values that were sent for editable keys."""
     values = {key: sent[key] for key in EDITABLE if _is_value(sent.get(key))}
     try:
-        text = set_values(uploads.read_text(path + SUFFIX), values)
+        _, beside = uploads.read_files(path)
+        text = "" if beside is None else beside.content.decode("utf-8-sig", errors="replace")
+        text = set_values(text, values)
     except WidgetError as error:
         raise RefusedUploadError(error.of(path + SUFFIX).finding, "unfit") from None
     return {path + SUFFIX: text.encode()}
@@ -130,7 +132,7 @@ def _is_value(value: object) -> bool:
     )
 
 
-async def _save(
+async def save_files(
     gallery: Gallery,
     uploads: Uploads,
     files: Mapping[str, bytes],
@@ -139,6 +141,7 @@ async def _save(
     replace: bool = False,
     replaces: str | None = None,
 ) -> str:
+    """Save the files of one widget for `caller` and return its tool; refuse as uploads do."""
     server, principal = gallery.server, caller.principal
     audience = principal.audience
     uploader = Uploader(

@@ -15,6 +15,7 @@ from widgetd.catalog.history import History
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.catalog.uploads import Uploads
 from widgetd.errors import CallError
+from widgetd.guide.drafts import Drafts
 from widgetd.mcp.server import Server
 from widgetd.render.acting import DryRun
 from widgetd.web.gallery.problems import Problems
@@ -35,6 +36,7 @@ class Gallery:
 
     Attributes:
         uploads: Saves files in the folder; None where uploads are not allowed.
+        drafts: Checks what is typed in the editor; None where uploads are not allowed.
         url: The address of the MCP endpoint.
         image_origins: Origins that images of every widget may come from.
         sample_images: Allow the origins of images in samples, too.
@@ -54,6 +56,7 @@ class Gallery:
     problems: Problems
     history: History
     camera: Camera | None = None
+    drafts: Drafts | None = None
     tiles: Tiles = field(default_factory=Tiles)
     built: str | None = None
     dry_run: DryRun = field(default_factory=DryRun)

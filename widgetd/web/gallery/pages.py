@@ -22,6 +22,7 @@ from widgetd.mcp.http_calls import take_action
 from widgetd.render.view import frame_headers, page_of, view_html
 from widgetd.studio.package import file_name, pack
 from widgetd.web.app import routes
+from widgetd.web.gallery import drafts
 from widgetd.web.gallery.detail import widget_json, widget_page
 from widgetd.web.gallery.editing import (
     editable,
@@ -47,7 +48,7 @@ from widgetd.web.page import (
     caller_of,
     refusal,
 )
-from widgetd.web.static_files import cacheable, static_file
+from widgetd.web.static_files import cacheable, static_file, static_files
 from widgetd.web.templating import html
 from widgetd.widget.page_program import program_or_empty
 from widgetd.widget.states import SAMPLE
@@ -128,15 +129,23 @@ async def tile(gallery: Gallery, request: Request) -> Response:
 
 
 async def frame(gallery: Gallery, request: Request) -> Response:
-    """Answer with the page that MCP hosts get, and the origins of the widget's images."""
+    """Answer with the page that MCP hosts get, and the origins of the widget's images.
+
+    With `?pick`, it tells which component was clicked, and draws what it is given alone.
+    """
     widget = gallery.widget(request)
-    return view_response(request, gallery.images(widget), program_or_empty(widget))
+    if "pick" not in request.query_params:
+        return view_response(request, gallery.images(widget), program_or_empty(widget))
+    pick = static_files("widgetd.web.gallery", "editor")["pick.js"].decode()
+    return view_response(request, gallery.images(widget), script=f"<script>{pick}</script>")
 
 
-def view_response(request: Request, images: Iterable[str], program: bytes = b"") -> Response:
+def view_response(
+    request: Request, images: Iterable[str], program: bytes = b"", script: str = ""
+) -> Response:
     """Answer with the view for a frame that may load images from these origins."""
-    page = page_of(view_html(), program).encode()
-    return cacheable(request, page, "text/html", frame_headers(images))
+    page = page_of(view_html(), program).replace("</body>", f"{script}</body>")
+    return cacheable(request, page.encode(), "text/html", frame_headers(images))
 
 
 async def live(gallery: Gallery, request: Request) -> Response:
@@ -170,6 +179,11 @@ async def static(_gallery: Gallery, request: Request) -> Response:
     return static_file(request, "widgetd.web.gallery", PAGE_HEADERS)
 
 
+async def editor_file(_gallery: Gallery, request: Request) -> Response:
+    """Answer with a file of the editor."""
+    return static_file(request, "widgetd.web.gallery", PAGE_HEADERS, "editor")
+
+
 _Page = partial(WebPage, scopes=frozenset({ADMIN, GALLERY}))
 _Free = partial(_Page, cost=0)
 _Linked = partial(_Page, cross_site="navigate")
@@ -199,11 +213,18 @@ PAGES = (
 )
 
 _Editing = partial(WebPage, methods=("POST",), scopes=frozenset({WRITE}))
+_Edited = partial(WebPage, scopes=frozenset({WRITE}))
 
 EDITING = (
     _Editing(path="/gallery/files", view=upload),
     _Editing(path="/w/{tool}/sidecar", view=save_sidecar),
     _Editing(path="/w/{tool}/sidecar/trial", view=try_sidecar),
+    _Edited(path="/gallery/edit/{tool}", view=drafts.parts),
+    _Edited(path="/gallery/edit/{tool}/previous", view=drafts.previous),
+    _Edited(path="/gallery/vocabulary.json", view=drafts.vocabulary, cost=0),
+    _Edited(path="/gallery/editor/{name}", view=editor_file, cost=0),
+    _Editing(path="/gallery/draft", view=drafts.save_draft),
+    _Editing(path="/gallery/draft/trial", view=drafts.try_draft),
 )
 
 

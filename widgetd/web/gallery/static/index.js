@@ -1,6 +1,7 @@
 /** The index: tiles that draw themselves when they come into sight, and again when they change. */
 
 import { acceptFiles } from "./drop.js";
+import { offerNew } from "./new.js";
 import { Frame } from "./host.js";
 import { onChange } from "./live.js";
 import { at, carry, dress, fetchPage, isBuilt, isClean, onChoice, onKeys, onSystemTheme, remember, remembered, request, systemTheme } from "./ui.js";
@@ -177,7 +178,10 @@ function step(by) {
 }
 
 onChange((told) => void refresh(told));
-if (main.hasAttribute("data-upload")) acceptFiles();
+if (main.hasAttribute("data-upload")) {
+  acceptFiles();
+  offerNew(main);
+}
 watch();
 if (isBuilt) {
   search.value = remembered("q");

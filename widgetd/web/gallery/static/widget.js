@@ -65,7 +65,7 @@ function openFrames() {
       title,
       theme,
       locale: locale(),
-      src: at(`/gallery/frame/${encodeURIComponent(tool)}`),
+      src: at(`/gallery/frame/${encodeURIComponent(tool)}${isPicking ? "?pick" : ""}`),
       sized: (height) => {
         frame.element.style.height = `${height}px`;
         size.textContent = `${theme}, ${frame.element.clientWidth} × ${height}`;
@@ -136,6 +136,10 @@ function resize(width) {
 
 async function load() {
   const sent = edited;
+  if (editor?.isDraft()) {
+    await editor.draw();
+    return;
+  }
   if (isBuilt && sent !== undefined) {
     if (shown.hasProgram) shown = { ...shown, note: "Drawn by this page alone, which does not check arguments." };
     else showRefusal({ message: "Run `widgetd dev` on the folder to try them." }, "Arguments of your own need a daemon");
@@ -198,6 +202,39 @@ function tellFields() {
   document.getElementById("render-id").textContent = shown.renderId;
   document.getElementById("render").hidden = !shown.renderId;
   document.getElementById("no-actions").hidden = Boolean(shown.renderId);
+}
+
+// --- what is edited
+
+/** Edits the files of the widget; nothing until its tab was opened. */
+let editor;
+let opening;
+/** A click in a frame picks a component. */
+let isPicking = false;
+
+async function followTab() {
+  const isEditing = document.getElementById("tab-edit")?.ariaSelected === "true";
+  if (isEditing !== isPicking) {
+    isPicking = isEditing;
+    openFrames();
+  }
+  if (!isEditing || opening) return;
+  opening = import("../editor/edit.js");
+  const { startEditing } = await opening;
+  const asked = () => ({ state: state.value === "edited" ? "sample" : state.value, edited });
+  editor = await startEditing({ tool, asked, take: takeDraft, end: () => void load() });
+}
+
+/** Shows a draft as far as it can be drawn. */
+function takeDraft({ result, error, findings, schema, arguments: given }) {
+  const fault = findings.find(({ level }) => level === "fault");
+  showRefusal(error ?? (fault && { message: `${fault.problem}; ${fault.advice}.` }), "This draft cannot be drawn; the last good one is shown");
+  if (!result) return;
+  const reshaped = JSON.stringify(schema) !== JSON.stringify(shown.schema);
+  shown = { ...shown, result, schema, arguments: given ?? shown.arguments };
+  for (const frame of frames) frame.show(result);
+  tellFields();
+  if (edited === undefined || reshaped) controls.show(schema, shown.arguments);
 }
 
 // --- what is typed
@@ -271,6 +308,7 @@ onChange((told) => {
   if (!told || told.removed.includes(tool)) location.reload();
   else if (told.changed.includes(tool)) void follow();
   else if (told.faults.includes(tool)) void tellRest();
+  void editor?.follow();
 });
 
 /** An agent or a backend drew it anew. */
@@ -343,7 +381,10 @@ startPictures(() => ({
   width: remembered("width", USUAL_WIDTH),
   edited,
 }));
-startTabs(carryAll);
+startTabs(() => {
+  carryAll();
+  void followTab();
+});
 carry("theme", remembered("theme") === "both" ? "" : remembered("theme"));
 carryAll();
 openFrames();
@@ -353,3 +394,4 @@ if (edited !== undefined) edit(edited);
 else if (isBuilt && remembered("state")) choose(remembered("state"));
 else showRefusal(shown.error);
 void showProblems(tool);
+void followTab();

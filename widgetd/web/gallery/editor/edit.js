@@ -1,0 +1,280 @@
+/** The tab Edit: the parts of a widget's files, drawn beside it while they are typed. */
+
+import { Frame } from "../static/host.js";
+import { count } from "../static/tabs.js";
+import { make, request, systemTheme, toast } from "../static/ui.js";
+import { Editor } from "./editor.js";
+import { Form } from "./form.js";
+
+const PAUSE_MS = 150;
+const PARTS = {
+  jsx: ["JSX", "jsx"],
+  template: ["Template", "jinja"],
+  schema: ["Schema", "json"],
+  file: ["File", "json"],
+  sidecar: ["Sidecar", "toml"],
+};
+
+/**
+ * Opens the editor of a widget's page.
+ *
+ * @param {{tool: string, asked: () => {state: string, edited: unknown}, take: (trial: object) => void,
+ *          end: () => void}} page What the page shows, and how it takes a draft or goes back to the file.
+ */
+export async function startEditing(page) {
+  const editing = new Editing(page);
+  await editing.open();
+  return editing;
+}
+
+class Editing {
+  #page;
+  #editor;
+  #form;
+  #vocabulary;
+  /** As the file holds them, by part. */
+  #file = {};
+  #digest = "";
+  #part = "";
+  #trial = { findings: [], places: {} };
+  #pause = 0;
+  #turn = 0;
+  #isSaving = false;
+  #said = document.getElementById("edit-said");
+  #findings = document.getElementById("edit-findings");
+  #choice = document.getElementById("edit-parts");
+  #previous = document.getElementById("edit-previous");
+
+  constructor(page) {
+    this.#page = page;
+    this.#editor = new Editor({
+      parent: document.getElementById("edit-code"),
+      help: document.getElementById("edit-help").textContent,
+      changed: () => this.#changed(),
+      moved: (element) => this.#form?.show(this.#part === "jsx" ? element : undefined),
+      known: () => this.#vocabulary && { vocabulary: this.#vocabulary, schema: this.#trial.schema ?? {} },
+      save: () => void this.save(),
+    });
+    this.#form = new Form(document.getElementById("edit-form"), {
+      vocabulary: () => this.#vocabulary,
+      set: (element, name, source) => this.#editor.set(element, name, source),
+      leave: () => this.#editor.focus(),
+    });
+    this.#choice.addEventListener("change", ({ target }) => this.#show(target.value));
+    document.getElementById("edit-save").addEventListener("click", () => this.save());
+    document.getElementById("edit-reset").addEventListener("click", () => this.#reset());
+    this.#previous.addEventListener("click", () => this.#compare());
+    addEventListener("beforeunload", (event) => this.isDraft() && event.preventDefault());
+    addEventListener("message", ({ data }) => typeof data?.picked === "string" && this.#pick(data.picked));
+  }
+
+  async open() {
+    const [read, vocabulary] = await Promise.all([this.#read(), request("/gallery/vocabulary.json")]);
+    this.#vocabulary = await vocabulary.json();
+    if (read) this.#take(read);
+    await this.draw();
+  }
+
+  /** Tells whether something was typed that is not in the file. */
+  isDraft() {
+    return this.#parts().some((part) => this.#editor.text(part) !== this.#file[part]);
+  }
+
+  /** The file is another now; what was typed here stays, and is not saved over it. */
+  async follow() {
+    if (this.#isSaving) return;
+    const read = await this.#read();
+    if (!read || read.digest === this.#digest) return;
+    if (this.isDraft()) this.#say("The file changed meanwhile, and is not saved over.");
+    else {
+      this.#take(read);
+      await this.draw();
+    }
+  }
+
+  /** Draws what is typed, with what the page asks for. */
+  async draw() {
+    clearTimeout(this.#pause);
+    const turn = ++this.#turn;
+    const { state, edited } = this.#page.asked();
+    const body = { tool: this.#page.tool, parts: this.#texts(), state, arguments: edited };
+    const response = await this.#post("/gallery/draft/trial", body);
+    const trial = await response.json();
+    // What was typed meanwhile is on its way, and newer.
+    if (turn !== this.#turn) return;
+    if (!response.ok) {
+      this.#say(`Not drawn: ${trial.error}.`);
+      return;
+    }
+    this.#trial = { ...trial, schema: trial.schema ?? this.#trial.schema };
+    this.#mark();
+    this.#page.take(trial);
+  }
+
+  async save() {
+    if (this.#isSaving) return;
+    this.#isSaving = true;
+    const parts = this.#texts();
+    try {
+      const body = { tool: this.#page.tool, parts, digest: this.#digest };
+      const response = await this.#post("/gallery/draft", body);
+      const told = await response.json().catch(() => ({ error: `the answer was ${response.status}` }));
+      if (!response.ok) {
+        this.#say(`Not saved: ${told.problem ? `${told.problem}; ${told.advice}` : told.error}.`);
+        return;
+      }
+      if (told.tool !== this.#page.tool) location.assign(`${told.page}?tab=edit`);
+      this.#digest = told.digest;
+      this.#file = parts;
+      this.#previous.hidden = false;
+      this.#say("Saved.");
+      const read = await this.#read();
+      // The template of a changed JSX is another, too.
+      if (read?.digest === this.#digest && !this.isDraft()) this.#take(read, "Saved.");
+      this.#page.end();
+    } finally {
+      this.#isSaving = false;
+    }
+  }
+
+  #parts() {
+    return Object.keys(PARTS).filter((part) => part in this.#file);
+  }
+
+  #texts() {
+    return Object.fromEntries(this.#parts().map((part) => [part, this.#editor.text(part)]));
+  }
+
+  #changed() {
+    this.#say("");
+    clearTimeout(this.#pause);
+    this.#pause = setTimeout(() => this.draw(), PAUSE_MS);
+  }
+
+  async #read() {
+    const response = await request(`/gallery/edit/${this.#page.tool}`);
+    const read = await response.json();
+    if (response.ok) return read;
+    this.#say(`${read.error}.`);
+    return undefined;
+  }
+
+  #take({ parts, digest, drawn, previous }, said = "") {
+    const same = JSON.stringify(parts) === JSON.stringify(this.#file);
+    this.#digest = digest;
+    this.#previous.hidden = !previous;
+    this.#say(said);
+    if (same) return;
+    for (const [part, text] of Object.entries(parts)) {
+      const [label, language] = PARTS[part];
+      if (text !== this.#file[part]) this.#editor.load(part, text, language, label);
+    }
+    this.#file = parts;
+    const shown = this.#part in parts ? this.#part : this.#parts().find((part) => part === "jsx" || part === drawn) ?? this.#parts()[0];
+    this.#choice.replaceChildren(...this.#parts().map((part) => radio(part, PARTS[part][0], part === shown)));
+    this.#show(shown);
+  }
+
+  #show(part) {
+    this.#part = part;
+    this.#editor.open(part);
+    this.#mark();
+  }
+
+  #mark() {
+    const { findings } = this.#trial;
+    this.#editor.mark(findings.filter(({ part }) => part === this.#part));
+    count("edit", findings.length);
+    this.#findings.replaceChildren(...findings.map((one) => this.#row(one)));
+  }
+
+  #row(finding) {
+    const { part, line, level, code, problem, advice } = finding;
+    const place = `${PARTS[part][0]}${line ? `, line ${line}` : ""}`;
+    const go = () => {
+      this.#choice.querySelector(`[value="${part}"]`).checked = true;
+      this.#show(part);
+      this.#editor.go(finding);
+    };
+    return make(
+      "li",
+      { className: level },
+      make("button", { type: "button", onclick: go }, place),
+      make("span", { className: "code", textContent: code }),
+      ` ${problem}; ${advice}.`,
+    );
+  }
+
+  #pick(path) {
+    const steps = path.split("/");
+    // A property of a component leads to the component.
+    while (steps.length > 1 && !(steps.join("/") in this.#trial.places)) steps.pop();
+    const offset = this.#trial.places[steps.join("/")];
+    if (offset === undefined) {
+      toast("Nothing in the JSX makes this by itself.");
+      return;
+    }
+    this.#choice.querySelector("[value=jsx]").checked = true;
+    this.#show("jsx");
+    this.#editor.select(offset);
+  }
+
+  #reset() {
+    for (const part of this.#parts()) {
+      if (this.#editor.text(part) !== this.#file[part]) this.#editor.replace(part, this.#file[part]);
+    }
+    this.#editor.open(this.#part);
+    void this.follow();
+  }
+
+  async #compare() {
+    const response = await request(`/gallery/edit/${this.#page.tool}/previous`);
+    const told = await response.json();
+    if (!response.ok) {
+      this.#say(`${told.error}.`);
+      return;
+    }
+    const use = () => {
+      dialog.close();
+      for (const [part, text] of Object.entries(told.parts)) if (part in this.#file) this.#editor.replace(part, text);
+      this.#show(this.#part);
+      this.#say("The previous version is in the editor, not yet saved.");
+    };
+    const frames = [];
+    const picture = (label, result) => {
+      const theme = document.documentElement.dataset.theme || systemTheme();
+      const src = `/gallery/frame/${encodeURIComponent(this.#page.tool)}`;
+      const frame = new Frame({ tool: this.#page.tool, title: label, theme, src, sized: (height) => (frame.element.style.height = `${height}px`) });
+      frames.push(frame);
+      frame.show(result ?? { isError: true, content: [{ type: "text", text: "It cannot be drawn." }] });
+      return make("figure", {}, make("figcaption", { textContent: label }), frame.element);
+    };
+    const close = make("button", { type: "button", textContent: "Close", autofocus: true, onclick: () => dialog.close() });
+    const dialog = make(
+      "dialog",
+      { className: "question versions", "aria-labelledby": "versions" },
+      make("h2", { id: "versions", textContent: "Previous version" }),
+      make("div", { className: "pair" }, picture("Before", told.before), picture("Now", told.now)),
+      make("p", { className: "row" }, make("button", { type: "button", className: "primary", textContent: "Put it into the editor", onclick: use }), close),
+    );
+    dialog.onclose = () => {
+      for (const frame of frames) frame.remove();
+      dialog.remove();
+    };
+    document.body.append(dialog);
+    dialog.showModal();
+  }
+
+  #post(address, body) {
+    return request(address, { method: "POST", body: JSON.stringify(body) });
+  }
+
+  #say(text) {
+    this.#said.textContent = text.charAt(0).toUpperCase() + text.slice(1);
+  }
+}
+
+function radio(value, label, checked) {
+  const input = make("input", { type: "radio", name: "part", value, checked });
+  return make("label", {}, input, make("span", { textContent: label }));
+}
