@@ -234,6 +234,10 @@ class Settings(BaseModel):
     chat_instructions: Path | None = Field(
         default=None, description="file with instructions for the chat's model"
     )
+    chat_tools: Words = Field(
+        default=(),
+        description="tools of the chat's model besides widgets and search, or whole toolsets",
+    )
     allow_upload: bool = Field(
         default=False, description="let the gallery write files into the folder"
     )

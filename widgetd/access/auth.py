@@ -202,10 +202,15 @@ class Access(TokenVerifier):
         return self.login.routes(self, self.base_url, mcp_path)
 
     @contextmanager
-    def delegated_token(self, principal: Principal) -> Iterator[str]:
-        """Issue a token that may act for `principal` while the block runs."""
+    def delegated_token(
+        self, principal: Principal, more: frozenset[str] = frozenset()
+    ) -> Iterator[str]:
+        """Issue a token that may act for `principal` while the block runs.
+
+        It grants scopes of `more` besides those of `Principal.delegate`, if `principal` has them.
+        """
         token = token_urlsafe(24)
-        delegate = principal.delegate(digest(token))
+        delegate = principal.delegate(digest(token), more)
         self._delegated.append(delegate)
         try:
             with conceal_temporarily(token):

@@ -115,9 +115,12 @@ class Principal:
         """Return the token's remaining lifetime; `now` is in seconds since the epoch."""
         return inf if self.until is None else self.until - now
 
-    def delegate(self, proof: bytes = b"") -> Principal:
-        """Return a principal that acts for this one and may only read and call its widgets."""
-        scopes = frozenset({READ, CALL}) | self.scopes & {ELEVATED}
+    def delegate(self, proof: bytes = b"", more: frozenset[str] = frozenset()) -> Principal:
+        """Return a principal that acts for this one and may only read and call its widgets.
+
+        It keeps those of its scopes that `more` names.
+        """
+        scopes = frozenset({READ, CALL}) | self.scopes & ({ELEVATED} | more)
         return replace(self, scopes=scopes, proof=proof or self.proof)
 
     def demand(self, *scopes: str) -> None:

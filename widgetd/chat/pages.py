@@ -22,6 +22,7 @@ from widgetd.chat.limits import LIMITS, MESSAGE_TOO_LONG, ChatLimits
 from widgetd.chat.preflight import SCRIPTED
 from widgetd.chat.samples import list_suggestions
 from widgetd.errors import CallError
+from widgetd.mcp.builtin.consent import ConsentTools, ask_by_card
 from widgetd.mcp.http_calls import (
     caller_for,
     readable_payload,
@@ -257,11 +258,11 @@ async def widget(chat: Chat, request: Request) -> dict[str, Any]:
         return {"tool": "", "title": "A widget", "result": {"structuredContent": tree}}
     if found.id != facts.get("render"):
         await threads.save_note(thread, item, {**facts, "render": found.id}, owner)
-    served = caller.snapshot.widgets[found.tool]
+    served = caller.snapshot.widgets.get(found.tool)
     return {
         "tool": found.tool,
-        "title": served.definition.title,
-        "ui": orjson.loads(found.ui)["uiMetadata"],
+        "title": "A question" if served is None else served.definition.title,
+        "ui": orjson.loads(found.ui).get("uiMetadata", {}),
         "result": result_of(found, "split"),
     }
 
@@ -275,12 +276,14 @@ async def render_of(
     """
     rendering, render_id = server.rendering, facts.get("render", "")
     served = caller.snapshot.widgets.get(facts.get("tool", ""))
-    if served is None:
+    if served is None and facts.get("tool"):
         return None
     try:
         kept = await rendering.load(render_id, caller)
     except CallError:
         kept = None
+    if served is None:  # a card, which asks before a call
+        return kept
     arguments = facts.get("arguments")
     if kept is not None and (arguments is None or kept.digest == served.key):
         return kept
@@ -315,10 +318,30 @@ async def act(
     render = await server.store.renders.get(str(arguments["render_id"]))
     if render is not None and render.press:
         arguments = {**arguments, "press": render.press}
-    answer = await take_action(server, arguments, caller, delegated=True)
+    # On a card the user allows what the agent may not do by itself.
+    delegated = render is None or render.tool != ""
+    answer = await take_action(server, arguments, caller, delegated=delegated)
     if answer.get("isError"):
         return answer, {}, ""
-    return answer, *await readable_payload(server, arguments, caller)
+    outcome = answer.get("structuredContent", {})
+    if not delegated:
+        return answer, {"outcome": outcome.get("line", "")}, str(outcome.get("note", ""))
+    readable, words = await readable_payload(server, arguments, caller)
+    return answer, readable, words
+
+
+async def ask_upstream_call(
+    server: Server, owner: Principal, upstream: str, tool: str, arguments: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the card that asks `owner` before a call of an upstream's tool."""
+    context = server.context(caller_for(server, owner))
+    row = context.use(ConsentTools)["call_upstream"]
+    call = {"name": upstream, "tool": tool, "arguments": arguments}
+    question = None if row.asks is None else row.asks(context, call)
+    if question is None:  # the list of tools has changed since
+        raise CallError("W5004", f"the upstream '{upstream}' has no such tool any more")
+    asked = await ask_by_card(context, row, call, question)
+    return asked.values()
 
 
 def sensitive_paths(server: Server, tool: str, arguments: Mapping[str, Any]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -35,7 +35,9 @@ from widgetd.files.hints import Hints
 from widgetd.files.source import read
 from widgetd.limits import Limits
 from widgetd.mcp.assembly import build
+from widgetd.mcp.builtin.consent import ConsentTools
 from widgetd.mcp.builtin.operate import Operations
+from widgetd.mcp.builtin.table import BuiltinTool
 from widgetd.mcp.resources import Resources
 from widgetd.mcp.server import Server, ServerOptions
 from widgetd.mcp.sessions import SessionBounds
@@ -196,7 +198,13 @@ def build_server(runtime: Runtime, store: Store) -> Server:
         readable=READABLE,
         toolsets=settings.toolset,
         unlisted=() if settings.allow_upload else ("save_widget",),
-        services={Operations: operations},
+        services={
+            Operations: operations,
+            # Also of toolsets that are off: the chat asks for tools of upstreams in any case.
+            ConsentTools: ConsentTools(
+                [row for row in ROWS if row.asks], [row.toolset for row in ROWS if row.asks]
+            ),
+        },
         traced=is_wanted(os.environ),
     )
     return build(runtime.registry, store, options, auth=runtime.access_policy.access)
@@ -352,6 +360,30 @@ def build_gallery(runtime: Runtime, server: Server, uploads: Uploads | None, url
     )
 
 
+_CHAT_TOOLS = ("search_widgets", "get_widget_details", "render_widget")
+"""The built-in tools of every chat's model: those that find and show widgets."""
+
+_NEVER_CHAT_TOOLS = frozenset({"await_widget_action", "widget_action"})
+"""The chat tells its agent of actions by itself, without passwords and sensitive fields; a reader
+that awaits an action gets all of it."""
+
+
+def chat_tools(builtin: Mapping[str, BuiltinTool], named: Iterable[str]) -> frozenset[str]:
+    """Return the built-in tools of the chat's model; `named` are tools and toolsets.
+
+    Raises:
+        ConfigError: There is no tool and no toolset of a name (W0002).
+    """
+    offered = {*_CHAT_TOOLS}
+    for name in named:
+        found = [one.name for one in builtin.values() if name in (one.name, one.toolset)]
+        if not found:
+            problem = f"chat_tools names '{name}', and there is no such tool or toolset here"
+            raise ConfigError("W0002", problem, "name a tool of widgetd, or switch its toolset on")
+        offered.update(found)
+    return frozenset(offered) - _NEVER_CHAT_TOOLS
+
+
 @contextmanager
 def open_chat(
     runtime: Runtime, server: Server, upstreams: Upstreams | None, url: str
@@ -368,7 +400,13 @@ def open_chat(
         return
     # Imported late: most daemons have no chat.
     from widgetd.chat import limits as chat_limits  # noqa: PLC0415
-    from widgetd.chat.pages import Chat, act, redraw, sensitive_paths  # noqa: PLC0415
+    from widgetd.chat.pages import (  # noqa: PLC0415
+        Chat,
+        act,
+        ask_upstream_call,
+        redraw,
+        sensitive_paths,
+    )
     from widgetd.chat.preflight import read_instructions, require_key  # noqa: PLC0415
 
     settings, access = runtime.settings, runtime.access_policy.access
@@ -376,6 +414,8 @@ def open_chat(
     address = settings.chat_url.get_secret_value()
     require_key(settings.chat_model, address, has_key=key is not None)
     instructions = read_instructions(settings.chat_instructions)
+
+    offered = chat_tools(server.builtin, settings.chat_tools)
 
     def upstreams_of(owner: Principal) -> list[Upstream]:
         others = upstreams.all.values() if upstreams and OPERATE in owner.scopes else ()
@@ -385,8 +425,14 @@ def open_chat(
     def servers(owner: Principal) -> Iterator[list[Any]]:
         from widgetd.chat.backend.tools import OwnTools, UpstreamTools  # noqa: PLC0415 - see below
 
-        with nullcontext("") if access is None else access.delegated_token(owner) as token:
-            yield [OwnTools(url, token), *map(UpstreamTools, upstreams_of(owner))]
+        ask = partial(ask_upstream_call, server, owner)
+        more = frozenset(server.builtin[name].scope for name in offered if name in server.builtin)
+        token_of = nullcontext("") if access is None else access.delegated_token(owner, more)
+        with token_of as token:
+            own = OwnTools(
+                url, token, offers=lambda name: name not in server.builtin or name in offered
+            )
+            yield [own, *(UpstreamTools(one, ask) for one in upstreams_of(owner))]
 
     def backend() -> ChatServer:
         # Later still, once the daemon serves: these take longer to import than everything else.

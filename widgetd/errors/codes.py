@@ -200,10 +200,13 @@ GUIDE = (
     Code("W3004", "fault", "saving is not allowed here"),
     Code("W3005", "fault", "the file to replace has changed"),
     Code("W3006", "fault", "the user was asked and declined"),
-    # W31xx: logs and usage
+    # W31xx: logs and usage, and calls that a person must allow
     Code("W3101", "fault", "a pattern cannot be matched in linear time"),
     Code("W3102", "fault", "a cursor is unknown"),
     Code("W3103", "fault", "nothing has been recorded"),
+    Code("W3104", "fault", "a call was to be allowed by something other than its user's press"),
+    Code("W3105", "fault", "a card was answered before, or has expired"),
+    Code("W3106", "fault", "the chat's model has no such tool"),
     # W32xx: pictures
     Code("W3201", "fault", "no browser is available"),
     Code("W3202", "fault", "a picture was not rendered in time"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from difflib import unified_diff
 from functools import partial
 from typing import Any
 
@@ -24,7 +25,7 @@ from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.catalog.uploads import RefusedUploadError, Uploader, Uploads, is_widget_name
 from widgetd.checks import check_widget
-from widgetd.errors import CallError
+from widgetd.errors import CallError, WidgetError
 from widgetd.guide.component_details import (
     Examples,
     count_components,
@@ -35,6 +36,7 @@ from widgetd.guide.drafts import Drafts, encode_file
 from widgetd.guide.guide import KINDS, ORDER, pages
 from widgetd.guide.limits import LIMITS
 from widgetd.guide.reference import Reference
+from widgetd.mcp.builtin.consent import Question, inert
 from widgetd.mcp.builtin.table import ToolContext
 from widgetd.render.parts import JSON, PARTS
 from widgetd.render.result import Result, not_found, structured_result, text_block
@@ -308,14 +310,44 @@ async def try_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Resu
     return Result(content=to_json(blocks), structured=structured)
 
 
-def save_confirmation(context: ToolContext, arguments: Mapping[str, Any]) -> str:
-    """Return the question to the user before a save; empty if it is refused without one."""
-    file = _complete_name(arguments)
-    is_allowed = context.use(AuthorServices).uploads is not None
-    if not is_allowed or not isinstance(arguments.get("file"), str) or not is_widget_name(file):
-        return ""
-    replaces = arguments.get("replaces")
-    return f"Replace the widget in '{file}'?" if replaces else f"Save a new widget as '{file}'?"
+def save_confirmation(context: ToolContext, arguments: Mapping[str, Any]) -> Question | None:
+    """Return the question to the user before a save; None if it is refused without one."""
+    file, services = _complete_name(arguments), context.use(AuthorServices)
+    is_named = isinstance(arguments.get("file"), str) and is_widget_name(file)
+    if services.uploads is None or not is_named:
+        return None
+    text = f"Save a new widget as '{file}'?"
+    if arguments.get("replaces"):
+        text = f"Replace the widget in '{file}'?"
+    draw = partial(_draw_save, services, file, arguments)
+    return Question(text=text, draw=draw, hidden=("widget", "jsx", "replaces"))
+
+
+def _draw_save(
+    services: AuthorServices, file: str, arguments: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Return what a save would serve, drawn, and how it differs from what is there."""
+    try:
+        content, sidecar = _read_file(arguments), str(arguments.get("sidecar") or "")
+        built = services.drafts.check(content, sidecar).widget
+        after = encode_file(content).decode()
+        tree = None if built is None else inert(built.call(built.example).tree)
+    except (CallError, WidgetError, ValueError, TypeError):
+        return []  # the save itself says what is wrong
+    parts: list[dict[str, Any]] = []
+    if tree is not None:
+        parts.append({"type": "Divider"})
+        parts.extend(tree["children"] if tree["type"] != "ListView" else [])
+    if before := services.text_of(file):
+        lines = [*unified_diff(_lines(before), _lines(after), lineterm="", n=1)][2:]
+        shown = "\n".join(line[: LIMITS.diff_line_chars] for line in lines[: LIMITS.diff_lines])
+        parts += [{"type": "Divider"}, {"type": "Markdown", "value": f"```diff\n{shown}\n```"}]
+    return parts
+
+
+def _lines(text: str) -> list[str]:
+    # An export has its whole template in one line.
+    return text.replace("\\n", "\n").splitlines()
 
 
 async def save_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Result:

@@ -21,6 +21,8 @@ class GuideLimits:
         example_depth: Levels of children in an example.
         example_chars: Length of a text in an example.
         snippet_chars: Length of a search result's text.
+        diff_lines: Lines of a difference on the card that asks before a save.
+        diff_line_chars: Length of one of them.
     """
 
     names: int = 8
@@ -34,6 +36,8 @@ class GuideLimits:
     example_depth: int = 3
     example_chars: int = 80
     snippet_chars: int = 400
+    diff_lines: int = 40
+    diff_line_chars: int = 160
 
 
 LIMITS = GuideLimits()

@@ -366,7 +366,7 @@ def _calls_plainly(server: Server, caller: Caller, params: Params) -> bool:
     if widget is not None:
         return not server.listings.wants_headers(widget)
     builtin = server.builtin.get(name)
-    return builtin is not None and not builtin.waits
+    return builtin is not None and not builtin.waits and builtin.asks is None
 
 
 def _may_wait(server: Server, request: Request) -> bool:

@@ -35,6 +35,7 @@ from widgetd.access.auth import principal_of
 from widgetd.access.principal import Caller, current_caller, with_prefix
 from widgetd.errors import CallError
 from widgetd.mcp import sdk
+from widgetd.mcp.builtin.consent import ask_by_card, shows_cards
 from widgetd.mcp.builtin.table import BuiltinTool
 from widgetd.mcp.elicitation import answer_with_form
 from widgetd.mcp.handlers import call_tool
@@ -229,17 +230,20 @@ async def answer_call(server: Server, context: sdk.Context, params: CallToolRequ
     """
     arguments, caller = params.arguments or {}, current_caller(server.registry)
     tool = server.builtin.get(params.name)
-    if tool is not None and tool.asks and caller.client.asks and caller.denied is None:
-        answer, question = (
-            sdk.read_confirmation(params),
-            tool.asks(server.context(caller), arguments),
-        )
-        if question and answer is None:
-            return sdk.ask_first(question)
-        if question and not answer:
+    question = None
+    if tool is not None and tool.asks and caller.denied is None:
+        question = tool.asks(server.context(caller), arguments)
+    if tool is not None and question is not None and caller.client.asks:
+        answer = sdk.read_confirmation(params)
+        if answer is None:
+            return sdk.ask_first(question.text)
+        if not answer:
             # A client may decline by itself, without having asked its user.
             refusal = CallError("W3006", "this was not confirmed, so nothing was done")
             return {"resultType": "complete", **error_result(refusal).values()}
+    elif tool is not None and question is not None and shows_cards(caller):
+        result = await ask_by_card(server.context(caller), tool, arguments, question)
+        return {"resultType": "complete", **result.values()}
     if server.asks_forms(caller.client):
         return await answer_with_form(server, context, params, caller)
     result = await call_tool(server, params.name, arguments, caller)

@@ -284,6 +284,8 @@ class Renderer:
 
     def _is_hidden(self, render: StoredRender, caller: Caller) -> bool:
         tool = render.tool
+        if not tool:  # a card, which asks the owner of a call
+            return render.owner != caller.principal.name
         # Both the widget at the time of the render, which may be gone, and today's must be visible.
         saw = caller.principal.audience.could_see(
             elevated=render.elevated, labels=set(render.labels)

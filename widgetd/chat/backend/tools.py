@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -13,9 +14,11 @@ from typing_extensions import override
 
 from widgetd.chat.limits import LIMITS
 from widgetd.errors import CallError
+from widgetd.mcp.builtin.consent import CARD_KEY
 from widgetd.upstreams.connection import Upstream
 
 _SHORT_CHARS = 200
+_NO_ARGUMENTS = {"type": "object", "properties": {}}
 
 IN_WORDS = "\nIn words: "
 """What stands before the words for people in the agent's notice of an action."""
@@ -33,7 +36,14 @@ class OwnTools(MCPServerStreamableHttp):
         problem: Why its tools could not be listed; empty if they could.
     """
 
-    def __init__(self, url: str, token: str = "", name: str = "widgetd") -> None:
+    def __init__(
+        self,
+        url: str,
+        token: str = "",
+        name: str = "widgetd",
+        *,
+        offers: Callable[[str], bool] = lambda _tool: True,
+    ) -> None:
         headers = {"authorization": f"Bearer {token}"} if token else {}
         super().__init__(
             {
@@ -47,6 +57,16 @@ class OwnTools(MCPServerStreamableHttp):
             failure_error_function=_error_text,
         )
         self.problem = ""
+        self._offers = offers
+
+    @override
+    async def call_tool(
+        self, tool_name: str, arguments: dict[str, Any] | None, meta: dict[str, Any] | None = None
+    ) -> CallToolResult:
+        # A model may name a tool that it was not offered.
+        if not self._offers(tool_name):
+            raise CallError("W3106", f"the chat's model has no tool '{tool_name}'")
+        return await super().call_tool(tool_name, arguments, {**(meta or {}), CARD_KEY: True})
 
     @override
     async def list_tools(self, *arguments: Any, **options: Any) -> Any:
@@ -55,18 +75,27 @@ class OwnTools(MCPServerStreamableHttp):
         except Exception as error:  # noqa: BLE001 - the tools of other servers stay usable
             self.problem = first_line(error)
             return []
-        # The chat tells its agent of actions by itself, without passwords and sensitive fields;
-        # a reader that awaits an action gets all of it.
-        return [tool for tool in tools if tool.name != "await_widget_action"]
+        return [tool for tool in tools if self._offers(tool.name)]
+
+
+NEXT_PAGE = "read_next_page"
+
+AskFirst = Callable[[str, str, Mapping[str, Any]], Awaitable[dict[str, Any]]]
+"""Makes the card that asks before a call of an upstream's tool; returns it as MCP's result."""
 
 
 class UpstreamTools(MCPServer):
-    """The read-only tools of an upstream, over the connection that the daemon keeps."""
+    """The tools of an upstream, over the connection that the daemon keeps.
 
-    def __init__(self, upstream: Upstream) -> None:
+    A tool that changes something is called once a person has allowed it on a card.
+    """
+
+    def __init__(self, upstream: Upstream, ask_first: AskFirst) -> None:
         super().__init__(failure_error_function=_error_text)
         self._upstream = upstream
+        self._ask_first = ask_first
         self._call_problem = ""
+        self._rest = ""
 
     @property
     @override
@@ -93,17 +122,25 @@ class UpstreamTools(MCPServer):
 
     @override
     async def list_tools(self, run_context: Any = None, agent: Any = None) -> Any:
-        # Until a user can consent to a call, none that changes something is offered.
-        return [
+        tools = [
             McpTool(name=one.name, description=one.description, input_schema=one.input_schema)
             for one in self._upstream.tools.values()
-            if one.is_read_only
         ]
+        if self._rest:
+            left = f"Read the next of {len(self._rest)} characters left of the last answer."
+            tools.append(McpTool(name=NEXT_PAGE, description=left, input_schema=_NO_ARGUMENTS))
+        return tools
 
     @override
     async def call_tool(
         self, tool_name: str, arguments: dict[str, Any] | None, meta: dict[str, Any] | None = None
     ) -> CallToolResult:
+        if tool_name == NEXT_PAGE and NEXT_PAGE not in self._upstream.tools:
+            return self._page(self._rest)
+        tool = self._upstream.tools.get(tool_name)
+        if tool is not None and not tool.is_read_only:
+            asked = await self._ask_first(self._upstream.name, tool_name, arguments or {})
+            return CallToolResult.model_validate(asked)
         try:
             answer = await self._upstream.call(tool_name, arguments or {})
         except CallError as error:
@@ -113,9 +150,15 @@ class UpstreamTools(MCPServer):
         text = f"({len(answer.content)} bytes of {answer.mime_type})"
         if answer.kind != "binary":
             text = answer.content.decode()
-        if len(text) > LIMITS.tool_text_chars:
-            text = f"{text[: LIMITS.tool_text_chars]}… ({len(text)} characters in all)"
-        return CallToolResult(content=[TextContent(type="text", text=text)])
+        return self._page(text)
+
+    def _page(self, text: str) -> CallToolResult:
+        """Return the first page of `text`, and keep the rest for the next call of this turn."""
+        most = LIMITS.tool_text_chars
+        page, self._rest = text[:most], text[most:]
+        if self._rest:
+            page += f"… ({len(self._rest)} characters are left; {NEXT_PAGE} reads on)"
+        return CallToolResult(content=[TextContent(type="text", text=page)])
 
     @override
     async def list_prompts(self) -> Any:

@@ -19,6 +19,7 @@ import orjson
 
 from widgetd.access.principal import CALL
 from widgetd.errors import CallError
+from widgetd.mcp.builtin.consent import ALLOW, DENY, settle
 from widgetd.mcp.builtin.table import BuiltinTool, ToolContext, argument, closed_object
 from widgetd.mcp.limits import LIMITS
 from widgetd.render.acting import Acting, DryRun, Press, press_digest
@@ -72,6 +73,8 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
     payload = _accept_payload(widget, offered, arguments["payload"])
     if isinstance(payload, Result):
         return payload
+    if offered.type in (ALLOW, DENY) and not render.tool:
+        return await _answer_card(context, render, offered.type, arguments)
     bound = None if widget is None else widget.bound_actions.get(offered.type)
     if widget is not None and bound is not None:
         press = Press(
@@ -148,6 +151,18 @@ async def _press_bound(context: ToolContext, press: Press, arguments: Mapping[st
         problem = "this action calls another server, so only a person can take it"
         raise CallError("W5012", f"{problem}, in the page that shows the widget")
     return _shown_result(context, *await _acting(context).press(press))
+
+
+async def _answer_card(
+    context: ToolContext, render: StoredRender, action: str, arguments: Mapping[str, Any]
+) -> Result:
+    """Take a person's answer on a card."""
+    if not _is_pressed(render, arguments):
+        problem = "a call is allowed by a person only"
+        raise CallError("W3104", f"{problem}, on the card that asks for it")
+    answer = await settle(context, render, action, str(arguments["payload"].get("token")))
+    newest = await context.rendering.load(render.id, context.caller)
+    return _shown_result(context, answer, newest)
 
 
 def _acting(context: ToolContext) -> Acting:

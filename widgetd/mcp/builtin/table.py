@@ -22,6 +22,7 @@ from widgetd.schema.validator import compile_schema
 
 if TYPE_CHECKING:  # commands that only need the names skip these imports
     from widgetd.access.principal import Caller
+    from widgetd.mcp.builtin.consent import Question
     from widgetd.observe.observer import Observer
     from widgetd.render.acting import ActionCaller
     from widgetd.render.calls import Renderer
@@ -81,8 +82,8 @@ class BuiltinTool:
         scope: The scope that the caller's token must grant.
         cost: Units of the caller's rate limit.
         waits: Whether it mostly waits and so takes no concurrency slot.
-        asks: Returns the question for the user before the call, for clients with elicitation;
-            empty for none. It requires `waits`.
+        asks: Returns the question for the user before the call, for clients that can ask by
+            elicitation or by a card; None to ask nothing.
         toolset: The toolset that switches it on.
         read_only: Whether calling it changes nothing.
         destructive: Whether it may replace existing data.
@@ -97,7 +98,7 @@ class BuiltinTool:
     scope: str = READ
     cost: int = 1
     waits: bool = False
-    asks: Callable[[ToolContext, Mapping[str, Any]], str] | None = None
+    asks: Callable[[ToolContext, Mapping[str, Any]], Question | None] | None = None
     toolset: str = CORE
     read_only: bool = True
     destructive: bool = False

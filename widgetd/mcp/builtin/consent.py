@@ -1,0 +1,194 @@
+"""Ask a person, on a card, before a tool changes something.
+
+    call -> card (what, with which arguments, what would change) -> Allow once -> the same call
+                                                                 -> Deny
+
+A client with elicitation asks by itself; the card is for clients that draw and have none. The call
+waits under a token, so what runs is what the card shows, once; and only the card's page has the
+secret of the press, so a model cannot allow its own call.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from secrets import token_urlsafe
+from typing import Any, Literal
+
+import anyio.to_thread
+import orjson
+
+from widgetd.access.principal import Caller
+from widgetd.errors import CallError
+from widgetd.mcp.builtin.table import BuiltinTool, BuiltinTools, ToolContext
+from widgetd.mcp.limits import LIMITS
+from widgetd.render.hosts import draws_views
+from widgetd.render.result import Result
+from widgetd.schema.json_values import to_json
+from widgetd.store.confirmations import Confirmations
+from widgetd.store.contract import Origin, StoredRender
+from widgetd.widget.summary import shorten_at_word
+
+ALLOW, DENY = "call.allow", "call.deny"
+
+CARD_KEY = "widgetd/card"
+"""Key of a call's `_meta`: the client, which is the chat, shows cards though it draws no views."""
+
+Node = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a person is asked before a call.
+
+    Attributes:
+        text: The question.
+        draw: Returns components that show what would change; it runs in a worker thread.
+        hidden: Arguments that `draw` shows better than their values do.
+    """
+
+    text: str
+    draw: Callable[[], Sequence[Node]] = tuple
+    hidden: Sequence[str] = ()
+
+
+class ConsentTools(BuiltinTools):
+    """The tools that a person may have allowed, whichever toolsets are on."""
+
+
+def shows_cards(caller: Caller) -> bool:
+    """Return whether the client can ask its user by a card."""
+    return draws_views(caller.client) or caller.meta.get(CARD_KEY) is True
+
+
+async def ask_by_card(
+    context: ToolContext, tool: BuiltinTool, arguments: Mapping[str, Any], question: Question
+) -> Result:
+    """Keep the call, and return the card that lets the user allow it."""
+    parts = await anyio.to_thread.run_sync(question.draw)
+    call = {"tool": tool.name, "arguments": arguments}
+    owner = context.caller.principal.name
+    token = await Confirmations(context.store.idempotency).ask(call, owner=owner)
+    shown = {name: one for name, one in arguments.items() if name not in question.hidden}
+    tree = _card(
+        [_title(question.text), *_rows(shown), *parts],
+        confirm={"label": "Allow once", "action": _action(ALLOW, token)},
+        cancel={"label": "Deny", "action": _action(DENY, token)},
+    )
+    text = (
+        f"The user is asked first, on a card: {question.text} Nothing is done until they allow it"
+    )
+    render = StoredRender(
+        id=f"r_{token_urlsafe(12)}",
+        tool="",
+        tree=to_json(tree),
+        created=time.time(),
+        text=f"{text}; you are told what they chose, so do not call again.",
+        data=to_json({"status": "confirm", "question": question.text}),
+        has_actions=True,
+        follow=True,
+        owner=owner,
+        press=token_urlsafe(12),
+    )
+    await context.store.renders.put(render)
+    return context.rendering.result(render, context.caller)
+
+
+async def settle(
+    context: ToolContext, render: StoredRender, action: str, token: str
+) -> dict[str, Any]:
+    """Do or drop the call of a card, and show on the card what came of it.
+
+    Returns:
+        `{"status": "done" | "failed", "note", "line"}`: a sentence for people, one for the model.
+
+    Raises:
+        CallError: The card was answered before, or has expired (W3105), or the principal may not
+            call the tool any more (W2301).
+    """
+    caller = context.caller
+    owner = caller.principal.name
+    call = await Confirmations(context.store.idempotency).take(token, owner=owner)
+    if call is None:
+        raise CallError("W3105", "this was answered before, or has expired; ask for it again")
+    name, is_done, output = str(call["tool"]), False, ""
+    if action == ALLOW:
+        tools = context.services.get(ConsentTools)
+        if not isinstance(tools, BuiltinTools):
+            tools = context.use(BuiltinTools)
+        caller.principal.demand(tools[name].scope)
+        # The user's client may be gone before the call has ended.
+        with anyio.CancelScope(shield=True):
+            result = await tools.call(name, call["arguments"], context)
+        blocks = orjson.loads(result.content)
+        output = "\n".join(block.get("text", "") for block in blocks)
+        is_done = not result.is_error
+    note = {(ALLOW, True): "Allowed, and done.", (DENY, False): "Denied: nothing was done."}.get(
+        (action, is_done), f"Allowed, but it failed: {output}"
+    )
+    line = f"The user denied {name}: nothing was done."
+    if action == ALLOW:
+        line = f"The user allowed {name}. It answered: {output}"[: LIMITS.outcome_chars]
+    status: Literal["done", "failed"] = "done" if is_done or action == DENY else "failed"
+    await _show_outcome(context, render, status, shorten_at_word(note, LIMITS.note_chars))
+    await context.store.actions.append(
+        render.id,
+        action,
+        {"outcome": line},
+        idempotency_key=token,
+        origin=Origin(owner=render.owner),
+        outcome=status,
+    )
+    return {"status": status, "note": note, "line": line}
+
+
+async def _show_outcome(
+    context: ToolContext, render: StoredRender, status: Literal["done", "failed"], note: str
+) -> None:
+    """Replace the card by one without buttons."""
+    tree = orjson.loads(render.tree)
+    for button in ("confirm", "cancel"):
+        tree.pop(button, None)
+    tree["children"] = [*tree["children"], {"type": "Caption", "value": note}]
+
+    def change(newest: StoredRender) -> StoredRender:
+        return replace(newest, tree=to_json(tree), has_actions=False, state=status, press="")
+
+    await context.store.renders.replace(render.id, change)
+
+
+def _card(children: Sequence[Node], **buttons: Node) -> Node:
+    return {"type": "Card", "size": "md", "children": [*children], **buttons}
+
+
+def _action(kind: str, token: str) -> Node:
+    return {"type": kind, "payload": {"token": token}}
+
+
+def _title(text: str) -> Node:
+    return {"type": "Title", "value": text, "size": "sm"}
+
+
+def _rows(arguments: Mapping[str, Any]) -> list[Node]:
+    """Return a row for each argument, cut to what a person reads."""
+    rows: list[Node] = []
+    for name, value in list(arguments.items())[: LIMITS.card_rows]:
+        text = value if isinstance(value, str) else to_json(value).decode()
+        caption = {"type": "Caption", "value": name}
+        shown = {"type": "Text", "size": "sm", "value": shorten_at_word(text, LIMITS.card_chars)}
+        rows.append({"type": "Col", "gap": 0, "children": [caption, shown]})
+    return rows
+
+
+def inert(node: Any) -> Any:
+    """Return a tree without its actions, to be looked at within a card."""
+    if isinstance(node, list):
+        return [inert(one) for one in node]
+    if not isinstance(node, dict):
+        return node
+    return {
+        name: inert(value)
+        for name, value in node.items()
+        if not (name.endswith(("Action", "action")) or name in {"confirm", "cancel", "asForm"})
+    }
