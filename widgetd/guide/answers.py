@@ -36,7 +36,7 @@ from widgetd.guide.drafts import Drafts, encode_file
 from widgetd.guide.guide import KINDS, ORDER, pages
 from widgetd.guide.limits import LIMITS
 from widgetd.guide.reference import Reference
-from widgetd.mcp.builtin.consent import Question, inert
+from widgetd.mcp.builtin.consent import ConsentQuestion, inert
 from widgetd.mcp.builtin.table import ToolContext
 from widgetd.render.parts import JSON, PARTS
 from widgetd.render.result import Result, not_found, structured_result, text_block
@@ -310,7 +310,7 @@ async def try_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Resu
     return Result(content=to_json(blocks), structured=structured)
 
 
-def save_confirmation(context: ToolContext, arguments: Mapping[str, Any]) -> Question | None:
+def save_confirmation(context: ToolContext, arguments: Mapping[str, Any]) -> ConsentQuestion | None:
     """Return the question to the user before a save; None if it is refused without one."""
     file, services = _complete_name(arguments), context.use(AuthorServices)
     is_named = isinstance(arguments.get("file"), str) and is_widget_name(file)
@@ -320,7 +320,7 @@ def save_confirmation(context: ToolContext, arguments: Mapping[str, Any]) -> Que
     if arguments.get("replaces"):
         text = f"Replace the widget in '{file}'?"
     draw = partial(_draw_save, services, file, arguments)
-    return Question(text=text, draw=draw, hidden=("widget", "jsx", "replaces"))
+    return ConsentQuestion(text=text, draw=draw, hidden=("widget", "jsx", "replaces"))
 
 
 def _draw_save(

@@ -10,7 +10,7 @@ from typing import Any
 
 from widgetd.access.principal import AUTHOR, WRITE
 from widgetd.guide.guide import KINDS, ORDER, pages
-from widgetd.mcp.builtin.consent import Question
+from widgetd.mcp.builtin.consent import ConsentQuestion
 from widgetd.mcp.builtin.table import (
     BuiltinResource,
     BuiltinTool,
@@ -25,7 +25,7 @@ OWN_PARTS = ("sidecar", "dependencies", "history", "feed", "tests")
 """Parts that `read_widget` reads besides those that are resources."""
 
 
-def _confirmation(context: ToolContext, arguments: Mapping[str, Any]) -> Question | None:
+def _confirmation(context: ToolContext, arguments: Mapping[str, Any]) -> ConsentQuestion | None:
     from widgetd.guide.answers import save_confirmation  # noqa: PLC0415 - see below
 
     return save_confirmation(context, arguments)

@@ -284,7 +284,7 @@ def unknown_widget(
 @lru_cache(maxsize=1024)
 def _priority(shown: bytes) -> float | None:
     """Return the summary's priority annotation for an encoded `widgetd/ui` entry."""
-    return PRIORITIES.get(str(orjson.loads(shown)["uiMetadata"]["priority"]))
+    return PRIORITIES.get(str(orjson.loads(shown).get("uiMetadata", {}).get("priority")))
 
 
 def render_uri(render_id: str) -> str:

@@ -15,7 +15,7 @@ import orjson
 
 from widgetd.access.principal import OPERATE
 from widgetd.errors import CallError, WidgetError
-from widgetd.mcp.builtin.consent import Question
+from widgetd.mcp.builtin.consent import ConsentQuestion
 from widgetd.mcp.builtin.table import BuiltinTool, ToolContext, closed_object
 from widgetd.render.result import Result, structured_result, text_block
 from widgetd.schema.json_values import to_json
@@ -193,14 +193,14 @@ def _select(answer: UpstreamAnswer, expression: str, upstream: str) -> UpstreamA
     return UpstreamAnswer(kind="json", content=to_json(query.find(answer.value(upstream))))
 
 
-def _ask(context: ToolContext, arguments: Mapping[str, Any]) -> Question | None:
+def _ask(context: ToolContext, arguments: Mapping[str, Any]) -> ConsentQuestion | None:
     """Return the question before a call that changes something; None before any other."""
     upstreams = context.use(UpstreamServices).upstreams
     found = None if upstreams is None else upstreams.all.get(str(arguments.get("name")))
     tool = None if found is None else found.tools.get(str(arguments.get("tool")))
     if found is None or tool is None or tool.is_read_only:
         return None
-    return Question(text=f"Let '{found.name}' run '{tool.name}'?", hidden=("name", "tool"))
+    return ConsentQuestion(text=f"Let '{found.name}' run '{tool.name}'?", hidden=("name", "tool"))
 
 
 _tool = partial(BuiltinTool, scope=OPERATE, toolset="upstreams")

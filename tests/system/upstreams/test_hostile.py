@@ -35,6 +35,10 @@ from widgetd.upstreams.limits import LIMITS
 WAIT_S = 60
 
 
+async def ask_first(_upstream: str, tool: str, _arguments: object) -> dict[str, Any]:
+    raise AssertionError(f"{tool} changes nothing")
+
+
 ROWS = [(name, way) for name, each in MISBEHAVIORS.items() for way in each.ways]
 
 
@@ -75,7 +79,7 @@ async def check_list(upstream: Upstream, misbehavior: Misbehavior) -> None:
     assert len(upstream.tools) == misbehavior.calls
     assert upstream.dropped == (misbehavior.dropped or {})
     assert sum(len(one.schema_json) for one in upstream.tools.values()) <= LIMITS.schemas_bytes
-    offered = await UpstreamTools(upstream).list_tools()
+    offered = await UpstreamTools(upstream, ask_first).list_tools()
     assert len(offered) == misbehavior.calls
     for one in offered:
         assert re.fullmatch(r"[A-Za-z0-9_./-]{1,128}", one.name)
@@ -88,7 +92,7 @@ async def check_call(upstream: Upstream, code: str, way: Way) -> None:
     if not upstream.tools:
         return
     first = next(iter(upstream.tools))
-    for call in (upstream.call, UpstreamTools(upstream).call_tool):
+    for call in (upstream.call, UpstreamTools(upstream, ask_first).call_tool):
         if not code:
             await call(first, {"q": "aaaa"})
             continue
@@ -148,7 +152,7 @@ async def test_chat_offers_only_tools_that_say_they_are_read_only(tmp_path: Path
             offered = {}
             for upstream in upstreams.all.values():
                 await settled(upstream)
-                tools = await UpstreamTools(upstream).list_tools()
+                tools = await UpstreamTools(upstream, ask_first).list_tools()
                 offered[upstream.name] = {one.name for one in tools}
 
             assert set(upstreams["flights"].tools) == {"get_flight", "book_flight"}

@@ -39,7 +39,7 @@ Node = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class ConsentQuestion:
     """What a person is asked before a call.
 
     Attributes:
@@ -63,7 +63,7 @@ def shows_cards(caller: Caller) -> bool:
 
 
 async def ask_by_card(
-    context: ToolContext, tool: BuiltinTool, arguments: Mapping[str, Any], question: Question
+    context: ToolContext, tool: BuiltinTool, arguments: Mapping[str, Any], question: ConsentQuestion
 ) -> Result:
     """Keep the call, and return the card that lets the user allow it."""
     parts = await anyio.to_thread.run_sync(question.draw)

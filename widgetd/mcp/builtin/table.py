@@ -22,7 +22,7 @@ from widgetd.schema.validator import compile_schema
 
 if TYPE_CHECKING:  # commands that only need the names skip these imports
     from widgetd.access.principal import Caller
-    from widgetd.mcp.builtin.consent import Question
+    from widgetd.mcp.builtin.consent import ConsentQuestion
     from widgetd.observe.observer import Observer
     from widgetd.render.acting import ActionCaller
     from widgetd.render.calls import Renderer
@@ -98,7 +98,7 @@ class BuiltinTool:
     scope: str = READ
     cost: int = 1
     waits: bool = False
-    asks: Callable[[ToolContext, Mapping[str, Any]], Question | None] | None = None
+    asks: Callable[[ToolContext, Mapping[str, Any]], ConsentQuestion | None] | None = None
     toolset: str = CORE
     read_only: bool = True
     destructive: bool = False

@@ -1,0 +1,200 @@
+"""A tool that changes something asks a person first, on a card, and runs once they press."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp_types import CallToolResult
+
+from tests.support.daemons import PATIENCE_S, serving
+from tests.support.widgets import widget_file
+from tests.system.chat.endpoint import calls, endpoint, says
+from tests.system.chat.talking import Talker, said, set_limits, widgets
+from tests.system.mcp.test_profiles import client_named
+from tests.system.upstreams.servers import Flights, mcp_served
+from widgetd.chat.backend.tools import text_of as content_of
+
+FILE = json.loads(widget_file("Parcel", text="Parcel of"))
+SAVING = {"file": "Parcel.widget", "widget": FILE}
+AUTHOR = {"toolset": ("author",), "allow_upload": True}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    served = tmp_path / "served"
+    served.mkdir()
+    (served / "Greeting.widget").write_text(widget_file())
+    return served
+
+
+def buttons(card: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The actions of a card, by label."""
+    return {card[name]["label"]: card[name]["action"] for name in ("confirm", "cancel")}
+
+
+async def press(talker: Talker, shown: dict[str, Any], label: str) -> list[dict[str, Any]]:
+    action = buttons(shown["widget"])[label]
+    params = {"thread_id": talker.thread, "item_id": shown["id"], "action": action}
+    return await talker.turn("threads.custom_action", **params)
+
+
+@pytest.mark.parametrize("label", ["Allow once", "Deny"])
+async def test_chat_saves_a_widget_once_its_user_allows_it(folder: Path, label: str) -> None:
+    saved = folder / "Parcel.widget"
+    async with (
+        endpoint(calls("save_widget", SAVING), says("I asked."), says("I see.")) as model,
+        serving(
+            folder, chat=True, chat_tools=("author",), chat_model="m", chat_url=model.url, **AUTHOR
+        ) as url,
+    ):
+        talker = Talker(url)
+        [shown] = widgets(await talker.say("Save it"))
+        told = str(model.asked[1].body["messages"][-1])
+        before = saved.exists()
+        path = f"/chat/widgets/{talker.thread}/{shown['id']}"
+        drawn = (await talker.get(path)).json()
+        answered = await press(talker, shown, label)
+        again = await press(talker, shown, label)
+        after = (await talker.get(path)).json()["result"]["_meta"]
+        notice = str(model.asked[-1].body["messages"])
+
+    text = json.dumps(shown["widget"])
+    assert "Save a new widget as 'Parcel.widget'?" in text
+    assert "Parcel of" in text, "the widget is drawn on the card"
+    assert "The user is asked first" in told
+    assert before is False
+    assert drawn["result"]["_meta"]["widgetd/render"]["id"]
+    assert said(answered) == ["I see."]
+    assert saved.exists() == (label == "Allow once")
+    assert ("The user allowed save_widget" in notice) == (label == "Allow once")
+    assert ("The user denied save_widget" in notice) == (label == "Deny")
+    assert "confirm" not in after["widgetd/widget"], "the card has no buttons any more"
+    assert said(again) == []
+
+
+async def test_model_of_the_chat_has_widgets_and_search_and_what_is_named(folder: Path) -> None:
+    offered = []
+    for named in ((), ("update_render", "author")):
+        async with (
+            endpoint(says("Hello.")) as model,
+            serving(
+                folder, chat=True, chat_tools=named, chat_model="m", chat_url=model.url, **AUTHOR
+            ) as url,
+        ):
+            await Talker(url).say("Hello")
+            offered.append({one["function"]["name"] for one in model.asked[0].body["tools"]})
+
+    widgets_and_search = {"greeting", "search_widgets", "get_widget_details", "render_widget"}
+    assert offered[0] == widgets_and_search
+    assert offered[1] > widgets_and_search | {"update_render", "save_widget", "try_widget"}
+    assert not offered[1] & {"widget_action", "await_widget_action", "get_logs"}
+
+
+async def test_model_cannot_call_a_tool_that_it_was_not_offered(folder: Path) -> None:
+    async with (
+        endpoint(calls("save_widget", SAVING), says("Done.")) as model,
+        serving(folder, chat=True, chat_model="m", chat_url=model.url, **AUTHOR) as url,
+    ):
+        await Talker(url).say("Save it")
+
+    assert not (folder / "Parcel.widget").exists()
+
+
+async def test_tool_of_an_upstream_that_changes_something_asks_first(
+    folder: Path, tmp_path: Path
+) -> None:
+    flights = Flights()
+    booking = calls("mcp_flights__book_flight", {"flight_no": "UA 123"})
+    async with mcp_served(flights.mcp) as at:
+        upstreams = tmp_path / "u.toml"
+        upstreams.write_text(f'[flights]\nurl = "{at}"\ntools = ["get_flight", "book_flight"]\n')
+        async with (
+            endpoint(booking, says("I asked."), says("Booked.")) as model,
+            serving(
+                folder, chat=True, upstreams=upstreams, chat_model="m", chat_url=model.url
+            ) as url,
+        ):
+            talker = Talker(url)
+            [shown] = widgets(await talker.say("Book UA 123"))
+            asked = str(model.asked[1].body["messages"][-1])
+            answered = await press(talker, shown, "Allow once")
+            notice = str(model.asked[-1].body["messages"])
+
+    assert "Let 'flights' run 'book_flight'?" in json.dumps(shown["widget"])
+    assert "UA 123" in json.dumps(shown["widget"])
+    assert "booked UA 123" not in asked
+    assert "booked UA 123" in notice
+    assert said(answered) == ["Booked."]
+
+
+async def test_long_answer_of_an_upstream_is_read_page_by_page(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "widgetd.chat.backend.tools.LIMITS", set_limits(monkeypatch, tool_text_chars=60)
+    )
+    flights = Flights()
+    more = [calls("mcp_flights__read_next_page", {}) for _ in range(2)]
+    asking = calls("mcp_flights__get_flight", {"flight_no": "UA 123"})
+    async with mcp_served(flights.mcp) as at:
+        upstreams = tmp_path / "u.toml"
+        upstreams.write_text(f'[flights]\nurl = "{at}"\n')
+        async with (
+            endpoint(asking, *more, says("Read.")) as model,
+            serving(
+                folder, chat=True, upstreams=upstreams, chat_model="m", chat_url=model.url
+            ) as url,
+        ):
+            events = await Talker(url).say("Where is UA 123?")
+        messages = model.asked[-1].body["messages"]
+        tools = [{one["function"]["name"] for one in asked.body["tools"]} for asked in model.asked]
+    pages = [content_of(one["content"]) for one in messages if one["role"] == "tool"]
+
+    assert said(events) == ["Read."]
+    assert "mcp_flights__read_next_page" not in tools[0]
+    assert "mcp_flights__read_next_page" in tools[1]
+    whole = "".join(page.partition("… (")[0] for page in pages)
+    assert json.loads(whole)["asked"] == "UA 123"
+
+
+def text_of(result: CallToolResult) -> str:
+    return "\n".join(getattr(block, "text", "") for block in result.content)
+
+
+async def test_client_that_draws_without_elicitation_gets_the_card(folder: Path) -> None:
+    saved = folder / "Parcel.widget"
+    async with (
+        serving(folder, **AUTHOR) as url,
+        client_named(url, "modern", apps=True) as client,
+    ):
+        with anyio.fail_after(PATIENCE_S):
+            asked = await client.call_tool("save_widget", SAVING)
+            meta = asked.meta or {}
+            mark = meta["widgetd/render"]
+            action = buttons(meta["widgetd/widget"])["Allow once"]
+            pressing = {
+                "render_id": mark["id"],
+                "action": action["type"],
+                "payload": action["payload"],
+                "idempotency_key": "k1",
+            }
+            by_model = await client.call_tool("widget_action", pressing)
+            before = saved.exists()
+            pressed = await client.call_tool("widget_action", {**pressing, "press": mark["press"]})
+            awaited = await client.call_tool("await_widget_action", {"render_id": mark["id"]})
+            again = {**pressing, "press": mark["press"], "idempotency_key": "k2"}
+            twice = await client.call_tool("widget_action", again)
+
+    structured = json.dumps(asked.structured_content) + text_of(asked)
+    assert action["payload"]["token"] not in structured
+    assert mark["press"] not in structured
+    assert text_of(by_model).startswith("[W3104]")
+    assert before is False
+    assert (pressed.structured_content or {})["status"] == "done"
+    assert saved.exists()
+    assert "The user allowed save_widget" in json.dumps(awaited.structured_content)
+    assert twice.is_error
