@@ -68,6 +68,9 @@ class Settings(BaseModel):
     image_origin: Words = Field(
         default=(), description="origins from which every widget may load images"
     )
+    inline_image_origin: Words = Field(
+        default=(), description="origins whose images results bring along, as data: URIs"
+    )
     sample_images: bool = Field(
         default=False, description="load the images of samples in the gallery"
     )

@@ -46,6 +46,7 @@ from widgetd.observe.blocked_images import BlockedImages
 from widgetd.observe.limits import LIMITS as OBSERVE_LIMITS
 from widgetd.observe.log_ring import LogRing
 from widgetd.observe.status import Health
+from widgetd.render.inline_images import InlineImages
 from widgetd.render.result import Policy
 from widgetd.render.view import view_html
 from widgetd.settings import Settings, describe_settings
@@ -185,6 +186,7 @@ def build_server(runtime: Runtime, store: Store) -> Server:
         formats=not settings.hide_formats,
         page_size=settings.page_size,
         resources=Resources(view_html(), settings.image_origin, runtime.loading.journal),
+        images=InlineImages(settings.inline_image_origin),
         observers=(
             runtime.metrics,
             BlockedImages(settings.image_origin),

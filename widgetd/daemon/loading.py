@@ -64,7 +64,12 @@ def build_loader(settings: Settings, folder: Path) -> LoaderContext:
         last_good = LastGood(state, version_now)
     journal = CrashJournal(state, version_now)
     # Unlike a command, a daemon serves the page that draws results.
-    listed = partial(admit, has_view=True, formats=not settings.hide_formats)
+    listed = partial(
+        admit,
+        has_view=True,
+        formats=not settings.hide_formats,
+        image_origins=settings.image_origin,
+    )
     parser = ParserProcess()
     loader = Loader(listed, strict=settings.strict, proofs=proofs, journal=journal, precheck=parser)
     return LoaderContext(
@@ -103,4 +108,6 @@ def build_catalog(
 def settings_version(settings: Settings) -> str:
     """Return a text that differs where settings decide otherwise what is served and listed."""
     text = f"{version('widgetd')} strict={settings.strict}"
+    if settings.image_origin:
+        text = f"{text} images={sorted(settings.image_origin)}"
     return f"{text} formats=hidden" if settings.hide_formats else text

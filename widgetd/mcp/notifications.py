@@ -9,7 +9,7 @@ into none.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 
 import anyio
@@ -22,7 +22,7 @@ from widgetd.mcp.limits import LIMITS
 from widgetd.mcp.resources import uris
 from widgetd.mcp.server import Server
 from widgetd.observe.observer import Notice
-from widgetd.render.entry import view_uri
+from widgetd.render.entry import page_uri
 from widgetd.render.result import render_uri
 from widgetd.store.contract import StoredRender
 from widgetd.store.waiters import ReplacedRenders
@@ -33,16 +33,17 @@ _log = get_logger()
 async def notify(server: Server) -> None:
     """Notify clients and observers of each swap until cancelled."""
     view, list_changed = server.views.of, server.listings.has_changed
+    image_origins = server.resources.image_origins
 
     def view_notice(before: Snapshot, after: Snapshot, audience: Audience) -> Notice:
-        return notice_of(view(before, audience), view(after, audience), list_changed)
+        return notice_of(view(before, audience), view(after, audience), list_changed, image_origins)
 
     announced = server.registry.current
     async with anyio.create_task_group() as tasks:
         while True:
             now = await server.registry.wait_for_newer(announced)
             before, announced = announced, now
-            notice = notice_of(before, now, list_changed)
+            notice = notice_of(before, now, list_changed, image_origins)
             if notice:
                 notice_for = partial(view_notice, before, now)
                 legacy = sum([await root.tell(notice_for, tasks) for root in tuple(server.roots)])
@@ -72,13 +73,16 @@ async def notify_of_renders(server: Server) -> None:
 
 
 def notice_of(
-    before: Snapshot, after: Snapshot, list_changed: Callable[[Snapshot, Snapshot, Change], bool]
+    before: Snapshot,
+    after: Snapshot,
+    list_changed: Callable[[Snapshot, Snapshot, Change], bool],
+    image_origins: Collection[str] = (),
 ) -> Notice:
     """Return what clients that know `before` must hear of `after`."""
     change = difference(before, after)
     was, now = (
         {
-            tool: view_uri(tool, snapshot.widgets[tool].page_digest)
+            tool: page_uri(snapshot.widgets[tool], image_origins)
             for tool in change.tools
             if tool in snapshot.widgets
         }

@@ -25,7 +25,7 @@ from widgetd.access.principal import with_prefix
 from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.mcp.builtin.table import BuiltinResource, ToolContext
-from widgetd.render.entry import view_uri
+from widgetd.render.entry import page_uri, view_uri
 from widgetd.render.envelope import encode_render, envelope_schema
 from widgetd.render.parts import JSON, PARTS, json_text
 from widgetd.render.result import ui
@@ -219,7 +219,7 @@ class Resources:
         allowed = sorted({*widget.definition.image_origins, *self.image_origins})
         csp = {"connectDomains": [], "resourceDomains": allowed}
         return ServedResource(
-            view_uri(widget.tool, widget.page_digest),
+            page_uri(widget, self.image_origins),
             name=f"{widget.tool}_page",
             title=f"{widget.definition.title}: page",
             mime_type=VIEW,

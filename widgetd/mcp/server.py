@@ -33,6 +33,7 @@ from widgetd.render.acting import ActionCaller, DryRun, NoActions
 from widgetd.render.calls import Renderer
 from widgetd.render.entry import entry_fields, tool_entry
 from widgetd.render.hosts import draws_views
+from widgetd.render.inline_images import InlineImages
 from widgetd.render.result import Policy, Result, error_result, unknown_widget
 from widgetd.search.search import Search
 from widgetd.store.contract import Store
@@ -51,6 +52,7 @@ class ServerOptions:
         app_tools: Whether tools for pages are listed to all clients, or to those that draw.
         page_size: Tools on one page of a list; 0 for all.
         resources: The resources of widgets.
+        images: The images that results bring along; None for none.
         observers: Receive each call, render and notice.
         anonymous: The principal of requests without a token.
         elicit_forms: Whether clients without a view are asked the fields of forms.
@@ -73,6 +75,7 @@ class ServerOptions:
     app_tools: AppTools = "auto"
     page_size: int = 0
     resources: Resources = field(default_factory=Resources)
+    images: InlineImages | None = None
     observers: Sequence[Observer] = ()
     anonymous: Principal = LOCAL
     elicit_forms: bool = False
@@ -127,7 +130,12 @@ class Server:
         self.elicit_forms = options.elicit_forms
         self.form_s = options.form_s
         self.rendering = Renderer(
-            registry, options.policy, store, observers=options.observers, journal=options.journal
+            registry,
+            options.policy,
+            store,
+            observers=options.observers,
+            journal=options.journal,
+            images=options.images,
         )
         self.builtin = builtin = BuiltinTools(options.builtin, options.toolsets, options.unlisted)
         self._readable = tuple(one for one in options.readable if one.toolset in options.toolsets)
@@ -139,10 +147,14 @@ class Server:
             tool_entry,
             has_view=resources.has_view,
             formats=options.formats,
+            image_origins=resources.image_origins,
             reserved=builtin.reserved | options.reserved,
         )
         self.entry_fields: Callable[[Widget], dict[str, Any]] = partial(
-            entry_fields, has_view=resources.has_view, formats=options.formats
+            entry_fields,
+            has_view=resources.has_view,
+            formats=options.formats,
+            image_origins=resources.image_origins,
         )
         self.listings = ToolListings(
             self.admit,

@@ -24,6 +24,8 @@ from widgetd.catalog.registry import Registry
 from widgetd.errors import CallError, WidgetError
 from widgetd.observe.observer import Observer
 from widgetd.render.feeds import Feeds, Filled, NoFeeds
+from widgetd.render.hosts import draws_views
+from widgetd.render.inline_images import InlineImages
 from widgetd.render.markdown import to_markdown
 from widgetd.render.result import Policy, Result, profile_for, tool_result, ui, unknown_widget
 from widgetd.schema.json_values import size, to_json
@@ -51,6 +53,7 @@ class Renderer:
 
     Args:
         registry: The snapshot being served, to hide renders of widgets that became invisible.
+        images: The images that results bring along; None for none.
         clock: Returns the time in seconds since the epoch.
         new_id: Returns a new render id that cannot be guessed.
     """
@@ -63,6 +66,7 @@ class Renderer:
         *,
         observers: Sequence[Observer] = (),
         journal: CrashJournal | None = None,
+        images: InlineImages | None = None,
         clock: Callable[[], float] = time.time,
         new_id: Callable[[], str] = lambda: f"r_{token_urlsafe(12)}",
     ) -> None:
@@ -72,6 +76,7 @@ class Renderer:
         self._policy = policy
         self._store = store
         self._observers = observers
+        self._images = images or InlineImages()
         self._clock = clock
         self._new_id = new_id
         self._compiled = CompiledCache()
@@ -100,7 +105,10 @@ class Renderer:
         """
         self._profile(widget, caller)  # before rendering: a refused call costs nothing
         owner, generation = caller.principal.name, caller.snapshot.generation
-        return await self.render(widget, arguments, generation, owner=owner)
+        render = await self.render(widget, arguments, generation, owner=owner)
+        if draws_views(caller.client):
+            await self._images.fetch(render.tree)
+        return render
 
     def result(self, render: StoredRender, caller: Caller, *, is_for_page: bool = False) -> Result:
         """Return the tool result that shows `render` to `caller`.
@@ -121,6 +129,7 @@ class Renderer:
             client=caller.client,
             prefix=caller.prefix,
             is_for_page=is_for_page,
+            shown=self._images.inline(render.tree),
         )
 
     def page_result(self, render: StoredRender, caller: Caller) -> Result:
@@ -132,6 +141,7 @@ class Renderer:
             client=caller.client,
             prefix=caller.prefix,
             is_for_page=True,
+            shown=self._images.inline(render.tree),
         )
 
     def _profile(self, widget: Widget | None, caller: Caller) -> Literal["chatkit", "split"]:

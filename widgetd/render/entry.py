@@ -9,7 +9,8 @@ headers, because it owns the rules for those.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Collection, Container, Mapping
+from hashlib import blake2b
 from types import MappingProxyType
 from typing import Any
 
@@ -69,6 +70,7 @@ def tool_entry(
     *,
     has_view: bool = False,
     formats: bool = True,
+    image_origins: Collection[str] = (),
     reserved: Container[str] = (),
 ) -> bytes:
     """Encode the list entry of a widget's tool.
@@ -77,6 +79,7 @@ def tool_entry(
         widget: The widget.
         has_view: Whether the server has a page that draws results.
         formats: Whether the schema includes `format`, which is enforced in any case.
+        image_origins: Origins from which every page may load images.
         reserved: The names of widgetd's own tools.
 
     Raises:
@@ -94,7 +97,7 @@ def tool_entry(
                 advice="give the widget another name",
             )
         )
-    fields = entry_fields(widget, has_view=has_view, formats=formats)
+    fields = entry_fields(widget, has_view=has_view, formats=formats, image_origins=image_origins)
     schema = fields["inputSchema"]
     made = entry({**fields, "title": fields["title"] or definition.tool.replace("_", " ").title()})
     if HEADER_ANNOTATION in made:
@@ -108,7 +111,13 @@ def tool_entry(
     return made
 
 
-def entry_fields(widget: Widget, *, has_view: bool = False, formats: bool = True) -> dict[str, Any]:
+def entry_fields(
+    widget: Widget,
+    *,
+    has_view: bool = False,
+    formats: bool = True,
+    image_origins: Collection[str] = (),
+) -> dict[str, Any]:
     """Return the fields of a widget's list entry.
 
     The schema omits `$schema` if it names the draft that clients assume, and every `format`
@@ -128,7 +137,7 @@ def entry_fields(widget: Widget, *, has_view: bool = False, formats: bool = True
         "inputSchema": schema,
         "annotations": READ_ONLY if definition.sidecar.feed is None else FED,
         "icons": [icon] if image else [],
-        "_meta": page_meta(view_uri(definition.tool, widget.page_digest)) if has_view else {},
+        "_meta": page_meta(page_uri(widget, image_origins)) if has_view else {},
     }
 
 
@@ -138,6 +147,21 @@ def page_meta(uri: str) -> dict[str, Any]:
     Source: MCP Apps 2026-01-26, "Tool metadata"; IBM/mcp-context-forge#5762.
     """
     return {"ui": {"resourceUri": uri}, "ui/resourceUri": uri}
+
+
+def page_uri(widget: Widget, image_origins: Collection[str] = ()) -> str:
+    """Return the URI of a widget's page, which differs where its policy does.
+
+    Args:
+        widget: The widget.
+        image_origins: Origins from which every page may load images; the widget's own are in the
+            digest of its page.
+    """
+    digest = widget.page_digest
+    if image_origins:
+        policy = " ".join((digest, *sorted(image_origins)))
+        digest = blake2b(policy.encode(), digest_size=len(digest) // 2).hexdigest()
+    return view_uri(widget.tool, digest)
 
 
 def view_uri(tool: str, page: str = "") -> str:

@@ -1,4 +1,4 @@
-"""Limits and times of bound actions and live feeds."""
+"""Limits and times of bound actions, live feeds and images that results bring along."""
 
 from __future__ import annotations
 
@@ -16,6 +16,12 @@ class RenderLimits:
         replace_tries: Attempts to replace a render that others replace at the same time.
         dry_renders: Renders that the dry runs of one page or session remember.
         line_chars: The line about an action that a model reads.
+        images: Images of one result that are fetched.
+        image_bytes: Size of one of them.
+        images_bytes: Size of all of them in one result, as `data:` URIs.
+        images_s: Time to fetch those of one result; later ones are left out.
+        cached_images: Images that are not fetched again.
+        cached_image_s: Time for which one, or that it cannot be had, is kept.
     """
 
     outcome_margin_s: float = 5.0
@@ -23,6 +29,12 @@ class RenderLimits:
     replace_tries: int = 20
     dry_renders: int = 64
     line_chars: int = 300
+    images: int = 16
+    image_bytes: int = 256 * 1024
+    images_bytes: int = 1024 * 1024
+    images_s: float = 5.0
+    cached_images: int = 32
+    cached_image_s: float = 600.0
 
 
 LIMITS = RenderLimits()

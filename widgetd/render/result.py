@@ -172,6 +172,7 @@ def tool_result(
     client: ClientInfo = UNNAMED,
     prefix: str = "",
     is_for_page: bool = False,
+    shown: bytes = b"",
 ) -> Result:
     """Build the result of a render in `profile`.
 
@@ -182,6 +183,7 @@ def tool_result(
         client: The client that called; unnamed in-process.
         prefix: The namespace of URIs on a mounted server.
         is_for_page: Whether a page asks, which no model reads: it gets a tree of any size.
+        shown: The tree as a page gets it in `_meta`, with images inside; empty for the render's.
 
     Returns:
         In profile `chatkit`: `{"content": [summary], "structuredContent": {"type": "Card", ...}}`.
@@ -205,7 +207,7 @@ def tool_result(
     if render.feed:
         meta = b'%b,"widgetd/feed":%b}' % (meta[:-1], render.feed)
     if is_inline and profile == "split":
-        meta = b'%b,"widgetd/widget":%b}' % (meta[:-1], render.tree)
+        meta = b'%b,"widgetd/widget":%b}' % (meta[:-1], shown or render.tree)
     if is_inline and (icons := find_icons(render.tree)):
         meta = b'%b,"widgetd/icons":%b}' % (meta[:-1], to_json(icons))
     if is_inline and profile == "chatkit":

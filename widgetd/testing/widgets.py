@@ -22,7 +22,8 @@ from widgetd.store.factory import local_store
 def server_over(folder: Path, settings: Settings | None = None) -> Server:
     """Build a server of the widgets of `folder` as they are now."""
     settings = settings or Settings()
-    load = Loader(partial(admit, has_view=True), strict=settings.strict).load
+    listed = partial(admit, has_view=True, image_origins=settings.image_origin)
+    load = Loader(listed, strict=settings.strict).load
     snapshot = build_catalog(settings, folder, load, quiet_ms=0).scan()
     options = ServerOptions(
         policy=Policy(

@@ -17,6 +17,7 @@ from widgetd.mcp import sdk
 from widgetd.mcp.assembly import build
 from widgetd.mcp.resources import Resources
 from widgetd.mcp.server import Server, ServerOptions
+from widgetd.render import entry
 from widgetd.render.entry import page_meta, view_uri
 from widgetd.store.factory import local_store
 from widgetd.widget.page_program import page_program, program_digest
@@ -244,3 +245,14 @@ async def test_the_name_of_a_tool_is_completed(client: Client) -> None:
     completed = await client.complete(reference, {"name": "tool", "value": "gr"})
 
     assert completed.completion.values == ["greeting"]
+
+
+def test_uri_of_a_page_differs_where_the_operators_image_origins_do() -> None:
+    made = widget()
+    uris = {
+        entry.page_uri(made, origins)
+        for origins in ((), ("https://a.example",), ("https://b.example",))
+    }
+
+    assert len(uris) == 3
+    assert entry.page_uri(made) == view_uri(made.tool, made.page_digest)
