@@ -148,11 +148,13 @@ async def test_drafts_take_the_proof_of_uploads(tmp_path: Path) -> None:
     body = {"tool": "a", "parts": {"jsx": "<Card />"}, "digest": "0"}
     other = {"origin": "http://127.0.0.1:1"}
     async with serving(folder_of(tmp_path), **SERVED) as url, client(url) as asking:
+        opened = (await asking.get("/w/a")).text
         foreign = [
             (await asking.post(path, json=body, headers=other)).status_code
             for path in ("/gallery/draft", "/gallery/draft/trial")
         ]
     async with serving(tmp_path, gallery=True) as url, client(url) as asking:
+        page = (await asking.get("/w/a")).text
         closed = [
             (await asking.post("/gallery/draft", json=body)).status_code,
             (await asking.get("/gallery/edit/a")).status_code,
@@ -160,4 +162,6 @@ async def test_drafts_take_the_proof_of_uploads(tmp_path: Path) -> None:
         ]
 
     assert foreign == [403, 403]
+    assert 'id="tab-edit"' in opened
+    assert 'id="tab-edit"' not in page
     assert closed == [404, 404, 404]

@@ -99,9 +99,8 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
             changes = diff_versions(earlier, widget)
     tools, tab = tuple(snapshot.widgets), query.get("tab")
     at, sidecar = tools.index(tool), editable(gallery, widget, caller)
-    tabs = TABS if sidecar is None else (*TABS, "edit", "sidecar")
     snippets = calls(gallery.url, tool, shown["arguments"])
-    tabs = TABS[:1] if gallery.clean else (*TABS, *(("sidecar",) if sidecar else ()))
+    tabs = TABS[:1] if gallery.clean else (*TABS, *(("edit", "sidecar") if sidecar else ()))
     content = {
         **shown,
         "calls": snippets,
