@@ -403,10 +403,10 @@ class Stage:
         Raises:
             WidgetError: It is no tree of components.
         """
-        made = tree(to_json(root))
-        self.display = Display(widget=None, given=ShownState(arguments={}), root=made)
-        result: dict[str, Any] = {"content": [text_block("")], "structuredContent": made}
-        icons = find_icons(made)
+        root_tree = tree(to_json(root))
+        self.display = Display(widget=None, given=ShownState(arguments={}), root=root_tree)
+        result: dict[str, Any] = {"content": [text_block("")], "structuredContent": root_tree}
+        icons = find_icons(root_tree)
         await self._draw({**result, "_meta": {"widgetd/icons": icons}} if icons else result)
         self.emit("shown", widget="", renderId="")
 

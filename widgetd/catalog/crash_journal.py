@@ -83,14 +83,14 @@ class CrashJournal:
         if self._state is None:
             return
         page = self._state.read(PAGE_FILE, most_bytes=_PAGE_BYTES) or b""
-        standing = list(_read_slots(page, began_before=self._now() - LIMITS.crash_render_s))
+        slots = list(_read_slots(page, began_before=self._now() - LIMITS.crash_render_s))
         self._load(self._state.read(QUARANTINE_FILE, most_bytes=LIMITS.quarantine_bytes) or b"")
         until = self._now() + LIMITS.quarantine_s
-        found = {f"{content}+{arguments}": until for content, arguments in standing if arguments}
+        found = {f"{content}+{arguments}": until for content, arguments in slots if arguments}
         self._arguments = {**self._arguments, **found}
-        self.suspects |= {content for content, _ in standing} - self.refused
+        self.suspects |= {content for content, _ in slots} - self.refused
         # Before the page is cleared: a crash in between must not lose what it says.
-        if standing:
+        if slots:
             self._save()
         mapped = self._state.map_file(PAGE_FILE, bytes(_PAGE_BYTES), _PAGE_BYTES)
         if mapped is not None:

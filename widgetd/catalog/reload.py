@@ -78,7 +78,7 @@ async def reload(
     """
     # A limiter of our own: file events wait on the default one.
     limiter = anyio.CapacityLimiter(1)
-    hint, kept = EVERYWHERE, catalog.current
+    hint, current = EVERYWHERE, catalog.current
     patience_s = time.perf_counter() + LIMITS.settling_s
     while True:
         started_s = time.perf_counter()
@@ -103,9 +103,9 @@ async def reload(
                 saved_s = await anyio.to_thread.run_sync(ago, limiter=limiter)
                 swap = Swap(snapshot=found, change=change, saved_s=saved_s, routine=hint.routine)
                 observer.on_swap(swap)
-        if catalog.current is not kept:
+        if catalog.current is not current:
             await anyio.to_thread.run_sync(catalog.save_copies, limiter=limiter)
-            kept = catalog.current
+            current = catalog.current
         hint = Hint(paths=catalog.unsettled_files)
         with anyio.move_on_after(catalog.due_s):
             hint = await hints.wait()

@@ -106,10 +106,10 @@ def _find_origin(widget: Widget, sample: Sample, finding: Finding) -> tuple[int,
     if finding.line is None or finding.column is None or not isinstance(template, Template):
         return None
     arguments = widget.fill(sample.arguments)
-    made = template.rendering(arguments)
-    if made.repaired:
+    rendering = template.rendering(arguments)
+    if rendering.repaired:
         return None
-    before = made.text.split("\n")[: finding.line - 1]
+    before = rendering.text.split("\n")[: finding.line - 1]
     return template.place(arguments, sum(len(line) + 1 for line in before) + finding.column - 1)
 
 
@@ -289,12 +289,12 @@ class OutputProbe:
 
     def _output(self, arguments: Mapping[str, Any]) -> str | None:
         try:
-            made = self._widget.drawing.rendering(arguments)
+            rendering = self._widget.drawing.rendering(arguments)
         except CallError as error:
             self.left -= Limits().steps if error.code == "W2005" else 0
             return None
-        self.left -= made.steps
-        return made.text
+        self.left -= rendering.steps
+        return rendering.text
 
 
 def _alter(value: Any, path: list[str]) -> bool:

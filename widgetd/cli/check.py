@@ -61,10 +61,10 @@ def check(
             _save_standard_input(looked_at, drafts), strict=strict, against=against
         )
     form = report.format_json if json else report.format_github if github else report.format_text
-    said = [form(outcome.findings, outcome.contents)]
+    texts = [form(outcome.findings, outcome.contents)]
     if not (json or github):
-        said += [outcome.conclusion, *map(report.escape_for_terminal, outcome.notes)]
-    for text in filter(None, said):
+        texts += [outcome.conclusion, *map(report.escape_for_terminal, outcome.notes)]
+    for text in filter(None, texts):
         print(text.replace(f"{drafts}/", "") if drafts else text)
     return 1 if outcome.faults or (strict and outcome.findings) else 0
 
@@ -135,8 +135,8 @@ def check_paths(paths: Iterable[Path], *, strict: bool = False, against: str = "
             raise ConfigError("W0003", problem, "name another path", exit_code=3)
         folder, only = (path, "") if path.is_dir() else (path.parent, path.name)
         only = only.removesuffix(SUFFIX)
-        said: dict[str, tuple[Finding, ...]] = {}
-        snapshot = _scan_folder(folder, said, only, strict=strict, needs=needs)
+        findings: dict[str, tuple[Finding, ...]] = {}
+        snapshot = _scan_folder(folder, findings, only, strict=strict, needs=needs)
         entries = _select_entries(snapshot, only)
         if only and not entries:
             problem = f"{path} is not a file that is served"
@@ -147,8 +147,8 @@ def check_paths(paths: Iterable[Path], *, strict: bool = False, against: str = "
         for file in entries:
             if file in snapshot.faults:
                 further = snapshot.entries[file].further_faults
-                said[file] = (snapshot.faults[file], *further, *said.get(file, ()))
-        own = chain.from_iterable(said.get(file, ()) for file in entries)
+                findings[file] = (snapshot.faults[file], *further, *findings.get(file, ()))
+        own = chain.from_iterable(findings.get(file, ()) for file in entries)
         astray = () if only else _check_stray_files(folder, entries)
         broken = _check_breaking_changes(entries, folder, only, against) if against else ()
         with open_folder(folder) as root:
@@ -273,10 +273,10 @@ def _served_suffix(folder: Folder, path: str) -> str:
         if path.endswith(".jsx"):
             roots = tuple(f"<{root}".encode() for root in ROOTS)
             return JSX_SUFFIX if content.lstrip().startswith(roots) else ""
-        said = parse_file(content, limits) if path.endswith(".json") else {}
+        members = parse_file(content, limits) if path.endswith(".json") else {}
     except (OSError, WidgetError):
         return ""
-    return WIDGET_SUFFIX if {"template", "version", "name"} <= said.keys() else ""
+    return WIDGET_SUFFIX if {"template", "version", "name"} <= members.keys() else ""
 
 
 def _check_breaking_changes(

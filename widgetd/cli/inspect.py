@@ -101,8 +101,8 @@ def mock(
 
     snapshot = load_snapshot(dir)
     widget = find_widget(snapshot, name)
-    made = mocks(widget, state=state, seed=seed, count=count, profile=profile, snapshot=snapshot)
-    print_json(made)
+    calls = mocks(widget, state=state, seed=seed, count=count, profile=profile, snapshot=snapshot)
+    print_json(calls)
     return 0
 
 
@@ -138,7 +138,7 @@ def shot(
         given = ShownState(arguments=parse_arguments(arguments))
     else:
         given = show_state(widget, find_state(widget, state).key)
-    taken = Screenshot(
+    screenshot = Screenshot(
         tree=given.tree(widget),
         title=widget.definition.title,
         theme=theme,
@@ -147,7 +147,7 @@ def shot(
         locale="ar" if state == "rtl" else "en-US",
     )
     file = output or Path(f"{name}.png")
-    file.write_bytes(camera.take_picture(taken).content)
+    file.write_bytes(camera.take_picture(screenshot).content)
     print(file)
     return 0
 
@@ -169,7 +169,7 @@ def shots_(
     """
     from widgetd.browser import camera
 
-    wanted = camera.sample_screenshots(load_snapshot(dir), width=width, scale=scale)
-    for file in camera.take_pictures(wanted, output):
+    screenshots = camera.sample_screenshots(load_snapshot(dir), width=width, scale=scale)
+    for file in camera.take_pictures(screenshots, output):
         print(file)
     return 0

@@ -175,15 +175,17 @@ def _copy_bundled(tool: str, name: str) -> _NewWidget:
         advice = did_you_mean(tool, widgets, f"there are {', '.join(widgets)}")
         raise ConfigError("W0002", f"no bundled widget is called '{tool}'", advice)
     definition = widgets[tool].definition
-    beside = bundled_folder() / f"{definition.path}{SUFFIX}"
-    head, table, rest = beside.read_text(encoding="utf-8").partition("\n[")
+    sidecar_file = bundled_folder() / f"{definition.path}{SUFFIX}"
+    head, table, rest = sidecar_file.read_text(encoding="utf-8").partition("\n[")
     # Leave out the title and the response type, which belong to the old name.
     lines = head.splitlines()
-    kept = [line for line in lines if not line.startswith(("title =", "ui_type =", "#:schema"))]
+    own_lines = [
+        line for line in lines if not line.startswith(("title =", "ui_type =", "#:schema"))
+    ]
     content = {"$schema": f"./{SCHEMAS}/widget.json", **definition.document.content}
     content["name"] = name
     content.pop("encodedWidget", None)
-    head = "\n".join([f"#:schema ./{SCHEMAS}/sidecar.json", *kept])
+    head = "\n".join([f"#:schema ./{SCHEMAS}/sidecar.json", *own_lines])
     sample = widgets[tool].example
     return content, definition.view.strip(), sample, f"{head}{table}{rest}"
 

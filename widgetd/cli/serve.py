@@ -189,8 +189,8 @@ def _check_startup(settings: Settings) -> None:
         if written is None:
             continue
         # The path, or the nearest folder above it that exists.
-        there = next(path for path in (written, *written.absolute().parents) if path.exists())
-        if not os.access(there, os.W_OK):
+        existing = next(path for path in (written, *written.absolute().parents) if path.exists())
+        if not os.access(existing, os.W_OK):
             problem = f"{written} cannot be written"
             raise ConfigError("W0006", problem, "name another, or let widgetd's user", exit_code=3)
 

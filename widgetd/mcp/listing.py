@@ -80,8 +80,8 @@ class GenerationCache(Generic[T]):
         if self._generation != snapshot.generation:
             self._generation = snapshot.generation
             self._made.clear()
-        _, made = self._made.get((id(snapshot), kind), (None, None))
-        return made
+        _, value = self._made.get((id(snapshot), kind), (None, None))
+        return value
 
     def put(self, snapshot: Snapshot, made: T, kind: Hashable = None) -> T:
         """Cache the value of `snapshot` and return it."""
@@ -202,10 +202,10 @@ class ResourceListings:
         """Return the list entries of the resources of `snapshot`, by URI."""
         entries: dict[str, bytes] = {}
         for widget in self._shown(snapshot).values():
-            made = self._made.get(widget)
-            if made is None:
-                made = self._made[widget] = _by_uri(self._resources.of_widget(widget, snapshot))
-            entries.update(made)
+            value = self._made.get(widget)
+            if value is None:
+                value = self._made[widget] = _by_uri(self._resources.of_widget(widget, snapshot))
+            entries.update(value)
         entries.update(_by_uri(self._resources.of_all(snapshot)))
         return entries
 
@@ -215,6 +215,6 @@ def _by_uri(resources: Iterable[Resource]) -> Mapping[str, bytes]:
     for resource in resources:
         wire = resource.to_mcp_resource(name=resource.name)
         entry = wire.model_dump(by_alias=True, mode="json", exclude_none=True)
-        kept = {name: value for name, value in entry.items() if value != {}}
-        entries[str(resource.uri)] = orjson.dumps(kept)
+        fields = {name: value for name, value in entry.items() if value != {}}
+        entries[str(resource.uri)] = orjson.dumps(fields)
     return entries

@@ -211,8 +211,8 @@ def _with_page_prefix(tool: Tool, prefix: str) -> Tool:
     ui = meta.get("ui", {})
     if "resourceUri" not in ui:
         return tool
-    there = page_meta(with_prefix(ui["resourceUri"], prefix))
-    return tool.model_copy(update={"meta": {**meta, **there}})
+    page = page_meta(with_prefix(ui["resourceUri"], prefix))
+    return tool.model_copy(update={"meta": {**meta, **page}})
 
 
 def add_root(server: Server, mcp: FastMCP, provider: Provider) -> Root:

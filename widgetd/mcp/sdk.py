@@ -150,8 +150,8 @@ def path_prefix(root: Provider, provider: Provider) -> str:
 
 
 def _path_prefix(holder: Provider, sought: Provider) -> str | None:
-    within = (_path_prefix(inner, sought) for inner in _inside(holder))
-    found = "" if holder is sought else next((path for path in within if path is not None), None)
+    paths = (_path_prefix(inner, sought) for inner in _inside(holder))
+    found = "" if holder is sought else next((path for path in paths if path is not None), None)
     for transform in holder.transforms if found is not None else ():
         if isinstance(transform, Namespace):
             named = transform._transform_uri(f"widget://{found}")  # noqa: SLF001 - as above
@@ -267,8 +267,8 @@ def wrap_endpoint(route: Any, layer: Callable[[App], Layer]) -> Layer:
     """Put `layer` around the MCP endpoint of a route, inside authentication."""
     while hasattr(route.app, "app"):
         route = route.app
-    route.app = made = layer(route.app)
-    return made
+    route.app = layered = layer(route.app)
+    return layered
 
 
 def put_before(app: Any, layer: Callable[[App], App]) -> None:

@@ -99,8 +99,10 @@ def tool_entry(
         )
     fields = entry_fields(widget, has_view=has_view, formats=formats, image_origins=image_origins)
     schema = fields["inputSchema"]
-    made = entry({**fields, "title": fields["title"] or definition.tool.replace("_", " ").title()})
-    if HEADER_ANNOTATION in made:
+    listed_entry = entry(
+        {**fields, "title": fields["title"] or definition.tool.replace("_", " ").title()}
+    )
+    if HEADER_ANNOTATION in listed_entry:
         # Imported late: it costs a command half a second, and few schemas have headers.
         from mcp.shared.inbound import find_invalid_x_mcp_header  # noqa: PLC0415 - see above
 
@@ -108,7 +110,7 @@ def tool_entry(
             raise _unlistable(widget, f"its header annotation is not one ({problem})")
     if schema["type"] != "object":
         raise _unlistable(widget, "MCP does not allow it at tools.0.inputSchema.type")
-    return made
+    return listed_entry
 
 
 def entry_fields(

@@ -52,14 +52,14 @@ def mocks(
         alone = Entry(path=path, key=widget.key, widget=widget)
         snapshot = Snapshot.empty().with_changes({path: alone})
     policy = Policy(profile=profile)
-    made = []
+    calls = []
     for number in range(seed, seed + count):
         arguments = sample(widget.schema, state="full" if state == "sample" else state, seed=number)
         if arguments is None:
             raise CallError("W2002", f"the schema of {widget.tool} admits nothing for '{state}'")
         result = answer(widget, snapshot, arguments, policy=policy, name=f"{state} {number}")
-        made.append({"arguments": arguments, "result": result})
-    return made
+        calls.append({"arguments": arguments, "result": result})
+    return calls
 
 
 def answer(

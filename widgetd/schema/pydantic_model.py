@@ -250,10 +250,10 @@ class _Models:
     def _reserve_name(self, schema: Mapping[str, Json], parent: str, name: str) -> str:
         """Return the name of the model of `schema`; have it built later if it is new."""
         if id(schema) not in self._names:
-            taken = set(self._names.values())
+            used = set(self._names.values())
             wanted = chosen = parent + (camel_case(name) or "Part")
             number = 2
-            while chosen in taken:
+            while chosen in used:
                 chosen, number = f"{wanted}{number}", number + 1
             self._names[id(schema)] = chosen
             self._waiting.append((schema, chosen))
@@ -365,15 +365,15 @@ def _choose_field_names(properties: Iterable[str]) -> dict[str, str]:
     properties = list(properties)
     # First the properties that can keep their names.
     names = {name: name for name in properties if _is_usable(name)}
-    taken = set(names)
+    used = set(names)
     for name in properties:
         if name not in names:
             field = _NOT_OF_A_WORD.sub("_", name).strip("_") or "field"
             field = field if field.isidentifier() else f"field_{field}"
-            while field in taken or not _is_usable(field):
+            while field in used or not _is_usable(field):
                 field += "_"
             names[name] = field
-            taken.add(field)
+            used.add(field)
     return {name: names[name] for name in properties}
 
 

@@ -189,8 +189,8 @@ class CachedRenders:
 
     async def get(self, render_id: str) -> StoredRender | None:
         """Return the newest version of a render, or None if it expired."""
-        kept = await self._cache.newest(render_id)
-        return None if kept is None else StoredRender.read(kept)
+        stored = await self._cache.newest(render_id)
+        return None if stored is None else StoredRender.read(stored)
 
     async def replace(
         self,
@@ -200,8 +200,8 @@ class CachedRenders:
         after: int | None = None,
     ) -> StoredRender | None:
         """Store the version after the newest one."""
-        while (kept := await self._cache.newest(render_id)) is not None:
-            standing = StoredRender.read(kept)
+        while (stored := await self._cache.newest(render_id)) is not None:
+            standing = StoredRender.read(stored)
             if after not in (None, standing.version):
                 hint = f"look at version {standing.version}, and replace that"
                 problem = (
@@ -210,7 +210,7 @@ class CachedRenders:
                 raise call_again("W2406", problem, hint, path="after")
             version = standing.version + 1
             changed = change(standing)
-            made = replace(
+            newer = replace(
                 changed,
                 id=render_id,
                 owner=standing.owner,
@@ -220,13 +220,13 @@ class CachedRenders:
                 created=self._clock(),
             )
             if await self._cache.replace(
-                render_id, made.json(), standing=kept, owner=standing.owner
+                render_id, newer.json(), standing=stored, owner=standing.owner
             ):
                 if self._publish is None:
                     self._waiters.notify_replaced(render_id)
                 else:
                     await self._publish(render_id, version)
-                return made
+                return newer
         return None
 
     async def wait_for_newer(
@@ -272,13 +272,13 @@ class CachedAnswers:
         self, key: str, answer: Mapping[str, Any], *, owner: str = ""
     ) -> Mapping[str, Any]:
         """Store `answer` unless the key has one; return the one that the key has."""
-        kept = orjson.dumps(answer, default=dict)
-        return read_answer(await self._cache.put(key_digest(key), kept, owner=owner))
+        stored = orjson.dumps(answer, default=dict)
+        return read_answer(await self._cache.put(key_digest(key), stored, owner=owner))
 
     async def recall(self, key: str) -> Mapping[str, Any] | None:
         """Return the answer of `key`, or None."""
-        kept = await self._cache.get(key_digest(key))
-        return None if kept is None else read_answer(kept)
+        stored = await self._cache.get(key_digest(key))
+        return None if stored is None else read_answer(stored)
 
     async def claim(self, key: str, record: Mapping[str, Any], *, owner: str = "") -> bool:
         """Store `record` under a key without one, and return whether this call stored it."""

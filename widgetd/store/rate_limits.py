@@ -65,11 +65,11 @@ class LocalRateLimits:
 
     @asynccontextmanager
     async def _slot(self, principal: str, most: int) -> AsyncIterator[Decision]:
-        taken = self._slots.get(principal, 0)
-        if taken >= most:
+        in_use = self._slots.get(principal, 0)
+        if in_use >= most:
             yield Decision(code="W2202", retry_after_s=LIMITS.slot_retry_s)
         else:
-            self._slots[principal] = taken + 1
+            self._slots[principal] = in_use + 1
             try:
                 yield ALLOWED
             finally:

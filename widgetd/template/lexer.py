@@ -103,9 +103,9 @@ class _Tokenizer:
 
     def _data(self, end: int, *, strip: bool) -> None:
         data = self._text[self._at : end]
-        kept = data.rstrip() if strip else data
-        if kept:
-            self.found.append(_token(Token, (self._at, "data", kept)))
+        stripped = data.rstrip() if strip else data
+        if stripped:
+            self.found.append(_token(Token, (self._at, "data", stripped)))
 
     def tag(self, pattern: Pattern[str], end: str) -> bool:
         """Return whether the tag that continues here is usual, up to the end in `pattern`."""

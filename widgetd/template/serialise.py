@@ -145,9 +145,9 @@ def _show(budget: Budget, value: Value, parts: list[str]) -> None:
         if len(value) == 1:
             parts[-1] = ",)"
     else:
-        shown = repr(value) if isinstance(value, str) else text(budget, value)
-        budget.text(len(shown) + len(", "))
-        parts.append(shown)
+        string = repr(value) if isinstance(value, str) else text(budget, value)
+        budget.text(len(string) + len(", "))
+        parts.append(string)
 
 
 def _show_all(budget: Budget, value: Value, parts: list[str], brackets: str) -> None:
@@ -236,9 +236,9 @@ def json_inside(budget: Budget, value: Value) -> str:
 
 def complete_escapes(budget: Budget, value: Value) -> str:
     """Return a running text that has some of JSON's escapes, with the others added."""
-    shown = text(budget, value)
-    budget.text(len(shown))
-    return _UNESCAPED.sub(lambda m: m[0] if len(m[0]) > 1 else quote(m[0])[1:-1], shown)
+    string = text(budget, value)
+    budget.text(len(string))
+    return _UNESCAPED.sub(lambda m: m[0] if len(m[0]) > 1 else quote(m[0])[1:-1], string)
 
 
 def bare(budget: Budget, value: Value) -> str:
@@ -250,6 +250,6 @@ def bare(budget: Budget, value: Value) -> str:
 
 def plain(budget: Budget, value: Value) -> Value:
     """Return `value` as JSON's own types, for use outside of the template."""
-    shown = tojson(budget, value)
-    budget.text(len(shown))
-    return value if type(value) is str else json.loads(shown)
+    string = tojson(budget, value)
+    budget.text(len(string))
+    return value if type(value) is str else json.loads(string)

@@ -76,8 +76,8 @@ def _reduce_operation(operation: dict[str, Any], document: Mapping[str, Any]) ->
         for status, response in (responses.items() if isinstance(responses, dict) else ())
         if str(status).startswith("2")
     }
-    kept = {key: operation[key] for key in _OPERATION if key in operation}
-    return {**kept, "responses": outcomes or {"200": {"description": ""}}}
+    operation_parts = {key: operation[key] for key in _OPERATION if key in operation}
+    return {**operation_parts, "responses": outcomes or {"200": {"description": ""}}}
 
 
 def _reduce_response(response: Any, document: Mapping[str, Any]) -> dict[str, Any]:

@@ -161,8 +161,8 @@ class Metrics:
         """Export which upstreams can be called, and count their calls."""
 
         def collect() -> Iterator[Metric]:
-            said = "Whether an upstream can be called."
-            family = GaugeMetricFamily("widgetd_upstream_up", said, labels=["upstream"])
+            help_text = "Whether an upstream can be called."
+            family = GaugeMetricFamily("widgetd_upstream_up", help_text, labels=["upstream"])
             for name, up in ups().items():
                 family.add_metric([name], int(up))
             yield family

@@ -48,10 +48,10 @@ def make_tool_name(name: str, path: str) -> str:
 def slugify(text: str) -> str:
     """Convert `text` to lower-case ASCII words joined by `_`; empty if no letter is left."""
     ascii_text = anyascii(text).lower()
-    kept = _NOT_OF_A_TOOL.sub("", _SEPARATOR.sub("_", ascii_text))
-    if not kept.strip("_"):
+    cleaned = _NOT_OF_A_TOOL.sub("", _SEPARATOR.sub("_", ascii_text))
+    if not cleaned.strip("_"):
         return ""
-    return ("_" + kept if kept[0].isdigit() else kept)[: LIMITS.tool_name_chars]
+    return ("_" + cleaned if cleaned[0].isdigit() else cleaned)[: LIMITS.tool_name_chars]
 
 
 def is_default(name: str) -> bool:

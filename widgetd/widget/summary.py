@@ -152,12 +152,12 @@ def _cut(value: Any, cuts: Mapping[str, Any]) -> Any:
         return [_cut(element, cuts) for element in value]
     if not isinstance(value, Mapping) or cuts.keys().isdisjoint(value):
         return value
-    kept = {}
+    parts = {}
     for name, inner in value.items():
         cut = cuts.get(name)
         if cut is not _ALL:
-            kept[name] = inner if cut is None else _cut(inner, cut)
-    return kept
+            parts[name] = inner if cut is None else _cut(inner, cut)
+    return parts
 
 
 def _to_text(value: str | float) -> str:

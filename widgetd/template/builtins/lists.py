@@ -76,11 +76,11 @@ def _fold_case(budget: Budget, key: Key, case_sensitive: Value) -> Key:
         return key
 
     def fold(value: Value) -> Value:
-        held = key(value)
-        if not isinstance(held, str):
-            return held
-        budget.text(len(held))
-        return held.lower()
+        field = key(value)
+        if not isinstance(field, str):
+            return field
+        budget.text(len(field))
+        return field.lower()
 
     return fold
 
@@ -156,13 +156,13 @@ def unique(
     """Return each element once, at its first position."""
     key = _fold_case(budget, getter(budget, attribute), case_sensitive)
     seen: set[Value] = set()
-    kept = []
+    unique = []
     for each in to_list(value):
         mark = _mark(budget, key(each))
         if mark not in seen:
             seen.add(mark)
-            kept.append(each)
-    return sublist(budget, kept)
+            unique.append(each)
+    return sublist(budget, unique)
 
 
 def _mark(budget: Budget, held: Value) -> Value:
@@ -286,8 +286,8 @@ def total(budget: Budget, value: Value, attribute: Value = None, start: Value = 
     read = getter(budget, attribute)
     result = start
     for each in to_list(value):
-        held = read(each)
-        result = result if is_nothing(held) else add(budget, result, held)
+        field = read(each)
+        result = result if is_nothing(field) else add(budget, result, field)
     return result
 
 

@@ -50,9 +50,9 @@ string = text
 
 def charge_text(budget: Budget, value: Value, growth: int = 1) -> str:
     """Return `value` as text, charging `growth` times its length for its result."""
-    shown = text(budget, value)
-    budget.text(growth * len(shown))
-    return shown
+    string = text(budget, value)
+    budget.text(growth * len(string))
+    return string
 
 
 def _changing(change: Callable[[str], str]) -> Callable[[Budget, Value], str]:
@@ -78,11 +78,11 @@ def title(budget: Budget, value: Value) -> str:
 
 def _stripping(strip: Callable[[str, str | None], str]) -> Callable[..., str]:
     def apply(budget: Budget, value: Value, chars: Value = None) -> str:
-        shown, gone = charge_text(budget, value), None
+        string, gone = charge_text(budget, value), None
         if not is_nothing(chars):
             gone = text(budget, chars)
-            budget.scan(len(shown) * len(gone))  # Python looks each character up among all of them
-        return strip(shown, gone)
+            budget.scan(len(string) * len(gone))  # Python looks each character up among all of them
+        return strip(string, gone)
 
     return apply
 
@@ -94,40 +94,40 @@ rstrip: Final = _stripping(str.rstrip)
 
 def replace(budget: Budget, value: Value, old: Value, new: Value, count: Value = None) -> str:
     """Replace `old` by `new`, at most `count` times."""
-    shown, old, new = text(budget, value), text(budget, old), text(budget, new)
-    budget.search(len(shown), len(old))
-    found = shown.count(old)
+    string, old, new = text(budget, value), text(budget, old), text(budget, new)
+    budget.search(len(string), len(old))
+    found = string.count(old)
     most = -1 if count is None else whole(count, "count")
     turns = found if most < 0 else min(found, most)
-    budget.text(len(shown) + turns * max(0, len(new) - len(old)))
-    return shown.replace(old, new, most)
+    budget.text(len(string) + turns * max(0, len(new) - len(old)))
+    return string.replace(old, new, most)
 
 
 def wordcount(budget: Budget, value: Value) -> int:
     """Count words."""
-    shown = text(budget, value)
-    budget.scan(8 * len(shown))
-    return sum(1 for _ in _WORDS.finditer(shown))
+    string = text(budget, value)
+    budget.scan(8 * len(string))
+    return sum(1 for _ in _WORDS.finditer(string))
 
 
 def striptags(budget: Budget, value: Value) -> str:
     """Remove HTML tags and comments, decode entities, and collapse white space."""
-    shown = charge_text(budget, value, 2)
-    budget.scan(8 * len(shown))
+    string = charge_text(budget, value, 2)
+    budget.scan(8 * len(string))
     parts, at = [], 0
-    while (start := shown.find("<!--", at)) >= 0 and (end := shown.find("-->", start)) >= 0:
-        parts.append(shown[at:start])
+    while (start := string.find("<!--", at)) >= 0 and (end := string.find("-->", start)) >= 0:
+        parts.append(string[at:start])
         at = end + 3
-    without = _TAGS.sub("", "".join([*parts, shown[at:]]))
+    without = _TAGS.sub("", "".join([*parts, string[at:]]))
     return html.unescape(" ".join(without.split()))
 
 
 def escape(budget: Budget, value: Value) -> str:
     """Escape `&`, `<`, `>`, `'` and `"` as HTML entities."""
-    shown = charge_text(budget, value, 5)
+    string = charge_text(budget, value, 5)
     for plain, entity in _ENTITIES:
-        shown = shown.replace(plain, entity)
-    return shown
+        string = string.replace(plain, entity)
+    return string
 
 
 def urlencode(budget: Budget, value: Value) -> str:
@@ -154,31 +154,31 @@ def join_with(budget: Budget, separator: str, values: Value) -> str:
 
 def split(budget: Budget, value: Value, separator: Value = None, most: Value = -1) -> Value:
     """Split at white space, or at each `separator`."""
-    shown = charge_text(budget, value)
+    string = charge_text(budget, value)
     between = None if is_nothing(separator) else text(budget, separator)
     if between is None:
-        parts = len(shown) // 2 + 1
+        parts = len(string) // 2 + 1
     else:
-        budget.search(len(shown), len(between))
-        parts = shown.count(between) + 1
+        budget.search(len(string), len(between))
+        parts = string.count(between) + 1
     budget.step(parts)
-    return sublist(budget, shown.split(between, whole(most, "maxsplit")))
+    return sublist(budget, string.split(between, whole(most, "maxsplit")))
 
 
 def splitlines(budget: Budget, value: Value) -> Value:
     """Split into lines."""
-    shown = charge_text(budget, value)
-    budget.step(len(shown) // LINES_PER_STEP)
-    lines = shown.splitlines()
+    string = charge_text(budget, value)
+    budget.step(len(string) // LINES_PER_STEP)
+    lines = string.splitlines()
     budget.step(len(lines))
     return sublist(budget, lines)
 
 
 def _searching(search: Callable[[str, str], int]) -> Callable[[Budget, Value, Value], int]:
     def apply(budget: Budget, value: Value, part: Value) -> int:
-        shown, sought = text(budget, value), text(budget, part)
-        budget.search(len(shown), len(sought))
-        return search(shown, sought)
+        string, sought = text(budget, value), text(budget, part)
+        budget.search(len(string), len(sought))
+        return search(string, sought)
 
     return apply
 
@@ -189,9 +189,9 @@ find: Final = _searching(str.find)
 
 def _fitting(fit: Callable[[str, int], str]) -> Callable[[Budget, Value, Value], str]:
     def apply(budget: Budget, value: Value, width: Value) -> str:
-        shown, size = text(budget, value), whole(width, "width")
-        budget.text(max(size, len(shown)))
-        return fit(shown, size)
+        string, size = text(budget, value), whole(width, "width")
+        budget.text(max(size, len(string)))
+        return fit(string, size)
 
     return apply
 
@@ -211,13 +211,13 @@ def indent(
     budget: Budget, value: Value, width: Value = 4, first: Value = False, blank: Value = False
 ) -> str:
     """Indent each line but the first by `width` spaces, or by the text `width`."""
-    shown = text(budget, value)
+    string = text(budget, value)
     size = len(width) if isinstance(width, str) else max(0, whole(width, "width"))
-    lines = len(shown) + 1 if "\n" not in shown else shown.count("\n") + 2
+    lines = len(string) + 1 if "\n" not in string else string.count("\n") + 2
     budget.step(lines // LINES_PER_STEP)
-    budget.text(len(shown) + size * min(lines, len(shown) + 1))
+    budget.text(len(string) + size * min(lines, len(string) + 1))
     margin = width if isinstance(width, str) else " " * size
-    return do_indent(shown, margin, bool(first), bool(blank))
+    return do_indent(string, margin, bool(first), bool(blank))
 
 
 def truncate(  # noqa: PLR0917 - the filter takes them by position
@@ -229,14 +229,14 @@ def truncate(  # noqa: PLR0917 - the filter takes them by position
     leeway: Value = 5,
 ) -> str:
     """Cut a text to `length` characters (and `leeway` more) at a word, and append `end`."""
-    shown = charge_text(budget, value)
+    string = charge_text(budget, value)
     most, ending = whole(length, "length"), text(budget, end)
     slack = 5 if leeway is None else leeway
     if most < len(ending) or whole(slack, "leeway") < 0:
         raise RenderError("truncate needs a length at least as long as its ending")
-    if len(shown) <= most + slack:
-        return shown
-    kept = shown[: most - len(ending)]
+    if len(string) <= most + slack:
+        return string
+    kept = string[: most - len(ending)]
     return (kept if killwords else kept.rsplit(" ", 1)[0]) + ending
 
 
@@ -249,15 +249,15 @@ def wordwrap(  # noqa: PLR0917 - the filter takes them by position
     break_on_hyphens: Value = True,
 ) -> str:
     """Wrap a text to lines of at most `width` characters, joined by `wrapstring`."""
-    shown = text(budget, value)
+    string = text(budget, value)
     between = "\n" if wrapstring is None else text(budget, wrapstring)
-    budget.step(len(shown))
+    budget.step(len(string))
     # textwrap copies what is left of a long word for every piece that it breaks off.
-    for word in shown.split():
+    for word in string.split():
         budget.scan(len(word) ** 2 // max(1, whole(width, "width")))
     lines = [
         wrapped
-        for line in shown.splitlines()
+        for line in string.splitlines()
         for wrapped in textwrap.wrap(
             line,
             width=whole(width, "width"),
@@ -276,9 +276,9 @@ def tojson_filter(budget: Budget, value: Value, indent: Value = None) -> str:
     """Return a value as JSON, in one line or indented."""
     if not is_nothing(indent):
         return to_indented_json(budget, value, indent)
-    shown = tojson(budget, value)
-    budget.text(len(shown))
-    return shown
+    string = tojson(budget, value)
+    budget.text(len(string))
+    return string
 
 
 def format_filter(budget: Budget, value: Value, *args: Value, **kwargs: Value) -> str:

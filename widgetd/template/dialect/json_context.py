@@ -167,8 +167,8 @@ class _ContextWalk(NodeVisitor):
             return self.text(node.value, node, states)
         if isinstance(node, nodes.CondExpr):
             ways = {True: node.expr1, False: node.expr2}
-            taken = decide(node.test, turn)
-            chosen = ways.values() if taken is None else [ways[taken]]
+            result = decide(node.test, turn)
+            chosen = ways.values() if result is None else [ways[result]]
             return _either([self.follow_value(each, states, turn) for each in chosen])
         if shows_json(node):
             return self.text(_A_VALUE, node, states)
@@ -208,10 +208,10 @@ class _ContextWalk(NodeVisitor):
         self.stands(node, states)
         behind = []
         for branch in (node, *node.elif_):
-            taken = decide(branch.test, turn)
-            if taken is not False:
+            result = decide(branch.test, turn)
+            if result is not False:
                 behind.append(self.body(branch.body, states, turn))
-            if taken:
+            if result:
                 return _either(behind)
         return _either([*behind, self.body(node.else_, states, turn)])
 

@@ -41,8 +41,8 @@ def find_label(tree: Mapping[str, Any], action: str) -> str:
     for part in iterate_components(tree):
         controls = [part, *(part[key] for key in ("confirm", "cancel") if _is_object(part, key))]
         for control in controls:
-            taken = [control[key] for key in _ACTION_KEYS if _is_object(control, key)]
-            if any(one.get("type") == action for one in taken):
+            actions = [control[key] for key in _ACTION_KEYS if _is_object(control, key)]
+            if any(one.get("type") == action for one in actions):
                 label = str(control.get("label") or _submit_label(control) or "")
                 return label[:_LABEL_CHARS]
     return ""

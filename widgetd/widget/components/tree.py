@@ -49,8 +49,8 @@ def parse_tree(output: str | bytes) -> tuple[dict[str, Any], bytes]:
     if not isinstance(root, dict) or root.get("type") not in ROOTS:
         got = kind(root)
         if isinstance(root, dict):
-            said = root.get("type")
-            got = f"'{said[:40]}'" if isinstance(said, str) else "an object without a type"
+            name = root.get("type")
+            got = f"'{name[:40]}'" if isinstance(name, str) else "an object without a type"
         advice = "put it into a Card, a ListView or a Basic"
         raise error_at("W1306", "", f"the root is {got}", advice)
     _normalise(root)
