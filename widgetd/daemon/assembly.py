@@ -226,6 +226,16 @@ def build_upstream_services(runtime: Runtime, server: Server) -> UpstreamService
         runtime.health.upstream_states = services.upstreams.describe_states
         server.rendering.feeds = services.feeds
         server.actions = services.upstreams
+        from widgetd.upstreams.live import LiveFeeds  # noqa: PLC0415 - most have no upstreams
+
+        live = LiveFeeds(
+            feeds=services.feeds,
+            rendering=server.rendering,
+            renders=server.store.renders,
+            registry=runtime.registry,
+        )
+        services.feeds.live = live.following
+        services = replace(services, live=live)
     server.provide(services)
     return services
 

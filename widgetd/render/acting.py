@@ -347,10 +347,8 @@ class Acting:
             outcome = _describe_failure(error, note.upstream)
         else:
             outcome, value = _outcome_of(answer), answer.value
-        render, outcome = await self._show(press, outcome, value)
+        render, outcome = await self._settle(press, deed, outcome, value)
         await self._queue(press, deed, outcome)
-        kept = {"status": outcome.status, "note": outcome.note, "code": outcome.code}
-        await self.store.idempotency.remember(_outcome_key(deed), kept, owner=press.render.owner)
         record = ActionRecord(
             widget=press.widget.tool,
             action=press.action.type,
@@ -365,22 +363,30 @@ class Acting:
             observer.on_action(record)
         return _to_answer(press.action.type, outcome, render), render
 
-    async def _show(
-        self, press: Press, outcome: ActionOutcome, value: Any
+    async def _settle(
+        self, press: Press, deed: str, outcome: ActionOutcome, value: Any
     ) -> tuple[StoredRender | None, ActionOutcome]:
-        """Store the next version of the render, unless it is gone; return it and the outcome."""
-        renders = self.store.renders
+        """Store the outcome, and then the next version of the render, which wakes who waits.
+
+        Returns:
+            The version, or None if the render is gone; and the outcome.
+        """
+        renders, is_stored = self.store.renders, False
         for _ in range(LIMITS.replace_tries):
             newest = await renders.get(press.render.id)
+            standing = press.render if newest is None else newest
+            change, outcome = await self._draw(press, standing, outcome, value)
+            if not is_stored:
+                kept = {"status": outcome.status, "note": outcome.note, "code": outcome.code}
+                owner = press.render.owner
+                await self.store.idempotency.remember(_outcome_key(deed), kept, owner=owner)
+                is_stored = True
             if newest is None:
-                return None, outcome
-            change, outcome = await self._draw(press, newest, outcome, value)
+                break
             try:
-                replaced = await renders.replace(newest.id, change, after=newest.version)
+                return await renders.replace(newest.id, change, after=newest.version), outcome
             except CallError as error:  # W2406: another was faster; W2201: there are too many
                 await anyio.sleep(error.retry_after_s or 0)
-            else:
-                return replaced, outcome
         return None, outcome
 
     async def _draw(
@@ -424,10 +430,7 @@ class Acting:
             left_s = until - self.clock()
             if left_s <= 0:
                 outcome = _describe_failure(CallError("W5013", ""), press.action.note.upstream)
-                await self._show(press, outcome, None)
-                kept = {"status": outcome.status, "note": outcome.note, "code": outcome.code}
-                owner = press.render.owner
-                await self.store.idempotency.remember(_outcome_key(deed), kept, owner=owner)
+                await self._settle(press, deed, outcome, None)
                 continue
             # Every outcome is a new version, which the store announces.
             wait_s = min(left_s, LIMITS.outcome_poll_s)

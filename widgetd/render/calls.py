@@ -83,7 +83,7 @@ class Renderer:
         # One at a time: worker threads share the interpreter with the event loop.
         self._thread_limit = anyio.CapacityLimiter(1)
         self._shown: WeakKeyDictionary[
-            Widget, tuple[bytes, bool, tuple[str, ...], tuple[str, ...], bool]
+            Widget, tuple[bytes, bool, tuple[str, ...], tuple[str, ...], bool, bool]
         ] = WeakKeyDictionary()
 
     async def call(self, widget: Widget, arguments: Mapping[str, Any], caller: Caller) -> Result:
@@ -168,10 +168,11 @@ class Renderer:
         Raises:
             CallError: There is none of that id, it expired, or it is hidden (W2007).
         """
-        await self.load(render_id, caller)
-        newer = await self._store.renders.wait_for_newer(
-            render_id, after=after, timeout_s=timeout_s
-        )
+        render = await self.load(render_id, caller)
+        with self.feeds.following(render):
+            newer = await self._store.renders.wait_for_newer(
+                render_id, after=after, timeout_s=timeout_s
+            )
         if isinstance(newer, StoredRender) and self._is_hidden(newer, caller):
             return "expired"
         return newer
@@ -350,11 +351,12 @@ class Renderer:
         owner: str,
         filled: Filled | None = None,
     ) -> StoredRender:
-        made, digest = None, None
+        made, digest, asked = None, None, b""
         if filled is not None:
             arguments = filled.checked.arguments
         elif widget.definition.sidecar.feed is not None and (feed := widget.feed) is not None:
             strict = self._policy.strict
+            asked = to_json(arguments) if feed.part.is_live else b""
             filled = await self.feeds.fill(widget, feed, arguments, strict=strict, owner=owner)
             arguments = filled.checked.arguments
         started_s = time.perf_counter()
@@ -374,7 +376,8 @@ class Renderer:
         )
         if filled is not None and filled.mark:
             text = f"{render.text} (as of {filled.as_of})" if filled.as_of else render.text
-            render = replace(render, feed=filled.mark, text=text)
+            is_followed = render.follow or bool(asked)
+            render = replace(render, feed=filled.mark, text=text, asked=asked, follow=is_followed)
         return render
 
     def _call_in_thread(
@@ -445,12 +448,21 @@ class Renderer:
             actions = definition.sidecar.actions
             repeatable = tuple(name for name, note in actions.items() if note.repeat)
             shown = to_json(ui(widget).wire())
+            feed = definition.sidecar.feed
             acts = any(note.is_bound for note in actions.values())
-            known = self._shown[widget] = shown, is_elevated(widget), labels, repeatable, acts
-        shown, elevated, labels, repeatable, acts = known
+            redraws = acts or (feed is not None and feed.is_live)
+            known = self._shown[widget] = (
+                shown,
+                is_elevated(widget),
+                labels,
+                repeatable,
+                acts,
+                redraws,
+            )
+        shown, elevated, labels, repeatable, acts, redraws = known
         is_interactive = has_actions(made.tree, made.json)
         local = given = b""
-        if acts or definition.sidecar.state:
+        if redraws or definition.sidecar.state:
             valid = made.arguments if made.valid is None else made.valid
             ids = made.arguments.keys() & set(definition.sidecar.ids)
             valid = {**valid, **{name: made.arguments[name] for name in ids}}

@@ -75,6 +75,7 @@ class RenderMark(MetaModel):
         state: Outcome of the user's action; absent in the first version.
         note: A sentence for the user, shown beneath the widget.
         local: The local state, of a widget that has one.
+        tell: A line for the model about what changed by itself.
         press: The page sends it with a press; only clients that draw get it.
     """
 
@@ -91,6 +92,7 @@ class RenderMark(MetaModel):
     state: Literal["done", "failed"] | None = None
     note: str | None = None
     local: LocalMark | None = None
+    tell: str | None = None
     press: str | None = None
 
 

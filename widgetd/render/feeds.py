@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from widgetd.errors import CallError
 from widgetd.schema.validator import ValidArguments
+from widgetd.store.contract import StoredRender
 from widgetd.widget.feed import Feed
 from widgetd.widget.widget import Widget
 
@@ -50,6 +52,9 @@ class Feeds(Protocol):
     def is_at_hand(self, widget: Widget, feed: Feed, given: Mapping[str, Any], /) -> bool:
         """Return whether a cached answer would do, so that filling needs no waiting."""
 
+    def following(self, render: StoredRender, /) -> AbstractContextManager[None]:
+        """Keep a render up to date during the block, if its widget has a live feed."""
+
 
 class NoFeeds:
     """The feeds of a daemon without upstreams."""
@@ -77,3 +82,7 @@ class NoFeeds:
     def is_at_hand(self, _widget: Widget, _feed: Feed, _given: Mapping[str, Any]) -> bool:
         """Return True: there is no upstream to wait for."""
         return True
+
+    def following(self, _render: StoredRender) -> AbstractContextManager[None]:
+        """Return a block in which nothing changes."""
+        return nullcontext()

@@ -103,6 +103,8 @@ class StoredRender:
         elevated: Whether its widget required a scope of its own.
         labels: The tool and the tags of its widget at that time.
         owner: The principal whose share of the store it counts against.
+        asked: The caller's arguments, as JSON, of a widget whose feed is live; empty for others.
+        tell: A line for the model about what changed by itself in this version.
         press: Secret of this render, which its page sends with a press; empty if no tool of an
             upstream does its actions. It must never be where a model reads it.
         rate_tokens_until: Time up to which the rate of versions is used, in seconds since the
@@ -135,6 +137,8 @@ class StoredRender:
     elevated: bool = False
     labels: tuple[str, ...] = ()
     owner: str = ""
+    asked: bytes = b""
+    tell: str = ""
     press: str = ""
     rate_tokens_until: float = 0.0
 
@@ -155,6 +159,7 @@ class StoredRender:
             "version": self.version if self.version > 1 else None,
             "state": self.state,
             "note": self.note,
+            "tell": self.tell,
             "local": Fragment(self.local) if self.local else None,
         }
         return required | {name: value for name, value in optional.items() if value}
@@ -182,6 +187,7 @@ class StoredRender:
                     "mark": self.metadata(),
                     **({"feed": Fragment(self.feed)} if self.feed else {}),
                     **({"press": self.press} if self.press else {}),
+                    **({"asked": Fragment(self.asked)} if self.asked else {}),
                     **({"arguments": Fragment(self.arguments)} if self.arguments else {}),
                     **({"paid_s": self.rate_tokens_until} if self.rate_tokens_until else {}),
                     # Releases before 0.2 need it.
@@ -225,6 +231,7 @@ class StoredRender:
             feed=_read_object(found, "feed"),
             press=press if isinstance(press := found.get("press"), str) else "",
             arguments=_read_object(found, "arguments"),
+            asked=_read_object(found, "asked"),
             version=found["version"] if type(found.get("version")) is int else 1,
             rate_tokens_until=_read_float(found, "paid_s"),
         )
@@ -251,6 +258,7 @@ def _read_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
         "repeatable": texts("repeat"),
         "state": text("state", ("done", "failed")),
         "note": text("note"),
+        "tell": text("tell"),
         "local": _read_object(metadata, "local"),
     }
 

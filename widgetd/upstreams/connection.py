@@ -40,6 +40,7 @@ from widgetd.upstreams.listing import ToolListing, UpstreamTool
 from widgetd.upstreams.transport import (
     KEY_META,
     TOO_LARGE,
+    Fate,
     RecordingTransport,
     close_client,
     failure_reason,
@@ -133,6 +134,8 @@ class Upstream:
     _is_lost: bool = False
     _retry_at: float = 0.0
     _slots: anyio.CapacityLimiter = field(init=False)
+    _fates: dict[str, Fate] = field(default_factory=dict)
+    _resource_listeners: dict[str, Callable[[], None]] = field(default_factory=dict)
     _running: int = 0
     _idle: anyio.Event = field(default_factory=anyio.Event)
 
@@ -204,6 +207,7 @@ class Upstream:
         self._recorder = recorder = RecordingTransport(
             private=declaration.table.private,
             is_mcp=self.has_session,
+            watched=self._fates,
             clock=self.clock,
             reduce=self._reduce if self.has_session else None,
         )
@@ -279,6 +283,10 @@ class Upstream:
         root = getattr(message, "root", message)
         if getattr(root, "method", "") == "notifications/tools/list_changed":
             self._wake(needs_listing=True)
+        elif getattr(root, "method", "") == "notifications/resources/updated":
+            notify = self._resource_listeners.get(str(root.params.uri))
+            if notify is not None:
+                notify()
 
     def _wake(self, *, needs_listing: bool = False) -> None:
         self._needs_listing = self._needs_listing or needs_listing
@@ -375,6 +383,33 @@ class Upstream:
             if self.observer is not None:
                 self.observer.upstream_called(self.name, outcome, duration_s)
 
+    async def listen_to(self, uri: str, notify: Callable[[], None]) -> None:
+        """Call `notify` at each announcement that a resource changed, until cancelled."""
+        from mcp import MCPError  # noqa: PLC0415 - most daemons have no upstream
+        from mcp.client.subscriptions import SubscriptionLost, listen  # noqa: PLC0415 - likewise
+
+        self._resource_listeners[uri] = notify
+        failures = 0
+        try:
+            while True:
+                await self._settled.wait()
+                client = self._client
+                with suppress(MCPError, SubscriptionLost, RuntimeError):
+                    if client is not None and client.initialize_result is None:
+                        async with listen(client.session, resource_subscriptions=[uri]) as events:
+                            async for _ in events:
+                                failures = 0
+                                notify()
+                    elif client is not None:
+                        await client.session.subscribe_resource(uri)
+                        while self._client is client:  # noqa: ASYNC110 - a loss sets no event
+                            await anyio.sleep(pause_s(1))
+                # It is asked at intervals, too, so an announcement that is missed only comes late.
+                failures += 1
+                await anyio.sleep(pause_s(failures))
+        finally:
+            self._resource_listeners.pop(uri, None)
+
     async def wait_settled(self) -> None:
         """Wait for the outcome of the first attempt to connect."""
         await self._settled.wait()
@@ -406,13 +441,10 @@ class Upstream:
         self, name: str, arguments: Mapping[str, Any], key: str, principal: str
     ) -> ActionAnswer:
         meta = {KEY_META: key, "widgetd/principal": principal}
-        recorder = self._recorder
-        if recorder is not None:
-            # A child's pipes do not tell what was read from them.
-            recorder.watched[key] = "sent" if self.declaration.table.command else "undelivered"
+        # A child's pipes do not tell what was read from them.
+        self._fates[key] = "sent" if self.declaration.table.command else "undelivered"
         try:
             began, result = await self._send(name, arguments, meta)
-            fate = "" if recorder is None else recorder.watched[key]
             if not result.is_error:
                 self._record_success()
                 value = None
@@ -422,16 +454,15 @@ class Upstream:
             # The server of a service answers for it, also where it was never reached.
             if not self.has_session:
                 error = self._to_error(None, began)
-                if fate == "sent":
+                if self._fates[key] == "sent":
                     raise self._may_be_done()
-                if fate == "undelivered":
+                if self._fates[key] == "undelivered":
                     raise error
             else:
                 self._record_success()
             return ActionAnswer(is_done=False, words=words_for_people(result))
         finally:
-            if recorder is not None:
-                recorder.watched.pop(key, None)
+            self._fates.pop(key, None)
 
     def _may_be_done(self) -> CallError:
         return CallError("W5013", f"the upstream '{self.name}' was called, and did not answer")
@@ -474,16 +505,14 @@ class Upstream:
             raise CallError("W5003", problem, recoverable=True, retry_after_s=wait_s) from None
         except Exception as error:  # noqa: BLE001 - whatever a library raises, the upstream failed
             failure = self._to_error(error, began)
-            if meta is not None and is_admitted and not self._is_undelivered(meta[KEY_META]):
+            is_sent = meta is not None and self._fates.get(meta[KEY_META]) != "undelivered"
+            if is_sent and is_admitted:
                 raise self._may_be_done() from None
             raise failure from None
         except BaseException:
             if is_admitted:
                 self.breaker.abandon()
             raise
-
-    def _is_undelivered(self, key: str) -> bool:
-        return self._recorder is not None and self._recorder.watched.get(key) == "undelivered"
 
     async def _call_or_retry(
         self, client: Client[Any], name: str, arguments: dict[str, Any], began: float

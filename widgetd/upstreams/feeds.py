@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -25,7 +26,7 @@ from widgetd.render.feeds import Filled
 from widgetd.schema.json_text import NotJsonError, parse_json
 from widgetd.schema.json_values import copy_exact, to_json
 from widgetd.schema.validator import ValidArguments
-from widgetd.store.contract import Answers
+from widgetd.store.contract import Answers, StoredRender
 from widgetd.store.factory import local_store
 from widgetd.store.owned import OwnedEntries
 from widgetd.upstreams.answers import UpstreamAnswer
@@ -98,6 +99,7 @@ class UpstreamFeeds:
         clock: Seconds since the epoch.
         counts: Number of filled calls, by upstream and source.
         held: The latest answer to each request.
+        live: Keeps a render up to date; None where nothing does.
     """
 
     upstreams: Upstreams
@@ -108,7 +110,12 @@ class UpstreamFeeds:
     held: OwnedEntries[HeldAnswer] = field(
         default_factory=lambda: OwnedEntries(most=LIMITS.held_answers, most_bytes=LIMITS.held_bytes)
     )
+    live: Callable[[StoredRender], AbstractContextManager[None]] | None = None
     _fetches: dict[str, _Fetch] = field(default_factory=dict)
+
+    def following(self, render: StoredRender) -> AbstractContextManager[None]:
+        """Keep a render up to date during the block; see `Feeds`."""
+        return nullcontext() if self.live is None else self.live(render)
 
     async def fill(
         self, widget: Widget, feed: Feed, given: Mapping[str, Any], *, strict: bool, owner: str
@@ -119,7 +126,7 @@ class UpstreamFeeds:
         )
         started_s = time.perf_counter()
         try:
-            key = self._request_key(feed, asked.arguments)
+            key = self.request_key(feed, asked.arguments)
             try:
                 answer, source = await self._find_or_fetch(feed, key, asked.arguments, owner)
                 checked = await self._map(key, answer, widget, feed, asked)
@@ -136,6 +143,12 @@ class UpstreamFeeds:
         self._count(feed.part.upstream, source)
         ms = answer.ms if source == "call" else (time.perf_counter() - started_s) * 1000
         at = datetime.fromtimestamp(answer.at, UTC)
+        as_of = f"{at:%H:%M} UTC" if source == "stale" else ""
+        return Filled(checked=checked, mark=self.mark(feed, answer, source, ms), as_of=as_of)
+
+    def mark(self, feed: Feed, answer: HeldAnswer, source: Source, ms: float) -> bytes:
+        """Return `_meta["widgetd/feed"]` as JSON, as `FeedMark` types it."""
+        at = datetime.fromtimestamp(answer.at, UTC)
         metadata = {
             "upstream": feed.part.upstream,
             "tool": feed.part.tool,
@@ -144,21 +157,56 @@ class UpstreamFeeds:
             "stale": source == "stale",
             "ms": round(ms, 3),
         }
-        as_of = f"{at:%H:%M} UTC" if source == "stale" else ""
-        return Filled(checked=checked, mark=to_json(metadata), as_of=as_of)
+        return to_json(metadata)
+
+    async def refresh(self, feed: Feed, asked: Mapping[str, Any]) -> HeldAnswer:
+        """Ask a live feed again, unless another replica did in this window of time.
+
+        Raises:
+            CallError: The upstream fails.
+        """
+        key, every_s = self.request_key(feed, asked), feed.part.every_s
+        shared = "" if every_s is None else f"{key}:live:{every_s}:{int(self.clock() // every_s)}"
+        stored = await self.answers.get(shared) if shared else None
+        answer = None if stored is None else _read_stored(stored)
+        source: Source = "kept"
+        if answer is None:
+            source, answer = "call", await self._request(feed, key, asked, "")
+            if shared:
+                await self.answers.put(shared, _to_stored(answer), owner="")
+        self._count(feed.part.upstream, source)
+        self.held.put(key, answer, owner="", size_bytes=answer.size)
+        return answer
+
+    async def map_answer(
+        self, answer: HeldAnswer, widget: Widget, feed: Feed, asked: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """Return the widget's arguments as an answer fills them.
+
+        Raises:
+            CallError: The answer does not fit (W5007).
+        """
+        checked = feed.asked.check(dict(asked))
+        key = self.request_key(feed, checked.arguments)
+        return (await self._map(key, answer, widget, feed, checked)).arguments
 
     def is_at_hand(self, widget: Widget, feed: Feed, given: Mapping[str, Any]) -> bool:
         """Return whether the widget's arguments are held, so that filling needs no waiting."""
         if not feed.asked.admits(given):
             return False
         try:
-            answer = self.held.get(self._request_key(feed, given))
+            answer = self.held.get(self.request_key(feed, given))
         except CallError:
             return False
         key = _arguments_key(widget, given)
         return answer is not None and self._is_fresh(feed, answer) and key in answer.arguments
 
-    def _request_key(self, feed: Feed, asked: Mapping[str, Any]) -> str:
+    def request_key(self, feed: Feed, asked: Mapping[str, Any]) -> str:
+        """Return a digest of the request that fills a widget; it names no secret.
+
+        Raises:
+            CallError: There is no such upstream (W5001), or an expression fails (W5007).
+        """
         part = feed.part
         declaration = self.upstreams[part.upstream].declaration
         request = orjson.dumps(feed.request(asked), option=orjson.OPT_SORT_KEYS)
@@ -209,14 +257,7 @@ class UpstreamFeeds:
         if feed.part.keep_s <= 0:
             return None
         stored = await self.answers.get(f"{key}:{_window(feed, self.clock())}")
-        if stored is None:
-            return None
-        try:
-            value = parse_json(stored)
-            content = copy_exact(to_json(value["answer"]))
-            return HeldAnswer(at=float(value["at"]), content=content, ms=0.0)
-        except (NotJsonError, KeyError, TypeError, ValueError):
-            return None  # written by a release with another format
+        return None if stored is None else _read_stored(stored)
 
     async def _request(
         self, feed: Feed, key: str, asked: Mapping[str, Any], owner: str
@@ -227,8 +268,8 @@ class UpstreamFeeds:
         ms = (time.perf_counter() - started_s) * 1000
         answer = HeldAnswer(at=self.clock(), content=content, ms=ms)
         if part.keep_s > 0:
-            stored = b'{"at":%r,"answer":%b}' % (answer.at, answer.content)
-            await self.answers.put(f"{key}:{_window(feed, answer.at)}", stored, owner=owner)
+            window = _window(feed, answer.at)
+            await self.answers.put(f"{key}:{window}", _to_stored(answer), owner=owner)
         return answer
 
     async def _map(
@@ -261,6 +302,19 @@ class UpstreamFeeds:
         counts[source] += 1
         if self.observer is not None:
             self.observer.upstream_answered(upstream, source)
+
+
+def _to_stored(answer: HeldAnswer) -> bytes:
+    return b'{"at":%r,"answer":%b}' % (answer.at, answer.content)
+
+
+def _read_stored(stored: bytes) -> HeldAnswer | None:
+    try:
+        value = parse_json(stored)
+        content = copy_exact(to_json(value["answer"]))
+        return HeldAnswer(at=float(value["at"]), content=content, ms=0.0)
+    except (NotJsonError, KeyError, TypeError, ValueError):
+        return None  # written by a release with another format
 
 
 def _window(feed: Feed, at: float) -> int:

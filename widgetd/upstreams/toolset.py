@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import anyio.to_thread
 import orjson
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from widgetd.upstreams.answers import PagedAnswers, UpstreamAnswer
     from widgetd.upstreams.connection import Upstream, UpstreamObserver
     from widgetd.upstreams.feeds import UpstreamFeeds
+    from widgetd.upstreams.live import LiveFeeds
     from widgetd.upstreams.upstreams import Upstreams
 
 _COUNTS = {"hits": "kept", "misses": "call", "stale": "stale"}
@@ -38,11 +40,13 @@ class UpstreamServices:
 
     Attributes:
         paged: Answers that are being read page by page.
+        live: Keeps renders up to date that pages follow.
     """
 
     upstreams: Upstreams | None = None
     feeds: UpstreamFeeds | None = None
     paged: PagedAnswers | None = None
+    live: LiveFeeds | None = None
 
     @classmethod
     def from_file(
@@ -66,8 +70,11 @@ class UpstreamServices:
 
     async def run(self) -> None:
         """Keep all upstreams connected, until cancelled."""
-        if self.upstreams is not None:
-            await self.upstreams.run()
+        async with anyio.create_task_group() as tasks:
+            if self.live is not None:
+                tasks.start_soon(self.live.run)
+            if self.upstreams is not None:
+                await self.upstreams.run()
 
     def check_file(self) -> None:
         """Request that the upstreams file is read now."""

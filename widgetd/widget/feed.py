@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 from widgetd.errors import CallError
 from widgetd.limits import Limits
@@ -52,6 +53,13 @@ class Feed:
             return dict(asked)
         values = {name: query.find(dict(asked)) for name, query in self.arguments.items()}
         return {name: value for name, value in values.items() if value is not None}
+
+    def resource(self, asked: Mapping[str, Any]) -> str:
+        """Return the URI of the resource that announces changes; empty without one."""
+        uri = self.part.subscribe
+        for name, value in asked.items():
+            uri = uri.replace(f"{{{name}}}", quote(str(value), safe=""))
+        return uri
 
     def fill(self, asked: Mapping[str, Any], answer: Any) -> ValidArguments:
         """Build the widget's arguments: the asked ones, overridden by the answer.

@@ -122,10 +122,28 @@ class FeedPart(SidecarPart):
     map: Mapping[str, str] | None = Field(
         default=None, description="the widget's arguments, as expressions over the answer"
     )
+    every_s: float | None = Field(
+        default=None,
+        ge=1,
+        le=86_400,
+        description="seconds after which the upstream is asked again while a page shows the widget",
+    )
+    subscribe: str = Field(
+        default="",
+        description="the upstream's resource that announces changes; {name} is an asked argument",
+    )
+    tell: tuple[str, ...] = Field(
+        default=(), description="the arguments whose change the model is told of"
+    )
     ask_schema: Mapping[str, Mapping[str, Any]] = Field(
         default_factory=dict,
         description="schemas of what is asked, where the widget's own do not say it",
     )
+
+    @property
+    def is_live(self) -> bool:
+        """Return whether the widget changes while a page shows it."""
+        return self.every_s is not None or bool(self.subscribe)
 
 
 class Sidecar(SidecarPart):

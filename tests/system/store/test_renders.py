@@ -52,6 +52,7 @@ def test_metadata_of_a_render_is_what_the_public_type_describes() -> None:
         note="Booked.",
         repeatable=("counter.add",),
         local=b'{"state":{"all":true},"actions":["all.toggle"]}',
+        tell="Board changed",
         press="secret",
     )
 
