@@ -59,6 +59,7 @@ from widgetd.web.guard import Guard
 from widgetd.web.http_server import HttpServer, bind, most_connections, url_of
 from widgetd.web.limits import HttpLimits
 from widgetd.web.pages import METRICS_PAGE, PROBES, Daemon, daemon_routes, metrics_app
+from widgetd.web.server_card import with_discovery
 from widgetd.web.traffic import Traffic
 
 if TYPE_CHECKING:
@@ -231,6 +232,8 @@ async def _serve_http(
             routes += chat_routes(chat, gallery, guard)
     access = runtime.access_policy.access
     served = app(server, routes, allowed_hosts=settings.hosts, cors_origins=settings.cors_origin)
+    if settings.public_url:
+        sdk.put_before(served, partial(with_discovery, public_url=settings.public_url))
     traffic = Traffic(log=settings.access_log)
     sdk.put_before(served, lambda inner: traffic.around(inner, served.routes))
     sdk.disable_sse_drain()

@@ -46,7 +46,11 @@ from mcp_types import (
     CallToolRequestParams,
     ElicitResult,
 )
-from mcp_types.version import LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
+from mcp_types.version import (
+    HANDSHAKE_PROTOCOL_VERSIONS,
+    LATEST_MODERN_VERSION,
+    MODERN_PROTOCOL_VERSIONS,
+)
 from pydantic import ValidationError
 from sse_starlette.sse import AppStatus
 
@@ -58,6 +62,9 @@ SERVER_ERROR = -32000
 
 Source: JSON-RPC 2.0, section 5.1.
 """
+
+PROTOCOL_VERSIONS = tuple(sorted({*HANDSHAKE_PROTOCOL_VERSIONS, *MODERN_PROTOCOL_VERSIONS}))
+"""The versions of the protocol that the server speaks, oldest first."""
 
 Context = ServerRequestContext[Any, Any]
 Next = Callable[[Context], Awaitable[Any]]
