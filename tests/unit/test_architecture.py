@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.house import circles, modules, upward
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 ROOMS = re.findall(r"^\| `([a-z_/]+)/` \|", PAGE, flags=re.MULTILINE)
@@ -37,3 +39,12 @@ def test_the_place_of_a_change_is_there(change: tuple[str, str, str]) -> None:
     for path in named:
         places = [base / path for base in (ROOT / "widgetd", ROOT, ROOT / "widgetd/mcp/builtin")]
         assert any(place.exists() for place in places), path
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Imports for type checking count: a circle of them is two modules that are one."""
+    assert circles(modules()) == []
+
+
+def test_no_room_imports_a_later_one() -> None:
+    assert upward(modules()) == []

@@ -36,8 +36,8 @@ from widgetd.guide.drafts import Drafts, encode_file
 from widgetd.guide.guide import KINDS, ORDER, pages
 from widgetd.guide.limits import LIMITS
 from widgetd.guide.reference import Reference
-from widgetd.mcp.builtin.consent import ConsentQuestion, inert
-from widgetd.mcp.builtin.table import ToolContext
+from widgetd.mcp.builtin.consent import inert
+from widgetd.mcp.builtin.table import ConsentQuestion, ToolContext
 from widgetd.render.parts import JSON, PARTS
 from widgetd.render.result import Result, not_found, structured_result, text_block
 from widgetd.schema.json_values import to_json

@@ -10,10 +10,10 @@ from typing import Any
 
 from widgetd.access.principal import AUTHOR, WRITE
 from widgetd.guide.guide import KINDS, ORDER, pages
-from widgetd.mcp.builtin.consent import ConsentQuestion
 from widgetd.mcp.builtin.table import (
     BuiltinResource,
     BuiltinTool,
+    ConsentQuestion,
     Handler,
     ToolContext,
     closed_object,

@@ -16,8 +16,7 @@ import orjson
 
 from widgetd.access.principal import OPERATE
 from widgetd.errors import CallError, WidgetError
-from widgetd.mcp.builtin.consent import ConsentQuestion
-from widgetd.mcp.builtin.table import BuiltinTool, ToolContext, closed_object
+from widgetd.mcp.builtin.table import BuiltinTool, ConsentQuestion, ToolContext, closed_object
 from widgetd.render.result import Result, structured_result, text_block
 from widgetd.schema.json_values import to_json
 

@@ -11,8 +11,8 @@ secret of the press, so a model cannot allow its own call.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from secrets import token_urlsafe
 from typing import Any, Literal
 
@@ -21,7 +21,7 @@ import orjson
 
 from widgetd.access.principal import Caller
 from widgetd.errors import CallError
-from widgetd.mcp.builtin.table import BuiltinTool, BuiltinTools, ToolContext
+from widgetd.mcp.builtin.table import BuiltinTool, BuiltinTools, ConsentQuestion, ToolContext
 from widgetd.mcp.limits import LIMITS
 from widgetd.render.hosts import draws_views
 from widgetd.render.result import Result
@@ -36,21 +36,6 @@ CARD_KEY = "widgetd/card"
 """Key of a call's `_meta`: the client, which is the chat, shows cards though it draws no views."""
 
 Node = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConsentQuestion:
-    """What a person is asked before a call.
-
-    Attributes:
-        text: The question.
-        draw: Returns components that show what would change; it runs in a worker thread.
-        hidden: Arguments that `draw` shows better than their values do.
-    """
-
-    text: str
-    draw: Callable[[], Sequence[Node]] = tuple
-    hidden: Sequence[str] = ()
 
 
 class ConsentTools(BuiltinTools):

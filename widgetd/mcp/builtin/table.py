@@ -22,7 +22,6 @@ from widgetd.schema.validator import compile_schema
 
 if TYPE_CHECKING:  # commands that only need the names skip these imports
     from widgetd.access.principal import Caller
-    from widgetd.mcp.builtin.consent import ConsentQuestion
     from widgetd.observe.observer import Observer
     from widgetd.render.acting import ActionCaller
     from widgetd.render.calls import Renderer
@@ -45,7 +44,7 @@ class ToolContext:
         rendering: Renders widgets.
         store: Holds renders, actions and limits.
         search: Finds widgets.
-        schema: Returns a widget's listed_uris input schema.
+        schema: Returns the input schema of a widget, as it is listed.
         services: Services of toolsets, by type.
         actions: Calls upstreams for actions.
         observers: Record actions.
@@ -63,6 +62,21 @@ class ToolContext:
     def use(self, service: type[Service]) -> Service:
         """Return a toolset's service by its type."""
         return cast("Service", self.services[service])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsentQuestion:
+    """The question that a person answers before a call.
+
+    Attributes:
+        text: The question.
+        draw: Returns components that show what would change; it runs in a worker thread.
+        hidden: Arguments that `draw` shows better than their values do.
+    """
+
+    text: str
+    draw: Callable[[], Sequence[Mapping[str, Any]]] = tuple
+    hidden: Sequence[str] = ()
 
 
 Handler = Callable[[ToolContext, Mapping[str, Any]], Awaitable[Result]]
