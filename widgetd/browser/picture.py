@@ -4,13 +4,14 @@ Pictures are compared as a person does, not pixel by pixel. A picture is cut int
 eight pixels, and the mean colour of each cell is compared, wherever it lies within a pixel. Debian
 13 draws what Debian 12 drew with one cell in four hundred off by more than 3 levels of 255, and one
 in eight hundred by more than 8: the edges of letters. A missing border, a paler grey or a missing
-icon moves many times as much.
+icon moves many times as much. One letter moves less, so letters are compared as well: they differ
+in a cell whose strokes no shift by a part of a pixel explains.
 """
 
 from __future__ import annotations
 
 import hashlib
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
@@ -96,23 +97,41 @@ def diff_script() -> str:
     return (files("widgetd.browser") / "picture_diff.js").read_text(encoding="utf-8")
 
 
-async def describe_difference(context: BrowserContext, before: bytes, after: bytes) -> str:
-    """Describe what differs in `after`; empty where a person would see no difference."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PictureDifference:
+    """What a person sees of a difference.
+
+    Attributes:
+        description: What differs, by how much and where.
+        side_by_side: A PNG: as expected, as seen, and as seen with a frame around what differs.
+    """
+
+    description: str
+    side_by_side: bytes
+
+
+async def find_difference(
+    context: BrowserContext, before: bytes, after: bytes
+) -> PictureDifference | None:
+    """Return what differs in `after`; None where a person would see no difference."""
     if before == after:
-        return ""
+        return None
     page = await context.new_page()
     try:
-        return await describe_difference_on(page, before, after)
+        if not (description := await describe_difference_on(page, before, after)):
+            return None
+        pair = [b64encode(before).decode(), b64encode(after).decode()]
+        drawn = b64decode(await page.evaluate("pair => window.sideBySide(...pair)", pair))
+        return PictureDifference(description=description, side_by_side=drawn)
     finally:
         await page.close()
 
 
 async def describe_difference_on(page: Page, before: bytes, after: bytes) -> str:
     """Describe the difference by the script that runs on an open page."""
+    exports = "Object.assign(window, { compared, sideBySide })"
     # `void`, because Playwright calls the value of an expression if it is a function.
-    await page.evaluate(
-        f"void (window.compared || (() => {{ {diff_script()}; window.compared = compared }})())"
-    )
+    await page.evaluate(f"void (window.compared || (() => {{ {diff_script()}; {exports} }})())")
     pair = [b64encode(before).decode(), b64encode(after).decode()]
     result: dict[str, Any] = await page.evaluate("pair => window.compared(...pair)", pair)
     (old_width, old_height), (width, height) = result["was"], result["is"]
@@ -124,4 +143,7 @@ async def describe_difference_on(page: Page, before: bytes, after: bytes) -> str
         if share > limit:
             problem = f"{share:.1%} of it differs by more than {levels} levels"
             problems.append(f"{problem}, where {limit:.1%} may")
+    if result["letters"]:
+        left, top, right, bottom = result["letters"]
+        problems.append(f"another drawing at {left},{top} to {right},{bottom}")
     return "; ".join(problems)

@@ -139,7 +139,7 @@ class Stage:
         subject: Tool of the widget that is meant where a step names none.
         baselines: Files that a test compares with; None outside of tests.
         matched: The candidate that the last list of targets was resolved to.
-        unexpected_picture: The last picture that differed from its baseline.
+        unexpected_pictures: Files that show how the last picture differed from its baseline.
         deadline: End of the running step, by the clock of the event loop.
         display: The content; None before anything is shown.
         events: Events, oldest first.
@@ -162,7 +162,7 @@ class Stage:
     subject: str = ""
     baselines: Baselines | None = None
     matched: str = ""
-    unexpected_picture: bytes = b""
+    unexpected_pictures: Mapping[str, bytes] = field(default_factory=dict)
     deadline: float = inf
     display: Display | None = None
     events: list[dict[str, Any]] = field(default_factory=list)

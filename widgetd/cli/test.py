@@ -16,10 +16,12 @@ def test(
     update: Annotated[bool, Parameter(negative="")] = False,  # noqa: PT028 - a command
     watch: Annotated[bool, Parameter(negative="")] = False,  # noqa: PT028 - a command
     client: str = "",  # noqa: PT028 - a command
+    report: str = "",  # noqa: PT028 - a command
 ) -> int:
     """Test widgets in a browser: each by default, and by the `*.test.yaml` files beside them.
 
-    Arguments after `--` are passed to pytest: -k, -x, --lf, -n 2, --junitxml FILE, --collect-only.
+    Arguments after `--` are passed to pytest: -v (names), -k, -x, --lf, -n 2, --junitxml FILE,
+    --collect-only.
 
     Args:
         paths: Folders, widgets and test files. Default: ./widgets, else the current folder.
@@ -27,6 +29,7 @@ def test(
         watch: Keep running, and test again what a save affects.
         client: Test as a known host shows widgets: chatgpt, claude-ai, claude-desktop, gateway,
             inspector, mcp-ui, plain or vscode; all for each of them.
+        report: Write a page about the run into this folder: steps, pictures, traces and times.
     """
     at = next((at for at, one in enumerate(paths) if one.startswith("-")), len(paths))
     chosen, own = list(paths[:at]), [one for one in paths[at:] if one != "--"]
@@ -44,4 +47,6 @@ def test(
     choose_profiles(client)
     if "--collect-only" not in own and "--co" not in own:
         demand_browser("tests")
-    return run_on_saves(chosen, own) if watch else run(chosen, own, update=update, host=client)
+    if watch:
+        return run_on_saves(chosen, own)
+    return run(chosen, own, update=update, host=client, report=report)

@@ -26,7 +26,7 @@ _FLAGS = (
     "--every-widget",
     # The configuration of a suite beside the widgets is not meant for them.
     *("-c", os.devnull, "--rootdir", ".", "-p", "widgetd.testing.plugin"),
-    *("-o", "python_files=", "-q", "--no-header", "--tb=short"),
+    *("-o", "python_files=", "--no-header", "--tb=short"),
     # The plugin is imported by then, and has no assertions for pytest to rewrite.
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),
 )
@@ -38,7 +38,12 @@ _WATCHED = (
 
 
 def run(
-    paths: Sequence[str], pytest_arguments: Sequence[str], *, update: bool, host: str = ""
+    paths: Sequence[str],
+    pytest_arguments: Sequence[str],
+    *,
+    update: bool,
+    host: str = "",
+    report: str = "",
 ) -> int:
     """Run the tests of folders, widgets and test files, and return pytest's exit code.
 
@@ -47,12 +52,18 @@ def run(
         pytest_arguments: Passed on.
         update: Write the baselines instead of comparing with them.
         host: A known host to emulate, or `all`.
+        report: A folder for the page about the run; none without it.
     """
-    flags = [*_FLAGS, "--host", host, *(["--update-widgets"] if update else [])]
-    code = int(pytest.main([*paths, *flags, *pytest_arguments]))
+    flags = ["--host", host, "--report", report, *(["--update-widgets"] if update else [])]
+    code = int(pytest.main([*paths, *_FLAGS, *flags, *_verbosity(pytest_arguments)]))
     if code in _EXPLANATIONS:
         print(f"widgetd: {_EXPLANATIONS[code]}", file=sys.stderr)  # noqa: T201 - the command's last line
     return code
+
+
+def _verbosity(pytest_arguments: Sequence[str]) -> Sequence[str]:
+    """Return pytest's arguments: a dot for each test, or with `-v` its name."""
+    return pytest_arguments if "-v" in pytest_arguments else ["-q", *pytest_arguments]
 
 
 def run_on_saves(paths: Sequence[str], pytest_arguments: Sequence[str]) -> int:
@@ -89,7 +100,8 @@ def _stamps(root: Path) -> dict[str, Stamp]:
 
 async def _run_in_process(paths: Sequence[str], pytest_arguments: Sequence[str]) -> None:
     # A process of its own, because this one has imported and read what was on the disk before.
-    command = [sys.executable, "-m", "pytest", *paths, *_FLAGS, *pytest_arguments]
+    arguments = [*paths, *_FLAGS, *_verbosity(pytest_arguments)]
+    command = [sys.executable, "-m", "pytest", *arguments]
     await to_thread.run_sync(partial(subprocess.run, command, check=False))
 
 

@@ -24,8 +24,9 @@ from widgetd.browser.steps import perform
 from widgetd.errors import ConfigError
 from widgetd.testing.csv_folder import CASES, read_folder
 from widgetd.testing.profiles import choose_profiles
+from widgetd.testing.report import TestOutcome, write_report
 from widgetd.testing.runner import THEMES, FailedStepError, Runner, default_case
-from widgetd.testing.suite import Case, display_path, format_fault, resolve_cases
+from widgetd.testing.suite import Case, Step, display_path, format_fault, resolve_cases
 from widgetd.testing.yaml_file import read_suite
 from widgetd.text_search import compile_pattern
 from widgetd.widget.naming import JSX_SUFFIX, TESTS_SUFFIX, WIDGET_SUFFIX
@@ -46,6 +47,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--update-widgets", action="store_true", help="write pictures and aria snapshots"
     )
     group.addoption("--host", default="", help="emulate a known host, or all")
+    group.addoption("--report", default="", metavar="DIR", help="write a page about the run")
     group.addoption("--every-widget", action="store_true", help="test each widget by default")
 
 
@@ -53,6 +55,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Provide one browser for the whole run."""
     config.stash[_RUNNER] = Runner()
     config.add_cleanup(config.stash[_RUNNER].close)
+    if folder := config.getoption("--report"):
+        config.pluginmanager.register(_Reporter(Path(folder).absolute()))
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -64,6 +68,45 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     ):
         return WidgetFile.from_parent(parent, path=file_path)
     return None
+
+
+class _Reporter:
+    """Collects the outcomes of a run, also of one in several processes, and writes its page."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._outcomes: list[TestOutcome] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note a test that was run, or that could not be begun or ended."""
+        if report.when == "call" or report.outcome != "passed":
+            details = dict(report.user_properties)
+            outcome = TestOutcome(
+                name=report.nodeid,
+                outcome=report.outcome,
+                duration_s=report.duration,
+                problem=report.longreprtext,
+                steps=str(details.get("steps", "")).splitlines(),
+                evidence=[Path(file) for file in str(details.get("evidence", "")).splitlines()],
+            )
+            self._outcomes.append(outcome)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Note a file that could not be collected."""
+        if report.failed:
+            self._outcomes.append(
+                TestOutcome(
+                    name=report.nodeid,
+                    outcome=report.outcome,
+                    duration_s=0.0,
+                    problem=report.longreprtext,
+                )
+            )
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Write the page and print where it lies."""
+        page = write_report(self._folder, self._outcomes)
+        terminalreporter.write_line(f"report: {display_path(page)}")
 
 
 class TestFile(pytest.File):
@@ -107,6 +150,12 @@ class WidgetFile(pytest.File):
             )
 
 
+def _describe_step(step: Step) -> str:
+    """Return a step with the arguments that are not empty."""
+    given = {name: value for name, value in step.arguments.items() if value not in ("", None)}
+    return f"{step.keyword.name} {given or ''}".rstrip()
+
+
 class NotServedError(Exception):
     """The failure of a file whose widget is not served."""
 
@@ -142,11 +191,21 @@ class WidgetItem(pytest.Item):
             prefix=f"pictures/{self.path.name.removesuffix(TESTS_SUFFIX)}/{self.case.baseline}",
             update=self.config.getoption("--update-widgets"),
         )
+        self._note_for_report("steps", map(_describe_step, self.case.steps))
         evidence = None
         if self.traced:
             folder = _NON_FILE_NAME.sub("-", self.nodeid).strip("-")
             evidence = self.config.rootpath / RESULTS / folder
-        runner.run(server, self.case, baselines=baselines, evidence=evidence, host=self.host)
+        try:
+            runner.run(server, self.case, baselines=baselines, evidence=evidence, host=self.host)
+        except FailedStepError as error:
+            self._note_for_report("evidence", map(str, error.evidence))
+            raise
+
+    def _note_for_report(self, name: str, lines: Iterable[str]) -> None:
+        """Note something for the page about the run; it would only swell other reports."""
+        if self.config.getoption("--report"):
+            self.user_properties.append((name, "\n".join(lines)))
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Return the place of the test in its file."""
@@ -158,7 +217,7 @@ class WidgetItem(pytest.Item):
         if isinstance(error, FailedStepError):
             file, line, column = error.step.location
             lines = [f"{file}:{line}:{column}: {error.error.message} [{error.error.code}]"]
-            lines += [f"  {error.step.keyword.name} {dict(error.step.arguments) or ''}".rstrip()]
+            lines += [f"  {_describe_step(error.step)}"]
             lines += [f"  see {display_path(one)}" for one in error.evidence]
             lines += [f"  | {line}" for line in error.screen.splitlines()]
             return "\n".join(lines)

@@ -186,10 +186,12 @@ async def _collect_evidence(stage: Stage, failure: FailedStepError, folder: Path
     failure.screen = await stage.screen()
     if folder is None:
         return
-    picture, trace = anyio.Path(folder / "seen.png"), folder / "trace.zip"
-    await picture.parent.mkdir(parents=True, exist_ok=True)
-    await picture.write_bytes(stage.unexpected_picture or await stage.page_picture())
-    failure.evidence = (Path(picture),)
+    await anyio.Path(folder).mkdir(parents=True, exist_ok=True)
+    pictures = stage.unexpected_pictures or {"seen.png": await stage.page_picture()}
+    for name, content in pictures.items():
+        await anyio.Path(folder / name).write_bytes(content)
+        failure.evidence += (folder / name,)
+    trace = folder / "trace.zip"
     if not stage.secret:
         await stage.context.tracing.stop(path=trace)
         failure.evidence += (trace,)

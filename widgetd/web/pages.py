@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, partial
-from importlib.resources import files
+from functools import partial
 from math import ceil
 from typing import Any
 
-from markupsafe import Markup
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -31,6 +29,7 @@ from widgetd.web.guard import Guard
 from widgetd.web.limits import LIMITS
 from widgetd.web.metrics import Metrics
 from widgetd.web.page import PageRoute, RefusedError, WebPage, body_of, caller_of, status_of
+from widgetd.web.templating import inline_stylesheet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,15 +65,8 @@ async def status_page(daemon: Daemon, request: Request) -> Response | dict[str, 
         "faults": facts.pop("faults"),
         "upstreams": facts.pop("allUpstreams", {}),
         "facts": facts,
-        "stylesheet": _stylesheet(),
+        "stylesheet": inline_stylesheet(),
     }
-
-
-@cache
-def _stylesheet() -> Markup:
-    """Return the gallery's stylesheet to inline: there may be no gallery to fetch it from."""
-    css = files("widgetd.web.gallery") / "static" / "gallery.css"
-    return Markup(css.read_text(encoding="utf-8"))  # noqa: S704 - it is ours
 
 
 async def metrics_page(daemon: Daemon, request: Request) -> Response:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
+from importlib.resources import files
 from typing import Any
 from urllib.parse import urlencode
 
@@ -25,6 +26,13 @@ _KEY = compile_pattern(r"(?m)^( *)(&#34;.*?&#34;): ")
 def html(template: str, context: Mapping[str, Any]) -> str:
     """Render the file `template` of `templates/` with `context`."""
     return _environment().get_template(template).render(context)
+
+
+@cache
+def inline_stylesheet() -> Markup:
+    """Return the gallery's stylesheet, for pages that have no gallery to fetch it from."""
+    css = files("widgetd.web.gallery") / "static" / "gallery.css"
+    return Markup(css.read_text(encoding="utf-8"))  # noqa: S704 - it is ours
 
 
 def link(path: str, query: Mapping[str, str], *names: str, **more: str) -> str:

@@ -64,14 +64,24 @@ def test_pictures_are_written_once_and_then_compared(tmp_path: Path) -> None:
     (tmp_path / "Controls.widget").write_text(controls_file())
     write_test(tmp_path, "Show Widget: {arguments: {who: Ada}}", "Expect Picture", "Expect Aria")
     kept = tmp_path / "pictures/Controls"
-    assert widgetd_test(tmp_path, "Controls.test.yaml").returncode == 1
     assert widgetd_test(tmp_path, "Controls.test.yaml", "--update").returncode == 0
     first = {one.name: one.read_bytes() for one in kept.iterdir()}
     assert set(first) == {"acts.png", "acts.aria.yaml"}
 
     assert widgetd_test(tmp_path, "Controls.test.yaml", "--update").returncode == 0
     assert {one.name: one.read_bytes() for one in kept.iterdir()} == first
-    assert widgetd_test(tmp_path, "Controls.test.yaml").returncode == 0
+
+    write_test(tmp_path, "Show Widget: {arguments: {who: Ida}}", "Expect Picture", "Expect Aria")
+    ran = widgetd_test(tmp_path, "Controls.test.yaml", "--report", "report")
+    assert ran.returncode == 1
+    [home] = (tmp_path / "report").glob("*/")
+    assert {one.name for one in home.iterdir()} == {
+        *("difference.png", "expected.png", "seen.png", "trace.zip")
+    }
+    page = (tmp_path / "report" / "index.html").read_text()
+    assert "1 tests · failed: 1" in page
+    assert "Controls.test.yaml:6:9: the picture: expected acts.png, got another drawing at" in page
+    assert f'src="{home.name}/difference.png"' in page
 
 
 FAINT = '{"type":"Card","children":[{"type":"Text","value":"faint","color":"#eeeeee"}]}'

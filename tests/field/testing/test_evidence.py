@@ -18,7 +18,7 @@ from tests.field.testing.running import BROWSER_S, widgetd_test
 from tests.field.web.browsing import needs_browser
 from tests.support.widgets import widget_file
 from widgetd.browser.chromium import FLAGS, Chromium, find_chromium
-from widgetd.browser.picture import describe_difference
+from widgetd.browser.picture import find_difference
 from widgetd.browser.stage import Stage
 from widgetd.files.folder import bundled_folder
 from widgetd.testing.widgets import server_over
@@ -96,8 +96,10 @@ async def test_a_picture_is_what_a_person_sees(
 
             assert on_another_machine == drawn
             assert unhinted != drawn
-            assert await describe_difference(here.context, drawn, unhinted) == ""
-            assert "differs by more than" in await describe_difference(here.context, drawn, moved)
+            assert await find_difference(here.context, drawn, unhinted) is None
+            difference = await find_difference(here.context, drawn, moved)
+            assert difference is not None
+            assert "differs by more than" in difference.description
 
 
 def write_letters(folder: Path, hinting: str) -> Path:

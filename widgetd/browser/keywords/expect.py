@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field
 
 from widgetd.browser import axe
 from widgetd.browser.limits import LIMITS
-from widgetd.browser.picture import describe_difference
+from widgetd.browser.picture import find_difference
 from widgetd.browser.stage import Stage
 from widgetd.browser.targets import NOWHERE, Target, Text
 from widgetd.errors import CallError, WidgetError
@@ -223,15 +223,17 @@ async def expect_picture(stage: Stage, name: FileName = "", target: Target = NOW
     baselines = stage.require_baselines()
     before = baselines.read(name, ".png")
     after = await stage.picture(target)
-    difference = ""
-    if before is not None:
-        difference = await describe_difference(stage.context, before, after)
+    difference = before and await find_difference(stage.context, before, after)
     if baselines.update and (difference or before is None):
         baselines.write(name, ".png", after)
-    elif difference:
-        stage.unexpected_picture = after
+    elif before and difference:
+        stage.unexpected_pictures = {
+            "difference.png": difference.side_by_side,
+            "expected.png": before,
+            "seen.png": after,
+        }
         file = baselines.path(name, ".png").rpartition("/")[2]
-        raise UnexpectedError("the picture", expected=file, got=difference)
+        raise UnexpectedError("the picture", expected=file, got=difference.description)
 
 
 async def expect_accessible(stage: Stage) -> None:

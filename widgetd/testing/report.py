@@ -1,0 +1,70 @@
+"""One HTML page about a run: names, steps, pictures, traces and times."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from widgetd.text_search import compile_pattern
+from widgetd.web.templating import html, inline_stylesheet
+
+PAGE = "index.html"
+
+_NON_FILE_NAME = compile_pattern(r"[^\w.-]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestOutcome:
+    """The outcome of one test, or of a file that could not be collected.
+
+    Attributes:
+        name: Path of the file, with the name of the test.
+        outcome: `passed`, `failed` or `skipped`.
+        duration_s: Time that it took.
+        problem: What failed, and where.
+        steps: The steps as they were done, each with its arguments.
+        evidence: Files that show a failure.
+    """
+
+    __test__ = False
+
+    name: str
+    outcome: str
+    duration_s: float
+    problem: str = ""
+    steps: Sequence[str] = ()
+    evidence: Sequence[Path] = ()
+
+
+def write_report(folder: Path, outcomes: Sequence[TestOutcome]) -> Path:
+    """Write the page and copies of all evidence into `folder`, and return the page's path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tests = [
+        {
+            "name": one.name,
+            "outcome": one.outcome,
+            "duration_s": one.duration_s,
+            "problem": one.problem,
+            "steps": one.steps,
+            "files": list(_copy_evidence(folder, one)),
+        }
+        for one in outcomes
+    ]
+    page = folder / PAGE
+    page.write_text(
+        html("report.html", {"tests": tests, "stylesheet": inline_stylesheet()}), encoding="utf-8"
+    )
+    return page
+
+
+def _copy_evidence(folder: Path, outcome: TestOutcome) -> Iterator[str]:
+    """Copy the files of an outcome, and yield their paths in `folder`."""
+    if not outcome.evidence:
+        return
+    home = folder / _NON_FILE_NAME.sub("-", outcome.name).strip("-")
+    home.mkdir(exist_ok=True)
+    for file in outcome.evidence:
+        shutil.copyfile(file, home / file.name)
+        yield f"{home.name}/{file.name}"
