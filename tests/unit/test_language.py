@@ -8,7 +8,7 @@ LANGUAGE = measure()
 
 
 def test_docstrings_open_with_a_verb_or_a_noun() -> None:
-    assert LANGUAGE.openings_percent <= 0.3, "\n".join(LANGUAGE.openings)
+    assert LANGUAGE.openings_percent <= 0.1, "\n".join(LANGUAGE.openings)
 
 
 def test_docstrings_name_the_caller_the_client_or_the_user() -> None:

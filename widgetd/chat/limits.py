@@ -12,7 +12,7 @@ _MIB = 1024 * _KIB
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatLimits:
-    """What one user may cost.
+    """Limits of one user.
 
     Conversations are kept in SQLite, on disk or in memory. Where one user's share is used up, that
     user's oldest make room; where the total is, those of the user who has most.

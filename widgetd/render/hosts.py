@@ -15,7 +15,7 @@ from widgetd.access.principal import ClientInfo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
-    """How a host treats results.
+    """A host, and its treatment of results.
 
     Attributes:
         profile: `split` if it shows structured content to the model, which must not see the tree.

@@ -23,7 +23,7 @@ Reason = Literal["", "asked", "missing", "faulty", "lost", "edited", "refused"]
 
 
 class Drawing(Protocol):
-    """What renders a widget: a template, a view, or both."""
+    """The compiled source of a widget: a template, a view, or both."""
 
     @property
     def reads(self) -> tuple[Read, ...]:

@@ -104,7 +104,7 @@ class UpstreamTools(MCPServer):
 
     @property
     def problem(self) -> str:
-        """Why it cannot be called now, or could not in this turn; empty if it can."""
+        """The reason why it cannot be called now, or could not in this turn; empty if it can."""
         upstream = self._upstream
         if upstream.state in {"ready", "empty"}:
             return self._call_problem

@@ -208,7 +208,7 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
     Args:
         rows: The tools of all toolsets.
         toolsets: The toolsets that are on besides `core`.
-        unlisted: Tools that are not listed_uris because they can only fail here.
+        unlisted: Tools that are not listed because they can only fail here.
 
     Attributes:
         reserved: The names of all rows; a setting must never rename a widget.
