@@ -57,9 +57,11 @@ def check(
         )
     looked_at = paths or (folder_of(settle({}, os.environ).settings),)
     with TemporaryDirectory() if Path("-") in looked_at else nullcontext("") as drafts:
-        outcome = check_paths(
-            _save_standard_input(looked_at, drafts), strict=strict, against=against
-        )
+        draft = Path(drafts, "stdin.widget")
+        if drafts:
+            draft.write_bytes(sys.stdin.buffer.read())
+        files = [draft if path == Path("-") else path for path in looked_at]
+        outcome = check_paths(files, strict=strict, against=against)
     form = report.format_json if json else report.format_github if github else report.format_text
     texts = [form(outcome.findings, outcome.contents)]
     if not (json or github):
@@ -67,14 +69,6 @@ def check(
     for text in filter(None, texts):
         print(text.replace(f"{drafts}/", "") if drafts else text)
     return 1 if outcome.faults or (strict and outcome.findings) else 0
-
-
-def _save_standard_input(paths: Iterable[Path], drafts: str) -> list[Path]:
-    """Return `paths` with `-` replaced by a file in `drafts` that holds standard input."""
-    draft, asked = Path(drafts, "stdin.widget"), [*paths]
-    if Path("-") in asked:
-        draft.write_bytes(sys.stdin.buffer.read())
-    return [draft if path == Path("-") else path for path in asked]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

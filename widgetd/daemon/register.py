@@ -60,7 +60,11 @@ def register(
         scanned = asyncio.Event()
         running = asyncio.create_task(_follow(attached, settings, root, scanned, stop))
         try:
-            await _first_scan(running, scanned)
+            waiting = asyncio.create_task(scanned.wait())
+            await asyncio.wait({running, waiting}, return_when=asyncio.FIRST_COMPLETED)
+            waiting.cancel()
+            if running.done():
+                running.result()  # raises what ended it before the first scan
             yield
         finally:
             stop.set()
@@ -86,12 +90,3 @@ async def _follow(
         scanned.set()
         await stop.wait()
         tasks.cancel_scope.cancel()
-
-
-async def _first_scan(running: asyncio.Task[None], scanned: asyncio.Event) -> None:
-    """Return once the folder is scanned; raise if that fails."""
-    waiting = asyncio.create_task(scanned.wait())
-    await asyncio.wait({running, waiting}, return_when=asyncio.FIRST_COMPLETED)
-    waiting.cancel()
-    if running.done():
-        running.result()

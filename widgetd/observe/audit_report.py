@@ -30,15 +30,13 @@ def read_calls(path: Path) -> Iterator[Row]:
             for line in lines:
                 with suppress(orjson.JSONDecodeError):
                     record = orjson.loads(line)
-                    is_call = isinstance(record, dict) and record.get("event") == "call"
-                    if is_call and _is_whole(record):
+                    if (
+                        isinstance(record, dict)
+                        and record.get("event") == "call"
+                        and isinstance(record.get("ms"), int | float)
+                        and all(isinstance(record.get(name), str) for name in _TEXTS)
+                    ):
                         yield record
-
-
-def _is_whole(call: Row) -> bool:
-    return isinstance(call.get("ms"), int | float) and all(
-        isinstance(call.get(name), str) for name in _TEXTS
-    )
 
 
 def top(calls: Iterable[Row]) -> list[Row]:

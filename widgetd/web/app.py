@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -45,7 +44,12 @@ def routes(
     def route(page: WebPage[Site]) -> PageRoute:
         async def answer(request: Request) -> Response:
             try:
-                return _response(page, await page.view(site, request))
+                result = await page.view(site, request)
+                if isinstance(result, Response):
+                    return result
+                if page.template:
+                    return HTMLResponse(html(page.template, result), headers=page.headers)
+                return json_response(result, headers=page.headers)
             except RefusedError as error:
                 return error.response(page.headers)
             except Exception as error:  # noqa: BLE001 - the boundary of one request
@@ -61,14 +65,6 @@ def routes(
         return page_route
 
     return [route(page) for page in pages]
-
-
-def _response(page: WebPage[Any], result: Any) -> Response:
-    if isinstance(result, Response):
-        return result
-    if page.template:
-        return HTMLResponse(html(page.template, result), headers=page.headers)
-    return json_response(result, headers=page.headers)
 
 
 def app(
