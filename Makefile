@@ -190,6 +190,16 @@ $(READERS)/node_modules/.installed: $(READERS)/package-lock.json
 readers: $(VENV)/.dev $(READERS)/node_modules/.installed ## [check] read the guide and pictures through MCP Inspector and openai-agents (needs Node)
 	$(BIN)/python -m pytest -q $(READERS)
 
+WEB := examples/web/react
+
+$(WEB)/node_modules/.installed: $(WEB)/package-lock.json
+	cd $(WEB) && npm ci --ignore-scripts --silent
+	@touch $@
+
+.PHONY: web-examples
+web-examples: $(VENV)/.dev $(WEB)/node_modules/.installed ## [check] drive the examples of web pages in Chromium (needs Node)
+	$(BIN)/python -m pytest -q tests/field/web/test_examples_web.py
+
 chat-pictures: $(VENV)/.dev ## [view] update the README's picture of the chat (needs Chromium)
 	$(BIN)/python -m tests.field.chat.picture
 
