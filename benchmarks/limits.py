@@ -12,6 +12,7 @@ import json
 import os
 import resource
 import signal
+import sys
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -25,7 +26,7 @@ from typing import Any
 import anyio
 from hypothesis import Phase, given, seed, settings
 
-from tests.system.upstreams.hostile import MISBEHAVIORS, Misbehavior, hostile
+from tests.system.upstreams.hostile import MISBEHAVIORS, Misbehavior, Way, hostile
 from tests.system.upstreams.servers import raw, settled, toml, upstreams_of
 from tests.unit import hostile_texts
 from tests.unit.schema import test_schema_safety as of_schemas
@@ -123,25 +124,31 @@ def text_costs(kind: str) -> Iterator[Cost]:
             yield cost_in_fork(read, warm_up)
 
 
-def upstream_costs(*, compressed: bool) -> Iterator[Cost]:
+def upstream_costs(way: Way, *, compressed: bool = False) -> Iterator[Cost]:
     """Connect to each hostile upstream and call its first tool; each runs in its own process."""
-    with served_in_fork(Misbehavior()) as harmless:
+    with declared("a harmless one", way) as harmless:
         warm_up = partial(anyio.run, _call_first_tool, harmless)
-        for misbehavior in MISBEHAVIORS.values():
-            if (misbehavior.encode is not None) == compressed:
-                with served_in_fork(misbehavior) as port:
-                    yield cost_in_fork(partial(anyio.run, _call_first_tool, port), warm_up)
+        for name, misbehavior in MISBEHAVIORS.items():
+            if way in misbehavior.ways and (misbehavior.encode is not None) == compressed:
+                with declared(name, way) as table:
+                    yield cost_in_fork(partial(anyio.run, _call_first_tool, table), warm_up)
 
 
 @contextmanager
-def served_in_fork(misbehavior: Misbehavior) -> Iterator[int]:
-    """Serve a hostile upstream in another process within the block, and yield its port."""
+def declared(name: str, way: Way) -> Iterator[str]:
+    """Yield a table that declares a hostile upstream, which another process serves meanwhile."""
+    if way == "program":
+        words = ["-m", "tests.system.upstreams.hostile", name]
+        yield toml("it", command=sys.executable, args=words, connect_s=50.0, call_s=2.0)
+        return
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
-        anyio.run(_serve, misbehavior, writer)
+        anyio.run(_serve, MISBEHAVIORS.get(name, Misbehavior()), way, writer)
     try:
-        yield int(os.read(reader, 16))
+        port = int(os.read(reader, 16))
+        url = f"http://127.0.0.1:{port}/{'sse' if way == 'sse' else 'mcp'}"
+        yield toml("it", url=url, connect_s=50.0, call_s=2.0)
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
@@ -149,16 +156,15 @@ def served_in_fork(misbehavior: Misbehavior) -> Iterator[int]:
         os.close(writer)
 
 
-async def _serve(misbehavior: Misbehavior, writer: int) -> None:
-    async with raw(hostile(misbehavior)) as port:
+async def _serve(misbehavior: Misbehavior, way: Way, writer: int) -> None:
+    async with raw(hostile(misbehavior, way)) as port:
         os.write(writer, str(port).encode())
         await anyio.sleep_forever()
 
 
-async def _call_first_tool(port: int) -> None:
+async def _call_first_tool(table: str) -> None:
     with TemporaryDirectory() as folder:
-        said = toml("it", url=f"http://127.0.0.1:{port}/mcp", connect_s=50.0, call_s=50.0)
-        async with upstreams_of(Path(folder) / "u.toml", said) as all_of_them:
+        async with upstreams_of(Path(folder) / "u.toml", table) as all_of_them:
             upstream = all_of_them["it"]
             await settled(upstream)
             for name in list(upstream.tools)[:1]:
@@ -274,9 +280,11 @@ def main() -> None:
         ("texts that become numbers", text_costs("number")),
         ("attributes of spaces", text_costs("attribute")),
         ("JSX that the lexer rereads", map(cost_of_view, jsx_attacks.REREAD)),
-        ("upstreams' lists, schemas and answers", upstream_costs(compressed=False)),
+        ("upstreams' lists, schemas and answers", upstream_costs("json")),
+        ("the same in events", upstream_costs("events")),
+        ("the same from a program", upstream_costs("program")),
         ("targets of a session", text_costs("target")),
-        ("upstreams that compress", upstream_costs(compressed=True)),
+        ("upstreams that compress", upstream_costs("json", compressed=True)),
         ("messages to the scripted model", text_costs("message")),
     ):
         report(what, list(costs), INPUT_MS)

@@ -382,4 +382,4 @@ def _result(misbehavior: Misbehavior, method: str, params: dict[str, Any]) -> An
 
 
 if __name__ == "__main__":
-    speak(MISBEHAVIORS[sys.argv[1]])
+    speak(MISBEHAVIORS.get(sys.argv[1], Misbehavior()))
