@@ -21,7 +21,7 @@ import anyio
 
 from widgetd.access.principal import Caller
 from widgetd.browser.baselines import Baselines
-from widgetd.browser.chromium import FONTS, NOW, Theme, new_context
+from widgetd.browser.chromium import FONTS, NOW, Theme, driver_errors, new_context
 from widgetd.browser.limits import LIMITS, BrowserLimits
 from widgetd.browser.targets import NOWHERE, Target, locate, locators
 from widgetd.errors import CallError
@@ -456,13 +456,15 @@ class Stage:
 
     async def _fulfil(self, route: Route) -> None:
         served = self._answer_request(route.request.url.removeprefix(_ORIGIN))
-        if served is not None:
-            body, headers = served
-            await route.fulfill(body=body, headers={**_HTML, **headers})
-        elif route.request.resource_type == "image":
-            await route.fulfill(body=_GREY_PIXEL, content_type="image/png")
-        else:
-            await route.abort()
+        # A browser that died meanwhile is noticed by the step that waits for it.
+        with suppress(*driver_errors()):
+            if served is not None:
+                body, headers = served
+                await route.fulfill(body=body, headers={**_HTML, **headers})
+            elif route.request.resource_type == "image":
+                await route.fulfill(body=_GREY_PIXEL, content_type="image/png")
+            else:
+                await route.abort()
 
     def _answer_request(self, path: str) -> Served | None:
         """Return the content and headers of a page or script; None for what is elsewhere."""

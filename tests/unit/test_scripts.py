@@ -1,0 +1,102 @@
+"""Scripts that are texts of other programs use only names that exist.
+
+Type checkers do not read them, and a program that fails to start may look like one that ends
+as it should.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = ("tests", "benchmarks", "stress", "examples")
+OWN = ("widgetd", *FOLDERS)
+
+
+def scripts() -> Iterator[tuple[str, str]]:
+    """Yield each text that imports a module of this project, and where it stands."""
+    for folder in FOLDERS:
+        for file in sorted((ROOT / folder).rglob("*.py")):
+            tree = ast.parse(file.read_text(encoding="utf-8"))
+            for node in ast.walk(tree):
+                text = _text(node)
+                if any(f"from {name}" in text or f"import {name}" in text for name in OWN):
+                    yield f"{file.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}", dedent(text)
+
+
+def _text(node: ast.AST) -> str:
+    if isinstance(node, ast.JoinedStr):
+        return "".join(
+            _text(part) if isinstance(part, ast.Constant) else "0" for part in node.values
+        )
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    return ""
+
+
+def _parse(text: str) -> ast.Module | None:
+    """Return a script's tree; None for other texts, as a sentence about an import."""
+    for each in (text, text.replace("{{", "{").replace("}}", "}")):
+        try:
+            return ast.parse(each)
+        except SyntaxError:
+            continue
+    return None
+
+
+PARSED = [
+    pytest.param(tree, id=place) for place, text in scripts() if (tree := _parse(text)) is not None
+]
+
+
+@pytest.mark.parametrize("tree", PARSED)
+def test_script_uses_only_names_that_exist(tree: ast.Module) -> None:
+    names = dict(_imported(tree))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            _resolve(node, names)
+        elif isinstance(node, ast.Call) and callable(called := _resolve(node.func, names)):
+            given = {one.arg: None for one in node.keywords if one.arg}
+            inspect.signature(called).bind_partial(**given)
+
+
+def test_scripts_of_the_tests_are_found() -> None:
+    assert len(PARSED) > 15
+
+
+def _imported(tree: ast.Module) -> Iterator[tuple[str, Any]]:
+    """Yield what a script imports from this project, by the name that it has there."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for one in node.names:
+                if one.name.partition(".")[0] in OWN:
+                    module = import_module(one.name)
+                    yield (
+                        one.asname or one.name.partition(".")[0],
+                        (module if one.asname else import_module(one.name.partition(".")[0])),
+                    )
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in OWN:
+            module = import_module(node.module or "")
+            for one in node.names:
+                if not hasattr(module, one.name):
+                    import_module(f"{node.module}.{one.name}")
+                yield one.asname or one.name, getattr(module, one.name)
+
+
+def _resolve(node: ast.expr, names: dict[str, Any]) -> Any:
+    """Return what an expression of names and attributes stands for; None if it is not imported."""
+    if isinstance(node, ast.Name):
+        return names.get(node.id)
+    if isinstance(node, ast.Attribute):
+        owner = _resolve(node.value, names)
+        if inspect.ismodule(owner) or inspect.isclass(owner):
+            return getattr(owner, node.attr)
+    return None
