@@ -71,7 +71,7 @@ const THEME = EditorView.theme({
   ".cm-content": { caretColor: "var(--ink)" },
   ".cm-cursor": { borderLeftColor: "var(--ink)" },
   ".cm-gutters": { color: "var(--ink-3)", backgroundColor: "var(--panel)", border: "none" },
-  ".cm-activeLine": { backgroundColor: "color-mix(in srgb, var(--hover) 60%, transparent)" },
+  ".cm-activeLine": { backgroundColor: "color-mix(in srgb, var(--hover) 40%, transparent)" },
   "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground":
     { background: "var(--accent-soft) !important" },
   ".cm-tooltip, .cm-panels": {

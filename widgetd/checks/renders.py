@@ -17,10 +17,12 @@ from widgetd.checks.declared_paths import split_path
 from widgetd.checks.limits import LIMITS
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.limits import Limits
+from widgetd.schema.json_text import line_and_column
 from widgetd.schema.json_values import resolve_pointer
 from widgetd.schema.phrase import join_alternatives
 from widgetd.studio.compare import describe_differences, differ, differences
 from widgetd.studio.limits import LIMITS as STUDIO_LIMITS
+from widgetd.studio.places import enclosing_place, find_places
 from widgetd.template import Template
 from widgetd.widget.actions import WidgetAction
 from widgetd.widget.components import check_tree, tree
@@ -149,6 +151,15 @@ def _failure_finding(outcome: Outcome, code: str, arguments: str) -> Finding:
     )
 
 
+def _locate(widget: Widget, outcome: Outcome, at: str) -> tuple[int | None, int | None]:
+    """Return the line and column of the element around a value of a tree; None in a template."""
+    if outcome.tree is None or outcome.at == "/template":
+        return None, None
+    arguments = widget.fill(outcome.sample.arguments)
+    offset = enclosing_place(find_places(widget, arguments, outcome.tree), at)
+    return (None, None) if offset is None else line_and_column(widget.definition.view, offset)
+
+
 def source_name(at: str) -> str:
     """Return the usual name of the source at the pointer `at`."""
     return "template" if at == "/template" else "JSX"
@@ -179,9 +190,12 @@ def check_vocabulary(
                     if path:
                         absent.setdefault(path, []).append(finding)
                         continue
+                line, column = _locate(widget, one, finding.at)
                 yield Finding(
                     code=finding.code,
                     at=one.at,
+                    line=line,
+                    column=column,
                     problem=f"{finding.problem} (at {finding.at or '/'} of the tree)",
                     advice=finding.advice,
                 )

@@ -83,7 +83,7 @@ async def test_text_is_drawn_marked_completed_and_saved_by_keyboard_alone(tmp_pa
 
         await type_over(page, JSX.replace("</Card>", ""))
         await page.locator(".cm-lint-marker-error").wait_for()
-        finding = page.locator("#edit-findings li.fault")
+        finding = page.locator("#edit-findings [data-level=fault]")
         assert "W1327" in await finding.inner_text()
         await drawing.get_by_text("Hello Ann").wait_for()  # the last good one
 

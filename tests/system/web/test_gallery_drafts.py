@@ -26,6 +26,8 @@ const sample = {"who": "Ann"};
 </Card>
 """
 
+VALE = "<Card>\n  <Text vale={1} />\n</Card>"
+
 
 def client(url: str) -> httpx2.AsyncClient:
     site = url.removesuffix("/mcp")
@@ -64,7 +66,7 @@ async def test_draft_is_drawn_with_the_place_of_each_component(tmp_path: Path) -
             return dict((await asking.post("/gallery/draft/trial", json=body)).json())
 
         drawn = await attempt(tool="a", parts={"jsx": JSX}, arguments={"who": "Eve"})
-        new = await attempt(file="New.widget.jsx", parts={"jsx": "<Card><Text vale={1} /></Card>"})
+        new = await attempt(file="New.widget.jsx", parts={"jsx": VALE})
         bad = await attempt(tool="a", parts={"jsx": "<Card>\n  <Text\n</Card>"})
         exported = (await asking.get("/gallery/edit/flight_tracker")).json()["parts"]
         whole = await attempt(tool="flight_tracker", parts=exported)
@@ -77,7 +79,8 @@ async def test_draft_is_drawn_with_the_place_of_each_component(tmp_path: Path) -
         "/children/1": JSX.index("<Caption"),
         "/children/2": JSX.index("<Caption"),
     }
-    assert "W1402" in {row["code"] for row in new["findings"] if row["part"] == "jsx"}
+    unknown = next(row for row in new["findings"] if row["code"] == "W1402")
+    assert [unknown[key] for key in ("part", "line", "column")] == ["jsx", 2, 3]
     assert (bad["result"], bad["findings"][0]["line"]) == (None, 2)
     assert whole["places"]["/children/0"] == exported["jsx"].index("<Row")
 

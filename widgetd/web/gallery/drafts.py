@@ -26,9 +26,8 @@ from widgetd.guide.drafts import Draft, Drafts
 from widgetd.limits import Limits
 from widgetd.schema.json_text import find_key_offsets, line_and_column, parse_file
 from widgetd.schema.json_values import is_json
-from widgetd.studio.compare import differ
 from widgetd.studio.package import pack
-from widgetd.template.jsx.located import compile_located, take_places
+from widgetd.studio.places import find_places
 from widgetd.template.vocabulary import VOCABULARY
 from widgetd.web.gallery.editing import json_object, require_own_origin, save_files
 from widgetd.web.gallery.gallery import Gallery
@@ -40,7 +39,7 @@ from widgetd.web.page import (
     json_response,
 )
 from widgetd.web.static_files import cacheable
-from widgetd.widget.components import load_vocabulary, tree
+from widgetd.widget.components import load_vocabulary
 from widgetd.widget.definition import compute_digest
 from widgetd.widget.document import WidgetDocument, decode_package
 from widgetd.widget.naming import JSX_SUFFIX
@@ -182,7 +181,8 @@ def _try(gallery: Gallery, drafts: Drafts, sent: Sent, body: Mapping[str, Any]) 
         except CallError as error:
             return {**report, "error": error_json(error)}
         report["result"] = result_of(render, "split")
-        report["places"] = _places(widget, shown)
+        drawn = shown.render or widget.call(shown.arguments)
+        report["places"] = find_places(widget, drawn.arguments, drawn.tree)
     if is_json(shown.arguments, Limits().json_depth):
         report["arguments"] = shown.arguments
     return report
@@ -201,24 +201,16 @@ def _place(row: Mapping[str, Any], sent: Sent) -> dict[str, Any]:
     else:
         part = "schema" if at.startswith("/jsonSchema") else "template"
     part = part if part in sent.parts else next(iter(sent.parts))
-    placed = {**row, "part": part}
+    placed, text = {**row, "part": part}, sent.parts[part]
     if part == "schema":
-        text = sent.parts["schema"]
-        offset = find_key_offsets(text).get(at.removeprefix("/jsonSchema"))
-        placed["line"], placed["column"] = line_and_column(text, offset or 0)
+        offset = find_key_offsets(text).get(at.removeprefix("/jsonSchema"), 0)
+        placed["line"], placed["column"] = line_and_column(text, offset)
+    elif part == "jsx" and at.startswith("/jsonSchema/"):
+        start, key = max(text.find("const schema"), 0), at.rpartition("/")[2]
+        found = (text.find(written, start) for written in (f'"{key}":', f"{key}:"))
+        offset = next((one for one in found if one >= 0), start)
+        placed["line"], placed["column"] = line_and_column(text, offset)
     return placed
-
-
-def _places(widget: Widget, shown: ShownState) -> dict[str, int]:
-    """Return offsets in the JSX by the pointers of components; none if it draws something else."""
-    if not widget.definition.view:
-        return {}
-    with suppress(CallError, WidgetError):
-        drawn = shown.render or widget.call(shown.arguments)
-        located = compile_located(widget.definition.view, limits=widget.limits)
-        places, found = take_places(tree(located.render(drawn.arguments)))
-        return {} if differ(found, drawn.tree) else places
-    return {}
 
 
 async def save_draft(gallery: Gallery, request: Request) -> Response:

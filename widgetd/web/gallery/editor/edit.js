@@ -198,7 +198,7 @@ class Editing {
     };
     return make(
       "li",
-      { className: level },
+      { "data-level": level },
       make("button", { type: "button", onclick: go }, place),
       make("span", { className: "code", textContent: code }),
       ` ${problem}; ${advice}.`,

@@ -36,7 +36,7 @@ export class Form {
     if (!component) return;
     const known = new Set(component.properties.map(({ name }) => name));
     const written = new Map(element.attributes.map((one) => [one.name, one]));
-    const others = element.attributes.filter(({ name }) => !known.has(name)).map(({ name }) => ({ name, expected: "a value" }));
+    const others = element.attributes.filter(({ name }) => !known.has(name)).map(({ name }) => ({ name, expected: "any value" }));
     const set = component.properties.filter(({ name, required }) => written.has(name) || required);
     const unset = component.properties.filter((one) => !set.includes(one));
     this.#place.replaceChildren(
@@ -63,8 +63,12 @@ export class Form {
     const control = this.#control(property, source, change);
     control.id = id;
     control.dataset.property = name;
-    const detail = [expected, "default" in property ? `default ${JSON.stringify(property.default)}` : "", required ? "required" : ""];
-    const help = [text, detail.filter(Boolean).join(", ")].filter(Boolean).join(" ");
+    const detail = [
+      `Takes ${expected.replace(/ \(ask for.*\)/, "")}`,
+      "default" in property ? `by default ${JSON.stringify(property.default)}` : "",
+      required ? "required" : "",
+    ];
+    const help = [text, `${detail.filter(Boolean).join("; ")}.`].filter(Boolean).join(" ");
     control.setAttribute("aria-describedby", `${id}-help`);
     const line = make("div", { className: "line" }, make("label", { className: "name", htmlFor: id, textContent: name }));
     return make("div", { className: "control" }, line, control, make("p", { className: "help", id: `${id}-help`, textContent: help }));
