@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import anyio
+import httpx2
 from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import Subscription, ToolsListChanged
 from mcp.server.lowlevel.server import Server
 from mcp_types import CallToolResult, ToolListChangedNotification
@@ -62,10 +64,15 @@ class Connection:
 
 @asynccontextmanager
 async def connected(
-    target: str | StdioServerParameters | Server[Any], era: Era
+    target: str | StdioServerParameters | Server[Any], era: Era, token: str = ""
 ) -> AsyncIterator[Connection]:
     """Connect a listening client to a URL, a command over stdio, or a server in memory."""
     async with AsyncExitStack() as stack:
+        over: Any = target
+        if token:
+            headers = {"authorization": f"Bearer {token}"}
+            http = await stack.enter_async_context(httpx2.AsyncClient(headers=headers))
+            over = streamable_http_client(str(target), http_client=http)
         held: list[Connection] = []
 
         async def heard(message: object) -> None:
@@ -73,7 +80,7 @@ async def connected(
                 held[0].tell()
 
         mode: Any = "legacy" if era == "legacy" else "auto"
-        client = Client(target, mode=mode, message_handler=heard)
+        client = Client(over, mode=mode, message_handler=heard)
         connection = Connection(client)
         held.append(connection)
         await stack.enter_async_context(client)

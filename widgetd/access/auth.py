@@ -29,7 +29,7 @@ from fastmcp.server.auth.providers.jwt import JWTVerifier
 from mcp.server.auth.routes import build_resource_metadata_url
 from pydantic import AnyHttpUrl, ConfigDict
 
-from widgetd.access.claims import principal_name
+from widgetd.access.claims import principal_name, selected_labels
 from widgetd.access.principal import CALL, ELEVATED, READ, SCOPES, Principal
 from widgetd.catalog.snapshot import Selection
 from widgetd.errors import ConfigError
@@ -228,12 +228,17 @@ class Access(TokenVerifier):
             proven = None if self._jwt is None else await self._jwt.verify_token(token)
         except OverflowError:  # an infinite `exp`, which fastmcp 4 converts to an integer
             return None
-        name = None if proven is None else principal_name(proven.claims, time.time())
-        if proven is None or name is None:
+        if proven is None:
+            return None
+        name = principal_name(proven.claims, time.time())
+        include = selected_labels(proven.claims, "widgets_include")
+        exclude = selected_labels(proven.claims, "widgets_exclude")
+        if name is None or include is None or exclude is None:
             return None
         principal = Principal(
             name=name,
             scopes=frozenset(proven.scopes) & SCOPES,
+            selection=Selection(include=include, exclude=exclude),
             proof=digest(proven.token),
             until=proven.expires_at,
         )

@@ -40,6 +40,22 @@ def principal_name(claims: Mapping[str, Any], now_s: float) -> str | None:
     return f"{claims['iss']}#{subject}" if isinstance(subject, str) and subject else None
 
 
+def selected_labels(claims: Mapping[str, Any], claim: str) -> frozenset[str] | None:
+    """Return the tags and names of widgets in a claim: a list of texts, or a text with spaces.
+
+    Returns:
+        Nothing if the claim is absent; None if it is of a wrong type or selects nothing, which must
+        not be read as a selection of everything.
+    """
+    if claim not in claims:
+        return frozenset()
+    value = claims[claim]
+    labels = value.split() if isinstance(value, str) else value
+    if not isinstance(labels, list) or not labels:
+        return None
+    return frozenset(labels) if all(isinstance(one, str) and one for one in labels) else None
+
+
 def _is_time(value: Any) -> bool:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return is_number and -MAX_TIME_S < value < MAX_TIME_S  # false for NaN

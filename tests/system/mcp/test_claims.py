@@ -88,3 +88,26 @@ async def test_principal_is_the_subject_else_the_client(
     with anyio.fail_after(PATIENCE_S):
         async with authorizing() as server:
             assert await name_of(access_to(server), server, **claims) == name
+
+
+SELECTIONS = ("widgets_include", "widgets_exclude")
+
+
+@pytest.mark.parametrize("claim", SELECTIONS)
+@pytest.mark.parametrize("value", [None, True, 1, "", " ", [], {}, [""], [1], ["a", None]])
+async def test_selection_of_a_wrong_type_or_of_nothing_is_refused(claim: str, value: Any) -> None:
+    with anyio.fail_after(PATIENCE_S):
+        async with authorizing() as server:
+            assert await name_of(access_to(server), server, **{claim: value}) is None
+
+
+@pytest.mark.parametrize("value", [["travel", "chart"], "travel chart"])
+async def test_claims_select_widgets_as_the_token_file_does(value: Any) -> None:
+    with anyio.fail_after(PATIENCE_S):
+        async with authorizing() as server:
+            claims = claims_with(server.url, widgets_include=value, widgets_exclude=["draft"])
+            bearer = await access_to(server).verify_token(server.sign(claims))
+
+    assert bearer is not None
+    assert bearer.principal.selection.include == {"travel", "chart"}
+    assert bearer.principal.selection.exclude == {"draft"}
