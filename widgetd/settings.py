@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Final, Literal, get_args
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -428,6 +428,15 @@ def require_files_outside(settings: Settings, folder: Path) -> None:
                 raise ConfigError("W0015", problem, "move it out of the folder", exit_code=3)
 
 
+OWN_FOLDER: Final = Path("widgets")
+"""The folder that is served, in the current one, where none is named."""
+
+
+def shows_examples(settings: Settings) -> bool:
+    """Return whether the bundled widgets are served, for no folder is named and none is here."""
+    return settings.dir is None and not OWN_FOLDER.is_dir()
+
+
 def folder_of(settings: Settings) -> Path:
     """Return the folder of widgets: the one named, else ./widgets, else the bundled ones.
 
@@ -435,8 +444,7 @@ def folder_of(settings: Settings) -> Path:
         ConfigError: The named folder does not exist (W0003), or is not a folder (W0004).
     """
     if settings.dir is None:
-        here = Path("widgets")
-        return here if here.is_dir() else bundled_folder()
+        return OWN_FOLDER if OWN_FOLDER.is_dir() else bundled_folder()
     if not settings.dir.exists():
         raise ConfigError(
             "W0003", f"there is no folder {settings.dir}", "make it, or name another", exit_code=3

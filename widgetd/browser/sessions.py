@@ -72,6 +72,7 @@ class Session:
         turn: Held by the call that does steps; others wait in the order in which they came.
         stale: A new version of the widget has yet to be reported.
         trace_withheld: Why a recorded trace cannot be read.
+        steps: Steps that were done, with the arguments that their keywords took.
     """
 
     owner: str
@@ -83,6 +84,7 @@ class Session:
     turn: anyio.Lock = field(default_factory=anyio.Lock)
     stale: bool = False
     trace_withheld: str = ""
+    steps: list[tuple[Keyword, Mapping[str, Any]]] = field(default_factory=list)
 
     @property
     def uri(self) -> str:
@@ -151,6 +153,7 @@ class BrowserSessions:
             self._starting = +self._starting
         now = self.clock()
         session = Session(owner=owner, stage=stage, started_s=now, used_s=now, follow=follow)
+        session.steps.append(first)
         stage.on_event = partial(self._note_event, session.uri, caller.principal.audience)
         self._open[session.id] = session
         self._spare_used.set()
@@ -264,6 +267,8 @@ class BrowserSessions:
                     with anyio.CancelScope(shield=True):
                         step = await self._do_step(session.stage, keyword, arguments, timeout_s)
                     results.append(step)
+                    if step.error is None:
+                        session.steps.append((keyword, arguments))
                     session.used_s = self.clock()
                     if step.error is not None:
                         break

@@ -163,17 +163,35 @@ async def _do(
 
 
 async def end_session(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """Return `{"events", "trace"?, "traceWithheld"?}`: what happened, and where its trace is.
+    """Return `{"events", "test"?, "trace"?, "traceWithheld"?}`: what happened, and its trace.
 
     Raises:
         CallError: There is no such session (W4001).
     """
     session = _session(context, arguments["session_id"])
+    # What was typed into a secret field belongs into no file.
+    test = {"test": _as_test(session)} if arguments["as_test"] and not session.stage.secret else {}
     traced = await _sessions(context).end(session)
     trace = {"trace": f"{session.uri}/trace.zip"} if traced else {}
     if session.trace_withheld:
         trace = {"traceWithheld": session.trace_withheld}
-    return structured_result({"events": session.stage.events, **trace})
+    return structured_result({"events": session.stage.events, **test, **trace})
+
+
+def _as_test(session: Session) -> str:
+    """Return the steps of a session as a test file, in YAML whose values are JSON."""
+    lines = [f"widget: {session.stage.subject}", "tests:", "  - name: as in the session"]
+    lines.append("    steps:")
+    for keyword, arguments in session.steps:
+        given = {
+            name: value
+            for name, value in arguments.items()
+            if value != keyword.schema["properties"].get(name, {}).get("default")
+            and (name, value) != ("widget", session.stage.subject)
+        }
+        written = f": {to_json(given).decode()}" if given else ""
+        lines.append(f"      - {keyword.name}{written}")
+    return "\n".join(lines) + "\n"
 
 
 async def list_sessions(context: ToolContext, _arguments: Mapping[str, Any]) -> Result:
@@ -361,8 +379,18 @@ TOOLS = (
     ),
     _tool(
         name="end_session",
-        description="End a session and read its events.",
-        input_schema=closed_object({"session_id": _ID}, required=("session_id",)),
+        description="End a session and read its events, and its steps as a test if you like.",
+        input_schema=closed_object(
+            {
+                "session_id": _ID,
+                "as_test": {
+                    "type": "boolean",
+                    "default": False,
+                    "description": "Return its steps as a test file, for tests of save_widget.",
+                },
+            },
+            required=("session_id",),
+        ),
         handler=end_session,
         read_only=False,
     ),

@@ -33,6 +33,7 @@ from widgetd.files.write import write_atomically
 from widgetd.limits import Limits
 from widgetd.text_search import compile_pattern, escape
 from widgetd.widget.definition import compute_digest
+from widgetd.widget.naming import tests_name
 from widgetd.widget.sidecar import SUFFIX, read_sidecar
 from widgetd.widget.widget import Widget
 
@@ -113,7 +114,12 @@ class UploadObserver(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Uploads:
-    """The uploads into a widgets folder, one after the other."""
+    """The uploads into a widgets folder, one after the other.
+
+    Attributes:
+        is_begun: Whether the folder is the one being served; else the first upload makes it, and
+            the daemon begins anew with it.
+    """
 
     folder: Path
     load: Load
@@ -121,6 +127,7 @@ class Uploads:
     hints: Hints
     rate_limit: RateLimit
     observers: Collection[UploadObserver] = ()
+    is_begun: bool = True
     _lock: anyio.Lock = field(default_factory=anyio.Lock, init=False)
 
     def read_files(self, name: str) -> tuple[Source | None, Source | None]:
@@ -152,6 +159,7 @@ class Uploads:
         *,
         replace: bool = False,
         replaces: str | None = None,
+        tests: bytes = b"",
     ) -> str:
         """Write the files of one widget into the folder and return its tool.
 
@@ -161,6 +169,7 @@ class Uploads:
             replace: Whether files of those names may be replaced.
             replaces: Digest of the content that is replaced; empty if there must be none. None
                 leaves the decision to `replace`.
+            tests: Content of a test file, which is written beside the widget.
 
         Raises:
             CallError: The uploader exceeds its rate.
@@ -174,7 +183,8 @@ class Uploads:
             async with self._lock:
                 # A disconnected uploader must not leave a sidecar without its widget.
                 with anyio.CancelScope(shield=True):
-                    tool = await self._put(uploader, name, files, replace, replaces)
+                    beside = {tests_name(name): tests} if tests else {}
+                    tool = await self._put(uploader, name, files, replace, replaces, beside=beside)
         except (CallError, RefusedUploadError) as error:
             code = error.code if isinstance(error, CallError) else error.finding.code
             raise
@@ -197,11 +207,17 @@ class Uploads:
         files: Mapping[str, bytes],
         replace: bool,
         replaces: str | None,
+        *,
+        beside: Mapping[str, bytes],
     ) -> str:
-        served = self.registry.current
+        served = self.registry.current if self.is_begun else Snapshot.empty()
         view = None if uploader.sees_everything else uploader.view(served)
         place = partial(
-            self._place, served, view, uploader, name, files, replace=replace, replaces=replaces
+            self._place,
+            *(served, view, uploader, name, files),
+            replace=replace,
+            replaces=replaces,
+            beside=beside,
         )
         try:
             tool, key = await anyio.to_thread.run_sync(place)
@@ -209,6 +225,8 @@ class Uploads:
             problem = f"it cannot be written ({error.strerror})"
             advice = "let the user who runs widgetd write it"
             raise _refusal("forbidden", name, problem, advice) from None
+        if not self.is_begun:
+            return tool
         # The next upload is validated against what is served, so this one must be part of it.
         self.hints.add(files, finished=files)
         with anyio.move_on_after(LIMITS.upload_wait_s):
@@ -226,13 +244,16 @@ class Uploads:
         *,
         replace: bool,
         replaces: str | None,
+        beside: Mapping[str, bytes],
     ) -> tuple[str, str]:
-        """Write `files` and return their tool and the key of their entry."""
-        for one, content in files.items():
+        """Write `files` and those beside them, and return their tool and the key of their entry."""
+        for one, content in (*files.items(), *beside.items()):
             if len(content) > _FILE_BYTES:
                 problem = f"it is longer than {_FILE_BYTES:,} bytes"
                 advice = "leave out what it does not need"
                 raise _refusal("long", one, problem, advice, code="W1002")
+        if not self.is_begun:
+            self.folder.mkdir(exist_ok=True)
         with open_folder(self.folder) as folder:
             tool = None if view is None else _tool_to_keep(folder, served, view, name)
             source = _source(folder, name, files)
@@ -249,7 +270,7 @@ class Uploads:
             _require_room(served, made)
             if replaces is not None:
                 _require_replaced(folder, name, replaces)
-            _write(folder, files, replace=bool(replaces) or replace)
+            _write(folder, {**files, **beside}, replace=bool(replaces) or replace)
         return made.tool, key_of(source, sidecar)
 
     def _load(self, source: Source, sidecar: Source | None) -> Widget:

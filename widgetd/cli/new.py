@@ -11,7 +11,9 @@ from cyclopts import Parameter
 
 from widgetd.cli.options import print_json
 from widgetd.errors import ConfigError
+from widgetd.settings import OWN_FOLDER
 from widgetd.text_search import did_you_mean
+from widgetd.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX
 
 SCHEMAS = ".schemas"
 """Folder, hidden from the scan, with the JSON Schemas of the files beside it, for editors."""
@@ -93,7 +95,7 @@ def new(
 
     Args:
         name: The name that people see, as "Parcel Tracker".
-        dir: The folder. Default: ./widgets if it exists, else the current folder.
+        dir: The folder. Default: ./widgets, which is made unless the current folder has widgets.
         from_: A bundled widget to copy, by its tool's name.
         template: Write NAME.widget instead, with a Jinja template, as Studio exports it.
         jsx: Write JSX, as Studio's editor holds it. This is the default.
@@ -103,14 +105,14 @@ def new(
     from widgetd.cli.schemas import document_schema, sidecar_schema
     from widgetd.daemon.toolsets import NAMES
     from widgetd.settings import Settings
-    from widgetd.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX, make_tool_name
+    from widgetd.widget.naming import make_tool_name
     from widgetd.widget.sidecar import SUFFIX
 
     if not is_widget_name(f"{name}{WIDGET_SUFFIX}"):
         problem = f"'{name}' is not a name for a widget"
         raise ConfigError("W0002", problem, "take letters, digits and spaces, as 'Parcel Tracker'")
-    folder = dir or (Path("widgets") if Path("widgets").is_dir() else Path())
-    if not folder.is_dir():
+    folder = dir or _own_folder()
+    if dir is not None and not dir.is_dir():
         raise ConfigError("W0003", f"there is no folder {folder}", "make it first", exit_code=3)
     if template and jsx:
         raise ConfigError("W0002", "--template and --jsx exclude each other", "take one of them")
@@ -128,12 +130,12 @@ def new(
         if each.exists():
             raise ConfigError("W0002", f"{each} is there already", "take another name")
     tool = make_tool_name(name, path.name)
-    owner = load_snapshot(folder).widgets.get(tool)
+    owner = load_snapshot(folder).widgets.get(tool) if folder.is_dir() else None
     whose = f"belongs to '{owner.definition.path}'" if owner else "is one of widgetd's own"
     if owner or tool in NAMES:
         raise ConfigError("W0002", f"the tool name '{tool}' {whose}", "take another name")
     schemas = folder / SCHEMAS
-    schemas.mkdir(exist_ok=True)
+    schemas.mkdir(exist_ok=True, parents=True)
     for kind, of in (("widget", document_schema), ("sidecar", sidecar_schema)):
         (schemas / f"{kind}.json").write_text(_pretty(of()), encoding="utf-8")
     # The widget last: a sidecar alone is not served.
@@ -142,8 +144,15 @@ def new(
             target.write(text)
         print(each)
     port = Settings.model_fields["port"].default
-    print(f"Its page, while `widgetd dev {folder}` runs: http://127.0.0.1:{port}/w/{tool}")
+    command = "widgetd dev" if folder == OWN_FOLDER else f"widgetd dev {folder}"
+    print(f"Its page, while `{command}` runs: http://127.0.0.1:{port}/w/{tool}")
     return 0
+
+
+def _own_folder() -> Path:
+    """Return ./widgets, or the current folder if it has widgets and no such folder."""
+    has_widgets = any(path.name.endswith((WIDGET_SUFFIX, JSX_SUFFIX)) for path in Path().iterdir())
+    return Path() if has_widgets and not OWN_FOLDER.is_dir() else OWN_FOLDER
 
 
 def _pretty(value: object) -> str:

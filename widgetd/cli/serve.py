@@ -8,16 +8,27 @@ import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from widgetd.browser.chromium import demand_browser
 from widgetd.cli.generate import snippet
+from widgetd.cli.limits import LIMITS
 from widgetd.cli.options import Flags, complain, count_of, print_json, scan_widgets, settle_flags
 from widgetd.daemon.startup import defer_model_builds, gc_paused, hide_package
 from widgetd.errors import ConfigError
 from widgetd.files.folder import bundled_folder
 from widgetd.redaction import hide_credentials
-from widgetd.settings import Settings, folder_of, require_files_outside, settle
+from widgetd.settings import (
+    OWN_FOLDER,
+    Settings,
+    folder_of,
+    require_files_outside,
+    settle,
+    shows_examples,
+)
+
+if TYPE_CHECKING:
+    from anyio import Event
 
 DEV_TOOLSETS = ("author", "operate", "pictures")
 """Toolsets for one person on this machine."""
@@ -45,7 +56,7 @@ def dev(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type: ign
         dir: The folder of widgets. Default: ./widgets, else the bundled ones.
         flags: One for each setting.
     """
-    return _run(settle_dev(dir, flags), readable=True)
+    return _run_dev(settle_dev(dir, flags), readable=True)
 
 
 def chat(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type: ignore[valid-type]  # noqa: B008 - a frozen default
@@ -55,18 +66,20 @@ def chat(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type: ig
         dir: The folder of widgets. Default: ./widgets, else the bundled ones.
         flags: One for each setting.
     """
-    return _run(settle_dev(dir, flags, chat=True), readable=True)
+    return _run_dev(settle_dev(dir, flags, chat=True), readable=True)
 
 
 def settle_dev(dir: Path | None, flags: Flags, **fixed: bool) -> Settings:  # type: ignore[valid-type]
     """Settle the settings of `dev`: the gallery, and defaults of its own.
 
-    Files may be dropped if only this machine reaches the gallery, except into the bundled folder.
+    Files may be dropped if only this machine reaches the gallery, except into the bundled folder:
+    beside the examples, they go into a folder of one's own.
     """
     fixed["gallery"] = True
     settled = settle_flags(dir, flags, fixed=fixed)
-    own_folder = (
-        settled.settings.host in LOOPBACK and folder_of(settled.settings) != bundled_folder()
+    is_writable = folder_of(settled.settings) != bundled_folder()
+    own_folder = settled.settings.host in LOOPBACK and (
+        is_writable or shows_examples(settled.settings)
     )
     toolsets: tuple[str, ...] = DEV_TOOLSETS
     try:
@@ -84,7 +97,18 @@ def settle_dev(dir: Path | None, flags: Flags, **fixed: bool) -> Settings:  # ty
     return settle_flags(dir, flags, fixed={**fixed, **own}).settings
 
 
-def _run(settings: Settings, *, readable: bool | None = None) -> int:
+def _run_dev(settings: Settings, *, readable: bool) -> int:
+    """Serve, and begin anew with ./widgets once it is there where the examples were shown."""
+    awaited = OWN_FOLDER if shows_examples(settings) else None
+    code = _run(settings, readable=readable, awaited=awaited)
+    if awaited is not None and awaited.is_dir() and settings.transport != "stdio":
+        print(f"widgetd: {awaited} is there now", file=sys.stderr, flush=True)
+        # A new process image: sockets, threads and caches of the old one are gone.
+        os.execv(sys.executable, sys.orig_argv)  # noqa: S606 - the same command, without a shell
+    return code
+
+
+def _run(settings: Settings, *, readable: bool | None = None, awaited: Path | None = None) -> int:
     folder = folder_of(settings)
     # Without rich, structlog formats tracebacks itself.
     with gc_paused(), hide_package("rich"):
@@ -113,8 +137,26 @@ def _run(settings: Settings, *, readable: bool | None = None) -> int:
             watched=True,
             log=log,
         )
-        anyio.run(serving, backend="asyncio")
+
+        async def serve_until_there(awaited: Path) -> None:
+            stop = anyio.Event()
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_await_folder, awaited, stop)
+                await serving(stop=stop)
+                tasks.cancel_scope.cancel()
+
+        run = serving if awaited is None else partial(serve_until_there, awaited)
+        anyio.run(run, backend="asyncio")
     return 0
+
+
+async def _await_folder(folder: Path, stop: Event) -> None:
+    """Set `stop` once `folder` is there."""
+    import anyio
+
+    while not await anyio.Path(folder).is_dir():  # noqa: ASYNC110 - no event tells of a folder
+        await anyio.sleep(LIMITS.own_folder_s)
+    stop.set()
 
 
 def _print_welcome(folder: Path, settings: Settings, url: str, widgets: int) -> None:
@@ -122,7 +164,15 @@ def _print_welcome(folder: Path, settings: Settings, url: str, widgets: int) -> 
     if not url:
         return
     url = f"{settings.public_url}/mcp" if settings.public_url else url
-    print(f"widgetd serves {count_of(widgets, 'widget')} from {folder} on {url}")
+    if shows_examples(settings):
+        print(
+            f"widgetd shows {count_of(widgets, 'bundled example')}, which are read-only, on {url}"
+        )
+        print(
+            "Your own:          widgetd new NAME, which begins ./widgets; it is served from then on"
+        )
+    else:
+        print(f"widgetd serves {count_of(widgets, 'widget')} from {folder} on {url}")
     if settings.gallery:
         print(f"Look at them:      {url.removesuffix('/mcp')}/")
     if settings.chat:
@@ -203,8 +253,6 @@ def health(url: str = "http://127.0.0.1:8787/readyz") -> int:
     """
     from http.client import HTTPException
     from urllib.request import urlopen
-
-    from widgetd.cli.limits import LIMITS
 
     try:
         with urlopen(url, timeout=LIMITS.health_s) as answer:  # noqa: S310 - the operator names the address

@@ -30,7 +30,7 @@ from widgetd.daemon.systemd import Supervisor, supervisor
 from widgetd.daemon.telemetry import is_wanted
 from widgetd.daemon.toolsets import NAMES, READABLE, ROWS
 from widgetd.errors import ConfigError
-from widgetd.files.folder import open_folder
+from widgetd.files.folder import bundled_folder, open_folder
 from widgetd.files.hints import Hints
 from widgetd.files.source import read
 from widgetd.limits import Limits
@@ -49,7 +49,7 @@ from widgetd.observe.status import Health
 from widgetd.render.inline_images import InlineImages
 from widgetd.render.result import Policy
 from widgetd.render.view import view_html
-from widgetd.settings import Settings, describe_settings
+from widgetd.settings import OWN_FOLDER, Settings, describe_settings, shows_examples
 from widgetd.store.contract import Bounds, Store
 from widgetd.store.delivery.forward import Forwarder
 from widgetd.store.delivery.webhook import parse_webhook
@@ -250,8 +250,10 @@ def build_intake(runtime: Runtime) -> Uploads | None:
     async def check_rate(uploader: str) -> None:
         (await limits.take(uploader)).check()
 
+    is_begun = runtime.folder != bundled_folder() or not shows_examples(runtime.settings)
     return Uploads(
-        folder=runtime.folder,
+        folder=runtime.folder if is_begun else OWN_FOLDER.absolute(),
+        is_begun=is_begun,
         load=runtime.loading.loader.load_untrusted,
         registry=runtime.registry,
         hints=runtime.hints,

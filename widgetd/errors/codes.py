@@ -78,6 +78,7 @@ WIDGETS = (
     Code("W1117", "warning", "the description is too long"),
     Code("W1118", "fault", "a check of an action reads something else than its payload"),
     Code("W1119", "fault", "a derived argument reads or names what the schema does not declare"),
+    Code("W1122", "fault", "the tests that were sent with a widget do not pass"),
     Code("W1120", "warning", "a sidecar has no widget beside it"),
     Code("W1121", "warning", "a file's name keeps its widget from being served"),
     # W12xx: the argument schema

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import unified_diff
 from functools import partial
+from subprocess import STDOUT
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import anyio
 import orjson
 from anyio import CapacityLimiter, to_thread
 
@@ -43,7 +47,7 @@ from widgetd.render.result import Result, not_found, structured_result, text_blo
 from widgetd.schema.json_values import to_json
 from widgetd.text_search import did_you_mean
 from widgetd.widget.actions import find_widget_actions
-from widgetd.widget.naming import JSX_SUFFIX, TESTS_SUFFIX, WIDGET_SUFFIX
+from widgetd.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX, tests_name
 from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.widget import Widget
 
@@ -203,15 +207,9 @@ def _dependencies(widget: Widget, services: AuthorServices, _caller: Caller) -> 
         "imageOrigins": sorted(widget.definition.image_origins),
         "actions": [action.type for action in find_widget_actions(widget)],
         **({} if feed is None else {"upstream": f"{feed.upstream}/{feed.tool}"}),
-        "tests": [beside] if services.text_of(beside := _test_file(widget)) else [],
+        "tests": [beside] if services.text_of(beside := tests_name(widget.definition.path)) else [],
         **problems,
     }
-
-
-def _test_file(widget: Widget) -> str:
-    """Return the path of the widget's test file."""
-    path = widget.definition.path
-    return path.removesuffix(JSX_SUFFIX).removesuffix(WIDGET_SUFFIX) + TESTS_SUFFIX
 
 
 def _feed(widget: Widget, _services: AuthorServices, _caller: Caller) -> dict[str, Any] | None:
@@ -247,7 +245,7 @@ _READERS: Mapping[str, Callable[[Widget, AuthorServices, Caller], Any]] = {
     "dependencies": _dependencies,
     "history": _history,
     "feed": _feed,
-    "tests": lambda widget, services, _: services.text_of(_test_file(widget)),
+    "tests": lambda widget, services, _: services.text_of(tests_name(widget.definition.path)),
 }
 
 
@@ -350,12 +348,33 @@ def _lines(text: str) -> list[str]:
     return text.replace("\\n", "\n").splitlines()
 
 
+async def run_tests(files: Mapping[str, bytes]) -> None:
+    """Run the tests among `files` in a process of its own, in which they are all there is.
+
+    Raises:
+        CallError: They cannot be read, fail, or take too long (W1122).
+    """
+    with TemporaryDirectory() as folder:
+        for name, content in files.items():
+            await anyio.Path(folder, name).write_bytes(content)
+        command = [sys.executable, "-m", "widgetd", "test", folder, "--", "-p", "no:cacheprovider"]
+        outcome = None
+        with anyio.move_on_after(LIMITS.tests_s):
+            outcome = await anyio.run_process(command, cwd=folder, check=False, stderr=STDOUT)
+    if outcome is not None and not outcome.returncode:
+        return
+    shown = "they take too long" if outcome is None else outcome.stdout.decode(errors="replace")
+    told = shown.replace(f"{folder}/", "").strip()[-LIMITS.test_report_chars :]
+    raise CallError("W1122", f"its tests do not pass, so nothing was saved: {told}", path="tests")
+
+
 async def save_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
     """Save a widget and return `{"file", "tool", "digest", "page"?}`.
 
     Raises:
         CallError: Saving is not allowed (W3004), the file has changed (W3005), the user declined
-            (W3006), or the widget is refused: the error has the code and the sentence of the fault.
+            (W3006), its tests fail (W1122), or the widget is refused: the error has the code and
+            the sentence of the fault.
     """
     services, caller = context.use(AuthorServices), context.caller
     if services.uploads is None:
@@ -372,8 +391,13 @@ async def save_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Res
     files = {file: encode_file(_read_file(arguments))}
     if arguments["sidecar"].strip():
         files[file + SUFFIX] = arguments["sidecar"].encode()
+    tests = arguments["tests"].encode()
+    if tests and is_widget_name(file):
+        await run_tests({**files, tests_name(file): tests})
     try:
-        tool = await services.uploads.save(uploader, files, replaces=arguments["replaces"])
+        tool = await services.uploads.save(
+            uploader, files, replaces=arguments["replaces"], tests=tests
+        )
     except RefusedUploadError as error:
         finding = error.finding
         raise CallError(finding.code, f"{finding.problem}; {finding.advice}") from None

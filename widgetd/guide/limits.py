@@ -23,6 +23,8 @@ class GuideLimits:
         snippet_chars: Length of a search result's text.
         diff_lines: Lines of a difference on the card that asks before a save.
         diff_line_chars: Length of one of them.
+        tests_s: Time for the tests that are saved with a widget.
+        test_report_chars: End of their report that is returned if they fail.
     """
 
     names: int = 8
@@ -38,6 +40,8 @@ class GuideLimits:
     snippet_chars: int = 400
     diff_lines: int = 40
     diff_line_chars: int = 160
+    tests_s: float = 120.0
+    test_report_chars: int = 1_500
 
 
 LIMITS = GuideLimits()

@@ -150,6 +150,11 @@ TOOLS = (
             "widget": {"type": "object", "description": "As try_widget took it."},
             "jsx": _JSX,
             "sidecar": _SIDECAR,
+            "tests": {
+                "type": "string",
+                "default": "",
+                "description": "A test file, which must pass; end_session writes one.",
+            },
             "replaces": {
                 "type": "string",
                 "default": "",

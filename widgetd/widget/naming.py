@@ -86,3 +86,8 @@ def sort_by_preference(paths: Iterable[str]) -> list[str]:
     A copy numbered by a browser, as in `name (1).widget`, never wins against its original.
     """
     return sorted(paths, key=lambda p: (_BROWSER_SUFFIX.search(stem(p)) is not None, len(p), p))
+
+
+def tests_name(path: str) -> str:
+    """Return the path of the test file beside the widget's file at `path`."""
+    return path.removesuffix(JSX_SUFFIX).removesuffix(WIDGET_SUFFIX) + TESTS_SUFFIX

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+from base64 import b64encode
 from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -36,6 +40,41 @@ def test_without_a_browser_dev_goes_without_pictures_and_says_so(
 
     assert settle_dev(tmp_path, Flags()).toolset == ("author", "operate")
     assert capsys.readouterr().err.startswith("widgetd: pictures need ")
+
+
+@pytest.mark.parametrize("begin", ["new", "drop"])
+def test_dev_shows_examples_until_a_folder_is_begun_and_then_serves_it(
+    begin: str, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-u", "-m", "widgetd", "dev", "--port", "0"]
+    environment = {**os.environ, "PYTHONPATH": str(Path.cwd())}
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+    with subprocess.Popen(command, cwd=tmp_path, env=environment, **pipes) as daemon:
+        try:
+            lines = daemon.stdout or ()
+            first = next(line for line in lines if "serves" in line or "shows" in line)
+            assert first.startswith("widgetd shows 27 bundled examples, which are read-only, on ")
+            if begin == "new":
+                subprocess.run(
+                    [sys.executable, "-m", "widgetd", "new", "Parcel"],
+                    cwd=tmp_path,
+                    env=environment,
+                    check=True,
+                    timeout=60,
+                )
+            else:
+                url = first.split(" on ")[1].strip().removesuffix("/mcp")
+                content = b64encode(b"<Card><Title value='Mine' /></Card>").decode()
+                sent = json.dumps({"Parcel.widget.jsx": content}).encode()
+                request = Request(f"{url}/gallery/files", data=sent, headers={"origin": url})
+                with urlopen(request, timeout=30) as answer:
+                    assert json.load(answer)["tool"] == "parcel"
+            again = next(line for line in lines if "serves" in line)
+            assert again.startswith("widgetd serves 1 widget from widgets on ")
+            assert (tmp_path / "widgets" / "Parcel.widget.jsx").is_file()
+        finally:
+            daemon.terminate()
+            daemon.wait(timeout=30)
 
 
 def test_what_was_said_of_uploads_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

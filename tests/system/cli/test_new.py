@@ -80,11 +80,11 @@ def test_new_widget_is_jsx_and_its_page_is_named(
 def test_it_goes_where_the_widgets_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["new", "A"]) == 0
-    (tmp_path / "widgets").mkdir()
-    assert main(["new", "A"]) == 0
-
-    assert (tmp_path / "A.widget.jsx").exists()
     assert (tmp_path / "widgets" / "A.widget.jsx").exists()
+
+    monkeypatch.chdir(tmp_path / "widgets")
+    assert main(["new", "B"]) == 0
+    assert (tmp_path / "widgets" / "B.widget.jsx").exists()
 
 
 def test_as_jsx_it_draws_what_the_template_draws(tmp_path: Path) -> None:

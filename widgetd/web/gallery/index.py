@@ -60,6 +60,7 @@ async def index_page(gallery: Gallery, request: Request) -> dict[str, Any]:
         "tags": sorted({tag for one in snapshot.widgets.values() for tag in one.definition.tags}),
         "upload": gallery.uploads is not None and WRITE in caller.principal.scopes,
         "folder": gallery.folder.name,
+        "examples": gallery.uploads is not None and not gallery.uploads.is_begun,
         "url": gallery.url,
     }
 
