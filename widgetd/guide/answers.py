@@ -318,7 +318,7 @@ def save_confirmation(context: ToolContext, arguments: Mapping[str, Any]) -> Con
     if arguments.get("replaces"):
         text = f"Replace the widget in '{file}'?"
     draw = partial(_draw_save, services, file, arguments)
-    return ConsentQuestion(text=text, draw=draw, hidden=("widget", "jsx", "replaces"))
+    return ConsentQuestion(text=text, draw=draw, hidden=("file", "widget", "jsx", "replaces"))
 
 
 def _draw_save(

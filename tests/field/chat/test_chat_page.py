@@ -14,6 +14,7 @@ from tests.field.web.test_accessibility import AXE, violations
 from tests.support.clients import connected
 from tests.support.daemons import serving
 from tests.support.widgets import widget_file
+from tests.system.chat.endpoint import endpoint, streams
 from tests.system.mcp.acting import order_file
 from widgetd.files.folder import bundled_folder
 
@@ -53,7 +54,7 @@ def test_page_is_small_besides_the_markdown_that_it_shares_with_the_view() -> No
     sizes = {file.name: file.stat().st_size for file in STATIC.iterdir()}
 
     assert set(sizes) == {"chat.html", "chat.css", "chat.js", "page.js", "threads.js"}
-    assert sum(sizes.values()) <= 33 * 1024
+    assert sum(sizes.values()) <= 34 * 1024
 
 
 async def test_a_question_is_answered_with_a_widget_and_a_sentence() -> None:
@@ -254,3 +255,138 @@ async def test_axe_finds_nothing_against_the_page(theme: Any, width: int) -> Non
         assert await violations(page) == []
         assert await page.locator("#items details").first.get_attribute("open") == ""
         assert await page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+PLAN = """# A plan
+
+**Bread** at [the site](https://example.org) or [evil](javascript:alert(1)).
+
+| Day | Loaves |
+|---|--:|
+| Fri | 182 |
+
+```python
+print("rye")
+```
+
+Raw <b>HTML</b> ![picture](https://example.org/a.png)
+"""
+
+
+async def test_markdown_of_a_model_is_drawn_and_its_code_can_be_copied(tmp_path: Path) -> None:
+    (tmp_path / "Greeting.widget").write_text(widget_file())
+    async with (
+        endpoint(streams(PLAN)) as model,
+        serving(tmp_path, chat=True, chat_model="m", chat_url=model.url) as url,
+        browsing(permissions=["clipboard-read", "clipboard-write"]) as page,
+    ):
+        await opened(page, url)
+        await asked(page, "Plan")
+        message = page.locator("#items li.assistant_message")
+        await message.get_by_role("heading", name="A plan").wait_for()
+        await message.get_by_role("cell", name="182").wait_for()
+        links = await message.get_by_role("link").evaluate_all("all => all.map(one => one.href)")
+        await message.get_by_role("button", name="Copy").first.click()
+        await message.get_by_text("Copied").wait_for()
+        code = await page.evaluate("navigator.clipboard.readText()")
+
+        assert links == ["https://example.org/", "https://example.org/a.png"]
+        assert await message.locator("b, img, script").count() == 0
+        assert "<b>HTML</b>" in await message.inner_text()
+        assert code == 'print("rye")'
+
+
+async def test_message_is_edited_and_answered_again_in_its_place() -> None:
+    async with serving(bundled_folder(), chat=True) as url, browsing() as page:
+        await opened(page, url)
+        await asked(page, "show me lead_form")
+        await asked(page, "show me table")
+        await page.get_by_role("button", name="Answer again").last.click()
+        await settled(page)
+        again = await page.locator("#items li.widget").count()
+        await page.get_by_role("button", name="Edit").first.click()
+        await page.get_by_label("Your message").fill("show me chart")
+        await page.keyboard.press("Enter")
+        await settled(page)
+        await page.reload()
+        await page.wait_for_selector("html[data-ready=true]")
+        said = await page.locator("#items li.user_message").all_inner_texts()
+
+        assert again == 2
+        assert [one.strip() for one in said] == ["show me chart"]
+        assert await page.locator("#items li.widget").count() == 1
+        assert (await last_line(page)).startswith("Chart of ")
+
+
+async def test_threads_are_searched_renamed_and_deleted() -> None:
+    async with serving(bundled_folder(), chat=True) as url, browsing() as page:
+        await opened(page, url)
+        threads = page.locator("#threads li")
+        for words in ("show me table", "show me chart"):
+            await page.get_by_role("button", name="New thread").click()
+            await asked(page, words)
+        await threads.nth(1).wait_for()
+        await page.get_by_role("button", name="Rename “show me chart”").click()
+        await page.get_by_label("New title").fill("Loaves")
+        await page.keyboard.press("Enter")
+        await page.get_by_role("heading", name="Loaves").wait_for()
+        await page.get_by_label("Search conversations").fill("loav")
+        found = await threads.all_inner_texts()
+        await page.get_by_label("Search conversations").fill("")
+        await page.get_by_role("button", name="Delete “Loaves”").click()
+        await page.get_by_role("button", name="Delete “Loaves”").click()
+        await page.get_by_text("Ask for something that can be seen").wait_for()
+
+        assert found == ["Loaves"]
+        assert await threads.all_inner_texts() == ["show me table"]
+
+
+async def test_script_says_what_it_is_and_offers_three_things_that_it_can_show() -> None:
+    async with serving(bundled_folder(), chat=True) as url, browsing() as page:
+        await opened(page, url)
+        await asked(page, "hello, who are you?")
+        line = await last_line(page)
+        offered = await page.locator("#chips button").all_inner_texts()
+        for words in offered:
+            await page.get_by_role("button", name="New thread").click()
+            await page.locator("#chips").get_by_role("button", name=words).click()
+            await settled(page)
+            await widget(page).locator("[data-ready=true]").wait_for()
+        placeholder = await page.get_by_label("Message", exact=True).get_attribute("placeholder")
+
+        assert line.startswith("I am a script that comes with widgetd: no model is asked.")
+        assert len(offered) == 3
+        assert placeholder == offered[0]
+
+
+@pytest.mark.parametrize("width", [320, 768, 1440])
+async def test_header_has_one_row_at_every_width(width: int) -> None:
+    async with (
+        serving(bundled_folder(), chat=True) as url,
+        browsing(viewport={"width": width, "height": 700}) as page,
+    ):
+        await opened(page, url)
+        box = await page.locator("#page > header").bounding_box()
+
+        assert box is not None
+        assert box["height"] <= 60
+        assert await page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+async def test_widget_is_locked_while_its_action_is_sent() -> None:
+    async with serving(bundled_folder(), chat=True) as url, browsing() as page:
+        await opened(page, url)
+        await asked(page, "show me lead_form")
+        released = anyio.Event()
+
+        async def hold(route: Any) -> None:
+            await released.wait()
+            await route.continue_()
+
+        await page.route("**/chatkit", hold)
+        await widget(page).get_by_label("Name").fill("Ada")
+        await widget(page).locator("input[type=email]").fill("ada@example.com")
+        await widget(page).get_by_role("button", name="Request a survey").click()
+        await page.locator("#items iframe[inert]").wait_for()
+        released.set()
+        await page.locator("#items iframe:not([inert])").first.wait_for()

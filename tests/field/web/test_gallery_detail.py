@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from tests.field.web.browsing import browsing, needs_browser, showing
+from tests.support.widgets import widget_file
 from widgetd.files.folder import bundled_folder
 
 pytestmark = needs_browser
@@ -190,3 +191,32 @@ async def test_what_the_model_is_told_and_pays_follows_the_state() -> None:
 
     assert before[0].startswith("Northfjord Air NF 218, Thu 14 May, Bergen to Lisbon: airborne")
     assert after[1] > before[1] > 100
+
+
+async def test_both_themes_stand_side_by_side_at_1280_pixels() -> None:
+    async with (
+        showing(bundled_folder()) as site,
+        browsing(viewport={"width": 1280, "height": 900}) as page,
+    ):
+        await page.goto(f"{site}/w/chart?theme=both")
+        await page.locator("figcaption", has_text="dark, 400").wait_for()
+        boxes = await page.locator("#frames figure").evaluate_all(
+            "all => all.map(one => one.getBoundingClientRect().toJSON())"
+        )
+        stage = await page.locator("#frames").bounding_box()
+
+        assert stage is not None
+        assert boxes[0]["top"] == boxes[1]["top"]
+        assert boxes[1]["right"] <= stage["x"] + stage["width"]
+
+
+async def test_files_that_are_not_served_are_hidden_while_searching(tmp_path: Path) -> None:
+    (tmp_path / "Bad.widget").write_text("{")
+    (tmp_path / "Note.widget").write_text(widget_file("Note"))
+    async with showing(tmp_path) as site, browsing() as page:
+        await page.goto(site)
+        await page.get_by_role("heading", name="This file is not served").wait_for()
+        await page.locator("#q").fill("note")
+        await page.get_by_text("1 of 1 widgets").wait_for()
+
+        assert await page.get_by_text("This file is not served").count() == 0

@@ -47,3 +47,24 @@ async def test_a_sidecar_is_edited_seen_as_a_model_reads_it_and_never_saved_over
     assert saved == 'summary = "Hello to {{ who }}"\n' + BESIDE.replace("Show it", "Greet somebody")
     assert theirs == saved + "# Theirs.\n"
     assert tags == ""
+
+
+async def test_origin_of_images_is_allowed_by_one_press_on_its_finding(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"src": {"type": "string"}}, "required": ["src"]}
+    image = '{"type":"Card","children":[{"type":"Image","alt":"a","src":{{ src | tojson }}}]}'
+    (tmp_path / "A.widget").write_text(widget_file("A", schema=schema, template=image))
+    beside = tmp_path / "A.widget.toml"
+    beside.write_text(
+        BESIDE
+        + '[[examples]]\nname = "one"\narguments = { src = "https://images.shop.com/a.png" }\n'
+    )
+    async with (
+        serving(tmp_path, gallery=True, allow_upload=True) as url,
+        browsing() as page,
+    ):
+        await page.route("https://images.shop.com/*", lambda route: route.abort())
+        await page.goto(url.removesuffix("/mcp") + "/w/a?tab=problems")
+        await page.get_by_role("button", name="Allow this origin").click()
+        await page.get_by_text("No problems found.").wait_for()
+
+    assert 'image_origins = ["https://images.shop.com"]' in beside.read_text()

@@ -88,6 +88,12 @@ def says(text: str) -> Answer:
     return _streams([*({"content": word} for word in words), "stop"])
 
 
+def streams(text: str) -> Answer:
+    """It says `text`, in pieces of seven characters."""
+    pieces = (text[at : at + 7] for at in range(0, len(text), 7))
+    return _streams([*({"content": piece} for piece in pieces), "stop"])
+
+
 def calls(tool: str, arguments: Mapping[str, Any] | str) -> Answer:
     """It calls `tool`; the arguments come in pieces of seven letters."""
     whole = arguments if isinstance(arguments, str) else json.dumps(arguments)

@@ -159,8 +159,8 @@ function addText(one) {
     { className: "acts" },
     sign("copy", "Copy", async (button) => {
       await copy(textOf(one), make("i"));
-      button.style.setProperty("--sign", '"✓"');
-      setTimeout(() => button.style.removeProperty("--sign"), 1200);
+      button.classList.add("done");
+      setTimeout(() => button.classList.remove("done"), 1200);
     }),
     isMine ? sign("edit", "Edit", () => edit(one)) : sign("retry", "Answer again", () => answerAgain(one)),
   );

@@ -56,7 +56,7 @@ export class Sidecar {
     const field = this.#form.elements.image_origins;
     field.value = [...new Set([...parts(field.value), ...origins])].join(", ");
     await this.#save();
-    return this.#said.textContent === "Saved.";
+    return this.#said.textContent.startsWith("Saved");
   }
 
   #isEdited() {
@@ -91,7 +91,8 @@ export class Sidecar {
       this.#file = written(values);
     }
     const { problem, advice, error } = told;
-    this.#say(told.digest ? "Saved." : `Not saved: ${problem ? `${problem}; ${advice}` : error}.`);
+    const isSound = this.#problem.hidden;
+    this.#say(told.digest ? (isSound ? "Saved." : "Saved, with this problem.") : `Not saved: ${problem ? `${problem}; ${advice}` : error}.`);
   }
 
   async #send(path, more) {

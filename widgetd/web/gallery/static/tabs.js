@@ -13,11 +13,13 @@ export function startTabs(changed) {
       other.tabIndex = chosen ? 0 : -1;
       document.getElementById(other.getAttribute("aria-controls")).hidden = !chosen;
     }
+    tab.scrollIntoView({ block: "nearest", inline: "nearest" });
     remember("tab", tab.dataset.tab, FIRST);
     changed();
   };
   const asked = tabs.find((tab) => tab.dataset.tab === remembered("tab"));
   if (isBuilt && asked) open(asked);
+  asked?.scrollIntoView({ block: "nearest", inline: "nearest" });
   for (const [at, tab] of tabs.entries()) {
     tab.addEventListener("click", () => open(tab));
     tab.addEventListener("keydown", ({ key }) => {
