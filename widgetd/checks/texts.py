@@ -135,10 +135,10 @@ def check_questions(
     outcomes: Iterable[Outcome],
     elicit_forms: bool,  # noqa: ARG001 - without the setting the rule is skipped
 ) -> Iterator[Finding]:
-    """Yield why clients without a view cannot ask the form of a sample as a question (W1620)."""
+    """Yield why clients without a view cannot be asked the form of a sample (W1620)."""
     for one in outcomes:
         try:
-            if one.tree is not None and one.sample.authored:
+            if one.tree is not None:
                 find_question(one.tree, definition.sidecar.sensitive)
         except CallError as error:
             problem = error.message.removeprefix("the form cannot be asked as a question: ")

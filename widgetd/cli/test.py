@@ -48,5 +48,5 @@ def test(
     if "--collect-only" not in own and "--co" not in own:
         demand_browser("tests")
     if watch:
-        return run_on_saves(chosen, own)
+        return run_on_saves(chosen, own, host=client)
     return run(chosen, own, update=update, host=client, report=report)

@@ -24,6 +24,11 @@ class HostClient:
         self._client = client
         self._tools: dict[str, dict[str, Any]] = {}
 
+    @property
+    def instructions(self) -> str:
+        """The server's instructions, which hosts give to the model once."""
+        return self._client.instructions or ""
+
     async def tools(self) -> Mapping[str, dict[str, Any]]:
         """Return the listed tools by name; they are listed once, as hosts do."""
         if not self._tools:

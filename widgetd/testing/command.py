@@ -66,9 +66,10 @@ def _verbosity(pytest_arguments: Sequence[str]) -> Sequence[str]:
     return pytest_arguments if "-v" in pytest_arguments else ["-q", *pytest_arguments]
 
 
-def run_on_saves(paths: Sequence[str], pytest_arguments: Sequence[str]) -> int:
+def run_on_saves(paths: Sequence[str], pytest_arguments: Sequence[str], *, host: str = "") -> int:
     """Run the tests of `paths`, and after each save those that it affects, until interrupted."""
-    anyio.run(partial(_watch, [Path(one) for one in paths], pytest_arguments))
+    arguments = ["--host", host, *pytest_arguments]
+    anyio.run(partial(_watch, [Path(one) for one in paths], arguments))
     return 0
 
 

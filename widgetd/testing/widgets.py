@@ -12,6 +12,7 @@ from widgetd.daemon.loading import admit, build_catalog
 from widgetd.mcp.assembly import build
 from widgetd.mcp.resources import Resources
 from widgetd.mcp.server import Server, ServerOptions
+from widgetd.render.inline_images import InlineImages
 from widgetd.render.result import Policy
 from widgetd.render.view import view_html
 from widgetd.settings import Settings
@@ -19,8 +20,16 @@ from widgetd.store.contract import Bounds
 from widgetd.store.factory import local_store
 
 
-def server_over(folder: Path, settings: Settings | None = None) -> Server:
-    """Build a server of the widgets of `folder` as they are now."""
+def server_over(
+    folder: Path, settings: Settings | None = None, *, images: InlineImages | None = None
+) -> Server:
+    """Build a server of the widgets of `folder` as they are now.
+
+    Args:
+        folder: The folder of widgets.
+        settings: Decide what results are like.
+        images: The images that results bring along; None for none.
+    """
     settings = settings or Settings()
     listed = partial(admit, has_view=True, image_origins=settings.image_origin)
     load = Loader(listed, strict=settings.strict).load
@@ -32,6 +41,7 @@ def server_over(folder: Path, settings: Settings | None = None) -> Server:
             inline_max_bytes=settings.inline_max_bytes,
         ),
         app_tools=settings.app_tools,
+        images=images,
         resources=Resources(view_html(), settings.image_origin),
     )
     return build(Registry(snapshot), local_store(Bounds(), time.time), options)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 import tomllib
+from base64 import b64decode
 from dataclasses import fields, replace
 from pathlib import Path
 
 import anyio
 import pytest
+from anyio.abc import SocketAttribute, SocketStream
 
 from tests.field.browser.staging import do
 from tests.field.hosts.hosting import hosted
+from tests.field.reference.hosts import hosts_page
 from tests.field.testing.running import widgetd_test
 from tests.field.web.browsing import needs_browser
 from tests.support.widgets import widget_file
@@ -22,11 +25,14 @@ from widgetd.browser.stage import load_state
 from widgetd.cli.generate import HOSTS as CONFIGURATIONS
 from widgetd.render.entry import view_uri
 from widgetd.render.hosts import draws_views
+from widgetd.render.inline_images import InlineImages
 from widgetd.testing.profiles import host_profiles
 from widgetd.testing.widgets import server_over
 
 HOSTS = host_profiles()
 FORM = "create_task"
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGM4AQAAywDKzODlIQAAAABJRU5ErkJggg=="
+"""One grey pixel."""
 ADD = 'role=button[name="Add task"]'
 LIFE_S = 30
 PROFILE_S = 500
@@ -69,6 +75,7 @@ def test_profiles_name_hosts_of_widgetd_config() -> None:
     assert len(named) == len(set(named))
     assert set(named) <= CONFIGURATIONS.keys()
     assert "claude-ai" in named
+    assert all(f"`{one}`" in hosts_page() for one in CONFIGURATIONS)
 
 
 def test_hosts_that_draw_without_declaring_it_are_known_by_name_except_gateways() -> None:
@@ -241,6 +248,42 @@ async def test_blocked_image_is_a_placeholder_with_the_reason(
 
         blocked = stage.frame.get_by_role("img", name=re.compile("is not allowed here"))
         await blocked.first.wait_for()
+
+
+@needs_browser
+async def test_images_of_the_operators_origins_are_drawn_where_none_are_loaded(
+    chromium: Chromium, tmp_path: Path
+) -> None:
+    content = b64decode(PNG)
+
+    async def answer(stream: SocketStream) -> None:
+        async with stream:
+            await stream.receive()
+            about = b"content-length: %d\r\nconnection: close" % len(content)
+            await stream.send(b"HTTP/1.1 200 OK\r\n%b\r\n\r\n%b" % (about, content))
+
+    async with (
+        await anyio.create_tcp_listener(local_host="127.0.0.1") as listener,
+        anyio.create_task_group() as tasks,
+    ):
+        tasks.start_soon(listener.serve, answer)
+        origin = f"http://127.0.0.1:{listener.extra(SocketAttribute.local_port)}"
+        tree = f'{{"type":"Card","children":[{{"type":"Image","src":"{origin}/1.png","alt":"A"}}]}}'
+        (tmp_path / "Picture.widget").write_text(widget_file("Picture", template=tree))
+        server = server_over(tmp_path, images=InlineImages((origin,), allow_private=True))
+        async with hosted(chromium, HOSTS["claude-ai"], server) as stage:
+            await shown(stage, "picture")
+            image = stage.frame.get_by_role("img", name="A", exact=True)
+
+            assert str(await image.get_attribute("src")).startswith("data:image/png;base64,")
+            assert await image.evaluate("image => image.naturalWidth") == 1
+        tasks.cancel_scope.cancel()
+
+
+@needs_browser
+async def test_claude_is_told_that_a_search_knows_the_newest(chromium: Chromium) -> None:
+    async with hosted(chromium, HOSTS["claude-ai"]) as stage:
+        assert "search_widgets knows the newest" in stage.client.instructions
 
 
 @needs_browser

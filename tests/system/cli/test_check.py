@@ -222,3 +222,23 @@ def test_what_is_no_file_of_the_folder_is_neither_read_nor_waited_for(
         ("Else", "W1003", "put a copy into the folder"),
         ("Pipe", "W1001", "put a regular file there"),
     ]
+
+
+@pytest.mark.parametrize("asks", [True, False])
+def test_form_that_clients_cannot_ask_is_named_where_they_are_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asks: bool
+) -> None:
+    field = '{"type":"Input","name":"code","pattern":"[0-9]{4}"}'
+    template = (
+        '{"type":"Card","asForm":true,"confirm":{"label":"Send","action":{"type":"code.send"}},'
+        f'"children":[{field}]}}'
+    )
+    (tmp_path / "Code.widget").write_text(widget_file("Code", template=template))
+    monkeypatch.setenv("WIDGETD_ELICIT_FORMS", str(asks).lower())
+
+    found = [line for line in said(tmp_path, str(tmp_path)) if "W1620" in line]
+    assert len(found) == asks
+    assert (
+        not asks
+        or "clients without a view cannot be asked the form: 'code' has a pattern" in found[0]
+    )

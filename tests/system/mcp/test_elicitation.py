@@ -137,8 +137,9 @@ async def test_client_asks_the_form_and_the_answer_becomes_its_action(
     tmp_path: Path, era: str
 ) -> None:
     write_form(tmp_path)
+    audit = tmp_path / "log" / "audit.jsonl"
     async with (
-        serving(tmp_path, elicit_forms=True, at_once=1) as url,
+        serving(tmp_path, elicit_forms=True, at_once=1, audit=audit) as url,
         asking(url, era, accept) as (client, asked),
     ):
         result = await call(client)
@@ -147,6 +148,8 @@ async def test_client_asks_the_form_and_the_answer_becomes_its_action(
     assert [one.requested_schema for one in asked] == [SCHEMA]
     assert [(one["action"], one["payload"]) for one in actions] == [("task.create", PAYLOAD)]
     assert "The user answered the form: task.create" in result.content[-1].text
+    audited = [json.loads(line).get("tool") for line in audit.read_text().splitlines()]
+    assert audited.count("widget_action") == 1
 
 
 async def test_client_over_stdio_is_asked_too(tmp_path: Path) -> None:
