@@ -12,7 +12,8 @@ import pytest
 from starlette.applications import Starlette
 
 from tests.support.logs import captured_logs
-from tests.support.routes import TABLES, ask, every_page, record_routes
+from tests.support.routes import TABLES, ask, every_page, record_routes, token
+from tests.support.sockets import connect
 from widgetd.mcp.server import Server
 from widgetd.web.app import routes
 from widgetd.web.page import PageRoute, WebPage
@@ -97,3 +98,27 @@ async def test_every_route_of_a_daemon_that_fails_before_its_page_is_logged(
     assert tables == {page.path for page in TABLES}
     assert len(failed) > 20
     assert Counter(event["route"] for event in crashed if "route" in event) == Counter(failed)
+
+
+async def test_client_that_leaves_in_the_middle_of_a_body_causes_no_error(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    posts = [page for page in TABLES if "POST" in page.methods]
+    async with every_page(tmp_path, 1) as client:
+        site = str(client.base_url).rstrip("/")
+        head = f"host: {site.removeprefix('http://')}\r\norigin: {site}\r\ncontent-length: 100\r\n"
+        head += f"authorization: Bearer {token(0)}\r\ncontent-type: application/json\r\n\r\n"
+        with captured_logs() as log:
+            for page in posts:
+                path = page.path.format(
+                    tool="greeting", name="greeting", id="a", thread="t", item="i"
+                )
+                async with await connect(site) as stream:
+                    await stream.send(f'POST {path} HTTP/1.1\r\n{head}{{"who": '.encode())
+            while log.names().count("request.answered") < len(posts):
+                await log.next()
+
+    answered = {event["route"]: event["status"] for event in log.all if "status" in event}
+    assert answered.keys() == {page.path for page in posts}
+    assert [event for event in log.all if event["level"] == "error"] == []
+    assert [one for one in caplog.records if one.levelname == "ERROR"] == []
