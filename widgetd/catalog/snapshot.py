@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import blake2b
 from itertools import chain
 from types import MappingProxyType
@@ -74,7 +75,7 @@ class Entry:
         return not self.key or "+" in self.key
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class SetHash:
     """An incremental hash of a set of lines.
 
@@ -96,7 +97,9 @@ class SetHash:
         total = self.total + sum(map(_hash, add)) - sum(map(_hash, remove))
         return replace(self, total=total % (1 << 8 * _HASH_BYTES))
 
-    def __str__(self) -> str:
+    @cached_property
+    def text(self) -> str:
+        """The hash as 16 hexadecimal digits; each call names the generation by it."""
         content = self.settings.encode() + self.total.to_bytes(_HASH_BYTES, "big")
         return blake2b(content, digest_size=8).hexdigest()
 
@@ -153,12 +156,12 @@ class Snapshot:
     @property
     def files(self) -> str:
         """Return a hash of the files: equal on replicas that see the same folder."""
-        return str(self.files_hash)
+        return self.files_hash.text
 
     @property
     def generation(self) -> str:
         """Return a hash of what is served: equal on replicas where, besides, nothing is stale."""
-        return str(self.served_hash)
+        return self.served_hash.text
 
     @property
     def stale(self) -> tuple[str, ...]:
