@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 AT_WORK = 16
 """Number of files under edit for which caches keep intermediate results until the next save."""
@@ -29,3 +30,7 @@ class Limits:
     template_nodes: int = 5_000
     output_bytes: int = 1024 * 1024
     steps: int = 100_000
+
+
+DEFAULTS: Final = Limits()
+"""The limits without settings; made once, because each call needs them several times."""

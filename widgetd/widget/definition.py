@@ -13,7 +13,7 @@ from typing import Any
 
 from widgetd.errors import WidgetError
 from widgetd.files.source import Source
-from widgetd.limits import Limits
+from widgetd.limits import DEFAULTS, Limits
 from widgetd.schema.pydantic_model import camel_case
 from widgetd.widget.document import (
     VIEW,
@@ -34,8 +34,6 @@ from widgetd.widget.naming import (
     to_kebab_case,
 )
 from widgetd.widget.sidecar import Sidecar, read_sidecar
-
-DEFAULTS = Limits()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from widgetd.errors import CallError
-from widgetd.limits import Limits
+from widgetd.limits import DEFAULTS, Limits
 from widgetd.template import Expression
 from widgetd.template.budget import VALUES_PER_STEP, Budget, RenderError
 from widgetd.widget.limits import LIMITS
@@ -59,7 +59,7 @@ class Filler:
             for name in missing
         }
         value: Any = {**arguments, **ids, **state} if ids or state else arguments
-        budget = Budget(Limits())
+        budget = Budget(DEFAULTS)
         for path, expression in self.derived.items():
             try:
                 value = _fill_derived(value, path.split("."), {}, expression, budget)

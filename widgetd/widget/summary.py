@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from widgetd.errors import CallError
-from widgetd.limits import Limits
+from widgetd.limits import DEFAULTS, Limits
 from widgetd.schema.json_values import path_names
 from widgetd.schema.validator import Schema
 from widgetd.template import Expression, Template, compile_text
@@ -87,7 +87,7 @@ class Summary:
             for name in path.split("."):
                 value = value.get(name) if isinstance(value, Mapping) else None
             values[path] = value
-        budget = Budget(Limits())  # of all together
+        budget = Budget(DEFAULTS)  # of all together
         for name, expression in self.expressions.items():
             with suppress(CallError):
                 values[name] = expression.evaluate(public, budget)
