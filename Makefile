@@ -117,6 +117,11 @@ example-await-action: $(VENV)/.runtime ## [serve] wait for the user's actions in
 $(EXAMPLES):
 	$(BIN)/python -m examples.$(subst -,_,$(@:example-%=%))
 
+.PHONY: example-shop
+example-shop: $(VENV)/.runtime ## [serve] shop and book in a chat, with a server that fills and does it
+	@mkdir -p build
+	@PATH="$(abspath $(BIN)):$$PATH" exec $(BIN)/widgetd chat examples/shop/widgets --upstreams examples/shop/upstreams.toml
+
 image-test: ## [check] build the container image and run it (needs buildah and crun)
 	@deploy/image-test
 

@@ -40,6 +40,7 @@ class ChatLimits:
         last_turn_bytes: One of them; older items are left out first.
         last_turns_bytes: All of them.
         last_turn_s: Time for which one is kept.
+        follow_s: Time for which a widget with a live feed is kept up to date after it was drawn.
         tool_call_s: One call of a tool: longer than a tool waits for a user.
         tool_text_chars: What a conversation keeps of a tool's answer, and a model reads of an
             upstream's.
@@ -69,6 +70,7 @@ class ChatLimits:
     last_turn_bytes: int = 256 * _KIB
     last_turns_bytes: int = 16 * _MIB
     last_turn_s: float = 3600.0
+    follow_s: float = 600.0
     tool_call_s: float = 75.0
     tool_text_chars: int = 16_384
     silence_s: float = 50.0

@@ -258,7 +258,9 @@ async def widget(chat: Chat, request: Request) -> dict[str, Any]:
         return {"tool": "", "title": "A widget", "result": {"structuredContent": tree}}
     if found.id != facts.get("render"):
         await threads.save_note(thread, item, {**facts, "render": found.id}, owner)
-    served = caller.snapshot.widgets.get(found.tool)
+    # The page is told of new versions, and does not ask for them.
+    with chat.server.rendering.feeds.following(found, LIMITS.follow_s):
+        served = caller.snapshot.widgets.get(found.tool)
     return {
         "tool": found.tool,
         "title": "A question" if served is None else served.definition.title,

@@ -19,7 +19,7 @@ from widgetd.text_search import compile_pattern, nearest
 
 ORDER = (
     *("start", "jsx", "template", "schema", "components", "sidecar"),
-    *("feeds", "actions", "state", "testing", "operating"),
+    *("feeds", "actions", "acting", "state", "testing", "operating"),
 )
 """Names of the pages, in the order in which a new author reads them."""
 

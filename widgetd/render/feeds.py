@@ -52,8 +52,16 @@ class Feeds(Protocol):
     def is_at_hand(self, widget: Widget, feed: Feed, given: Mapping[str, Any], /) -> bool:
         """Return whether a cached answer would do, so that filling needs no waiting."""
 
-    def following(self, render: StoredRender, /) -> AbstractContextManager[None]:
-        """Keep a render up to date during the block, if its widget has a live feed."""
+    def following(
+        self, render: StoredRender, linger_s: float | None = None, /
+    ) -> AbstractContextManager[None]:
+        """Keep a render up to date during the block, if its widget has a live feed.
+
+        Args:
+            render: The render.
+            linger_s: Time for which it is kept up to date after the block; None for the time
+                between two questions of a page.
+        """
 
 
 class NoFeeds:
@@ -83,6 +91,8 @@ class NoFeeds:
         """Return True: there is no upstream to wait for."""
         return True
 
-    def following(self, _render: StoredRender) -> AbstractContextManager[None]:
+    def following(
+        self, _render: StoredRender, _linger_s: float | None = None
+    ) -> AbstractContextManager[None]:
         """Return a block in which nothing changes."""
         return nullcontext()

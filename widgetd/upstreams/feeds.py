@@ -110,12 +110,16 @@ class UpstreamFeeds:
     held: OwnedEntries[HeldAnswer] = field(
         default_factory=lambda: OwnedEntries(most=LIMITS.held_answers, most_bytes=LIMITS.held_bytes)
     )
-    live: Callable[[StoredRender], AbstractContextManager[None]] | None = None
+    live: Callable[..., AbstractContextManager[None]] | None = None
     _fetches: dict[str, _Fetch] = field(default_factory=dict)
 
-    def following(self, render: StoredRender) -> AbstractContextManager[None]:
+    def following(
+        self, render: StoredRender, linger_s: float | None = None
+    ) -> AbstractContextManager[None]:
         """Keep a render up to date during the block; see `Feeds`."""
-        return nullcontext() if self.live is None else self.live(render)
+        if self.live is None:
+            return nullcontext()
+        return self.live(render) if linger_s is None else self.live(render, linger_s)
 
     async def fill(
         self, widget: Widget, feed: Feed, given: Mapping[str, Any], *, strict: bool, owner: str

@@ -39,14 +39,14 @@ class _Watch:
 
     Attributes:
         renders: Number of followers, by render.
-        left_at: Time at which the last follower left, of the event loop's clock.
+        until: Time up to which it counts as followed without followers, of the loop's clock.
         due: Ends the wait for the next interval.
     """
 
     tool: str
     asked: bytes
     renders: dict[str, int] = field(default_factory=dict)
-    left_at: float = 0.0
+    until: float = 0.0
     due: anyio.Event = field(default_factory=anyio.Event)
 
     def notify(self) -> None:
@@ -56,8 +56,7 @@ class _Watch:
     @property
     def is_followed(self) -> bool:
         """Return whether a page follows one of the renders, or did a moment ago."""
-        lingers = anyio.current_time() - self.left_at < LIMITS.follow_linger_s
-        return any(self.renders.values()) or lingers
+        return any(self.renders.values()) or anyio.current_time() < self.until
 
 
 @dataclass(eq=False)
@@ -86,8 +85,10 @@ class LiveFeeds:
             await anyio.sleep_forever()
 
     @contextmanager
-    def following(self, render: StoredRender) -> Iterator[None]:
-        """Keep a render up to date during the block, if its widget has a live feed."""
+    def following(
+        self, render: StoredRender, linger_s: float = LIMITS.follow_linger_s
+    ) -> Iterator[None]:
+        """Keep a render up to date during the block and `linger_s` longer, if its feed is live."""
         found = self._feed_of(render.tool) if render.asked else None
         if found is None or self._tasks is None:
             yield
@@ -102,7 +103,7 @@ class LiveFeeds:
             yield
         finally:
             watch.renders[render.id] -= 1
-            watch.left_at = anyio.current_time()
+            watch.until = max(watch.until, anyio.current_time() + linger_s)
 
     def _feed_of(self, tool: str) -> tuple[Widget, Feed] | None:
         widget = self.registry.current.widgets.get(tool)

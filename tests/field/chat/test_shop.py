@@ -1,0 +1,87 @@
+"""The example shop, from an empty basket to a booking, while its server is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from stress.processes import find_processes
+from tests.field.chat.test_chat_page import asked, opened, settled, widget
+from tests.field.web.browsing import browsing, needs_browser
+from tests.support.daemons import serving
+from tests.system.upstreams.servers import until
+
+pytestmark = needs_browser
+
+SHOP = Path(__file__).resolve().parents[3] / "examples/shop"
+
+
+def rows(database: Path, query: str) -> list[Any]:
+    with sqlite3.connect(database) as opened_database:
+        return opened_database.execute(query).fetchall()
+
+
+async def test_basket_becomes_one_booking_although_the_shop_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = tmp_path / "shop.sqlite3"
+    monkeypatch.setenv("SHOP", str(database))
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    program = tmp_path / "shop_upstream.py"
+    program.write_text((SHOP / "upstream.py").read_text())
+    monkeypatch.setenv("SHOP_PROGRAM", str(program))
+
+    def shop_processes() -> list[int]:
+        return find_processes(str(program))
+
+    with anyio.fail_after(100):
+        async with (
+            serving(SHOP / "widgets", upstreams=SHOP / "upstreams.toml", chat=True) as url,
+            browsing() as page,
+        ):
+            await opened(page, url)
+            await asked(page, "show me shop")
+            await widget(page).get_by_text("In the basket: nothing").wait_for()
+            await widget(page).get_by_role("button", name="Add Mug").click()
+            await widget(page).get_by_text("In the basket: Mug").wait_for()
+            await widget(page).get_by_text("Mug, 12 €, 0 left").wait_for()
+
+            await asked(page, "show me departures")
+            leaves = widget(page).get_by_text(" min")
+            first = await leaves.first.inner_text()
+            await widget(page).get_by_text(first, exact=True).wait_for(state="hidden")
+
+            await asked(page, "show me pick_up")
+            # The agent answers an action with another widget, so the last one changes.
+            form = widget(page, await page.locator("#items li.widget").count() - 1)
+            await form.get_by_label("Name").fill("Ada")
+            await form.get_by_label("Day").fill("Friday")
+            # It takes no call any more, and then it is gone in the middle of one.
+            (shop,) = shop_processes()
+            os.kill(shop, signal.SIGSTOP)
+            await form.get_by_role("button", name="Book the pick-up").click()
+            await form.get_by_text("Book a pick-up on Friday for Ada?").wait_for()
+            await form.get_by_role("button", name="Confirm").click()
+            await form.get_by_text("Sending").wait_for()
+            os.kill(shop, signal.SIGKILL)
+            await form.get_by_text("This may have been done: market did not answer").wait_for()
+            assert rows(database, "SELECT * FROM bookings") == []
+
+            await until(lambda: any(one != shop for one in shop_processes()))
+            await settled(page)
+            assert await form.get_by_label("Name").input_value() == "Ada", "nothing is lost"
+            await form.get_by_role("button", name="Book the pick-up").click()
+            await form.get_by_role("button", name="Confirm").click()
+            await form.get_by_text("Booked as P-1: Mug").wait_for()
+
+    assert rows(database, "SELECT name, day, goods FROM bookings") == [("Ada", "Friday", "Mug")]
+    assert rows(database, "SELECT * FROM basket") == []
+    assert rows(database, "SELECT left FROM stock ORDER BY sku") == [(0,), (9,)]
+    assert rows(database, "SELECT count(*) FROM done") == [(2,)]
