@@ -1,17 +1,65 @@
-"""nginx, with the configuration that is shipped, in front of replicas on this machine."""
+"""A front end, with the configuration that is shipped, before replicas on this machine."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import socket
 import subprocess
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 
-CONFIGURATION = Path(__file__).resolve().parents[3] / "deploy" / "nginx.conf"
-NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
+DEPLOY = Path(__file__).resolve().parents[3] / "deploy"
+PROGRAMS = "/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrontEnd:
+    """A program that spreads requests, and how to run it with its shipped configuration.
+
+    Attributes:
+        program: Its path; None where it is not installed.
+        package: Debian's package of it.
+        file: The configuration in `deploy/`.
+        listen: Where the configuration says which port to listen on.
+        arguments: What it is started with, before the path of the configuration.
+        more: What comes after that.
+        resends: Whether it sends a body again, to the other replica, where one does not answer.
+    """
+
+    program: str | None
+    package: str
+    file: str
+    listen: tuple[str, str]
+    arguments: tuple[str, ...]
+    more: tuple[str, ...]
+    resends: bool
+
+
+FRONT_ENDS = {
+    "nginx": FrontEnd(
+        program=shutil.which("nginx", path=PROGRAMS),
+        package="nginx-light",
+        file="nginx.conf",
+        listen=("listen 8788", "listen 127.0.0.1:{port}"),
+        arguments=("-c",),
+        more=("-g", "daemon off; master_process off;"),
+        resends=True,
+    ),
+    "caddy": FrontEnd(
+        program=shutil.which("caddy", path=PROGRAMS),
+        package="caddy",
+        file="Caddyfile",
+        listen=(":8788 {", "http://127.0.0.1:{port} {{"),
+        arguments=("run", "--config"),
+        more=("--adapter", "caddyfile"),
+        resends=False,
+    ),
+}
+NGINX = FRONT_ENDS["nginx"]
 
 
 def free_port() -> int:
@@ -22,25 +70,30 @@ def free_port() -> int:
 
 
 class Balancer:
-    """nginx on a port of its own.
+    """A front end on a port of its own.
 
     Args:
         folder: Where it may write.
         ports: Of the replicas, on this machine.
+        front_end: What spreads the requests.
     """
 
-    def __init__(self, folder: Path, ports: Sequence[int]) -> None:
+    def __init__(self, folder: Path, ports: Sequence[int], front_end: FrontEnd = NGINX) -> None:
         self.port = free_port()
-        text = CONFIGURATION.read_text().replace("listen 8788", f"listen 127.0.0.1:{self.port}")
+        shipped, here = front_end.listen
+        text = (DEPLOY / front_end.file).read_text()
+        text = text.replace(shipped, here.format(port=self.port))
         for number, port in enumerate(ports, start=1):
             text = text.replace(f"widgetd-{number}:8787", f"127.0.0.1:{port}")
-        configuration = folder / "nginx.conf"
+        configuration = folder / front_end.file
         configuration.write_text(text.replace("/tmp/", f"{folder}/"))
-        self._log = folder / "nginx.log"
-        assert NGINX is not None
+        self._log = folder / f"{front_end.file}.log"
+        assert front_end.program is not None
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                [NGINX, "-c", configuration, "-g", "daemon off; master_process off;"], stderr=log
+                [front_end.program, *front_end.arguments, configuration, *front_end.more],
+                stderr=log,
+                env={**os.environ, "HOME": str(folder)},
             )
 
     @property

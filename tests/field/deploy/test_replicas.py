@@ -27,7 +27,7 @@ CALLS = 12
 PAUSE_S = 0.03
 
 pytestmark = [
-    pytest.mark.skipif(NGINX is None, reason="needs nginx, Debian's package nginx-light"),
+    pytest.mark.skipif(NGINX.program is None, reason="needs nginx, Debian's package nginx-light"),
     pytest.mark.skipif(
         BINARY is None, reason="needs valkey-server or redis-server, Debian's packages"
     ),

@@ -1,4 +1,4 @@
-"""nginx, with the configuration that is shipped, in front of two servers that say who they are."""
+"""Each front end, as it is shipped, before two servers that answer with their names."""
 
 from __future__ import annotations
 
@@ -11,12 +11,28 @@ from pathlib import Path
 
 import pytest
 
-from tests.field.deploy.balancing import NGINX, Balancer
+from tests.field.deploy.balancing import FRONT_ENDS, Balancer, FrontEnd
 
 MODERN = {"MCP-Protocol-Version": "2026-07-28"}
 LEGACY = {"MCP-Protocol-Version": "2025-06-18", "MCP-Session-Id": "4f1d"}
 
-pytestmark = pytest.mark.skipif(NGINX is None, reason="needs nginx, Debian's package nginx-light")
+
+@pytest.fixture(
+    params=[
+        pytest.param(
+            front_end,
+            id=name,
+            marks=pytest.mark.skipif(
+                front_end.program is None,
+                reason=f"needs {name}, Debian's package {front_end.package}",
+            ),
+        )
+        for name, front_end in FRONT_ENDS.items()
+    ]
+)
+def front_end(request: pytest.FixtureRequest) -> FrontEnd:
+    chosen: FrontEnd = request.param
+    return chosen
 
 
 class Replica:
@@ -54,8 +70,8 @@ def replicas() -> Iterator[list[Replica]]:
 
 
 @pytest.fixture
-def balancer(tmp_path: Path, replicas: list[Replica]) -> Iterator[Balancer]:
-    made = Balancer(tmp_path, [replica.port for replica in replicas])
+def balancer(tmp_path: Path, replicas: list[Replica], front_end: FrontEnd) -> Iterator[Balancer]:
+    made = Balancer(tmp_path, [replica.port for replica in replicas], front_end)
     made.starts()
     yield made
     made.close()
@@ -78,6 +94,11 @@ def names(answers: list[str]) -> set[str]:
     return {answer.split()[0] for answer in answers}
 
 
+def require_resending(front_end: FrontEnd) -> None:
+    if not front_end.resends:
+        pytest.skip("it sends no body twice, as its configuration says")
+
+
 def test_a_session_stays_with_the_replica_that_opened_it(balancer: Balancer) -> None:
     opened = balancer.ask({})
 
@@ -93,8 +114,9 @@ def test_replicas_see_the_host_that_the_client_asked_for(balancer: Balancer) -> 
 
 
 def test_a_replica_that_goes_takes_no_request_with_it(
-    balancer: Balancer, replicas: list[Replica]
+    balancer: Balancer, replicas: list[Replica], front_end: FrontEnd
 ) -> None:
+    require_resending(front_end)
     assert names([balancer.ask(MODERN) for _ in range(60)]) == {"one", "two"}
 
     replicas.pop(0).close()
@@ -103,10 +125,12 @@ def test_a_replica_that_goes_takes_no_request_with_it(
 
 
 def test_a_replica_that_vanished_takes_no_request_with_it(
-    tmp_path: Path, replicas: list[Replica]
+    tmp_path: Path, replicas: list[Replica], front_end: FrontEnd
 ) -> None:
+    require_resending(front_end)
     with ExitStack() as held:
-        balancer = Balancer(tmp_path, [held.enter_context(silent_port()), replicas[1].port])
+        ports = [held.enter_context(silent_port()), replicas[1].port]
+        balancer = Balancer(tmp_path, ports, front_end)
         held.callback(balancer.close)
         balancer.starts()
 
