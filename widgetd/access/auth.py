@@ -22,10 +22,9 @@ from ipaddress import ip_address
 from pathlib import Path
 from secrets import token_urlsafe
 from stat import S_ISREG
-from typing import Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from fastmcp.server.auth import AccessToken, RemoteAuthProvider, TokenVerifier
-from fastmcp.server.auth.providers.jwt import JWTVerifier
 from mcp.server.auth.routes import build_resource_metadata_url
 from pydantic import AnyHttpUrl, ConfigDict
 
@@ -36,6 +35,9 @@ from widgetd.errors import ConfigError
 from widgetd.logs import get_logger
 from widgetd.redaction import conceal, conceal_temporarily
 from widgetd.text_search import nearest
+
+if TYPE_CHECKING:
+    from fastmcp.server.auth.providers.jwt import JWTVerifier
 
 Otherwise = TypeVar("Otherwise", Principal, None)
 
@@ -160,6 +162,9 @@ class Access(TokenVerifier):
         self._grants = self._made + (read_grants(file) if file else ())
         self._jwt: JWTVerifier | None = None
         if issuer is not None:
+            # Imports the cryptography of JWTs, which most daemons do without.
+            from fastmcp.server.auth.providers.jwt import JWTVerifier  # noqa: PLC0415
+
             try:
                 self._jwt = JWTVerifier(
                     jwks_uri=issuer.jwks,
