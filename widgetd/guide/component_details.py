@@ -62,7 +62,7 @@ def describe_components(names: Sequence[str], examples: Examples) -> Iterator[di
             yield {"name": component.type, "status": "ok", "use": component.use}
         for name, use in VALUES.items():
             yield {"name": name, "status": "ok", "use": use}
-    described: set[str] = set()
+    described: dict[str, str] = {}
     for name in names:
         yield _describe(name, examples, described)
 
@@ -112,11 +112,11 @@ class Examples:
         return cached[1]
 
 
-def _describe(name: str, examples: Examples, described: set[str]) -> dict[str, Any]:
+def _describe(name: str, examples: Examples, described: dict[str, str]) -> dict[str, Any]:
     """Describe one name.
 
-    A dozen components share the sizing properties of a Row. Their descriptions are in the first
-    answer that has them, and in `described`; later ones have the names.
+    Components share many properties, such as sizes, borders and colors. Each is described once, in
+    the first component that has it; `described` has that component, by the description.
     """
     components = load_vocabulary().components
     if name == COLORS:
@@ -140,10 +140,14 @@ def _describe(name: str, examples: Examples, described: set[str]) -> dict[str, A
         if not matching:
             return _unknown(name, [f"{type_}.{each['name']}" for each in properties])
         return {**matching[0], "name": name, "status": "ok"}
-    shared = [each for each in properties if each in _sizing_properties()]
-    fresh = [each for each in shared if each["name"] not in described]
-    repeated = [each["name"] for each in shared if each["name"] in described]
-    described.update(each["name"] for each in shared)
+    fresh: list[Mapping[str, Any]] = []
+    same: dict[str, list[str]] = {}
+    for each in map(_shorten_row, properties):
+        first = described.setdefault(orjson.dumps(each).decode(), type_)
+        if first == type_:
+            fresh.append(_refer(each, type_, described))
+        else:
+            same.setdefault(first, []).append(each["name"])
     example = examples.example(type_)
     children = component.documentation.get("children")
     return {
@@ -152,26 +156,38 @@ def _describe(name: str, examples: Examples, described: set[str]) -> dict[str, A
         "use": component.use,
         "holds": "anything" if component.holds is None else sorted(component.holds),
         **({"children": children} if children else {}),
-        "properties": [each for each in properties if each not in shared],
-        **({"sizing": fresh} if fresh else {}),
-        **({"sizingAsAbove": repeated} if repeated else {}),
+        "properties": fresh,
+        **({"sameAs": same} if same else {}),
         "usedBy": [widget.tool for widget in examples.users(type_)],
         "example": _bundled_examples().get(type_) if example is None else example,
     }
 
 
-@cache
-def _sizing_properties() -> tuple[Mapping[str, Any], ...]:
-    """Return the properties of a Row that set the sizes of a box."""
-    row = load_vocabulary().components["Row"]
-    return tuple(each for each in describe_properties(row) if each["name"] in _SIZING)
+def _shorten_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the description of a property without what follows from its other parts."""
+    left_out = {"required"} if not row.get("required") else set()
+    left_out |= {"expected"} if "values" in row else set()
+    short = {key: value for key, value in row.items() if key not in left_out}
+    if "fields" in short:
+        short["fields"] = {name: _shorten_row(one) for name, one in short["fields"].items()}
+    if "kinds" in short:
+        short["kinds"] = {
+            kind: {name: _shorten_row(one) for name, one in fields.items()}
+            for kind, fields in short["kinds"].items()
+        }
+    return short
 
 
-_SIZING = frozenset(
-    {"flex", "aspectRatio", "margin"}
-    | {f"{limit}{side}" for limit in ("min", "max") for side in ("Height", "Width", "Size")}
-    | {"height", "width", "size"}
-)
+def _refer(row: dict[str, Any], owner: str, described: dict[str, str]) -> dict[str, Any]:
+    """Name the property whose fields or kinds are the same, instead of describing them again."""
+    for part in ("fields", "kinds"):
+        if part in row:
+            mine = f"{owner}.{row['name']}"
+            first = described.setdefault(orjson.dumps(row[part]).decode(), mine)
+            if first != mine:
+                del row[part]
+                row[f"{part}As"] = first
+    return row
 
 
 @cache

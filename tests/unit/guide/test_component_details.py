@@ -139,12 +139,16 @@ def test_all_values_of_a_property_are_listed() -> None:
     assert (curve["expected"], len(curve["values"])) == ("one of the values", 15)
 
 
-def test_sizing_properties_are_described_once_in_an_answer() -> None:
+def test_shared_properties_are_described_once_in_an_answer() -> None:
     row, col = describe_components(["Row", "Col"], Examples())
+    names = [each["name"] for each in row["properties"]]
 
-    assert {"width", "maxSize", "flex"} <= {each["name"] for each in row["sizing"]}
-    assert col["sizingAsAbove"] == [each["name"] for each in row["sizing"]]
-    assert "sizing" not in col
+    assert {"width", "maxSize", "flex", "border"} <= set(names)
+    assert set(col["sameAs"]["Row"]) >= {"width", "maxSize", "flex", "border"}
+    assert not {each["name"] for each in col["properties"]} & set(col["sameAs"]["Row"])
+    common = ["Card", "Col", "Row", "Title", "Text", "Caption", "Badge", "Button", "Input", "Form"]
+    answer = [*describe_components([*common, "Select", "Chart"], Examples())]
+    assert len(json.dumps(answer)) < 28_000  # 40,000 without that
     assert one("Col.width")["text"] == "Explicit width; px or CSS string."
 
 
