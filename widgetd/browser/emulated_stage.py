@@ -50,7 +50,7 @@ class HostProfile:
         title: Its name for people.
         config: Its names in `widgetd config`.
         day: Day of the newest of the threads.
-        threads: Public threads that show what it does.
+        threads: Public threads about what it does.
         does: What it does, in a phrase.
         answer: What widgetd does about it, in a phrase.
         client: The name that it sends.
