@@ -73,10 +73,10 @@ def list_suggestions(snapshot: Snapshot, upstreams: Iterable[Upstream]) -> list[
     The widgets with most to show come first, and none has the tags of another.
     """
     calls = [
-        f"Call {tool.name} of {upstream.name}"
+        " ".join((f"Call {tool.name} of {upstream.name}", *values))
         for upstream in upstreams
         for tool in upstream.tools.values()
-        if tool.is_read_only and not tool.input_schema.get("required")
+        if tool.is_read_only and (values := _sample_values(tool.input_schema)) is not None
     ][:1]
     widgets = [one for one in snapshot.widgets.values() if one.known_example is not None]
     widgets.sort(key=lambda one: (-size(one.example, _MUCH), one.tool))
@@ -85,3 +85,15 @@ def list_suggestions(snapshot: Snapshot, upstreams: Iterable[Upstream]) -> list[
         title, tags = widget.definition.title, widget.definition.tags
         by_tags.setdefault(tuple(tags) or widget.tool, f"Show me {title}")
     return [*by_tags.values()][: _SUGGESTIONS - len(calls)] + calls
+
+
+def _sample_values(schema: Mapping[str, Any]) -> list[str] | None:
+    """Return a value for each required argument, as a person writes it; None if one is unknown."""
+    values = []
+    for name in schema.get("required", ()):
+        part = schema.get("properties", {}).get(name, {})
+        known = [*part.get("examples", ()), *part.get("enum", ())]
+        if not known:
+            return None
+        values.append(f'"{known[0]}"' if isinstance(known[0], str) else str(known[0]))
+    return values

@@ -248,5 +248,6 @@ TOOLS = (
         cost=2,
         asks=_ask,
         read_only=False,
+        destructive=True,
     ),
 )

@@ -16,7 +16,9 @@ from tests.system.chat.endpoint import calls, endpoint, says
 from tests.system.chat.talking import Talker, said, set_limits, widgets
 from tests.system.mcp.test_profiles import client_named
 from tests.system.upstreams.servers import Flights, mcp_served
+from widgetd.browser.toolset import keyword_tools
 from widgetd.chat.backend.tools import text_of as content_of
+from widgetd.daemon.toolsets import ROWS
 
 FILE = json.loads(widget_file("Parcel", text="Parcel of"))
 SAVING = {"file": "Parcel.widget", "widget": FILE}
@@ -92,6 +94,33 @@ async def test_model_of_the_chat_has_widgets_and_search_and_what_is_named(folder
     assert offered[0] == widgets_and_search
     assert offered[1] > widgets_and_search | {"update_render", "save_widget", "try_widget"}
     assert not offered[1] & {"widget_action", "await_widget_action", "get_logs"}
+
+
+def test_exactly_the_tools_that_may_destroy_something_ask_first() -> None:
+    rows = (*ROWS, *keyword_tools(("all",)))
+
+    assert {one.name for one in rows if one.asks} == {one.name for one in rows if one.destructive}
+    assert {one.name for one in rows if one.asks} == {"save_widget", "call_upstream"}
+
+
+async def test_scripted_turn_calls_a_tool_of_an_upstream_that_its_words_name(
+    folder: Path, tmp_path: Path
+) -> None:
+    flights = Flights()
+    async with mcp_served(flights.mcp) as at:
+        upstreams = tmp_path / "u.toml"
+        upstreams.write_text(f'[flights]\nurl = "{at}"\n')
+        async with serving(folder, chat=True, upstreams=upstreams) as url:
+            talker = Talker(url)
+            shown = said(await talker.say("Which flight is UA 123?"))
+            widget = widgets(await talker.say("Show me Greeting"))
+            suggestions = (await talker.get("/chat/state")).json()["suggestions"]
+
+    assert flights.calls == ["UA 123"]
+    assert shown[0].startswith("`get_flight` answered:")
+    assert "United" in shown[0]
+    assert len(widget) == 1
+    assert suggestions == ["Show me Greeting"]
 
 
 async def test_model_cannot_call_a_tool_that_it_was_not_offered(folder: Path) -> None:
