@@ -43,6 +43,7 @@ class WebLimits:
         spare_descriptors: Kept for files, the store and probes, however many clients connect.
         arguments_bytes: The body of `/render`: four times the text of the largest widget.
         upload_bytes: A body of the gallery: a widget and its sidecar in base64.
+        drafts_at_once: Threads that try what is typed in editors.
         version_digits: Digits of a version's number in an address.
         tiles_bytes: Tiles of the index in memory; once more were drawn, all are dropped.
         heartbeat_s: Between two events of a silent stream: proxies and laptops drop a connection
@@ -61,6 +62,7 @@ class WebLimits:
     spare_descriptors: int = 128
     arguments_bytes: int = 4 * 1024 * 1024
     upload_bytes: int = 4 * Limits().file_bytes
+    drafts_at_once: int = 2
     version_digits: int = 9
     tiles_bytes: int = 32 * 1024 * 1024
     heartbeat_s: float = 15.0

@@ -153,7 +153,7 @@ async def try_draft(gallery: Gallery, request: Request) -> dict[str, Any]:
         a component in the tree.
     """
     drafts, (sent, body) = _drafts(gallery), await _read(gallery, request)
-    return await to_thread.run_sync(_try, gallery, drafts, sent, body)
+    return await to_thread.run_sync(_try, gallery, drafts, sent, body, limiter=gallery.trials)
 
 
 def _try(gallery: Gallery, drafts: Drafts, sent: Sent, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -231,7 +231,7 @@ async def save_draft(gallery: Gallery, request: Request) -> Response:
             files[sent.path + SUFFIX] = sent.sidecar.encode()
         return files
 
-    files = await to_thread.run_sync(write)
+    files = await to_thread.run_sync(write, limiter=gallery.trials)
     tool = await save_files(gallery, uploads, files, caller_of(request), replaces=known)
     made = gallery.server.registry.current.widgets.get(tool)
     digest = "" if made is None else made.key

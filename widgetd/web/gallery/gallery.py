@@ -20,6 +20,7 @@ from widgetd.mcp.server import Server
 from widgetd.render.acting import DryRun
 from widgetd.web.gallery.problems import Problems
 from widgetd.web.gallery.results import Tiles
+from widgetd.web.limits import LIMITS
 from widgetd.web.page import RefusedError, caller_of
 from widgetd.widget import states
 from widgetd.widget.images import find_image_origins
@@ -37,6 +38,7 @@ class Gallery:
     Attributes:
         uploads: Saves files in the folder; None where uploads are not allowed.
         drafts: Checks what is typed in the editor; None where uploads are not allowed.
+        trials: Limits the worker threads that try drafts.
         url: The address of the MCP endpoint.
         image_origins: Origins that images of every widget may come from.
         sample_images: Allow the origins of images in samples, too.
@@ -57,6 +59,9 @@ class Gallery:
     history: History
     camera: Camera | None = None
     drafts: Drafts | None = None
+    trials: anyio.CapacityLimiter = field(
+        default_factory=lambda: anyio.CapacityLimiter(LIMITS.drafts_at_once)
+    )
     tiles: Tiles = field(default_factory=Tiles)
     built: str | None = None
     dry_run: DryRun = field(default_factory=DryRun)

@@ -184,6 +184,8 @@ class Editing {
   #mark() {
     const { findings } = this.#trial;
     this.#editor.mark(findings.filter(({ part }) => part === this.#part));
+    const differs = this.#trial.result && !("" in this.#trial.places);
+    document.getElementById("edit-differs").hidden = !(this.#part === "jsx" && differs);
     count("edit", findings.length);
     this.#findings.replaceChildren(...findings.map((one) => this.#row(one)));
   }
@@ -211,7 +213,7 @@ class Editing {
     while (steps.length > 1 && !(steps.join("/") in this.#trial.places)) steps.pop();
     const offset = this.#trial.places[steps.join("/")];
     if (offset === undefined) {
-      toast("Nothing in the JSX makes this by itself.");
+      toast("The template draws this; a click selects only what the JSX draws.");
       return;
     }
     this.#choice.querySelector("[value=jsx]").checked = true;
