@@ -10,7 +10,7 @@ load is a grey pixel.
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
@@ -33,7 +33,7 @@ from widgetd.widget.components import tree
 from widgetd.widget.components.lucide import find_icons
 from widgetd.widget.page_program import program_or_empty
 from widgetd.widget.states import SAMPLE, ShownState, find_state, show_state
-from widgetd.widget.widget import Widget
+from widgetd.widget.widget import Render, Widget
 
 if TYPE_CHECKING:
     from playwright.async_api import (
@@ -429,6 +429,18 @@ class Stage:
                 [None if in_place else options, result],
             )
         await self.settle()
+
+    async def find_differing(self, calls: Sequence[Render]) -> list[int]:
+        """Return the positions of those calls that the program of the page draws in another way."""
+        widget = self.require_display().widget
+        ids = widget.definition.sidecar.ids if widget else ()
+        sent = []
+        for render in calls:
+            made = {name: render.arguments[name] for name in ids if name in render.arguments}
+            result = {"content": [], "structuredContent": render.tree}
+            sent.append([{**(render.valid or {}), **made}, result])
+        found: list[int] = await self.page.evaluate("calls => window.stage.compare(calls)", sent)
+        return found
 
     async def settle(self) -> None:
         """Finish all animations, because a page without a screen may never paint their end."""

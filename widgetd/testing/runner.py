@@ -22,6 +22,7 @@ from widgetd.browser.baselines import Baselines
 from widgetd.browser.chromium import FLAGS, Chromium
 from widgetd.browser.emulated_stage import EmulatedStage, HostProfile
 from widgetd.browser.keywords import Keyword, find_keyword
+from widgetd.browser.keywords.expect import UnexpectedError
 from widgetd.browser.limits import LIMITS
 from widgetd.browser.stage import Stage
 from widgetd.browser.steps import ask, is_gone, perform
@@ -32,6 +33,8 @@ from widgetd.render.acting import DryRun
 from widgetd.settings import Settings
 from widgetd.testing.suite import Case, FileLocation, Step
 from widgetd.testing.widgets import server_over
+from widgetd.widget.page_program import program_or_empty
+from widgetd.widget.states import list_states, show_state
 
 THEMES = ("light", "dark")
 
@@ -200,8 +203,8 @@ async def _collect_evidence(stage: Stage, failure: FailedStepError, folder: Path
 def default_case(file: str, tool: str, theme: str, host: str = "") -> Case:
     """Return the test of any widget: it is drawn, quiet, accessible, no wider than its room.
 
-    In an emulated host, it is drawn, quiet and survives what the host does; a form is submitted
-    exactly once.
+    In the light theme, its page also draws each state by itself as the server does. In an emulated
+    host, it is drawn, quiet and survives what the host does; a form is submitted exactly once.
     """
     location = FileLocation(file, 1, 1)
     show: Mapping[str, Any] = {"widget": tool, "theme": theme}
@@ -210,6 +213,9 @@ def default_case(file: str, tool: str, theme: str, host: str = "") -> Case:
         Step(keyword=keyword, arguments={}, location=location)
         for keyword in ((_LIFE,) if host else map(find_keyword, _DEFAULT_EXPECTATIONS))
     ]
+    if not host and theme == THEMES[0]:
+        # Last, because it leaves another state in the frame.
+        steps.append(Step(keyword=_TREES, arguments={}, location=location))
     return Case(
         name=host or theme,
         baseline="",
@@ -218,6 +224,26 @@ def default_case(file: str, tool: str, theme: str, host: str = "") -> Case:
         steps=tuple(steps),
         location=location,
     )
+
+
+async def _compare_trees(stage: Stage) -> None:
+    widget = stage.require_display().widget
+    if widget is None or not program_or_empty(widget):
+        return
+    states, calls = [], []
+    for state in list_states(widget):
+        shown = show_state(widget, state.key)
+        if shown.render is None:  # else no call draws it
+            with suppress(CallError):
+                calls.append(widget.call(shown.arguments))
+                states.append(state.key)
+    differing = [states[at] for at in await stage.find_differing(calls)]
+    if differing:
+        raise UnexpectedError("the page's own trees", expected="the server's", got=differing)
+
+
+_TREES = Keyword(slug="expect_same_trees", kind="expect", function=_compare_trees)
+"""Compare the trees of page and server in every state; nobody would write this as a step."""
 
 
 async def _live(stage: Stage) -> None:

@@ -13,6 +13,7 @@ const INTERNAL_ERROR = -32603;
 export class Frame {
   #result;
   #arguments;
+  #answered;
   #ready = false;
   #context;
   #told;
@@ -20,10 +21,10 @@ export class Frame {
   /**
    * @param {{tool: string, title: string, theme: string, locale?: string, src?: string,
    *          sized?: (height: number) => void, sent?: (what: object) => void,
-   *          act?: (action: object) => Promise<object>}} options
+   *          logged?: (data: object) => void, act?: (action: object) => Promise<object>}} options
    */
-  constructor({ tool, title, theme, locale, src = `/gallery/frame/${encodeURIComponent(tool)}`, sized = () => {}, sent = () => {}, act }) {
-    this.#told = { sized, sent, act };
+  constructor({ tool, title, theme, locale, src = `/gallery/frame/${encodeURIComponent(tool)}`, sized = () => {}, sent = () => {}, logged = () => {}, act }) {
+    this.#told = { sized, sent, logged, act };
     this.#context = {
       theme,
       locale: locale || navigator.language,
@@ -62,10 +63,19 @@ export class Frame {
     this.element.remove();
   }
 
+  /** Settles once the view has dealt with all that it was sent. */
+  settled() {
+    return new Promise((answered) => {
+      this.#answered = answered;
+      this.#post({ id: "settled", method: "ping" });
+    });
+  }
+
   #receive = ({ source, data }) => {
     if (source !== this.element.contentWindow || data?.jsonrpc !== "2.0") return;
     if (data.id === undefined) this.#hear(data.method, data.params ?? {});
     else if (data.method) void this.#reply(data.id, data.method, data.params ?? {});
+    else this.#answered?.();
   };
 
   async #reply(id, method, params) {
@@ -78,6 +88,7 @@ export class Frame {
 
   #hear(method, params) {
     if (method === "ui/notifications/size-changed") this.#told.sized(params.height);
+    if (method === "notifications/message") this.#told.logged(params.data);
     if (method !== "ui/notifications/initialized") return;
     this.#ready = true;
     this.#hand();

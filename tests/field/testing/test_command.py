@@ -84,6 +84,23 @@ def test_pictures_are_written_once_and_then_compared(tmp_path: Path) -> None:
     assert f'src="{home.name}/difference.png"' in page
 
 
+KEYS = '{"type":"Card","children":[{"type":"Text","value":{{ of | list | join(" ") | tojson }}}]}'
+
+
+@needs_browser
+def test_page_that_draws_another_tree_than_the_server_fails(tmp_path: Path) -> None:
+    # JavaScript sorts keys that are numbers, which the page's evaluator cannot help.
+    schema = {"type": "object", "properties": {"of": {"type": "object"}}}
+    (tmp_path / "Keys.widget").write_text(widget_file("Keys", schema=schema, template=KEYS))
+    example = '[[examples]]\nname = "numbers"\narguments = { of = { "10" = 1, "9" = 2 } }'
+    (tmp_path / "Keys.widget.toml").write_text(example)
+    ran = widgetd_test(tmp_path, "Keys.widget", "--", "-k", "light")
+
+    assert ran.returncode == 1
+    assert "the page's own trees: expected the server's, got [" in ran.stdout
+    assert '"example-1"' in ran.stdout
+
+
 FAINT = '{"type":"Card","children":[{"type":"Text","value":"faint","color":"#eeeeee"}]}'
 
 

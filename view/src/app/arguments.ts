@@ -27,7 +27,8 @@ export class ArgumentDrawer {
   readonly #show: (drawing: Drawing) => void;
   #pending: { readonly args: JsonObject; readonly state: JsonObject | undefined } | undefined;
   #isStopped = false;
-  #isWhole = false;
+  /** What the arguments made that were all there; null where the program failed on them. */
+  #whole: WidgetNode | null | undefined;
 
   constructor(program: PageProgram, show: (drawing: Drawing) => void) {
     this.#program = program;
@@ -35,15 +36,11 @@ export class ArgumentDrawer {
     this.#show = show;
   }
 
-  /** What was drawn last ought to be the result's tree; but ids are made by the server. */
-  get isWhole(): boolean {
-    return this.#isWhole && !this.#program.ids?.length;
-  }
-
   /** Draws the newest arguments once per frame; those that are all there, in a local state. */
   draw(args: JsonObject, state?: JsonObject): void {
     if (this.#isStopped) return;
-    if (!this.#pending) requestAnimationFrame(() => this.#drawPending());
+    this.#whole = undefined;
+    if (!this.#pending) requestAnimationFrame(() => this.#drawPending(this.#show));
     this.#pending = { args, state };
   }
 
@@ -52,26 +49,34 @@ export class ArgumentDrawer {
     this.#isStopped = false;
   }
 
-  /** Leaves the picture to the result, which has come. */
-  stop(): void {
+  /**
+   * Leaves the picture to the result, which has come.
+   *
+   * Returns what ought to be the result's tree, null where the program failed; nothing where the
+   * arguments are not all there, because the server makes ids.
+   */
+  stop(): WidgetNode | null | undefined {
+    this.#drawPending(() => undefined);
     this.#isStopped = true;
-    this.#pending = undefined;
+    return this.#whole;
   }
 
-  #drawPending(): void {
+  #drawPending(show: (drawing: Drawing) => void): void {
     const pending = this.#pending;
     this.#pending = undefined;
     if (!pending) return;
     const { args, state } = pending;
     const isWhole = state !== undefined;
+    const isComparable = isWhole && (this.#program.ids ?? []).every((name) => args[name] != null);
+    if (isComparable) this.#whole = null;
     try {
-      this.#isWhole = isWhole;
       const tree = isWhole
         ? drawWhole(this.#program, args, state)
         : drawPartial(this.#program, args);
+      if (isComparable) this.#whole = tree;
       // The skeleton stays until there is something to read of the arguments.
       const isTelling = Object.keys(args).length > 0 && plainText([tree]) !== "";
-      if (isWhole || isTelling) this.#show({ tree, icons: this.#icons, isWhole });
+      if (isWhole || isTelling) show({ tree, icons: this.#icons, isWhole });
     } catch (error) {
       // The last good tree stays.
       if (!(error instanceof Failure)) throw error;

@@ -246,11 +246,10 @@ export class Embedded implements HostEvents, Surface {
 
   /** The server's tree wins; that the page's was another is a fault, told without its values. */
   #replacePreview(tree: WidgetNode | undefined): void {
-    const drawn = this.#drawn;
-    this.#drawer?.stop();
+    const drawn = this.#drawer?.stop();
     this.#drawn = undefined;
-    if (!drawn || !tree || this.#local.isMoved) return;
-    if (this.#drawer?.isWhole && !isSame(drawn, tree)) {
+    if (drawn === undefined || !tree || this.#local.isMoved) return;
+    if (drawn === null || !isSame(drawn, tree)) {
       this.#host.log("warning", { event: "tree.differed" });
     }
   }

@@ -49,7 +49,7 @@ export class LocalState {
     this.#args = isOwn ? mark.args : undefined;
     if (mark) this.#types = new Set(mark.actions);
     if (isOwn && this.#isMoved) return this.#draw() ?? tree;
-    this.#state = mark?.state ?? {};
+    this.#state = mark?.state ?? this.#program?.state ?? {};
     return tree;
   }
 

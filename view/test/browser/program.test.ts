@@ -1,9 +1,9 @@
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bundleHost, hasBrowser, launch, openHost, VIEW } from "./browser";
-import { hasDaemon, serve } from "./daemon";
+import { hasDaemon } from "./daemon";
 import { result } from "./form-widget";
+import { bundledWidgets } from "./widgets";
 
 let browser: Browser;
 
@@ -91,35 +91,6 @@ describe.skipIf(!hasBrowser)("a page with a program", () => {
     expect(await view.getByText("Wrong").count()).toBe(0);
   });
 });
-
-interface Served {
-  readonly name: string;
-  readonly page: string;
-  readonly args: Record<string, unknown>;
-  readonly result: unknown;
-}
-
-/** Every widget of a real server: its page, its example, and the result for that. */
-async function bundledWidgets(): Promise<Served[]> {
-  const daemon = await serve();
-  const client = new Client({ name: "agent", version: "1" });
-  await client.connect(new StreamableHTTPClientTransport(new URL(daemon.url)));
-  const text = async (uri: string) => {
-    const [content] = (await client.readResource({ uri })).contents;
-    return content && "text" in content ? content.text : "";
-  };
-  const found: Served[] = [];
-  for (const { name, _meta } of (await client.listTools()).tools) {
-    const uri = (_meta?.ui as { resourceUri?: string } | undefined)?.resourceUri;
-    if (!uri?.startsWith(`ui://widgetd/${name}.`)) continue;
-    const args = JSON.parse(await text(`widget://${name}/example`));
-    const answer = await client.callTool({ name, arguments: args });
-    found.push({ name, page: await text(uri), args, result: answer });
-  }
-  await client.close();
-  await daemon.stop();
-  return found;
-}
 
 describe.skipIf(!hasBrowser || !hasDaemon)("the pages of the bundled widgets", () => {
   test("draw from the arguments what the server draws", { timeout: 240_000 }, async () => {
