@@ -23,6 +23,7 @@ class GuideLimits:
         snippet_chars: Length of a search result's text.
         diff_lines: Lines of a difference on the card that asks before a save.
         diff_line_chars: Length of one of them.
+        element_chars: Length of an element or test in a search result.
         tests_s: Time for the tests that are saved with a widget.
         test_report_chars: End of their report that is returned if they fail.
     """
@@ -40,6 +41,7 @@ class GuideLimits:
     snippet_chars: int = 400
     diff_lines: int = 40
     diff_line_chars: int = 160
+    element_chars: int = 1_200
     tests_s: float = 120.0
     test_report_chars: int = 1_500
 

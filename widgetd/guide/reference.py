@@ -18,7 +18,8 @@ from anyio import to_thread
 from widgetd.access.principal import PerAudience
 from widgetd.browser.keywords import KEYWORDS
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.errors import CODES
+from widgetd.errors import CODES, WidgetError
+from widgetd.files.folder import bundled_folder
 from widgetd.guide.component_details import (
     COLORS,
     ICONS,
@@ -29,8 +30,13 @@ from widgetd.guide.component_details import (
 )
 from widgetd.guide.guide import KINDS, pages
 from widgetd.guide.limits import LIMITS
+from widgetd.limits import Limits
 from widgetd.search.search_index import LONGEST_QUESTION, SearchIndex, best_of, words
+from widgetd.template.dialect.exporter import LEXEME
+from widgetd.template.jsx import compile_view
+from widgetd.text_search import compile_pattern
 from widgetd.widget.components import load_vocabulary
+from widgetd.widget.naming import TESTS_SUFFIX
 from widgetd.widget.widget import Widget
 
 WEIGHTS = MappingProxyType(
@@ -119,6 +125,8 @@ class ReferenceEntry:
     def to_result(self, score: float) -> dict[str, Any]:
         """Return `{"kind", "name", "title", "snippet", "at"?, "score"}`."""
         snippet, most = " ".join(self.text.split()), LIMITS.snippet_chars
+        if self.at.partition(" line ")[2]:  # code keeps its lines
+            snippet, most = self.text.strip(), LIMITS.element_chars
         cut = snippet if len(snippet) <= most else f"{snippet[: most - 1]}…"
         place = {"at": self.at} if self.at else {}
         return {
@@ -301,6 +309,7 @@ def _entries(settings: Mapping[str, str]) -> Iterator[ReferenceEntry]:
             text=f"{row.summary} Takes {takes}.",
             keywords=row.name,
         )
+    yield from _bundled_tests()
     for name, description in settings.items():
         flag = f"--{name.replace('_', '-')}"
         yield ReferenceEntry(kind="setting", name=name, title=flag, text=description, keywords=name)
@@ -321,16 +330,67 @@ def _texts_of_widget(widget: Widget) -> Iterator[tuple[int, str]]:
 
 
 def _example(widget: Widget, types: Iterable[str]) -> ReferenceEntry:
-    """Return the place in a template that uses one of these components, else its beginning."""
-    template, view = widget.definition.template, widget.definition.view
-    wanted = next((one for one in types if f'"{one}"' in template or f"<{one}" in view), None)
-    start = template.find(f'"{wanted}"') if wanted else 0
-    line = template.count("\n", 0, max(start, 0)) + 1
-    begin = max(start - 40, 0)
+    """Return a component of one of these types as the author wrote it, else the beginning."""
+    is_view = widget.source == "view"
+    source = widget.definition.view if is_view else widget.definition.template
+    mark = "<{}" if is_view else '"{}"'
+    wanted = next((one for one in types if mark.format(one) in source), None)
+    start, text = 0, source
+    if wanted is not None:
+        spans = elements_of(widget.definition.view) if is_view else objects_of(source)
+        found = next((span for type_, *span in spans if type_ == wanted), None)
+        start, end = found or (source.find(mark.format(wanted)), len(source))
+        text = source[start:end]
+    line = source.count("\n", 0, start) + 1
     return ReferenceEntry(
         kind="example",
         name=widget.tool,
         title=f"{widget.definition.title}: {wanted}" if wanted else widget.definition.title,
-        text=template[begin : begin + LIMITS.snippet_chars],
-        at=f"{widget.definition.path}#/template line {line}",
+        text=text,
+        at=f"{widget.definition.path}#{widget.drawing_at} line {line}",
     )
+
+
+def elements_of(view: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the type, start and end of each element of a view, as far as it can be read."""
+    try:
+        yield from compile_view(view, limits=Limits()).elements
+    except WidgetError:
+        return
+
+
+def objects_of(template: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the type, start and end of each object with a type in a template."""
+    starts: list[int] = []
+    types: dict[int, str] = {}
+    for match in LEXEME.finditer(template):
+        mark, at = match.group("mark"), match.start()
+        if mark == "{":
+            starts.append(at)
+            if named := _TYPE.match(template, at + 1):
+                types[at] = named.group(1)
+        elif mark == "}" and starts:
+            start = starts.pop()
+            if start in types:
+                yield types[start], start, at + 1
+
+
+_TYPE = compile_pattern(r'\s*"type"\s*:\s*"([A-Za-z.]{1,64})"')
+
+
+def _bundled_tests() -> Iterator[ReferenceEntry]:
+    """Yield each test of the files beside the bundled widgets, as it is written."""
+    for file in sorted(bundled_folder().glob(f"*{TESTS_SUFFIX}")):
+        before, *tests = file.read_text(encoding="utf-8").split("\n  - name: ")
+        line = before.count("\n") + 2
+        for each in tests:
+            name, _, steps = each.partition("\n")
+            yield ReferenceEntry(
+                kind="test",
+                name=file.name,
+                title=f"{file.name.removesuffix(TESTS_SUFFIX)}: {name}",
+                text=f"- name: {name}\n{steps}",
+                at=f"{file.name} line {line}",
+                keywords="test example",
+            )
+            line += each.count("\n") + 1

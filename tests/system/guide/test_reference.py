@@ -76,3 +76,17 @@ def test_every_component_is_found_by_its_synonyms() -> None:
     for name, words in SYNONYMS.items():
         items, _ = reference.find(snapshot_of(), words, ["component"], 3)
         assert name in {item["name"] for item in items}, words
+
+
+def test_an_example_is_a_whole_element_and_a_test_is_whole_with_their_lines() -> None:
+    example = next(item for item in found("chart", "example") if item["title"].endswith("Chart"))
+    pick = next(item for item in found("pick date test", "test") if "Pick Date" in item["snippet"])
+
+    file, _, line = example["at"].partition("#/template line ")
+    template = json.loads((bundled_folder() / file).read_text())["template"]
+    assert template.splitlines()[int(line) - 1].find('"type":"Chart"') >= 0
+    assert example["snippet"].startswith('{"type":"Chart"')
+    path, _, line = pick["at"].partition(" line ")
+    lines = (bundled_folder() / path).read_text().splitlines()
+    assert lines[int(line) - 1].strip() == pick["snippet"].splitlines()[0]
+    assert {item["kind"] for item in found("form", "test")} == {"test"}

@@ -13,6 +13,7 @@ from widgetd.template.jsx.build import Builder
 from widgetd.template.jsx.parse import CODE, Node, parse
 from widgetd.template.jsx.scope import JsxScope
 from widgetd.template.jsx.statements import Abandoned
+from widgetd.template.jsx.syntax import ELEMENTS, tag_of
 from widgetd.template.lexer import Lines
 from widgetd.template.parser import Fault
 from widgetd.template.references import Read, names
@@ -64,6 +65,16 @@ class View:
             Read(path=path, line=line, column=column, guarded=False, known=frozenset())
             for (line, column), path in sorted(found)
         )
+
+    @property
+    def elements(self) -> Iterator[tuple[str, int, int]]:
+        """Yield the type, start and end of each element, in the order of the text."""
+        pending = [parse(self._text, self._limits)]
+        while pending:
+            node = pending.pop()
+            if node.kind in ELEMENTS:
+                yield tag_of(node), node.start, node.start + len(node.text)
+            pending += reversed(node.children)
 
     @property
     def names(self) -> frozenset[str]:
