@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from widgetd.errors import CallError
+from widgetd.extras import install_advice
 
 if TYPE_CHECKING:
     from playwright.async_api import Frame, Page
@@ -51,7 +52,7 @@ async def find_violations(page: Page | Frame, *, code: str = "W3201") -> list[di
     try:
         source = _source()
     except ModuleNotFoundError:
-        problem = 'this needs axe, which is not installed; run `pip install "widgetd[test]"`'
+        problem = f"this needs axe, which is not installed; {install_advice('test')}"
         raise CallError(code, problem) from None
     await page.evaluate(f"window.axe || (() => {{ {source} }})()")
     return await page.evaluate(_RUN, [_PAGE_RULES, "var(--color-surface)"])  # type: ignore[no-any-return]

@@ -23,6 +23,7 @@ import orjson
 
 from widgetd.browser.limits import LIMITS, BrowserLimits
 from widgetd.errors import ConfigError
+from widgetd.extras import install_advice
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, CDPSession, Playwright
@@ -87,8 +88,7 @@ def demand_browser(what: str = "pictures") -> str:
         import playwright  # noqa: F401, PLC0415 - an extra
     except ImportError:
         problem = f"{what} need Playwright, which is not installed"
-        advice = 'run `pip install "widgetd[browser]"`'
-        raise ConfigError("W0011", problem, advice, exit_code=3) from None
+        raise ConfigError("W0011", problem, install_advice("browser"), exit_code=3) from None
     program = find_chromium()
     if program is None:
         problem = f"{what} need a Chromium, and none is on the PATH"

@@ -9,6 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from widgetd.errors import ConfigError
+from widgetd.extras import install_advice
 
 
 def test(
@@ -39,7 +40,7 @@ def test(
             raise ConfigError("W0003", f"there is no {one}", "name a file or a folder", exit_code=3)
     if find_spec("pytest") is None or find_spec("yaml") is None:
         problem = "tests need pytest and PyYAML, and not both are installed"
-        raise ConfigError("W0011", problem, 'run `pip install "widgetd[test]"`', exit_code=3)
+        raise ConfigError("W0011", problem, install_advice("test"), exit_code=3)
     from widgetd.browser.chromium import demand_browser
     from widgetd.testing.command import run, run_on_saves
     from widgetd.testing.profiles import choose_profiles

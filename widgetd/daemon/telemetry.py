@@ -27,6 +27,7 @@ from structlog.types import Processor
 
 from widgetd import logs
 from widgetd.errors import ConfigError
+from widgetd.extras import install_advice
 from widgetd.redaction import redact, shorten_addresses
 
 Level = Literal["debug", "info", "warning", "error"]
@@ -162,7 +163,7 @@ def tracing(environ: Mapping[str, str]) -> Iterator[None]:
         return
     if find_spec("opentelemetry.sdk") is None:
         problem = "OTEL_* ask for traces, which need the OpenTelemetry SDK"
-        raise ConfigError("W0002", problem, "install widgetd[otel], or unset them")
+        raise ConfigError("W0002", problem, f"{install_advice('otel')}, or unset them")
     # Late, because the SDK is an optional dependency.
     from opentelemetry import trace  # noqa: PLC0415 - see above
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import (  # noqa: PLC0415

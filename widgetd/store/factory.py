@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 from importlib.util import find_spec
 
 from widgetd.errors import ConfigError
+from widgetd.extras import install_advice
 from widgetd.store.actions import LocalActions
 from widgetd.store.cache import CachedAnswers, CachedRenders, build_local_caches, read_answer
 from widgetd.store.contract import Bounds, Clock, Store, StoredRender
@@ -48,7 +49,7 @@ def open_store(
         raise ConfigError(
             "W0002",
             "a store on a server needs redis-py, which is not installed",
-            "install widgetd[redis]",
+            install_advice("redis"),
         )
     return _open_shared(url, bounds, clock, prefix)
 

@@ -15,6 +15,7 @@ from tests.support.widgets import widget_file
 from tests.system.daemon.collecting import ENDPOINT, HAS_SDK, collecting
 from widgetd.daemon.telemetry import is_wanted, tracing
 from widgetd.errors import ConfigError
+from widgetd.extras import install_advice
 
 
 def test_traces_are_wanted_when_a_collector_is_named() -> None:
@@ -30,7 +31,7 @@ def test_traces_without_the_sdk_are_refused_in_one_sentence() -> None:
 
     assert str(raised.value) == (
         "OTEL_* ask for traces, which need the OpenTelemetry SDK; "
-        "install widgetd[otel], or unset them"
+        f"{install_advice('otel')}, or unset them"
     )
 
 

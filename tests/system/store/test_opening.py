@@ -8,6 +8,7 @@ import pytest
 from tests.system.store.replicas import render, replicas
 from tests.system.store.server import Server
 from widgetd.errors import ConfigError
+from widgetd.extras import install_advice
 from widgetd.store.factory import open_store
 
 
@@ -54,5 +55,5 @@ def test_without_redis_py_a_url_is_refused_with_what_to_install(
 
     assert (caught.value.code, caught.value.exit_code) == ("W0002", 2)
     assert str(caught.value) == (
-        "a store on a server needs redis-py, which is not installed; install widgetd[redis]"
+        "a store on a server needs redis-py, which is not installed; " + install_advice("redis")
     )
