@@ -59,9 +59,19 @@ const PLACES: Record<Language, (context: CompletionContext, known: Known) => Pla
   },
 };
 
+/** A tag's type, its last property and what is typed of that one's value, at the end of a text. */
+const IN_VALUE = /<([A-Z][\w.]*)(?:\s+\w+(?:="[^"]*"|=\{[^<>]*?\})?)*?\s+(\w+)="([^"\n]*)$/;
+
 function inJsx(context: CompletionContext, known: Known): Place | undefined {
   const { state, pos } = context;
   const { vocabulary } = known;
+  // The tree of a text that ends within a value has no attribute there.
+  const quoted = IN_VALUE.exec(state.sliceDoc(Math.max(0, pos - 2000), pos));
+  if (quoted) {
+    const [, type = "", name, typed = ""] = quoted;
+    const found = vocabulary.components[type]?.properties.find((each) => each.name === name);
+    return { from: pos - typed.length, options: found ? values(found, vocabulary) : [] };
+  }
   const opened = context.matchBefore(/<[\w.]*/);
   const node = syntaxTree(state).resolveInner(pos, -1);
   if (opened && !within(node, "JSXAttributeValue", "String")) {
@@ -75,13 +85,6 @@ function inJsx(context: CompletionContext, known: Known): Place | undefined {
   const tag = within(node, "JSXOpenTag", "JSXSelfClosingTag");
   if (!tag) return undefined;
   const properties = vocabulary.components[nameOf(state, tag)]?.properties ?? [];
-  const quoted = within(node, "JSXAttributeValue");
-  if (quoted) {
-    const name = quoted.parent?.firstChild;
-    const property = name && state.sliceDoc(name.from, name.to);
-    const found = properties.find((each) => each.name === property);
-    return { from: quoted.from + 1, options: found ? values(found, vocabulary) : [] };
-  }
   const word = context.matchBefore(/[\w$]*/);
   if (!word || (word.from === word.to && !context.explicit && !/\s/.test(before(context)))) {
     return undefined;

@@ -14,6 +14,7 @@ from tests.field.web.browsing import browsing, needs_browser
 from tests.field.web.test_accessibility import AXE, violations
 from tests.support.corpus import corpus_files, needs_corpus
 from tests.support.daemons import serving
+from tests.support.widgets import widget_file
 from widgetd.errors import WidgetError
 from widgetd.files.folder import bundled_folder
 from widgetd.limits import Limits
@@ -100,6 +101,34 @@ async def test_text_is_drawn_marked_completed_and_saved_by_keyboard_alone(tmp_pa
         await page.keyboard.press("Escape")
         await page.keyboard.press("Tab")
         assert await page.evaluate("document.activeElement.closest('#edit-code') === null")
+
+
+async def test_values_arguments_filters_and_keys_are_completed(tmp_path: Path) -> None:
+    (tmp_path / "A.widget.jsx").write_text(JSX)
+    (tmp_path / "B.widget").write_text(widget_file("B"))
+
+    async def offers(page: Page, text: str, wanted: str) -> None:
+        await type_over(page, text)
+        await page.keyboard.press("Control+Space")
+        option = page.locator(".cm-tooltip-autocomplete li .cm-completionLabel")
+        await option.get_by_text(wanted, exact=True).wait_for()
+        await page.keyboard.press("Escape")
+
+    async with editing(tmp_path, "a") as page:
+        head = JSX.partition("<Card>")[0]
+        await offers(page, f'{head}<Card>\n  <Badge color="', "discovery")
+        await offers(page, f'{head}<Card>\n  <Icon name="', "bolt")
+        await offers(page, f"{head}<Card>\n  <Text ", "maxLines")
+        await offers(page, f"{head}<Card>\n  <Text value={{", "who")
+        await page.get_by_role("radio", name="Sidecar").check(force=True)
+        await offers(page, "desc", "description")
+        await page.close(run_before_unload=False)
+    async with editing(tmp_path, "b") as page:
+        await offers(page, '{"type":"Card","children":[{"type":"Te', "Text")
+        await offers(page, '{"type":"Text","value":{{ w', "who")
+        await offers(page, '{"type":"Text","value":{{ who | to', "tojson")
+        await offers(page, '{"type":"Text","si', "size")
+        await offers(page, '{"type":"Text","weight":"', "semibold")
 
 
 async def test_newer_file_is_not_overwritten_and_previous_version_is_shown(tmp_path: Path) -> None:
