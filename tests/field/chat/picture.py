@@ -30,10 +30,11 @@ async def main() -> None:
         shots = [await page.screenshot()]
         await asked(page, "I want to leave my contact details")
         field = widget(page).locator("input[type=email]")
+        await widget(page).get_by_label("Name").fill("Ada")
         await field.fill("ada@example.com")
         await field.scroll_into_view_if_needed()
         shots.append(await page.screenshot())
-        await widget(page).get_by_role("button", name="Subscribe").click()
+        await widget(page).get_by_role("button", name="Request a survey").click()
         line = page.locator("#items li.assistant_message", has_text="ada@example.com")
         await line.wait_for()
         await line.scroll_into_view_if_needed()

@@ -31,7 +31,8 @@ _WORD = compile_pattern(r"\w+(?:[.@'-]\w+)*")
 _QUOTED = compile_pattern(r"[\"“«„']([^\"“”«»„']{2,})[\"”»“']")
 _NAMED = compile_pattern(r"[A-Z0-9][\w/:.-]*(?: [A-Z0-9][\w/:.-]*)*")
 _CHUNK = compile_pattern(r"\S+\s*|\s+")
-_RUN = compile_pattern(r"(?s)([A-Z]+)|([a-z]+)|(\d+)|.")
+_RUN = compile_pattern(r"([A-Z]+)|([a-z]+)|(\d+)")
+_PUNCTUATION = ".,;:?!()"
 _NUMBER = compile_pattern(r"-?\d+(?:\.\d+)?")
 _NUMBER_OR_ADDRESS = compile_pattern(r"[\d@]")
 
@@ -210,18 +211,15 @@ def _candidates(example: Any, part: Mapping[str, Any], text: str) -> Iterator[An
 
 def _parts_like(example: str, text: str) -> Iterator[str]:
     """Yield the parts of `text` in the shape of `example`: a flight number, a date, an address."""
-    wanted = [run.lastindex or run[0] for run in _RUN.finditer(example)]
-    runs = [*_RUN.finditer(text)]
-    shape = [run.lastindex or run[0] for run in runs]
-    for at in range(len(runs) - len(wanted) + 1):
-        if shape[at : at + len(wanted)] == wanted:
-            start, end = runs[at].start(), runs[at + len(wanted) - 1].end()
-            if not _is_word(text[max(start - 1, 0) : start]) and not _is_word(text[end : end + 1]):
-                yield text[start:end]
+    words, count, wanted = text.split(), len(example.split()), _shape(example)
+    for at in range(len(words) - count + 1):
+        part = " ".join(words[at : at + count]).strip(_PUNCTUATION)
+        if _shape(part) == wanted:
+            yield part
 
 
-def _is_word(character: str) -> bool:
-    return character.isalnum() or character == "_"
+def _shape(text: str) -> str:
+    return _RUN.sub(lambda run: "Aa9"[run.lastindex - 1] if run.lastindex else run[0], text)
 
 
 def _upstream_arguments(text: str, function: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -21,12 +21,13 @@ def describe_action(tree: Mapping[str, Any], action: TreeAction, payload: Mappin
         payload: What of its payload may be shown; keys that the author wrote are left out.
     """
     names = {field.name for trigger in action.triggers for field in trigger.sent_fields}
-    labels = {
-        # A star says that the field must be filled in.
-        str(part.get("fieldName")): str(part.get("value")).rstrip(" *:")
-        for part in iterate_components(tree)
-        if part.get("type") == "Label"
-    }
+    labels = {}
+    for part in iterate_components(tree):
+        if part.get("type") == "Label":
+            # A star says that the field must be filled in.
+            labels[str(part.get("fieldName"))] = str(part.get("value")).rstrip(" *:")
+        elif "name" in part and part.get("label"):
+            labels.setdefault(str(part["name"]), str(part["label"]))
     fields = ", ".join(
         f"{labels.get(name) or _spell_name(name)} {value}"
         for name, value in _list_fields(payload)
@@ -64,9 +65,9 @@ def _list_fields(value: object, name: str = "") -> Iterator[tuple[str, str]]:
             yield from _list_fields(inner, f"{name}.{key}" if name else key)
     elif isinstance(value, list):
         yield name, ", ".join(str(one) for one in value if not isinstance(one, dict | list))
-    elif isinstance(value, bool):
-        yield name, "yes" if value else "no"
-    elif value not in ("", None):
+    elif value is True:
+        yield name, "yes"
+    elif value not in ("", None, False):
         yield name, str(value)
 
 
