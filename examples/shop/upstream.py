@@ -75,7 +75,7 @@ async def book(name: str, day: str, context: Context) -> dict[str, Any]:
         row = "INSERT INTO bookings (name, day, goods) VALUES (?, ?, ?)"
         code = database.execute(row, (name, day, goods)).lastrowid
         database.execute("DELETE FROM basket")
-        return once(context, {"code": f"P-{code}", "goods": goods, **shelf()})
+        return once(context, {"code": f"P-{code}", "booked": goods, **shelf()})
 
 
 @mcp.tool(annotations={"readOnlyHint": True})

@@ -196,11 +196,15 @@ export class Dispatcher {
     else await this.#tellModel(request, line);
   }
 
-  /** The host keeps only the latest context, so all that has been done is in it. */
   async #tellModel(request: ActionRequest, line = this.#sentence(request)): Promise<void> {
     const { action, shownPayload, label } = request;
     this.#host.log("info", { action: action.type, handler: action.handler });
-    this.#taken.push({ action: action.type, label, payload: shownPayload ?? {} });
+    await this.report(line, { action: action.type, label, payload: shownPayload ?? {} });
+  }
+
+  /** The host keeps only the latest context, so all that has been done or changed is in it. */
+  async report(line: string, taken: JsonObject = { change: line }): Promise<void> {
+    this.#taken.push(taken);
     if (this.#taken.length > REMEMBERED) this.#taken.shift();
     if (!this.#host.can("updateModelContext")) return;
     await this.#host.updateModel(line, {

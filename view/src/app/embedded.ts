@@ -234,6 +234,7 @@ export class Embedded implements HostEvents, Surface {
       loading: false,
       notice: result.tree ? outcome(result) : emptiness(result),
     });
+    if (result.tell) void this.#dispatcher.report(result.tell);
     this.#explainInertness();
     void announceReady();
     this.#follow();

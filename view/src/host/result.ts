@@ -23,6 +23,8 @@ export interface Rendered {
   readonly line: string | undefined;
   /** The secret of the render's page, without which the server does nothing by itself. */
   readonly press: string | undefined;
+  /** What the model is told of a change that came by itself. */
+  readonly tell: string | undefined;
   /** The server had accepted the action before. */
   readonly repeated: boolean;
   /** Newer versions may come, and `follow_render` waits for them. */
@@ -82,6 +84,7 @@ export function readResult(given: JsonObject): Rendered {
     token: name(at(data, "token")),
     line: name(at(data, "line")),
     press: name(at(meta, "widgetd/render", "press")),
+    tell: name(at(meta, "widgetd/render", "tell")),
     follow: at(meta, "widgetd/render", "follow") === true,
     note: name(at(meta, "widgetd/render", "note")) ?? "",
     failed: at(meta, "widgetd/render", "state") === "failed",
