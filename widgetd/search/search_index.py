@@ -50,10 +50,11 @@ _WORD = compile_pattern(r"[^\W_]{1,64}")
 _CAMEL = compile_pattern(r"(?<=[a-z\d])(?=[A-Z])")
 # Begun at each letter of a long word, it would take time by the square of its length.
 _HYPHENATED = compile_pattern(r"(?<!\w)\w++(?:-\w++)+")
-_ENDINGS = (
-    *(("ies", "y"), ("ing", ""), ("ions", ""), ("ion", ""), ("ed", "")),
-    *(("es", ""), ("s", ""), ("ector", "ect")),
+_PLURALS = (
+    *(("ies", "y"), ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("xes", "x")),
+    *(("ss", "ss"), ("s", "")),
 )
+_ENDINGS = (("ing", ""), ("ion", ""), ("ed", ""), ("ector", "ect"))
 _SATURATION = 1.2
 _LENGTH = 0.6
 
@@ -219,9 +220,13 @@ def words(text: str) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def _stem(word: str) -> str:
-    """Strip common English endings, so that `flights` finds `flight`."""
+    """Strip common English endings, so that `flights` finds `flight` and `prices` finds `price`."""
+    for ending, instead in _PLURALS:
+        if word.endswith(ending) and len(word) - len(ending) + len(instead) >= 3:
+            word = word.removesuffix(ending) + instead
+            break
     for ending, instead in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
             stem = word.removesuffix(ending) + instead
             # `planning` -> `plan`
             doubled = ending in ("ing", "ed") and stem[-1] == stem[-2] and stem[-1] not in "ls"

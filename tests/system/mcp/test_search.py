@@ -140,6 +140,24 @@ def test_questions_about_shops_and_actions_find_the_bundled_widget_that_was_mean
 
 
 @pytest.mark.parametrize(
+    ("plural", "singular"),
+    [
+        ("prices", "price"),
+        ("gates", "gate"),
+        ("shoes", "shoe"),
+        ("pictures", "picture"),
+        ("matches", "match"),
+        ("boxes", "box"),
+        ("classes", "class"),
+        ("cities", "city"),
+        ("flights", "flight"),
+    ],
+)
+def test_a_plural_finds_its_singular(plural: str, singular: str) -> None:
+    assert words(plural) == words(singular)
+
+
+@pytest.mark.parametrize(
     ("query", "tool"),
     [("chrat", "chart"), ("grpah of sales", "chart"), ("flihgt", "flight_tracker")],
 )
