@@ -32,6 +32,7 @@ from stress import (
     mutants,
     overflow,
     parsing,
+    pressing,
     saves,
     sessions,
     swaps,
@@ -56,6 +57,7 @@ FAMILIES: Mapping[str, Mapping[str, Trial]] = {
         "deaf": lambda _, some: to_thread.run_sync(partial(deaf.measure, pairs=some(3_000))),
         # One for each kind of child process: what fills widgets, draws them, parses them.
         "upstreams": lambda at, some: upstreams.measure(at, kills=some(20)),
+        "pressing": lambda at, some: pressing.measure(at, kills=some(50)),
         "browser": lambda at, some: sessions.measure_children(at, kills=some(10)),
         "parser": lambda at, some: parsing.measure(at, kills=some(20)),
         "faults": lambda at, some: to_thread.run_sync(

@@ -17,6 +17,7 @@ from stress.churn import widget_content
 from stress.deaf import deaf_clients
 from stress.endings import end_daemon
 from stress.kills import kill_repeatedly
+from stress.pressing import press_and_kill
 from stress.probing import wait_until
 from stress.upstreams import kill_repeatedly as upstreams_killed
 from tests.support.clients import connected
@@ -39,6 +40,15 @@ async def test_what_fills_widgets_is_back_after_a_kill_and_leaves_no_child_behin
 
     assert len(outcome.late_s) == 1
     assert (outcome.unfilled, outcome.left) == (0, 0)
+
+
+async def test_press_during_which_the_daemon_is_killed_is_done_once_and_reported(
+    tmp_path: Path,
+) -> None:
+    outcome = await press_and_kill(tmp_path, kills=2)
+
+    assert max(outcome.calls.values(), default=0) <= 1
+    assert (outcome.reports.total(), outcome.unreported) == (4, 0)
 
 
 async def test_sigterm_finishes_calls_in_flight_beside_open_streams(tmp_path: Path) -> None:
