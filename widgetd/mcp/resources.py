@@ -222,6 +222,7 @@ class Resources:
             page_uri(widget, self.image_origins),
             name=f"{widget.tool}_page",
             title=f"{widget.definition.title}: page",
+            description=f"The page that draws results of {widget.tool}; for hosts, not for models.",
             mime_type=VIEW,
             content=content,
             meta={"ui": {"csp": csp, "prefersBorder": False}},
