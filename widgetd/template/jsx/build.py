@@ -517,10 +517,11 @@ def _same_elements(name: str, operands: tuple[Any, ...]) -> tuple[Expr, str]:
     if name == "js{}" and operands[1:2] == (None,) and len(operands) == 3:
         return operands[2], ""
     if name == "js[]":
-        return first, "[]" if type(second) is Op and second.name == "#" else ""
+        # A computed key may be an index or a name.
+        return (first, "[]") if type(second) is Op and second.name == "#" else (None, "")
     if name in {"jsloop", "jsm"} and first in _PRESERVING:
         return second, ""
-    if name == "jsloop" and first == "find":
+    if (name, first) in {("jsloop", "find"), ("jsm", "at")}:
         return second, "[]"
     is_empty = type(second) is Op and not any(second.operands)
     is_copy = name == "js[,]" and len(operands) == 1
