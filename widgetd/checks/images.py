@@ -1,8 +1,9 @@
-"""Checks of what a widget draws: the addresses of images, and buttons. Nothing is loaded."""
+"""Checks of what a widget draws: addresses of images, buttons, colors. Nothing is loaded."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import orjson
@@ -100,6 +101,68 @@ def check_buttons(outcomes: Iterable[Outcome]) -> Iterator[Finding]:
                 problems[problem, "write its 'onClickAction', or 'submit' in a form"] = None
     for problem, advice in problems:
         yield Finding(code="W1415", at="/template", problem=problem, advice=advice)
+
+
+def check_contrast(outcomes: Iterable[Outcome]) -> Iterator[Finding]:
+    """Yield each color of a text that is hard to read in one theme (W1411).
+
+    A color in hexadecimal is the same in both themes; names of ChatKit differ. A text within a
+    box that has a background of its own is left out.
+    """
+    problems: dict[tuple[str, str, str], None] = {}
+    for one in outcomes:
+        if one.sample.authored and one.tree is not None:
+            for part in _list_on_cards(one.tree):
+                color = part.get("color")
+                if part.get("type") in _TEXTS and isinstance(color, str) and _HEX.fullmatch(color):
+                    for theme, card in _CARDS.items():
+                        if (ratio := contrast(color, card)) < _LEAST_CONTRAST:
+                            problems[color, theme, f"{ratio:.1f}"] = None
+    for color, theme, shown in problems:
+        yield Finding(
+            code="W1411",
+            at="/template",
+            problem=f"the color '{color}' of a text has a contrast of {shown} : 1 in {theme}",
+            advice="write a name as 'secondary' or 'danger', or {light, dark} with a color each",
+        )
+
+
+_TEXTS = frozenset({"Text", "Title", "Caption", "Icon"})
+_CARDS = MappingProxyType({"light": "#ffffff", "dark": "#303030"})
+"""The background of a card in each theme."""
+
+_LEAST_CONTRAST = 3.0
+"""For large text. Source: WCAG 2.2, success criterion 1.4.3."""
+
+_HEX = compile_pattern(r"#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})")
+
+
+def _list_on_cards(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the components that stand on the background of the card."""
+    if isinstance(value, list):
+        for each in value:
+            yield from _list_on_cards(each)
+    elif isinstance(value, Mapping) and not value.get("background"):
+        yield value
+        yield from _list_on_cards(value.get("children", []))
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colors in hexadecimal, from 1 to 21.
+
+    Source: WCAG 2.2, contrast ratio and relative luminance.
+    """
+    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(color: str) -> float:
+    digits = color[1:] if len(color) > 4 else "".join(2 * digit for digit in color[1:])
+    parts = [int(digits[at : at + 2], 16) / 255 for at in (0, 2, 4)]
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def _list_sources(tree: Mapping[str, Any]) -> Iterator[str]:

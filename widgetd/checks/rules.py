@@ -71,6 +71,7 @@ RULES = (
     Rule(("W1323",), ("widget", "studio", "preview"), renders.check_preview),
     Rule(("W1408",), ("actions",), renders.check_field_collisions),
     Rule(("W1410",), ("definition", "outcomes", "image_origins"), images.check_image_origins),
+    Rule(("W1411",), ("outcomes",), images.check_contrast),
     Rule(("W1415",), ("outcomes",), images.check_buttons),
     Rule(("W1416",), ("outcomes",), images.check_relative_images),
     Rule(("W1214", "W1615"), ("definition", "actions"), texts.check_described_actions),

@@ -128,6 +128,7 @@ WIDGETS = (
     Code("W1407", "warning", "a component lacks a required property"),
     Code("W1408", "warning", "an action's payload hides a field of the form"),
     Code("W1410", "warning", "hosts do not load images from these origins"),
+    Code("W1411", "warning", "a color is hard to read in one theme"),
     Code("W1415", "warning", "a button has no name, or does nothing"),
     Code("W1416", "warning", "the address of an image is relative"),
     # W15xx: breaking changes

@@ -215,8 +215,8 @@ def list_colors() -> Mapping[str, Any]:
         "tokens": [{"values": list(one), "of": sorted(of)} for one, of in users.items()],
         "hues": list(HUES),
         "shades": list(SHADES),
-        "others": "A hue and a shade as blue-500; alpha-5 to alpha-90; any color of CSS; or "
-        "{light, dark} with one of these each.",
+        "others": "A hue and a shade as blue-500, a hue alone is its shade 400; alpha-5 to "
+        "alpha-90; any color of CSS; or {light, dark} with one of these each.",
     }
 
 

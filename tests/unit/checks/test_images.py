@@ -31,7 +31,7 @@ def said(
     source = Source(path="parcel.widget", content=json.dumps(file).encode(), digest="")
     sidecar = Source(path="parcel.widget.toml", content=toml.encode(), digest="")
     found = check_widget(load(source, sidecar), image_origins=allowed)
-    return [str(one) for one in found if one.code in ("W1410", "W1415", "W1416")]
+    return [str(one) for one in found if one.code in ("W1410", "W1411", "W1415", "W1416")]
 
 
 BUTTONS = (
@@ -51,6 +51,29 @@ def test_button_without_effect_or_name_is_reported() -> None:
         ),
         "parcel.widget#/template: a button has neither a label nor an icon; write its 'label'",
     ]
+
+
+@pytest.mark.parametrize(
+    ("color", "themes"),
+    [
+        ("#222222", ["1.2 : 1 in dark"]),
+        ("#eee", ["1.2 : 1 in light"]),
+        ("#888888", []),
+        ("secondary", []),
+        ("purple-900", []),
+    ],
+)
+def test_literal_color_of_a_text_is_compared_with_the_card_in_both_themes(
+    color: str, themes: list[str]
+) -> None:
+    text = f'{{"type":"Text","value":"a","color":"{color}"}}'
+    boxed = f'{{"type":"Box","background":"#fff","children":[{text}]}}'
+    example = '[[examples]]\narguments = { src = "data:," }\n'
+
+    found = said(f'{{"type":"Card","children":[{text}]}}', example)
+
+    assert [one.partition("contrast of ")[2].partition(";")[0] for one in found] == themes
+    assert said(f'{{"type":"Card","children":[{boxed}]}}', example) == []
 
 
 def test_relative_address_of_an_image_is_reported() -> None:

@@ -6,6 +6,10 @@ import type { Reader, Surroundings } from "../tree/read";
 
 type Role = "text" | "surface" | "border" | "chart";
 
+/** A hue alone means the same everywhere: its shade of charts, not the colour of CSS. */
+const HUES = Object.fromEntries(
+  ["gray", ...DEFAULTS.chart.palette].map((hue) => [hue, `--${hue}-${DEFAULTS.chart.shade}`]),
+);
 const TEXT_TOKENS: Record<string, string> = {
   prose: "--color-text",
   primary: "--color-text",
@@ -28,14 +32,11 @@ const BORDER_TOKENS: Record<string, string> = {
   subtle: "--color-border-subtle",
   strong: "--color-border-strong",
 };
-const CHART_TOKENS = Object.fromEntries(
-  DEFAULTS.chart.palette.map((hue) => [hue, `--${hue}-${DEFAULTS.chart.shade}`]),
-);
 const TOKENS: Record<Role, Record<string, string>> = {
-  text: TEXT_TOKENS,
-  surface: SURFACE_TOKENS,
-  border: BORDER_TOKENS,
-  chart: CHART_TOKENS,
+  text: { ...HUES, ...TEXT_TOKENS },
+  surface: { ...HUES, ...SURFACE_TOKENS },
+  border: { ...HUES, ...BORDER_TOKENS },
+  chart: HUES,
 };
 
 const PRIMITIVE = /^(?:gray|red|orange|yellow|green|blue|purple|pink)-a?\d{2,4}$/;
