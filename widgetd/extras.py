@@ -1,4 +1,4 @@
-"""How to install an optional dependency, here: from an index, or in a clone from its own files."""
+"""The command that installs an optional dependency: from an index, or from a clone's own files."""
 
 from __future__ import annotations
 

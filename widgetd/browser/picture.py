@@ -99,7 +99,7 @@ def diff_script() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PictureDifference:
-    """What a person sees of a difference.
+    """The visible part of a difference.
 
     Attributes:
         description: What differs, by how much and where.

@@ -53,7 +53,7 @@ class BoundAction:
         Args:
             arguments: The widget's arguments.
             payload: The accepted payload.
-            hidden: Dotted paths in the payload that nobody may read, such as passwords.
+            hidden: Dotted paths in the payload that no reader may see, such as passwords.
         """
         if self.confirm is None:
             return ""
