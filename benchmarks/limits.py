@@ -285,6 +285,7 @@ def main() -> None:
         ("the same from a program", upstream_costs("program")),
         ("targets of a session", text_costs("target")),
         ("upstreams that compress", upstream_costs("json", compressed=True)),
+        ("trees of an edited template", text_costs("tree")),
         ("messages to the scripted model", text_costs("message")),
     ):
         report(what, list(costs), INPUT_MS)

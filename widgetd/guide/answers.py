@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import unified_diff
 from functools import partial
 from subprocess import STDOUT
 from tempfile import TemporaryDirectory
@@ -45,7 +44,7 @@ from widgetd.mcp.builtin.table import ConsentQuestion, ToolContext
 from widgetd.render.parts import JSON, PARTS
 from widgetd.render.result import Result, not_found, structured_result, text_block
 from widgetd.schema.json_values import to_json
-from widgetd.text_search import did_you_mean
+from widgetd.text_search import did_you_mean, unified_diff
 from widgetd.widget.actions import find_widget_actions
 from widgetd.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX, tests_name
 from widgetd.widget.sidecar import SUFFIX
@@ -337,7 +336,7 @@ def _draw_save(
         parts.append({"type": "Divider"})
         parts.extend(tree["children"] if tree["type"] != "ListView" else [])
     if before := services.text_of(file):
-        lines = [*unified_diff(_lines(before), _lines(after), lineterm="", n=1)][2:]
+        lines = [*unified_diff(_lines(before), _lines(after), 1)]
         shown = "\n".join(line[: LIMITS.diff_line_chars] for line in lines[: LIMITS.diff_lines])
         parts += [{"type": "Divider"}, {"type": "Markdown", "value": f"```diff\n{shown}\n```"}]
     return parts

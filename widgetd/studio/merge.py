@@ -7,13 +7,13 @@ differs from the export, the author edited it, and its value is taken; everywher
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from widgetd.errors import CallError, WidgetError
 from widgetd.template.template import Rendering
+from widgetd.text_search import compare_sequences
 from widgetd.widget.components import tree
 
 if TYPE_CHECKING:
@@ -129,16 +129,23 @@ def _pair(left: list[Any], right: list[Any]) -> dict[int, int]:
     """Return the positions in `right` of the elements of `left`: equal ones, then by type."""
     pairs: dict[int, int] = {}
     one, other = ([orjson.dumps(each) for each in side] for side in (left, right))
-    for name, a, b, c, d in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
-        if name == "equal":
-            pairs |= zip(range(a, b), range(c, d), strict=True)
-        elif name == "replace":
-            kinds = SequenceMatcher(
-                None, [*map(_kind, left[a:b])], [*map(_kind, right[c:d])], autojunk=False
-            )
-            for start, found, size in kinds.get_matching_blocks():
-                pairs |= {a + start + step: c + found + step for step in range(size)}
+    for are_equal, ours, theirs in compare_sequences(one, other):
+        if are_equal:
+            pairs |= zip(ours, theirs, strict=True)
+        else:
+            pairs |= _pair_by_kind(left, ours, right, theirs)
     return pairs
+
+
+def _pair_by_kind(
+    left: list[Any], ours: range, right: list[Any], theirs: range
+) -> Iterator[tuple[int, int]]:
+    kinds = [_kind(left[at]) for at in ours], [_kind(right[at]) for at in theirs]
+    for are_equal, some, others in compare_sequences(*kinds):
+        # Of a long list, of which a loop made the elements, those in the same places.
+        for at, to in zip(some, others, strict=are_equal):
+            if kinds[0][at] == kinds[1][to]:
+                yield ours[at], theirs[to]
 
 
 def _kind(value: Any) -> str:
