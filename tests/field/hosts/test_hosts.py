@@ -188,7 +188,7 @@ async def test_chatgpt_draws_a_lost_result_again_with_its_controls_off(chromium:
         await shown(stage)
         await stage.remount()
         with anyio.fail_after(LIFE_S):
-            await stage.frame.get_by_text("its controls turn on when the result arrives").wait_for()
+            await stage.frame.get_by_text("controls that need a server are off").wait_for()
 
         assert await stage.frame.get_by_role("button", name="Add task").is_disabled()
         assert stage.submitted == []
