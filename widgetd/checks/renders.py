@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
@@ -201,6 +202,42 @@ def check_vocabulary(
                 )
     for path, lacks in absent.items():
         yield absence_finding(path, lacks)
+
+
+def check_repeated_keys(widget: Widget, samples: Iterable[Sample]) -> Iterator[Finding]:
+    """Yield each key that a template writes twice into one object (W1123).
+
+    Readers of JSON take the last one, as `email` for a component in
+    `{"type": "Input", "type": "email"}`.
+    """
+    repeated: dict[tuple[str, str], None] = {}
+
+    def note(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        first: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in first:
+                repeated[str(first.get("type", "")), key] = None
+            first.setdefault(key, value)
+        return first
+
+    for sample in filter_admitted(widget, samples):
+        if widget.source != "view":
+            with suppress(CallError, ValueError, RecursionError):
+                json.loads(
+                    widget.drawing.render(widget.fill(sample.arguments)), object_pairs_hook=note
+                )
+    for owner, key in repeated:
+        kind = key == "type" and _KINDS.get(owner)
+        yield Finding(
+            code="W1123",
+            at="/template",
+            problem=f"'{key}' is written twice" + (f" in '{owner}'" if owner else ""),
+            advice=f"write its kind as '{kind}'" if kind else "leave one of them out",
+        )
+
+
+_KINDS = {"Input": "inputType", "Button": "submit", "Chart": "series"}
+"""What says of a component the kind that HTML calls `type`."""
 
 
 def _is_written(value: Any, arguments: Mapping[str, Any], texts: Sequence[str]) -> bool:

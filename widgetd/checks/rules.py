@@ -68,6 +68,7 @@ RULES = (
         ("widget", "outcomes", "texts"),
         renders.check_vocabulary,
     ),
+    Rule(("W1123",), ("widget", "author_samples"), renders.check_repeated_keys),
     Rule(("W1323",), ("widget", "studio", "preview"), renders.check_preview),
     Rule(("W1408",), ("actions",), renders.check_field_collisions),
     Rule(("W1410",), ("definition", "outcomes", "image_origins"), images.check_image_origins),
@@ -89,15 +90,17 @@ CAUSES: Mapping[str, frozenset[str]] = {
     "W1210": frozenset({"W1320", "W1321"}),
     "W1211": frozenset({"W1320", "W1321"}),
     "W1323": frozenset({"W1211", "W1326"}),
+    "W1401": frozenset({"W1123"}),
     "W1407": frozenset({"W1320", "W1321"}),
     "W1410": frozenset({"W1211"}),
 }
 """Codes of findings that follow from another finding, and are left out beside it.
 
-A schema under a misspelt key does not count as a schema. A field that was renamed in the schema
-alone is undeclared; its new name is unused, and the sample does not fit. An undeclared value is
-null, and a component loses its properties that are null. A sample that does not fit is not
-rendered, and shows no images. What was edited differs from the preview.
+A schema under a misspelt key does not count as a schema. A second `type` names no component. A
+field that was renamed in the schema alone is undeclared; its new name is unused, and the sample
+does not fit. An undeclared value is null, and a component loses its properties that are null. A
+sample that does not fit is not rendered, and shows no images. What was edited differs from the
+preview.
 """
 
 LOSS = {code: frozenset({"W1307"}) for code in ("W1323", "W1406", "W1407")}

@@ -78,9 +78,10 @@ WIDGETS = (
     Code("W1117", "warning", "the description is too long"),
     Code("W1118", "fault", "a check of an action reads something else than its payload"),
     Code("W1119", "fault", "a derived argument reads or names what the schema does not declare"),
-    Code("W1122", "fault", "the tests that were sent with a widget do not pass"),
     Code("W1120", "warning", "a sidecar has no widget beside it"),
     Code("W1121", "warning", "a file's name keeps its widget from being served"),
+    Code("W1122", "fault", "the tests that were sent with a widget do not pass"),
+    Code("W1123", "warning", "a template writes a key twice into one object"),
     # W12xx: the argument schema
     Code("W1201", "fault", "the schema is not valid JSON Schema"),
     Code("W1202", "fault", "the schema refers to something outside the file"),

@@ -31,7 +31,11 @@ def said(
     source = Source(path="parcel.widget", content=json.dumps(file).encode(), digest="")
     sidecar = Source(path="parcel.widget.toml", content=toml.encode(), digest="")
     found = check_widget(load(source, sidecar), image_origins=allowed)
-    return [str(one) for one in found if one.code in ("W1410", "W1411", "W1415", "W1416")]
+    return [
+        str(one)
+        for one in found
+        if one.code in ("W1410", "W1123", "W1401", "W1411", "W1415", "W1416")
+    ]
 
 
 BUTTONS = (
@@ -50,6 +54,19 @@ def test_button_without_effect_or_name_is_reported() -> None:
             "'onClickAction', or 'submit' in a form"
         ),
         "parcel.widget#/template: a button has neither a label nor an icon; write its 'label'",
+    ]
+
+
+def test_key_that_is_written_twice_is_reported_once_with_what_was_meant() -> None:
+    inputs = '{"type":"Input","name":"a","type":"email"},{"type":"Row","gap":1,"gap":2}'
+    example = '[[examples]]\narguments = { src = "data:," }\n'
+
+    assert said(f'{{"type":"Card","children":[{inputs}]}}', example) == [
+        (
+            "parcel.widget#/template: 'type' is written twice in 'Input'; "
+            "write its kind as 'inputType'"
+        ),
+        "parcel.widget#/template: 'gap' is written twice in 'Row'; leave one of them out",
     ]
 
 
