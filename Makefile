@@ -75,6 +75,7 @@ limits: $(VENV)/.dev ## [bench] print the cost of the worst files and callers
 
 bench-scale: $(VENV)/.dev ## [bench] print the growth with the number of widgets
 	$(BIN)/python -m benchmarks.scale
+	$(BIN)/python -m benchmarks.followers
 
 # What it shows needs an older mcp than widgetd does, so it has an environment of its own.
 ADAPTERS := .venv-adapters

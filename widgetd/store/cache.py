@@ -182,6 +182,8 @@ class CachedRenders:
         self._publish = publish
         self._per_s = (bounds or Bounds()).versions_per_s
         self._clock = clock
+        # A thousand pages that follow one board read the same bytes.
+        self._latest: tuple[bytes, StoredRender] | None = None
 
     async def put(self, render: StoredRender) -> None:
         """Store `render` for its time to live."""
@@ -190,7 +192,11 @@ class CachedRenders:
     async def get(self, render_id: str) -> StoredRender | None:
         """Return the newest version of a render, or None if it expired."""
         stored = await self._cache.newest(render_id)
-        return None if stored is None else StoredRender.read(stored)
+        if stored is None:
+            return None
+        if self._latest is None or self._latest[0] is not stored:
+            self._latest = stored, StoredRender.read(stored)
+        return self._latest[1]
 
     async def replace(
         self,
