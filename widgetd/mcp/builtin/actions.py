@@ -51,7 +51,8 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
         CallError: There is no such render (W2007), it offers no such action (W2401), the payload
             does not fit (W2404) or is too large (W2403), the widget has no such state (W2002),
             too many actions are unread (W2402), or the process is shutting down (W2405); of a
-            bound action also that only its page can take it (W5012), or see `Acting.press`.
+            bound action also that only its page can take it (W5012), or see `Acting.press`; of a
+            card that asks before a call, that only a person can answer it (W3104).
     """
     render_id, state = arguments["render_id"], arguments["state"]
     if (earlier := await _find_earlier(context, arguments)) is not None:
