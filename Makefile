@@ -172,8 +172,13 @@ bench-redraw: $(VENV)/.dev ## [bench] print the time from a save to the redraw i
 bench-page: $(VENV)/.dev view/node_modules/.installed ## [bench] compare the trees of the page's evaluator with the server's, for every widget
 	$(BIN)/python -m benchmarks.page
 
-bench-view: view/node_modules/.installed ## [bench] print the cost of the view: size, first paint, redraw, picture
+bench-view: view/node_modules/.installed ## [bench] print the cost of the view: size, first paint, first text of a stream, redraw, picture
 	cd view && npm run --silent build && npm run --silent bench
+
+.PHONY: film
+film: view/node_modules/.installed ## [view] draw widgets while their arguments stream, as one picture in build/film.png (needs Chromium)
+	mkdir -p build
+	cd view && npm run --silent build && FILM=$(CURDIR)/build/film.png npm run --silent bench -- bench/stream.bench.ts
 
 view-browser: view/node_modules/.installed ## [view] test the view in Chromium, under a host and its policy
 	cd view && npm run --silent build && npm run --silent test:browser

@@ -169,6 +169,9 @@ async def readable_payload(
         sensitive = () if widget is None else widget.definition.sidecar.sensitive
         if render.secret and not sensitive:
             return {}, named
+        if widget is not None and (state := arguments.get("state")):
+            # The action may be offered in the user's state alone.
+            render = await server.rendering.draw_state(render, widget, state)
         tree = orjson.loads(render.tree)
         action = find_tree_actions(tree)[arguments["action"]]
         payload = action.accept(arguments["payload"], sensitive)
