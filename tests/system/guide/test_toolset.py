@@ -377,7 +377,7 @@ async def test_jsx_is_tried_and_saved_in_place_of_a_file(tmp_path: Path) -> None
         none = await refused(client, "save_widget", file="None")
         drawn = await asked(client, "parcel", status="Here")
 
-    assert [(row["code"], row["line"]) for row in bad["findings"]] == [("W1401", 1)]
+    assert [(row["code"], row["line"]) for row in bad["findings"]] == [("W1401", 9)]
     assert good["findings"] == []
     assert good["tree"]["children"] == [{"type": "Text", "value": "Here"}]
     assert (saved["file"], saved["tool"]) == ("Parcel.widget.jsx", "parcel")
