@@ -14,7 +14,7 @@ from widgetd.text_search import compile_pattern
 from widgetd.widget.components import check_tree
 from widgetd.widget.widget import Widget
 
-_LACKS = compile_pattern(r"(.+) lacks '([^']+)'")
+_LACKS = compile_pattern(r"\A(.+) lacks '([^']+)'")
 
 
 def find_absent_argument(

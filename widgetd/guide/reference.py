@@ -367,7 +367,7 @@ def objects_of(template: str) -> Iterator[tuple[str, int, int]]:
         mark, at = match.group("mark"), match.start()
         if mark == "{":
             starts.append(at)
-            if named := _TYPE.match(template, at + 1):
+            if named := _TYPE.match(template, at):
                 types[at] = named.group(1)
         elif mark == "}" and starts:
             start = starts.pop()
@@ -375,7 +375,7 @@ def objects_of(template: str) -> Iterator[tuple[str, int, int]]:
                 yield types[start], start, at + 1
 
 
-_TYPE = compile_pattern(r'\s*"type"\s*:\s*"([A-Za-z.]{1,64})"')
+_TYPE = compile_pattern(r'\{\s*"type"\s*:\s*"([A-Za-z.]{1,64})"')
 
 
 def _bundled_tests() -> Iterator[ReferenceEntry]:
