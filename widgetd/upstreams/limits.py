@@ -37,6 +37,7 @@ class UpstreamLimits:
         held_answers: Requests whose latest answer is held for feeds.
         held_bytes: Size of those answers and of the arguments that widgets make of them.
         held_arguments: Arguments that are held for one answer: one per widget and request.
+        watches: Requests that are made again while pages follow, half of them for one owner.
         follow_linger_s: Time for which a feed is asked again after its last follower left; pages
             ask anew when an answer came or their wait ended.
         subscribed_s: Interval at which a feed is asked that only waits for announcements.
@@ -67,6 +68,7 @@ class UpstreamLimits:
     held_answers: int = 10_000
     held_bytes: int = 16 * 1024 * 1024
     held_arguments: int = 8
+    watches: int = 1_000
     follow_linger_s: float = 10.0
     subscribed_s: float = 300.0
     words_chars: int = 200

@@ -38,6 +38,7 @@ class _Watch:
     """One request that is made again and again, for all renders that it fills.
 
     Attributes:
+        owner: Whose render was followed first.
         renders: Number of followers, by render.
         until: Time up to which it counts as followed without followers, of the loop's clock.
         due: Ends the wait for the next interval.
@@ -45,6 +46,7 @@ class _Watch:
 
     tool: str
     asked: bytes
+    owner: str = ""
     renders: dict[str, int] = field(default_factory=dict)
     until: float = 0.0
     due: anyio.Event = field(default_factory=anyio.Event)
@@ -88,15 +90,22 @@ class LiveFeeds:
     def following(
         self, render: StoredRender, linger_s: float = LIMITS.follow_linger_s
     ) -> Iterator[None]:
-        """Keep a render up to date during the block and `linger_s` longer, if its feed is live."""
+        """Keep a render up to date during the block and `linger_s` longer, if its feed is live.
+
+        Above `LIMITS.watches` it stays as it is, until another one is followed no longer.
+        """
         found = self._feed_of(render.tool) if render.asked else None
         if found is None or self._tasks is None:
             yield
             return
         key = self.feeds.request_key(found[1], orjson.loads(render.asked))
         watch = self.watches.get(key)
+        if watch is None and not self.has_place(render.owner):
+            yield
+            return
         if watch is None:
-            watch = self.watches[key] = _Watch(tool=render.tool, asked=render.asked)
+            watch = _Watch(tool=render.tool, asked=render.asked, owner=render.owner)
+            self.watches[key] = watch
             self._tasks.start_soon(self._keep, key, watch)
         watch.renders[render.id] = watch.renders.get(render.id, 0) + 1
         try:
@@ -104,6 +113,11 @@ class LiveFeeds:
         finally:
             watch.renders[render.id] -= 1
             watch.until = max(watch.until, anyio.current_time() + linger_s)
+
+    def has_place(self, owner: str) -> bool:
+        """Return whether one more request may be made again and again for `owner`."""
+        own = sum(watch.owner == owner for watch in self.watches.values())
+        return len(self.watches) < LIMITS.watches and own < LIMITS.watches // 2
 
     def _feed_of(self, tool: str) -> tuple[Widget, Feed] | None:
         widget = self.registry.current.widgets.get(tool)

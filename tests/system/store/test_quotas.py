@@ -6,6 +6,7 @@ import ast
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -22,6 +23,7 @@ from widgetd.store.factory import local_store
 from widgetd.store.owned import OwnedEntries
 from widgetd.upstreams.answers import PagedAnswer, PagedAnswers, UpstreamAnswer
 from widgetd.upstreams.limits import LIMITS
+from widgetd.upstreams.live import LiveFeeds, _Watch
 
 MOST = 8
 BOUNDS = Bounds(renders=MOST, answers=MOST, fed=MOST, queues=MOST)
@@ -114,6 +116,15 @@ async def fill_places() -> bool:
     return at_once == ["ada", "bob"] and drawn.count("ada") == FLOOD and not places._shares
 
 
+async def fill_watches() -> bool:
+    nothing: Any = None
+    live = LiveFeeds(feeds=nothing, rendering=nothing, renders=nothing, registry=nothing)
+    while live.has_place("ada"):
+        number = len(live.watches)
+        live.watches[f"a{number}"] = _Watch(tool="flight", asked=b"{}", owner="ada")
+    return len(live.watches) == LIMITS.watches // 2 and live.has_place("bob")
+
+
 STORES: dict[str, Callable[[], Awaitable[bool]]] = {
     "renders": partial(fill_cache, 0),
     "idempotent answers": partial(fill_cache, 1),
@@ -124,6 +135,7 @@ STORES: dict[str, Callable[[], Awaitable[bool]]] = {
     "places of pictures": fill_places,
     "answers of upstreams that feeds hold": fill_owned,
     "answers of upstreams read by page": fill_paged,
+    "requests of live feeds": fill_watches,
 }
 
 ROOMS = (
@@ -151,6 +163,7 @@ IN_A_STORE = {
     "Camera._cache",
     "LocalCache._items",
     "LocalCache._shares",
+    "LiveFeeds.watches",
     "LocalActions._queues",
     "OwnedEntries._owners",
     "Places._shares",
@@ -172,6 +185,9 @@ NO_ENTRIES_OF_PRINCIPALS = {
     "Clients._sessions": "one for each session of the SDK",
     "Clients._streams": "one for each open stream",
     "ConnectionSlots._for_probes": "one for each connection, of a number of its own",
+    "DryRun._renders": "one page or session",
+    "EmulatedStage._page": "one page of a test run",
+    "EmulatedStage.pages": "one page of a test run",
     "Examples._examples": "made from the catalog",
     "Examples._users": "made from the catalog",
     "FastPath._clients": "made again from the next request",
@@ -179,6 +195,8 @@ NO_ENTRIES_OF_PRINCIPALS = {
     "GenerationCache._made": "made again from the catalog",
     "Guard._running": "one for each running request",
     "HeldAnswer.arguments": "a part of a held answer, counted in its size",
+    "HostClient._tools": "one connection of a test run",
+    "InlineImages._cached": "fetched again from the operator's origins",
     "LegacyClient._due": "one for each subscription of one client",
     "LegacyClient._sent": "one for each subscription of one client",
     "LocalRateLimits._buckets": "a principal that is forgotten has rested",
@@ -187,17 +205,21 @@ NO_ENTRIES_OF_PRINCIPALS = {
     "Operations.sections": "made by the daemon",
     "Pages._ready": "made again from the catalog",
     "PerAudience._kept": "made again from the catalog",
+    "RecordingTransport.watched": "one for each press under way",
     "ReplacedRenders._ids": "one for each replaced render until it is told",
     "Server.services": "made by the daemon",
     "ToolCallHooks._results": "one turn",
     "ToolCallHooks._started_s": "one turn",
     "ToolListing.dropped": "one upstream",
     "ToolListing.tools": "one upstream",
+    "Upstream._fates": "one for each press under way",
+    "Upstream._resource_listeners": "one for each request of a live feed",
     "Upstream._schemas": "compiled again from the upstream's list",
     "UpstreamFeeds._fetches": "one for each running request",
     "UpstreamFeeds.counts": "one for each upstream",
     "Upstreams._scopes": "one for each upstream",
     "Upstreams.all": "one for each upstream",
+    "_Watch.renders": "followed renders, which are bounded in the store",
     "Waiters._waiting": "one for each waiting reader",
 }
 

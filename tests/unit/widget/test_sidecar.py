@@ -99,7 +99,7 @@ def test_no_sidecar_and_an_empty_one_say_nothing() -> None:
                 "line 1: the key 'zzz' is unknown; known are description, title, tags, keywords, "
                 "ui_type, summary, summary_fields, sensitive, permission, version, provider, "
                 "priority, render_mode, preload, min_client_version, deprecated, migration_guide, "
-                "cache, profile, image_origins, ids, derived, source, program, schema, "
+                "cache, profile, text, image_origins, ids, derived, source, program, schema, "
                 "summary_data, examples, actions, state, local, feed"
             ),
         ),

@@ -52,8 +52,13 @@ def test_what_cannot_be_read_is_not_written_anew() -> None:
 
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=40)
+ORIGINS = st.sampled_from(["https://a.example", "http://b.example:8080"])
+LISTED = {"image_origins": ORIGINS}
 VALUES = st.fixed_dictionaries(
-    {}, optional={key: TEXTS if key in EDITABLE[:2] else st.lists(TEXTS) for key in EDITABLE}
+    {},
+    optional={
+        key: TEXTS if key in EDITABLE[:2] else st.lists(LISTED.get(key, TEXTS)) for key in EDITABLE
+    },
 )
 
 
