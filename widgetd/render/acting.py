@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from secrets import token_hex
 from typing import Any, Literal, Protocol
 
 import anyio
@@ -276,7 +275,7 @@ class Acting:
             if confirms and (question := await self._confirm(press, deed)) is not None:
                 return question, None
             until = self.clock() + self.caller.patience_s(note.upstream) + LIMITS.outcome_margin_s
-            mine: Mapping[str, Any] = {"by": token_hex(8), "until": until}
+            mine: Mapping[str, Any] = {"until": until}
             if await answers.claim(_claim_key(deed), mine, owner=press.render.owner):
                 # The client may be gone before the upstream has answered.
                 with anyio.CancelScope(shield=True):

@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
+from secrets import token_hex
 from typing import Any, Literal, Protocol
 
 import orjson
@@ -288,7 +289,9 @@ class CachedAnswers:
 
     async def claim(self, key: str, record: Mapping[str, Any], *, owner: str = "") -> bool:
         """Store `record` under a key without one, and return whether this call stored it."""
-        return await self._cache.claim(key_digest(key), orjson.dumps(record), owner=owner)
+        # Of two equal values, a replica could not tell which of them the server has.
+        unique = {**record, "claim": token_hex(8)}
+        return await self._cache.claim(key_digest(key), orjson.dumps(unique), owner=owner)
 
 
 def read_answer(kept: bytes) -> Mapping[str, Any]:

@@ -11,6 +11,7 @@ from secrets import token_urlsafe
 from typing import Any, Literal
 
 from widgetd.errors import CallError
+from widgetd.redaction import redact
 from widgetd.schema.json_text import NotJsonError, parse_json
 from widgetd.schema.json_values import to_json
 from widgetd.store.owned import OwnedEntries
@@ -88,9 +89,9 @@ def to_answer(result: Any, upstream: str) -> UpstreamAnswer:
 
 
 def words_of(result: Any) -> str:
-    """Return what a failed result says, without hidden characters and cut."""
+    """Return what a failed result says, without hidden characters and secrets, and cut."""
     texts = (block.text for block in result.content if block.type == "text")
-    return strip_hidden("\n".join(texts)[: LIMITS.description_chars])
+    return redact(strip_hidden("\n".join(texts))[: LIMITS.description_chars])
 
 
 def too_large_error(upstream: str) -> CallError:

@@ -431,7 +431,8 @@ class Upstream:
         began, result = await self._send(name, arguments)
         if result.is_error:
             failure = self._to_error(None, began)
-            failure.words = words_of(result)
+            if failure.code == "W5010":  # else it is a body of HTTP, which may repeat a request
+                failure.words = words_of(result)
             raise failure
         self._record_success()
         size = sum(len(getattr(block, "text", "")) for block in result.content)

@@ -68,12 +68,20 @@ def test_settings_command_shows_no_secret() -> None:
     assert not any(text in ended.stdout + ended.stderr for text in SECRET_TEXTS)
 
 
-ADDRESSES = {"cors_origin", "image_origin", "jwt_issuer", "jwt_jwks", "public_url"}
+ADDRESSES = {
+    "cors_origin",
+    "image_origin",
+    "inline_image_origin",
+    "jwt_issuer",
+    "jwt_jwks",
+    "public_url",
+}
 """Settings that may hold an address whose user, password or query is a secret."""
 
 NO_SECRETS = {
     "allowed_host": "names of hosts",
     "chat_model": "the name of a model",
+    "chat_tools": "names of tools and toolsets",
     "exclude": "names of widgets",
     "host": "an address of this machine",
     "include": "names of widgets",

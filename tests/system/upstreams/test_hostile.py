@@ -143,7 +143,8 @@ def most_memory(pid: int) -> int:
     return int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) * 1024
 
 
-async def test_chat_offers_only_tools_that_say_they_are_read_only(tmp_path: Path) -> None:
+async def test_chat_offers_the_tools_that_the_operator_allows(tmp_path: Path) -> None:
+    """Those that change something ask first, by a card: see tests/system/chat/test_consent.py."""
     (tmp_path / "shop.json").write_bytes(orjson.dumps(SHOP))
     async with mcp_served(Flights().mcp) as url:
         said = toml("flights", url=url, tools=["*"])
@@ -157,7 +158,10 @@ async def test_chat_offers_only_tools_that_say_they_are_read_only(tmp_path: Path
 
             assert set(upstreams["flights"].tools) == {"get_flight", "book_flight"}
             assert set(upstreams["shop"].tools) == {"get_product", "make_product"}
-            assert offered == {"flights": {"get_flight"}, "shop": {"get_product"}}
+            assert offered == {
+                "flights": {"get_flight", "book_flight"},
+                "shop": {"get_product", "make_product"},
+            }
 
 
 def test_the_table_has_at_least_twenty_rows() -> None:

@@ -21,7 +21,9 @@ from widgetd.web.page import PageRoute, WebPage
 NEEDS_NO_SITE = {
     "/livez",
     "/healthz",
+    "/gallery/editor/{name}",
     "/gallery/static/{name}",
+    "/gallery/vocabulary.json",
     "/chat",
     "/chat/frame",
     "/chat/static/{name}",

@@ -421,7 +421,11 @@ class ChatServer(ChatKitServer[Principal]):
         if notice is None:
             if result.get("isError"):
                 yield NoticeEvent(level="warning", message=text_of(result.get("content")))
-            elif sender is not None and not as_object(action.payload).get(PRESS):
+            elif (
+                sender is not None
+                and _status_of(result) == "confirm"
+                and not as_object(action.payload).get(PRESS)
+            ):
                 card = await self._question(thread, action, sender, result, context)
                 yield ThreadItemDoneEvent(item=card)
             return
@@ -474,7 +478,8 @@ class ChatServer(ChatKitServer[Principal]):
             context,
         )
         answer = as_object(result.get("structuredContent"))
-        if result.get("isError") or answer.get("status") == "confirm" or answer.get("repeated"):
+        is_news = _status_of(result) not in {"", "confirm"} and not answer.get("repeated")
+        if result.get("isError") or not is_news:
             return result, None
         text = str(answer.get("line", ""))
         if not text:
@@ -632,3 +637,9 @@ def as_object(value: Any) -> dict[str, Any]:
         with suppress(orjson.JSONDecodeError):
             value = orjson.loads(value)
     return dict(value) if isinstance(value, Mapping) else {} if value is None else {"value": value}
+
+
+def _status_of(result: dict[str, Any]) -> str:
+    """Return what became of an action; empty for a local one, which only draws another state."""
+    status = as_object(result.get("structuredContent")).get("status")
+    return status if isinstance(status, str) else ""
