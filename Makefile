@@ -186,6 +186,15 @@ view-browser: view/node_modules/.installed ## [view] test the view in Chromium, 
 pictures: $(VENV)/.dev ## [view] accept the current look of the bundled widgets (needs Chromium)
 	$(BIN)/python -m tests.field.pictures.accept
 
+.PHONY: hosts
+hosts: $(VENV)/.dev ## [check] draw every widget in every emulated host (needs Chromium; about 5 minutes)
+	ALL_HOSTS=1 $(BIN)/python -m pytest -n $(WORKERS) tests/field/hosts
+
+.PHONY: at-most-once
+INTERLEAVINGS ?= 10000
+at-most-once: $(VENV)/.dev ## [stress] press in INTERLEAVINGS random orders of retries, remounts and replicas
+	INTERLEAVINGS=$(INTERLEAVINGS) $(BIN)/python -m pytest tests/system/mcp/test_at_most_once.py
+
 .PHONY: site-test
 site-test: $(VENV)/.dev ## [check] run the gallery's tests on a gallery exported as files (needs Chromium)
 	GALLERY=built $(BIN)/python -m pytest -q tests/field/web/test_gallery_detail.py \

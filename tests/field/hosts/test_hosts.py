@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from base64 import b64decode
@@ -85,9 +86,13 @@ def test_hosts_that_draw_without_declaring_it_are_known_by_name_except_gateways(
     assert known == undeclared.keys() - {"gateway"}
 
 
+ALL_HOSTS = "ALL_HOSTS" in os.environ
+"""All emulated hosts draw all widgets by `make hosts`; without it, two of them do."""
+
+
 @needs_browser
 @pytest.mark.timeout(PROFILE_S + 60)
-@pytest.mark.parametrize("name", HOSTS)
+@pytest.mark.parametrize("name", HOSTS if ALL_HOSTS else ("chatgpt", "claude-desktop"))
 async def test_host_draws_every_widget_and_submits_each_form_once(
     chromium: Chromium, name: str
 ) -> None:

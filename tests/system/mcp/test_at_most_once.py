@@ -24,7 +24,7 @@ from widgetd.render.result import Result
 from widgetd.store.contract import Bounds, Store
 from widgetd.store.factory import local_store
 
-INTERLEAVINGS = int(os.environ.get("INTERLEAVINGS", "10000"))
+INTERLEAVINGS = int(os.environ.get("INTERLEAVINGS", "500"))
 DEADLINE_S = 600
 
 
