@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, cast
 
@@ -409,3 +411,12 @@ def test_functions_that_multiply_are_refused_before_they_fill_the_memory() -> No
     chain = "".join(f"const f{n} = (x) => f{n - 1}(x);\n" for n in range(1, 200))
     with pytest.raises(WidgetError, match="functions call each other too deeply"):
         compile_view(f"const f0 = (x) => x;\n{chain}<A b={{f199(1)}}/>", limits=LIMITS)
+
+
+def test_threads_that_parse_at_once_do_not_end_the_process() -> None:
+    command = [sys.executable, "-m", "tests.programs.parse_in_threads"]
+    ran = subprocess.run(
+        command, cwd=Path(__file__).parents[3], capture_output=True, timeout=100, check=False
+    )
+
+    assert (ran.returncode, ran.stderr) == (0, b"")

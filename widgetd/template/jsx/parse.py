@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
+from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from widgetd.template.lexer import normalise
@@ -97,6 +98,13 @@ class Node:
         return Fault(CODE, self.start, problem, advice)
 
 
+_ONE_AT_A_TIME = Lock()
+"""Held while the library's parser and its tree are used.
+
+It calls back while it parses, so another thread could use the same parser, which ends the process.
+"""
+
+
 def parse(text: str, limits: Limits) -> Node:
     """Parse `text` and return its `program` node.
 
@@ -107,10 +115,11 @@ def parse(text: str, limits: Limits) -> Node:
     if len(source) > limits.template_bytes:
         advice = f"at most {limits.template_bytes:,} are allowed"
         raise Fault(CODE, None, f"the JSX has {len(source):,} bytes", advice)
-    root = _parse_bounded(source, limits)
-    if root.has_error:
-        raise _syntax_fault(root, source)
-    return _copy_tree(root, source, limits)
+    with _ONE_AT_A_TIME:
+        root = _parse_bounded(source, limits)
+        if root.has_error:
+            raise _syntax_fault(root, source)
+        return _copy_tree(root, source, limits)
 
 
 def _parse_bounded(source: bytes, limits: Limits) -> tree_sitter.Node:
