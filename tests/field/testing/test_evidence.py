@@ -63,7 +63,7 @@ def test_what_stands_beside_the_bundled_widgets_holds(tmp_path: Path) -> None:
     files = sorted(bundled_folder().glob("*.test.yaml"))
     ran = widgetd_test(tmp_path, *map(str, files))
 
-    assert len(files) == 3
+    assert len(files) == 6
     assert ran.returncode == 0, ran.stdout
 
 
