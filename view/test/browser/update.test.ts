@@ -26,14 +26,16 @@ async function newer(hosted: Hosted, answer: object): Promise<void> {
   await hosted.page.evaluate((given) => window.host.following.pop()?.(given as never), answer);
 }
 
+/** The places of the widget's own parts; a notice below them takes its room when there is one. */
 const boxes = (hosted: Hosted) =>
-  hosted.view.evaluate(() => {
-    const all = document.querySelectorAll("#stage > *, #stage button, #stage input");
-    return [...all, document.documentElement].map((one) => {
-      const { left, top, width, height } = one.getBoundingClientRect();
-      return [left, top, width, height];
-    });
-  });
+  hosted.view.evaluate(() =>
+    [...document.querySelectorAll("#stage [data-component], #stage button, #stage input")].map(
+      (one) => {
+        const { left, top, width, height } = one.getBoundingClientRect();
+        return [left, top, width, height];
+      },
+    ),
+  );
 
 describe.skipIf(!hasBrowser)("what is shown", () => {
   test("is redrawn when there is a newer version, and never by an older one", async () => {
@@ -68,7 +70,7 @@ describe.skipIf(!hasBrowser)("what is shown", () => {
     expect(await hosted.recorded("follow")).toHaveLength(1);
   });
 
-  test("moves nothing when an action is under way, was sent, and failed", async () => {
+  test("moves no part of the widget when an action is under way, was sent, and failed", async () => {
     const hosted = await withForm(browser);
     await hosted.send("sendToolResult", version(FORM, 1));
     await fill(hosted);
