@@ -81,7 +81,7 @@ class Airport:
             self.asked += 1
             return {"gate": gate, "status": self.status}
 
-        @self.mcp.tool(title="Book a seat")
+        @self.mcp.tool(title="Book seat")
         def book_seat(seat: str, gate: str, context: Context) -> dict[str, Any]:
             assert context.request_context is not None
             meta: Any = context.request_context.meta or {}
@@ -119,7 +119,7 @@ async def test_press_reaches_an_mcp_server_once_with_its_key(tmp_path: Path) -> 
             token = asked.structured_content["token"]
             done = [await push(client, render, **same, token=token) for _ in range(2)]
 
-    assert asked.structured_content["text"] == "Book a seat: seat: 12A, gate: B4?"
+    assert asked.structured_content["text"] == "Book seat: seat: 12A, gate: B4?"
     assert [one.structured_content and one.structured_content["status"] for one in done] == [
         *("done", "done")
     ]
