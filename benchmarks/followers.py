@@ -109,9 +109,9 @@ async def follow(followers: int, intervals: int) -> tuple[list[float], int]:
 def main() -> None:
     """Print the line of the benchmark."""
     late, calls = anyio.run(follow, FOLLOWERS, INTERVALS)
-    told = ", ".join(f"{one:.2f}" for one in late)
+    delays = ", ".join(f"{one:.2f}" for one in late)
     line = {"followers": FOLLOWERS, "intervals": len(late), "upstream calls": calls}
-    print(f"{json.dumps(line)}: the last one had each change after {told} s")
+    print(f"{json.dumps(line)}: the last one had each change after {delays} s")
 
 
 if __name__ == "__main__":

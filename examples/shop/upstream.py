@@ -56,10 +56,10 @@ async def add(sku: str, context: Context) -> Any:
         database.execute("BEGIN IMMEDIATE")
         row = "UPDATE stock SET left = left - 1 WHERE sku = ? AND left > 0 RETURNING name"
         if (found := database.execute(row, (sku,)).fetchone()) is None:
-            said = TextContent(
+            sold_out = TextContent(
                 type="text", text="That is sold out.", annotations=Annotations(audience=["user"])
             )
-            return CallToolResult(content=[said], is_error=True)
+            return CallToolResult(content=[sold_out], is_error=True)
         database.execute("INSERT INTO basket VALUES (?, ?)", (sku, found[0]))
         return once(context, shelf())
 

@@ -83,7 +83,7 @@ class ActionCaller(Protocol):
 
 
 class NoActions:
-    """The caller of a daemon without upstreams, which allows nothing."""
+    """The caller of a daemon without upstreams, which allows nothing and waits for nothing."""
 
     def require_rule(self, upstream: str, tool: str) -> bool:
         """Refuse.
@@ -98,7 +98,7 @@ class NoActions:
         return tool
 
     def patience_s(self, _upstream: str) -> float:
-        """Return 0: nothing is called."""
+        """Return 0: no upstream is called."""
         return 0.0
 
     async def call_action(
@@ -125,7 +125,7 @@ def not_allowed(upstream: str, tool: str) -> CallError:
 
 
 @dataclass(eq=False)
-class DryRun:
+class DryRun(NoActions):
     """Answers in place of upstreams, for pages on which a press must change nothing.
 
     Nothing is sent, queued or stored: the next versions of renders are remembered here alone.
@@ -140,14 +140,6 @@ class DryRun:
     def require_rule(self, upstream: str, tool: str) -> bool:
         """Return whether the answer asks for a confirmation."""
         return bool(self._find(upstream, tool).get("confirm", True))
-
-    def title(self, _upstream: str, tool: str) -> str:
-        """Return the tool's name."""
-        return tool
-
-    def patience_s(self, _upstream: str) -> float:
-        """Return 0: nothing is waited for."""
-        return 0.0
 
     async def call_action(
         self,

@@ -34,8 +34,8 @@ async def test_a_session_is_saved_as_a_test_that_must_pass(tmp_path: Path) -> No
 
         async def call(tool: str, **arguments: Any) -> dict[str, Any]:
             answer = await connection.client.call_tool(tool, arguments)
-            said = {"error": str(answer.content)} if answer.is_error else {}
-            return {**said, **(answer.structured_content or {})}
+            error = {"error": str(answer.content)} if answer.is_error else {}
+            return {**error, **(answer.structured_content or {})}
 
         begun = await call("start_session", widget="greeting", arguments={"who": "Bo"})
         steps = [

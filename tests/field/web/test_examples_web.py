@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.field.web.browsing import browsing, files_of, needs_browser
 from tests.support.daemons import serving
+
+if TYPE_CHECKING:
+    from playwright.async_api import FrameLocator, Page
 
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = ROOT / "examples" / "web"
@@ -39,27 +43,35 @@ def page_of(example: str, folder: Path) -> Iterator[str]:
         yield f"{address}/index.html"
 
 
-@pytest.mark.parametrize("example", ["plain", pytest.param("react", marks=needs_vite)])
-async def test_page_shows_a_widget_in_a_sandbox_and_hears_of_its_actions(
-    example: str, tmp_path: Path
-) -> None:
-    with page_of(example, tmp_path) as address:
+@asynccontextmanager
+async def shown(
+    example: str, folder: Path, query: str = ""
+) -> AsyncIterator[tuple[Page, FrameLocator]]:
+    """Open an example over a daemon; give its page, and the frame with the widget."""
+    with page_of(example, folder) as address:
         origin = address.rpartition("/")[0]
         async with (
             serving(ROOT / "widgets", cors_origin=(origin,)) as server,
             browsing() as page,
         ):
-            await page.goto(f"{address}?server={server}&theme=dark&locale=de-DE")
-            view = page.frame_locator("iframe")
-            await view.get_by_role("button", name="Add task").click()
-            await view.get_by_text("was sent").wait_for()
-            said = json.loads(await page.locator("output").inner_text())
-            sandbox = await page.locator("iframe").get_attribute("sandbox")
-            theme, language = await view.locator("html").evaluate(
-                "html => [getComputedStyle(html).colorScheme, html.lang]"
-            )
+            await page.goto(f"{address}?server={server}{query}")
+            yield page, page.frame_locator("iframe")
 
-    assert said["action"] == "task.create"
+
+@pytest.mark.parametrize("example", ["plain", pytest.param("react", marks=needs_vite)])
+async def test_page_shows_a_widget_in_a_sandbox_and_hears_of_its_actions(
+    example: str, tmp_path: Path
+) -> None:
+    async with shown(example, tmp_path, "&theme=dark&locale=de-DE") as (page, view):
+        await view.get_by_role("button", name="Add task").click()
+        await view.get_by_text("was sent").wait_for()
+        sent = json.loads(await page.locator("output").inner_text())
+        sandbox = await page.locator("iframe").get_attribute("sandbox")
+        theme, language = await view.locator("html").evaluate(
+            "html => [getComputedStyle(html).colorScheme, html.lang]"
+        )
+
+    assert sent["action"] == "task.create"
     assert sandbox == "allow-scripts"
     assert "dark" in theme
     assert language == "de-DE"
@@ -67,17 +79,10 @@ async def test_page_shows_a_widget_in_a_sandbox_and_hears_of_its_actions(
 
 @needs_vite
 async def test_page_in_react_changes_the_theme_of_a_widget_that_is_shown(tmp_path: Path) -> None:
-    with page_of("react", tmp_path) as address:
-        origin = address.rpartition("/")[0]
-        async with (
-            serving(ROOT / "widgets", cors_origin=(origin,)) as server,
-            browsing() as page,
-        ):
-            await page.goto(f"{address}?server={server}")
-            view = page.frame_locator("iframe")
-            await view.get_by_role("button", name="Add task").wait_for()
-            await page.get_by_role("button", name="Theme").click()
-            await view.locator("html[data-theme=dark]").wait_for(state="attached")
+    async with shown("react", tmp_path) as (page, view):
+        await view.get_by_role("button", name="Add task").wait_for()
+        await page.get_by_role("button", name="Theme").click()
+        await view.locator("html[data-theme=dark]").wait_for(state="attached")
 
 
 @pytest.mark.parametrize("path", ["plain.html", "react/Widget.jsx", "react/main.jsx"])
