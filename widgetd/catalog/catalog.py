@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from widgetd.catalog.deletion import MissingFiles
+from widgetd.catalog.entries import broken_entry, key_of, load_entry
 from widgetd.catalog.limits import LIMITS
 from widgetd.catalog.loader import SIDECAR_SUFFIXES, WIDGET_SUFFIXES, Load, load
 from widgetd.catalog.snapshot import EVERYTHING, Entry, Selection, Snapshot
@@ -35,6 +36,7 @@ from widgetd.widget.widget import Widget
 
 if TYPE_CHECKING:
     from widgetd.catalog.last_good import LastGood
+    from widgetd.catalog.rollback import Rollback
 
 _log = get_logger()
 
@@ -52,6 +54,7 @@ class Catalog:
         selection: The widgets that are served.
         settings: Everything else that decides what is served, as text; part of both hashes.
         last_good: Copies of the last good content of each file; None to keep none.
+        rollback: The earlier generations, and which of them to serve; None to keep none.
         quiet_ms: Time since its last write after which a file is read.
 
     Attributes:
@@ -68,12 +71,14 @@ class Catalog:
         selection: Selection = EVERYTHING,
         settings: str = "",
         last_good: LastGood | None = None,
+        rollback: Rollback | None = None,
         quiet_ms: int = FILE_LIMITS.quiet_ms,
     ) -> None:
         self.root = root
         self._load = load
         self._limit_bytes = limit_bytes
         self._last_good = last_good
+        self._rollback = rollback
         self._quiet_ms = quiet_ms
         self.cost_s = 0.0
         self._scan = UNKNOWN
@@ -124,8 +129,16 @@ class Catalog:
             self._current = self._current.with_changes(changes, degraded=degraded)
         return self._current
 
+    def choose(self) -> Snapshot:
+        """Return the snapshot to serve: that of the last scan, unless there is a rollback."""
+        if self._rollback is None:
+            return self._current
+        return self._rollback.choose(self._current, settled=not self._scan.unsettled)
+
     def save_copies(self) -> None:
-        """Write a copy of each file that is served as it is, for the next start."""
+        """Write what the next start and a rollback need: each file that is served as it is."""
+        if self._rollback is not None:
+            self._rollback.versions.record(self._current, self._scan.sources)
         copies, entries, copied = self._last_good, self._current.entries, self._copied
         if copies is None or self._current.degraded or not entries:
             return
@@ -195,40 +208,12 @@ def rebuild(
         entry = before.get(path)
         key = key_of(source, sidecar)
         if entry is None or entry.key != key:
-            changes[path] = _load_entry(entry, key, source, sidecar, load)
+            changes[path] = load_entry(entry, key, source, sidecar, load)
     for path, error in scan.faults.items():
         # The fault of an unreadable sidecar is that of its widget.
         widget = path.removesuffix(SUFFIX) if path.endswith(SIDECAR_SUFFIXES) else path
-        changes[widget] = _broken_entry(before.get(widget), widget, "", error)
+        changes[widget] = broken_entry(before.get(widget), widget, "", error)
     return {path: entry for path, entry in changes.items() if entry != before.get(path)}
-
-
-def key_of(source: Source, sidecar: Source | None) -> str:
-    """Return the key of the entry of a file and its sidecar."""
-    return source.digest if sidecar is None else f"{source.digest}+{sidecar.digest}"
-
-
-def _load_entry(
-    entry: Entry | None, key: str, source: Source, sidecar: Source | None, load: Load
-) -> Entry:
-    try:
-        widget = load(source, sidecar)
-    except WidgetError as error:
-        return _broken_entry(entry, source.path, key, error)
-    except Exception as error:  # noqa: BLE001 - a defect that one file hits must not stop the others
-        _log.exception("widget.crashed", path=source.path)
-        problem = f"widgetd itself failed on it ({type(error).__name__})"
-        advice = "this is a defect of widgetd; report it with this file"
-        defect = Finding(code="W1005", problem=problem, advice=advice, path=source.path)
-        return _broken_entry(entry, source.path, key, WidgetError(defect))
-    return Entry(path=source.path, key=key, widget=widget)
-
-
-def _broken_entry(entry: Entry | None, path: str, key: str, error: WidgetError) -> Entry:
-    """Return the entry of a file that cannot be served; its last good widget stays."""
-    widget = entry.widget if entry else None
-    fault, *further = error.findings
-    return Entry(path=path, key=key, widget=widget, fault=fault, further_faults=tuple(further))
 
 
 def revive(
@@ -244,7 +229,7 @@ def revive(
     """
     for path, entry in changes.items():
         if entry and entry.widget is None and path not in before and (copy := copies.recall(path)):
-            revived = _load_entry(None, "", *copy, load)
+            revived = load_entry(None, "", *copy, load)
             if revived.widget is not None:
                 yield path, replace(entry, widget=revived.widget)
 

@@ -22,6 +22,10 @@ class CatalogLimits:
         proofs_bytes: Size of the file of proofs; several times that of 10,000 widgets.
         proof_lines: Lines added to the file of proofs before it is written anew, besides two for
             each line that it began with.
+        versions: Generations that are kept to go back to.
+        versions_bytes: Size of their contents.
+        version_log_bytes: Size of their list; many times that of 10,000 widgets.
+        rollback_bytes: Size of the file that asks for a rollback.
         journal_slots: Renders at the same time that the crash journal records.
         crash_render_s: A render that began less than this before the next start cannot have kept
             the interpreter long enough to end the process.
@@ -38,6 +42,10 @@ class CatalogLimits:
     copy_bytes: int = 1 << 24
     proofs_bytes: int = 1 << 28
     proof_lines: int = 1_000
+    versions: int = 50
+    versions_bytes: int = 1 << 28
+    version_log_bytes: int = 1 << 28
+    rollback_bytes: int = 1 << 10
     journal_slots: int = 64
     crash_render_s: float = 1.0
     quarantine_s: float = 3600.0

@@ -82,8 +82,8 @@ async def reload(
     patience_s = time.perf_counter() + LIMITS.settling_s
     while True:
         started_s = time.perf_counter()
-        scan = partial(catalog.scan, hint.paths, hint.finished)
-        found = await anyio.to_thread.run_sync(scan, limiter=limiter)
+        look = partial(_look, catalog, hint)
+        found = await anyio.to_thread.run_sync(look, limiter=limiter)
         took_s = time.perf_counter() - started_s
         hints.cost_s = catalog.cost_s
         if observer is not None:
@@ -109,6 +109,11 @@ async def reload(
         hint = Hint(paths=catalog.unsettled_files)
         with anyio.move_on_after(catalog.due_s):
             hint = await hints.wait()
+
+
+def _look(catalog: Catalog, hint: Hint) -> Snapshot:
+    catalog.scan(hint.paths, hint.finished)
+    return catalog.choose()
 
 
 def _age_s(root: Path, served: Snapshot, change: Change, now_s: float) -> float | None:

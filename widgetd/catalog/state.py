@@ -17,6 +17,7 @@ from mmap import mmap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from widgetd.files.stamp import Stamp
 from widgetd.logs import get_logger
 
 if TYPE_CHECKING:
@@ -68,6 +69,12 @@ class StateFolder:
                 return file.read(most_bytes)
         return None
 
+    def stamp(self, name: str) -> Stamp | None:
+        """Return what changes whenever a file is replaced; None if it is absent or hidden."""
+        with suppress(OSError):
+            return Stamp.of((self._path / name).lstat())
+        return None
+
     def write(self, name: str, content: bytes) -> bool:
         """Replace a file by renaming a new one; return whether it was written.
 
@@ -84,6 +91,11 @@ class StateFolder:
                     open(descriptor, "wb", closefd=False) as file,
                 ):
                     file.write(content)
+                    if os.geteuid() == 0:
+                        # An operator's command must leave files that the daemon can read.
+                        owner = path.parent.stat()
+                        with suppress(PermissionError):
+                            os.fchown(descriptor, owner.st_uid, owner.st_gid)
                 aside.replace(path)
             except OSError:
                 with suppress(OSError):

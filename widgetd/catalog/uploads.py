@@ -19,7 +19,7 @@ from typing import Literal, Protocol
 import anyio
 import anyio.to_thread
 
-from widgetd.catalog.catalog import key_of
+from widgetd.catalog.entries import key_of
 from widgetd.catalog.limits import LIMITS
 from widgetd.catalog.loader import SIDECAR_SUFFIXES, WIDGET_SUFFIXES, Load
 from widgetd.catalog.registry import Registry

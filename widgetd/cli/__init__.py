@@ -25,6 +25,7 @@ app = App(
 )
 COMMANDS: Mapping[str, tuple[str, ...]] = {
     "serve": ("serve", "dev", "chat", "validate", "health", "settings", "usage"),
+    "history": ("history", "rollback"),
     "check": ("check",),
     "inspect": ("list_", "render", "mock", "shot", "shots_"),
     "new": ("new", "schema"),

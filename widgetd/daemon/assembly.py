@@ -118,6 +118,8 @@ def prepare(
     if settings.audit is not None:
         audit = Audit(settings.audit, most_bytes=settings.audit_max_bytes)
     health = Health(stalled_s=max(OBSERVE_LIMITS.stalled_s, 3 * (settings.poll or 0)))
+    if loading.rollback is not None:
+        health.rollback = loading.rollback.report
     return Runtime(
         settings=settings,
         folder=folder,

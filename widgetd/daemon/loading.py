@@ -16,6 +16,7 @@ from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.catalog.last_good import LastGood
 from widgetd.catalog.loader import Load, Loader
 from widgetd.catalog.proof_cache import ProofCache
+from widgetd.catalog.rollback import Rollback
 from widgetd.catalog.snapshot import Selection
 from widgetd.catalog.state import StateFolder
 from widgetd.daemon.parallel_proof import ParallelProofs
@@ -42,6 +43,7 @@ class LoaderContext:
     Attributes:
         state: The files that outlive the process; None without a state folder.
         last_good: The content that was served before; None without a state folder.
+        rollback: The generations that were served before; None without a state folder.
         parser: The process that parses unproven content first; closed by `serve`.
         proofs: The proofs that other processes make for the first scan; None without any.
     """
@@ -50,6 +52,7 @@ class LoaderContext:
     state: StateFolder | None
     journal: CrashJournal
     last_good: LastGood | None
+    rollback: Rollback | None
     parser: ParserProcess
     proofs: ParallelProofs | None = None
 
@@ -73,7 +76,12 @@ def build_loader(settings: Settings, folder: Path) -> LoaderContext:
     parser = ParserProcess()
     loader = Loader(listed, strict=settings.strict, proofs=proofs, journal=journal, precheck=parser)
     return LoaderContext(
-        loader=loader, state=state, journal=journal, last_good=last_good, parser=parser
+        loader=loader,
+        state=state,
+        journal=journal,
+        last_good=last_good,
+        rollback=None if state is None else Rollback(state, loader.load),
+        parser=parser,
     )
 
 
@@ -83,6 +91,7 @@ def build_catalog(
     load: Load,
     *,
     last_good: LastGood | None = None,
+    rollback: Rollback | None = None,
     quiet_ms: int = FILE_LIMITS.quiet_ms,
 ) -> Catalog:
     """Build the catalog of `folder`, of which nothing is read yet.
@@ -92,6 +101,7 @@ def build_catalog(
         folder: The widgets folder.
         load: Loads one file.
         last_good: Keeps the last good content over a restart.
+        rollback: Keeps earlier generations, and decides whether one of them is served.
         quiet_ms: Time without a write after which a file is read.
     """
     include, exclude = settings.include, settings.exclude
@@ -101,6 +111,7 @@ def build_catalog(
         selection=Selection(include=frozenset(include), exclude=frozenset(exclude)),
         settings=f"{settings_version(settings)} include={include} exclude={exclude}",
         last_good=last_good,
+        rollback=rollback,
         quiet_ms=quiet_ms,
     )
 

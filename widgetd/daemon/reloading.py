@@ -15,6 +15,8 @@ import anyio
 
 from widgetd.catalog.catalog import Catalog
 from widgetd.catalog.reload import ReloadObserver, reload
+from widgetd.catalog.rollback import Rollback
+from widgetd.daemon.limits import LIMITS
 from widgetd.files.hints import Hints
 from widgetd.files.limits import LIMITS as FILE_LIMITS
 from widgetd.files.source import escape_path
@@ -38,6 +40,7 @@ async def reloading(
     health: Health,
     stop: anyio.Event,
     observer: ReloadObserver | None = None,
+    rollback: Rollback | None = None,
 ) -> AsyncIterator[None]:
     """Serve the widgets of a folder while the block runs; it is entered after the first scan.
 
@@ -49,6 +52,7 @@ async def reloading(
         health: Gets the time of each scan and the kind of watching.
         stop: Ends the watching.
         observer: Gets each scan and each swap.
+        rollback: Requests of the operator, which begin a scan; None without a state folder.
     """
     registry, scanned = server.registry, anyio.Event()
 
@@ -70,8 +74,18 @@ async def reloading(
             stop=stop,
         )
         tasks.start_soon(watches, catalog.root, hints)
+        if rollback is not None:
+            tasks.start_soon(_hint_at_requests, rollback, hints)
         yield
         tasks.cancel_scope.cancel()
+
+
+async def _hint_at_requests(rollback: Rollback, hints: Hints) -> None:
+    """Begin a scan for each request; in a large folder the timer's next is too far away."""
+    while True:
+        await anyio.sleep(LIMITS.rollback_poll_s)
+        if rollback.is_requested():
+            hints.add(routine=True)
 
 
 class _WatchObserver:

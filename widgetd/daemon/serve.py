@@ -110,7 +110,13 @@ async def serve(
         upstream_services = build_upstream_services(runtime, server)
         uploads = build_intake(runtime)
         services = _provide(runtime, server, uploads)
-        catalog = build_catalog(settings, folder, loading.loader.load, last_good=loading.last_good)
+        catalog = build_catalog(
+            settings,
+            folder,
+            loading.loader.load,
+            last_good=loading.last_good,
+            rollback=loading.rollback,
+        )
         if settings.transport == "stdio":
             run = partial(_serve_stdio, runtime, server, started)
         else:
@@ -167,6 +173,7 @@ async def serve(
                             health=runtime.health,
                             stop=runtime.stop,
                             observer=runtime.metrics,
+                            rollback=loading.rollback,
                         )
                     )
                 if proofs is not None:

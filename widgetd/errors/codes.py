@@ -42,6 +42,9 @@ DAEMON = (
     Code("W0015", "fault", "an operator's file lies in the served folder"),
     Code("W0030", "fault", "the server already has widgets registered"),
     Code("W0031", "fault", "two built-in tools have the same name"),
+    Code("W0032", "fault", "no generation, or more than one, is meant"),
+    Code("W0033", "fault", "the content of a generation is lost"),
+    Code("W0034", "fault", "the daemon refused a rollback"),
 )
 """Faults of the daemon and its settings, for the operator."""
 

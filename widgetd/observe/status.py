@@ -30,6 +30,8 @@ class Health:
         upstreams: Returns the numbers of ready and failed required upstreams; None without any.
         upstream_states: Returns each upstream's state, whether required or not, and the fault of
             the upstreams file: `{"items": [{"name", "state", "reason"?, "required"}], "fault"?}`.
+        rollback: Returns the rollback that is served, `{"generation", "since"}` or None; None
+            without a state folder.
         stalled_s: Time without a scan after which the daemon counts as stalled.
     """
 
@@ -39,6 +41,7 @@ class Health:
     stalled_s: float = LIMITS.stalled_s
     upstreams: Callable[[], dict[str, int]] | None = None
     upstream_states: Callable[[], dict[str, Any]] | None = None
+    rollback: Callable[[], dict[str, str] | None] | None = None
     _scanned_s: float = field(default_factory=time.monotonic)
     _waiting: list[Callable[[], None]] = field(default_factory=list)
 
@@ -84,7 +87,7 @@ def readiness(registry: Registry, health: Health) -> dict[str, Any]:
 
 
 def status(registry: Registry, health: Health, view: Snapshot) -> dict[str, Any]:
-    """Return `readiness` and `{"version", "allUpstreams"?, "faults": [{"path", "code", ...}]}`.
+    """Return `readiness` and `{"version", "rollback", "allUpstreams"?, "faults": [{"path", …}]}`.
 
     Args:
         registry: The snapshot being served.
@@ -98,6 +101,7 @@ def status(registry: Registry, health: Health, view: Snapshot) -> dict[str, Any]
     return {
         "version": version("widgetd"),
         **readiness(registry, health),
+        "rollback": None if health.rollback is None else health.rollback(),
         **({} if health.upstream_states is None else {"allUpstreams": health.upstream_states()}),
         "faults": [
             {

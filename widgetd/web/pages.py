@@ -61,6 +61,8 @@ async def status_page(daemon: Daemon, request: Request) -> Response | dict[str, 
     if "requiredUpstreams" in facts:
         counts = facts.pop("requiredUpstreams").items()
         facts["required upstreams"] = ", ".join(f"{name}: {count}" for name, count in counts)
+    if facts["rollback"]:
+        facts["rollback"] = "{generation} since {since}".format(**facts["rollback"])
     return {
         "faults": facts.pop("faults"),
         "upstreams": facts.pop("allUpstreams", {}),

@@ -191,6 +191,11 @@ def redefine(
 
 def compute_digest(source: Source, sidecar: Source | None) -> str:
     """Compute the digest of a file and its sidecar together."""
-    if sidecar is None:
-        return source.digest
-    return blake2b(f"{source.digest}+{sidecar.digest}".encode(), digest_size=16).hexdigest()
+    return join_digests(source.digest, "" if sidecar is None else sidecar.digest)
+
+
+def join_digests(source: str, sidecar: str) -> str:
+    """Return the digest of a file and its sidecar together, from those of each; empty without."""
+    if not sidecar:
+        return source
+    return blake2b(f"{source}+{sidecar}".encode(), digest_size=16).hexdigest()

@@ -1,0 +1,243 @@
+"""An earlier generation is served under load, survives a restart and ends with the next save."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.abc
+import anyio.to_thread
+import pytest
+
+from tests.support.clients import Connection, connected
+from tests.support.daemons import PATIENCE_S, serving
+from tests.support.widgets import greeting, widget_file
+from tests.system.web.asking import ask
+from widgetd.catalog.rollback import FILE
+from widgetd.cli import main
+
+WHO = {"who": "Ada"}
+
+
+class Folder:
+    """A folder of widgets with its state, and the commands about it."""
+
+    def __init__(self, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.widgets, self.state = place / "widgets", place / "state"
+        self.widgets.mkdir()
+        self._capsys = capsys
+
+    def save(self, name: str, text: str = "", content: str = "") -> None:
+        """Replace a widget by renaming a new file."""
+        new = self.widgets / f".{name}.new"
+        new.write_text(content or widget_file(name, text=text))
+        new.replace(self.widgets / f"{name}.widget")
+
+    async def run(self, *command: str) -> tuple[int, str]:
+        """Run a command and return its exit code and all that it prints."""
+        flags = ("--dir", str(self.widgets), "--state-dir", str(self.state))
+        self._capsys.readouterr()
+        code = await anyio.to_thread.run_sync(partial(main, [*command, *flags]))
+        printed = self._capsys.readouterr()
+        return code, printed.out + printed.err
+
+    async def history(self) -> list[dict[str, Any]]:
+        code, printed = await self.run("history", "--json")
+        return json.loads(printed) if code == 0 else []
+
+    async def recorded(self, url: str) -> list[str]:
+        """Wait until what is served is listed, and return all generations, the newest first."""
+        with anyio.fail_after(PATIENCE_S):
+            while True:
+                rows = await self.history()
+                if rows and rows[0]["generation"] == (await status(url))["generation"]:
+                    return [row["generation"] for row in rows]
+                await anyio.sleep(0.01)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Folder:
+    return Folder(tmp_path, capsys)
+
+
+@asynccontextmanager
+async def served(folder: Folder) -> AsyncIterator[tuple[str, Connection]]:
+    async with (
+        serving(folder.widgets, state_dir=folder.state, toolset=("operate",)) as url,
+        connected(url, "modern") as client,
+    ):
+        yield url, client
+
+
+async def status(url: str) -> dict[str, Any]:
+    answer: dict[str, Any] = (await ask(url, "/status")).json()
+    return answer
+
+
+class Load:
+    """Calls of one tool, one after the other."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.failures: list[object] = []
+
+    async def run(self, url: str, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+        async with connected(url, "modern") as client:
+            task_status.started()
+            while True:
+                result = await client.call("a", **WHO)
+                self.calls += 1
+                if result.is_error:
+                    self.failures.append(result.content)
+
+
+@asynccontextmanager
+async def under_load(url: str) -> AsyncIterator[list[Load]]:
+    """Call all the time within the block, and end it only after further calls."""
+    loads = [Load() for _ in range(3)]
+    async with anyio.create_task_group() as tasks:
+        for load in loads:
+            await tasks.start(load.run, url)
+        yield loads
+        before = [load.calls for load in loads]
+        with anyio.fail_after(PATIENCE_S):
+            while any(load.calls < calls + 5 for load, calls in zip(loads, before, strict=True)):  # noqa: ASYNC110 - a load tells nothing
+                await anyio.sleep(0.01)
+        tasks.cancel_scope.cancel()
+
+
+async def test_rollback_fails_no_call_survives_a_restart_and_ends_with_the_next_save(
+    folder: Folder,
+) -> None:
+    folder.save("A", "Good")
+    async with served(folder) as (url, client):
+        [good] = await folder.recorded(url)
+        folder.save("A", "Bad")
+        folder.save("B", "New")
+        await client.answers("a", WHO, greeting("Bad", "Ada"))
+        await client.lists("b")
+        bad, *_ = await folder.recorded(url)
+        async with under_load(url) as loads:
+            code, printed = await folder.run("rollback", good[:6])
+            after = await client.call("a", **WHO)
+            await client.lists("b", present=False)
+        during, told = await status(url), (await client.call("get_status")).structured_content
+        listed = await folder.history()
+
+    assert (code, printed) == (0, f"{good} is served, until the next change in the folder\n")
+    assert after.structured_content == greeting("Good", "Ada")
+    assert [load.failures for load in loads] == [[]] * len(loads)
+    assert during["generation"] == good
+    assert during["rollback"]["generation"] == good
+    assert told is not None
+    assert told["rollback"] == during["rollback"]
+    assert [row["generation"] for row in listed if row["served"]] == [good]
+
+    async with served(folder) as (url, client):
+        assert (await client.call("a", **WHO)).structured_content == greeting("Good", "Ada")
+        assert (await status(url))["rollback"] == during["rollback"]
+        folder.save("C", "Fixed")
+        await client.answers("a", WHO, greeting("Bad", "Ada"))
+        await client.lists("c")
+        assert (await status(url))["rollback"] is None
+        newest = await folder.recorded(url)
+        listed = await folder.history()
+
+    assert newest[-1] == good
+    assert bad in newest
+    assert [row["served"] for row in listed] == [True, *[False] * (len(listed) - 1)]
+    assert listed[0]["changes"] == ["+c"]
+    assert not any(folder.state.glob(f"*/{FILE}"))
+
+
+async def test_rollback_waits_for_the_next_start_and_takes_the_generation_before(
+    folder: Folder,
+) -> None:
+    folder.save("A", "Good")
+    async with served(folder) as (url, client):
+        await folder.recorded(url)
+        folder.save("A", "Bad")
+        await client.answers("a", WHO, greeting("Bad", "Ada"))
+        _, good = await folder.recorded(url)
+
+    code, printed = await folder.run("rollback")
+
+    assert (code, printed) == (
+        0,
+        f"{good} is served from the next start on: no running daemon took it up\n",
+    )
+    async with served(folder) as (url, client):
+        assert (await client.call("a", **WHO)).structured_content == greeting("Good", "Ada")
+
+
+async def test_rollback_outlasts_a_broken_save_and_ends_with_a_save_while_the_daemon_is_down(
+    folder: Folder,
+) -> None:
+    folder.save("A", "Good")
+    async with served(folder) as (url, client):
+        [good] = await folder.recorded(url)
+        folder.save("A", "Bad")
+        await client.answers("a", WHO, greeting("Bad", "Ada"))
+        await folder.recorded(url)
+        await folder.run("rollback", good)
+        folder.save("A", content="{")
+        folder.save("Broken", content="{")
+        with anyio.fail_after(PATIENCE_S):
+            while len((said := await status(url))["faults"]) < 2:  # noqa: ASYNC110 - no event tells of a refused file
+                await anyio.sleep(0.01)
+        assert (await client.call("a", **WHO)).structured_content == greeting("Good", "Ada")
+    assert said["rollback"]["generation"] == good
+    assert [(fault["path"], fault["state"]) for fault in said["faults"]] == [
+        ("A.widget", "stale"),
+        ("Broken.widget", "refused"),
+    ]
+
+    folder.save("A", "Fixed")
+    async with served(folder) as (url, client):
+        assert (await client.call("a", **WHO)).structured_content == greeting("Fixed", "Ada")
+        assert (await status(url))["rollback"] is None
+
+
+async def test_rollback_to_the_newest_generation_ends_it(folder: Folder) -> None:
+    folder.save("A", "Good")
+    async with served(folder) as (url, client):
+        await folder.recorded(url)
+        folder.save("A", "Other")
+        await client.answers("a", WHO, greeting("Other", "Ada"))
+        other, _ = await folder.recorded(url)
+        await folder.run("rollback")
+        await client.answers("a", WHO, greeting("Good", "Ada"))
+
+        code, printed = await folder.run("rollback", other)
+
+        assert (code, printed) == (0, f"{other} is served, as the folder has it\n")
+        assert (await client.call("a", **WHO)).structured_content == greeting("Other", "Ada")
+        assert (await status(url))["rollback"] is None
+
+
+async def test_rollback_names_what_is_wrong(folder: Folder) -> None:
+    nothing = await folder.run("history")
+    folder.save("A", "Good")
+    async with served(folder) as (url, _):
+        [good] = await folder.recorded(url)
+        unknown, first = await folder.run("rollback", "zz"), await folder.run("rollback")
+        for content in folder.state.glob("*/versions/*"):
+            content.unlink()
+        lost = await folder.run("rollback", good)
+
+    assert nothing[0] == 2
+    assert nothing[1].endswith(" name the folders that `serve` has, by --dir [W0032]\n")
+    assert unknown == (
+        2,
+        "widgetd: no generations begin with zz; `widgetd history` lists them [W0032]\n",
+    )
+    assert first[1].startswith("widgetd: there is no generation before the one that is served;")
+    assert lost[1] == (
+        f"widgetd: the content of A.widget as it was in {good} is lost; "
+        "`widgetd history` lists other generations [W0033]\n"
+    )

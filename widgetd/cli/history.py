@@ -1,0 +1,135 @@
+"""Commands about the generations that a folder served: list them, go back to one."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from widgetd.cli.limits import LIMITS
+from widgetd.cli.options import Dir, complain, count_of, print_json
+from widgetd.errors import ConfigError
+from widgetd.settings import folder_of, settle
+
+if TYPE_CHECKING:
+    from widgetd.catalog.state import StateFolder
+    from widgetd.catalog.versions import Version
+
+StateDir = Annotated[
+    Path | None, Parameter(name="--state-dir", help="The state folder; by default the setting.")
+]
+
+
+def history(*, dir: Dir = None, state_dir: StateDir = None, json: bool = False) -> int:
+    """List the generations that were served from a folder, the newest first.
+
+    Args:
+        dir: The folder of widgets.
+        state_dir: The state folder; by default the setting.
+        json: Print a JSON array.
+    """
+    from widgetd.catalog.rollback import read_request
+
+    state, versions = _open(dir, state_dir)
+    request = read_request(state)
+    target = request.generation if request else versions[-1].generation
+    rows = [
+        {
+            "generation": version.generation,
+            "since": datetime.fromtimestamp(version.since_s, UTC).isoformat(timespec="seconds"),
+            "widgets": version.widgets,
+            "changes": list(version.tools),
+            "served": version.generation == target,
+        }
+        for version in reversed(versions)
+    ]
+    if json:
+        print_json(rows)
+        return 0
+    for row, version in zip(rows, reversed(versions), strict=True):
+        mark = "*" if row["served"] else " "
+        size, tools = count_of(version.widgets, "widget"), " ".join(version.tools)
+        print(f"{mark} {version.generation}  {row['since']}  {size}  {tools}")
+    return 0
+
+
+def rollback(generation: str = "", *, dir: Dir = None, state_dir: StateDir = None) -> int:
+    """Serve an earlier generation, until the next change in the folder.
+
+    A running daemon follows within seconds; without one, the next start does.
+
+    Args:
+        generation: The generation, or its first letters. Default: the one before that is served.
+        dir: The folder of widgets.
+        state_dir: The state folder; by default the setting.
+    """
+    from widgetd.catalog.rollback import read_request, write_request
+    from widgetd.catalog.versions import Versions
+
+    state, versions = _open(dir, state_dir)
+    before = read_request(state)
+    target = _find(versions, generation, before.generation if before else None)
+    store = Versions(state)
+    if lost := store.list_lost(store.files(target)):
+        problem = f"the content of {lost[0]} as it was in {target} is lost"
+        raise ConfigError("W0033", problem, "`widgetd history` lists other generations")
+    if not write_request(state, target):
+        problem = "the request cannot be written to the state folder"
+        raise ConfigError("W0006", problem, "run this as widgetd's user, or as root", exit_code=3)
+    until_s = time.monotonic() + LIMITS.rollback_s
+    while time.monotonic() < until_s:
+        request = read_request(state)
+        if request is not None and request.folder:
+            print(f"{target} is served, until the next change in the folder")
+            return 0
+        if request is None and target == versions[-1].generation:
+            print(f"{target} is served, as the folder has it")
+            return 0
+        if request is None:
+            problem = f"{target} is not served; the log says why (rollback.refused, or a save)"
+            return complain(f"{problem} [W0034]", 1)
+        time.sleep(LIMITS.rollback_poll_s)
+    print(f"{target} is served from the next start on: no running daemon took it up")
+    return 0
+
+
+def _open(dir: Path | None, state_dir: Path | None) -> tuple[StateFolder, Sequence[Version]]:
+    """Open the state of a folder.
+
+    Returns:
+        The state, and the folder's generations, at least one.
+    """
+    from widgetd.catalog.state import StateFolder
+    from widgetd.catalog.versions import Versions
+
+    settings = settle({"dir": dir, "state_dir": state_dir}, os.environ).settings
+    if settings.state_dir is None:
+        raise ConfigError("W0002", "no state folder is named", "name one with --state-dir")
+    folder = folder_of(settings)
+    state = StateFolder.of(settings.state_dir, folder)
+    versions = Versions(state).latest()
+    if not versions:
+        problem = f"the state folder has no generations of {folder}"
+        raise ConfigError("W0032", problem, "name the folders that `serve` has, by --dir")
+    return state, versions
+
+
+def _find(versions: Sequence[Version], prefix: str, served: str | None) -> str:
+    """Return the generation that a prefix names; by default the one before that is served."""
+    names = [version.generation for version in versions]
+    if prefix:
+        matches = dict.fromkeys(name for name in names if name.startswith(prefix))
+        problem = f"{len(matches) or 'no'} generations begin with {prefix}"
+    else:
+        newest = served or names[-1]
+        end = len(names) - 1 - names[::-1].index(newest) if newest in names else 0
+        matches = dict.fromkeys([name for name in names[:end] if name != newest][-1:])
+        problem = "there is no generation before the one that is served"
+    if len(matches) != 1:
+        raise ConfigError("W0032", problem, "`widgetd history` lists them")
+    return next(iter(matches))
