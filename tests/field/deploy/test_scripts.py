@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 TESTS = ("deploy/image-test", "systemd/boot-test")
-SCRIPTS = (*TESTS, "systemd/boot-steps", "deploy/steps.sh", "deploy/release")
+SCRIPTS = (*TESTS, "systemd/boot-steps", "deploy/steps.sh", "deploy/release", "deploy/git-sync")
 
 
 @pytest.mark.skipif(

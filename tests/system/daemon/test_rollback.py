@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import anyio.abc
 import anyio.to_thread
 import pytest
 
 from tests.support.clients import Connection, connected
 from tests.support.daemons import PATIENCE_S, serving
+from tests.support.load import under_load
 from tests.support.widgets import greeting, widget_file
 from tests.system.web.asking import ask
 from widgetd.catalog.rollback import FILE
@@ -79,38 +79,6 @@ async def status(url: str) -> dict[str, Any]:
     return answer
 
 
-class Load:
-    """Calls of one tool, one after the other."""
-
-    def __init__(self) -> None:
-        self.calls = 0
-        self.failures: list[object] = []
-
-    async def run(self, url: str, *, task_status: anyio.abc.TaskStatus[None]) -> None:
-        async with connected(url, "modern") as client:
-            task_status.started()
-            while True:
-                result = await client.call("a", **WHO)
-                self.calls += 1
-                if result.is_error:
-                    self.failures.append(result.content)
-
-
-@asynccontextmanager
-async def under_load(url: str) -> AsyncIterator[list[Load]]:
-    """Call all the time within the block, and end it only after further calls."""
-    loads = [Load() for _ in range(3)]
-    async with anyio.create_task_group() as tasks:
-        for load in loads:
-            await tasks.start(load.run, url)
-        yield loads
-        before = [load.calls for load in loads]
-        with anyio.fail_after(PATIENCE_S):
-            while any(load.calls < calls + 5 for load, calls in zip(loads, before, strict=True)):  # noqa: ASYNC110 - a load tells nothing
-                await anyio.sleep(0.01)
-        tasks.cancel_scope.cancel()
-
-
 async def test_rollback_fails_no_call_survives_a_restart_and_ends_with_the_next_save(
     folder: Folder,
 ) -> None:
@@ -122,7 +90,7 @@ async def test_rollback_fails_no_call_survives_a_restart_and_ends_with_the_next_
         await client.answers("a", WHO, greeting("Bad", "Ada"))
         await client.lists("b")
         bad, *_ = await folder.recorded(url)
-        async with under_load(url) as loads:
+        async with under_load(url, "a", **WHO) as failures:
             code, printed = await folder.run("rollback", good[:6])
             after = await client.call("a", **WHO)
             await client.lists("b", present=False)
@@ -131,7 +99,7 @@ async def test_rollback_fails_no_call_survives_a_restart_and_ends_with_the_next_
 
     assert (code, printed) == (0, f"{good} is served, until the next change in the folder\n")
     assert after.structured_content == greeting("Good", "Ada")
-    assert [load.failures for load in loads] == [[]] * len(loads)
+    assert failures == []
     assert during["generation"] == good
     assert during["rollback"]["generation"] == good
     assert told is not None

@@ -1,0 +1,123 @@
+"""Commits reach a running daemon by the swap of a link, and no call fails meanwhile."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+import yaml
+
+from tests.field.deploy.documents import ROOT, pod
+from tests.support.clients import connected
+from tests.support.daemons import serving
+from tests.support.load import under_load
+from tests.support.widgets import greeting, widget_file
+from tests.system.web.asking import ask
+
+KUBECTL = shutil.which("kubectl")
+WHO = {"who": "Ada"}
+
+needs_git = pytest.mark.skipif(
+    shutil.which("git") is None or shutil.which("flock") is None, reason="needs git and flock"
+)
+
+
+class Repository:
+    """A Git repository whose folder `widgets` is served."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "widgets").mkdir(parents=True)
+        self._git("init", "--quiet", "--initial-branch=main")
+
+    def commit(self, **files: str | None) -> None:
+        """Commit widgets with these texts, as `A="{"` for a broken file; None deletes."""
+        for name, text in files.items():
+            path = self.folder / "widgets" / f"{name}.widget"
+            if text is None:
+                path.unlink()
+            else:
+                path.write_text(text if text == "{" else widget_file(name, text=text))
+        self._git("add", "-A")
+        person = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com")
+        self._git(*person, "commit", "--quiet", "-m", "Change widgets")
+
+    def _git(self, *arguments: str) -> None:
+        subprocess.run(["git", *arguments], cwd=self.folder, check=True, capture_output=True)
+
+
+async def sync(repository: Repository, root: Path) -> str:
+    """Run the script, and return what it prints: the commit, if it is a new one."""
+    command = [str(ROOT / "deploy" / "git-sync"), str(repository.folder), "main", str(root)]
+    return (await anyio.run_process(command)).stdout.decode().strip()
+
+
+@needs_git
+async def test_commits_are_served_by_a_swap_of_the_link_without_a_failed_call(
+    tmp_path: Path,
+) -> None:
+    repository, root = Repository(tmp_path / "origin"), tmp_path / "root"
+    repository.commit(A="One", C="Old")
+    first = await sync(repository, root)
+    assert await sync(repository, root) == ""
+    async with (
+        serving(root / "current" / "widgets") as url,
+        connected(url, "modern") as client,
+        under_load(url, "a", **WHO) as failures,
+    ):
+        await client.answers("a", WHO, greeting("One", "Ada"))
+        repository.commit(A="Two", B="New", C=None)
+        second = await sync(repository, root)
+        await client.answers("a", WHO, greeting("Two", "Ada"))
+        await client.lists("b")
+        await client.lists("c", present=False)
+
+        repository.commit(A="{")
+        third = await sync(repository, root)
+        with anyio.fail_after(10):
+            while not (status := (await ask(url, "/status")).json())["faults"]:  # noqa: ASYNC110 - no event tells of a refused file
+                await anyio.sleep(0.01)
+        await client.answers("a", WHO, greeting("Two", "Ada"))
+
+    assert failures == []
+    assert [fault["state"] for fault in status["faults"]] == ["stale"]
+    assert status["degraded"] is None
+    assert len({first, second, third}) == 3
+    assert [path.name for path in (root / "worktrees").iterdir()] == [third]
+
+
+@needs_git
+async def test_a_checkout_that_was_cut_short_is_made_again(tmp_path: Path) -> None:
+    repository, root = Repository(tmp_path / "origin"), tmp_path / "root"
+    repository.commit(A="One")
+    first = await sync(repository, root)
+    (root / "current").unlink()
+    (root / "worktrees" / first / "widgets" / "A.widget").unlink()
+
+    assert await sync(repository, root) == first
+    assert (root / "current" / "widgets" / "A.widget").exists()
+
+
+@pytest.mark.skipif(KUBECTL is None, reason="needs kubectl, to build the overlay")
+def test_pods_serve_the_folder_that_git_sync_links() -> None:
+    assert KUBECTL is not None
+    command = [KUBECTL, "kustomize", str(ROOT / "deploy" / "kubernetes-git")]
+    made = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
+    objects: dict[str, Any] = {one["kind"]: one for one in yaml.safe_load_all(made.stdout)}
+    spec = objects["Deployment"]["spec"]["template"]["spec"]
+    [synced], [served] = spec["initContainers"], spec["containers"]
+    flags = dict(flag.lstrip("-").split("=", 1) for flag in synced["args"])
+    [mount] = [one for one in synced["volumeMounts"] if one["name"] == "widgets"]
+
+    assert served["args"] == ["serve", f"{flags['root']}/{flags['link']}/widgets"]
+    assert mount["mountPath"] == flags["root"]
+    assert synced["securityContext"] == pod()["containers"][0]["securityContext"]
+    assert synced["restartPolicy"] == "Always"
+    kubernetes = pytest.importorskip("kubernetes_validate")
+    for kind, one in objects.items():
+        if kind != "ServiceMonitor":
+            kubernetes.validate(one, kubernetes.latest_version(), strict=True)
