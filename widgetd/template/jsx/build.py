@@ -63,12 +63,22 @@ _WHY_NOT: Final[Mapping[str, str]] = MappingProxyType(
         ),
         **dict.fromkeys(("Date", "Intl.NumberFormat", "Intl.DateTimeFormat"), _FORMATTING),
         **dict.fromkeys(("match", "matchAll", "test", "search"), "write includes or startsWith"),
+        "get": "write an object in place of the Map, and read object[key]",
         "fetch": "declare a [feed] in the sidecar, which fills the arguments",
         "forEach": "write map, or reduce for one value",
         "console.log": "leave it out",
     }
 )
 """What to write instead of a call that is not available."""
+
+_NOT_NEW: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "Map": "write an object, { key: value }, and read object[key]",
+        "Array": "write Array.from({ length: n }, (_, i) => …)",
+        "RegExp": "write includes, split or replaceAll with a text",
+    }
+)
+"""What to write instead of `new` with a constructor; dates and numbers are formatted elsewhere."""
 
 _HOOK: Final = compile_pattern(r"(?:React\.)?use[A-Z]\w*")
 _HOOK_ADVICE: Final = "arguments come by their names, and a form keeps what a user types"
@@ -82,7 +92,6 @@ _NAMES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "update_expression": ("an assignment", "write it as a statement of its own"),
         "await_expression": ("await", "declare a [feed] in the sidecar, which fills the arguments"),
         "class": ("a class", "write function Name({ title }) { return <Row/>; }"),
-        "new_expression": ("new", _FORMATTING),
         "regex": ("a regular expression", "write includes, split or replaceAll with a text"),
     }
 )
@@ -302,8 +311,8 @@ class Builder(StatementBuilder):
             return Op("jsfn", (name, *self.parts(given.children, block)), node.start)
         is_known = callee.kind == "member_expression" and callee.fields["object"].text != "React"
         if is_known:
-            name = callee.fields["property"].text
-            subject = callee.fields["object"]
+            name, subject = callee.fields["property"].text, callee.fields["object"]
+            name = "includes" if name == "has" else name  # a Set is a list here
             takes_function = given.children and self._takes_function(given.children[0], block)
             if name in LOOPS and (takes_function or name not in METHODS):
                 return self.loop(name, subject, given.children, node, block)
@@ -318,20 +327,26 @@ class Builder(StatementBuilder):
 
     def loop(self, name: str, items: Node, given: list[Node], node: Node, block: JsxScope) -> Expr:
         """Build a method that takes a function: `xs.map((x, i) => ...)`."""
-        values = self.expression(items, block)
+        held, values = list[Expr](), self.expression(items, block)
         if name == "map" and tag_of_call(node) == "Array.from":
             values = Op("jsfn", ("Array.from", values), node.start)
-        path = self.path(values)
-        element = None if path is None else f"{path}[]"
         elements = {"reduce": (1,), "sort": (0, 1), "toSorted": (0, 1)}.get(name, (0,))
-        bound, body = self.function(given[0] if given else node, block, element, elements)
+        function = self.function_of(given[0], block) if given else None
+        if function and len(parameters(function.node)) > 2 + (name == "reduce"):
+            held, values = self.hold(values)
+        bound, body = self.function(given[0] if given else node, block, values, elements)
         initial = self.each(given[1:2], block) if name == "reduce" else []
-        return Op("jsloop", (name, values, bound, body, *initial), node.start)
+        return let(held, Op("jsloop", (name, values, bound, body, *initial), node.start), node)
 
     def function(
-        self, node: Node, block: JsxScope, element: str | None, elements: tuple[int, ...]
+        self, node: Node, block: JsxScope, values: Expr, elements: tuple[int, ...]
     ) -> tuple[tuple[Any, ...], Expr]:
-        """Build a function: the slots its parameters are bound to, and its result."""
+        """Build a function over `values`: the slots of its parameters, and its result.
+
+        The parameter behind the index is the list itself, which is held in a slot.
+        """
+        path = self.path(values)
+        element = None if path is None else f"{path}[]"
         if node.kind == "identifier" and node.text in FUNCTIONS and block.owner(node.text) is None:
             slot = self.layout.slot()
             return (((slot, None),),), Op("jsfn", (node.text, slot), node.start)
@@ -342,10 +357,13 @@ class Builder(StatementBuilder):
         bound: list[tuple[tuple[int, str | None], ...]] = []
         assigned: list[Expr] = []
         given = parameters(function.node)
-        most = 2 + (len(elements) and elements[0] == 1)
-        if len(given) > most:
-            raise given[most].fault("a third parameter is not available", "write (x, index) => …")
-        for at, pattern in enumerate(given):
+        most = 2 + (elements[0] == 1)
+        if len(given) > most + 1:
+            problem = "a further parameter is not available"
+            raise given[most + 1].fault(problem, "write (x, index, list) => …")
+        for pattern in given[most:]:
+            assigned += self.bind(pattern, values, inner)
+        for at, pattern in enumerate(given[:most]):
             path = element if at in elements else None
             simple = simple_pattern(pattern)
             if simple is None:
@@ -450,13 +468,14 @@ class Builder(StatementBuilder):
         for key, value in attributes_of(node, self.report, takes_functions=True):
             function = self.function_of(value, block) if isinstance(value, Node) else None
             built = self.expression(value, block) if isinstance(value, Node) else value
-            entries.append((key, function or built))
+            if key != "key":
+                entries.append((key, function or built))
         if children := self.children(node, block, takes_text=True):
             is_text = all(isinstance(each, str) for each in children)
             inside = "".join(children) if is_text else Op("<>", children, node.start)
             entries.append(("children", inside))
         if any(key is None for key, _ in entries):
-            flat = [part for entry in entries for part in entry if entry[0] != "key"]
+            flat = [part for entry in entries for part in entry]
             held, slot = self.hold(Op("js{}", ((), *flat), node.start))
             return let(held, self.write_out(component, [slot], node), node)
         assigned: list[Expr] = []
@@ -466,6 +485,22 @@ class Builder(StatementBuilder):
             assigned += held
         properties = Properties(attributes=attributes)
         return let(assigned, self.write_out(component, [properties], node), node)
+
+    def new(self, node: Node, block: JsxScope) -> Expr:
+        """Build `new Set(list)`, which is the list without repetitions."""
+        name = node.fields["constructor"].text
+        given = node.fields["arguments"].children if "arguments" in node.fields else []
+        if name != "Set":
+            problem = f"new is not available here: {node.excerpt}"
+            raise node.fault(problem, _NOT_NEW.get(name, _FORMATTING))
+        if not given:
+            return Op("js[,]", (), node.start)
+        held, values = self.hold(self.expression(given[0], block))
+        element, index = self.layout.slot(), self.layout.slot()
+        first = Op("jsm", ("indexOf", values, element), node.start)
+        is_first = Op("js===", (first, index), node.start)
+        bound = ((element, None),), ((index, None),)
+        return let(held, Op("jsloop", ("filter", values, bound, is_first), node.start), node)
 
     def parts(self, nodes: list[Node], block: JsxScope) -> Iterator[Expr]:
         """Yield the elements of a list, or arguments of a call, some of them spread."""
@@ -597,6 +632,7 @@ _BUILDERS: Final[Mapping[str, Callable[[Builder, Node, JsxScope], Expr]]] = Mapp
         "ternary_expression": lambda builder, node, block: builder.ternary(node, block),
         "template_string": lambda builder, node, block: builder.template(node, block),
         "call_expression": lambda builder, node, block: builder.call(node, block),
+        "new_expression": lambda builder, node, block: builder.new(node, block),
     }
 )
 """How each kind of node is built; looked up on the builder, so that a subclass can differ."""

@@ -391,14 +391,7 @@ class StatementBuilder(ABC):
                 if not sign:
                     raise node.fault(f"this assignment is not available: {node.excerpt}", ADVICE)
                 value = Op(sign, (self.expression(target, block), value), node.start)
-            if target.kind == "identifier":
-                return [self._assignable(target, block), value]
-            owner = fields["left"].fields.get("object", target)
-            slot = self._assignable(owner, block)
-            key: Expr = target.fields["property"].text if "property" in target.fields else None
-            if "index" in target.fields:
-                key = self.expression(target.fields["index"], block)
-            return [slot, Op("js{}", ((), None, slot, key, value), node.start)]
+            return self._assign(target, value, block)
         if kind == "update_expression":
             slot = self._assignable(fields["argument"], block)
             sign = self.operator(fields["operator"].text[0])
@@ -412,11 +405,24 @@ class StatementBuilder(ABC):
                 target, *_ = [*parameters(function.node), None]
                 return self._repeat(callee.fields["object"], target, body, function.block)
         if callee and name == "push":
-            slot = self._assignable(callee.fields["object"], block)
+            target, before = unwrap(callee.fields["object"]), list[Expr]()
+            if target.kind == "augmented_assignment_expression":
+                before, target = self._effect(target, block), target.fields["left"]
+            old = Op("...", (self.expression(target, block),))
             values = [self.expression(each, block) for each in fields["arguments"].children]
-            return [slot, Op("js[,]", (Op("...", (slot,)), *values), node.start)]
+            return [*before, *self._assign(target, Op("js[,]", (old, *values), node.start), block)]
         problem = f"the value of this is used nowhere: {node.excerpt}"
         raise node.fault(problem, "return it, or leave it out")
+
+    def _assign(self, target: Node, value: Expr, block: JsxScope) -> list[Expr]:
+        """Build the assignment to a name, or to a property of the object that a name stands for."""
+        if target.kind == "identifier":
+            return [self._assignable(target, block), value]
+        slot = self._assignable(target.fields.get("object", target), block)
+        key: Expr = target.fields["property"].text if "property" in target.fields else None
+        if "index" in target.fields:
+            key = self.expression(target.fields["index"], block)
+        return [slot, Op("js{}", ((), None, slot, key, value), target.start)]
 
     def _assignable(self, node: Node, block: JsxScope) -> int:
         owner = block.owner(node.text) if node.kind == "identifier" else None

@@ -1,8 +1,8 @@
 """Turn a template's output into the tree that clients show.
 
-Components lose their null properties and empty children, as in ChatKit's own models; among
-children, values that React does not show are dropped and nested lists are flattened. Anything that
-is no component (options, chart data, action payloads) stays as it is.
+Components lose their null properties and empty children, as in ChatKit's own models, and their
+keys are texts; among children, values that React does not show are dropped and nested lists are
+flattened. Anything that is no component (options, chart data, action payloads) stays as it is.
 """
 
 from __future__ import annotations
@@ -89,6 +89,8 @@ def _normalise(root: dict[str, Any]) -> None:
         if None in component.values():
             for name in [name for name, value in component.items() if value is None]:
                 del component[name]
+        if type(component.get("key")) is int:  # as React does with `key={index}`
+            component["key"] = str(component["key"])
         children = component.get("children")
         if type(children) is dict:
             components.append(children)

@@ -36,6 +36,7 @@ def test_a_card_a_list_or_a_basic_is_a_widget_root(kind: str) -> None:
         ),
         ({"children": {"type": "Box", "gap": None}}, {"children": {"type": "Box"}}),
         ({"children": [None, False, True]}, {}),
+        ({"children": [{"type": "Row", "key": 0}]}, {"children": [{"type": "Row", "key": "0"}]}),
         (
             {"children": [[{"type": "Text"}], [[None, {"type": "Icon", "size": None}]]]},
             {"children": [{"type": "Text"}, {"type": "Icon"}]},
