@@ -32,6 +32,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "generate": ("new_sidecar", "types", "config", "build", "export", "codes"),
     "guide": ("guide", "components", "reference"),
     "test": ("test",),
+    "evaluate": ("eval_",),
     "upstreams": ("upstreams",),
 }
 """The functions that are commands, by their modules; each is imported when it is needed."""

@@ -195,6 +195,9 @@ CALLS = (
     Code("W2502", "fault", "the chat's model does not answer"),
     Code("W2503", "fault", "a message to the chat is too long"),
     Code("W2504", "fault", "the answer of the chat's model is too long"),
+    Code("W2512", "fault", "a file of wishes cannot be read"),
+    Code("W2513", "fault", "a transcript cannot be read"),
+    Code("W2514", "fault", "the model that is evaluated does not answer"),
 )
 """Faults of calls, for the caller of a tool."""
 

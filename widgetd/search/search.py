@@ -45,6 +45,15 @@ class Hit:
     widget: Widget
     score: float
 
+    def to_json(self) -> dict[str, Any]:
+        """Return what a model reads of it."""
+        return {
+            "name": self.widget.tool,
+            "title": self.widget.definition.title,
+            "description": self.widget.description,
+            "score": self.score,
+        }
+
 
 class Search:
     """Remembers the words of what each audience sees."""
@@ -84,6 +93,10 @@ class Search:
             scores = {tool: one for tool, one in scores.items() if _has_one(widgets[tool], tags)}
         best = best_of(scores, limit)
         return [Hit(widget=widgets[tool], score=scores[tool]) for tool in best], len(scores)
+
+    def best_text(self, snapshot: Snapshot, query: str, tool: str) -> str:
+        """Return the sentence or words of a widget that fit `query` best; empty if none does."""
+        return self._indices.of(None).following(snapshot.widgets).best_text(query, tool)
 
     def find_name(self, snapshot: Snapshot, name: str, audience: Hashable = None) -> str:
         """Return the widget that is for what `name` says, as `flight_status`; empty without one."""

@@ -122,6 +122,29 @@ class SearchIndex(Generic[Document]):
             return {}
         return {key: round(score, 3) for key, score in scores.items() if score >= FLOOR * best}
 
+    def best_text(self, question: str, key: str) -> str:
+        """Return the text of a document that adds most to its score; empty if none does."""
+        asked = dict.fromkeys(words(question[:LONGEST_QUESTION]))
+        meanings = [self._meanings(word) for word in asked]
+
+        def score(weighted: tuple[int, str]) -> float:
+            weight, text = weighted
+            own = set(words(text))
+            worths = (
+                max(
+                    (
+                        meant[one] * self._rarity(len(self._postings[one]))
+                        for one in own & meant.keys()
+                    ),
+                    default=0.0,
+                )
+                for meant in meanings
+            )
+            return weight * sum(worths)
+
+        best = max(self._texts(self._documents[key]), key=score)
+        return best[1] if score(best) else ""
+
     def _term(self, word: str) -> _Term:
         postings = [(worth, self._postings[one]) for one, worth in self._meanings(word).items()]
         having = len(set().union(*(posting for _, posting in postings)))

@@ -21,6 +21,7 @@ from widgetd.guide.drafts import Drafts
 from widgetd.guide.guide import ORDER, page, pages
 from widgetd.schema.validator import compile_schema
 from widgetd.settings import Settings
+from widgetd.testing.eval_file import read_cases
 from widgetd.testing.suite import resolve_cases
 from widgetd.testing.yaml_file import read_suite
 from widgetd.widget.components import check_tree, load_vocabulary
@@ -80,6 +81,11 @@ def test_every_code_block_of_the_guide_is_valid(
             (light, dark), faults = resolve_cases(suite, Snapshot.empty())
             assert {fault.code for fault in faults} <= {"W2001"}  # there are no widgets here
             assert len(light.steps) == len(dark.steps) == text.count("      - ")
+        case "wishes":
+            (tmp_path / "Flight Tracker.eval.yaml").write_text(text)
+            cases = read_cases(tmp_path, Snapshot.empty())
+            assert {fault.code for fault in cases.faults} == {"W2512"}  # there are no widgets here
+            assert all("no widget 'flight_tracker'" in fault.problem for fault in cases.faults)
         case _:
             pytest.fail(f"a block of {kind} is held to nothing")
 

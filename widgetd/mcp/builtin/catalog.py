@@ -32,15 +32,7 @@ async def search_widgets(context: ToolContext, arguments: Mapping[str, Any]) -> 
         tags=arguments.get("tags", ()),
         audience=audience,
     )
-    items = [
-        {
-            "name": hit.widget.tool,
-            "title": hit.widget.definition.title,
-            "description": hit.widget.description,
-            "score": hit.score,
-        }
-        for hit in hits
-    ]
+    items = [hit.to_json() for hit in hits]
     answer: dict[str, Any] = {"items": items, "total": total}
     if not items and snapshot.widgets:
         answer["hint"] = "nothing fits these words; try others, or one of the tags"

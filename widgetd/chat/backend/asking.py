@@ -1,0 +1,94 @@
+"""Ask a model one question with some tools, and run none of those that it calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from agents import FunctionTool, ModelSettings, ModelTracing
+from openai.types.responses import ResponseCompletedEvent, ResponseFunctionToolCall
+
+from widgetd.chat.backend.model import ChatModel, NoAnswerError
+from widgetd.chat.backend.tools import text_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelAnswer:
+    """A model's answer.
+
+    Attributes:
+        text: What it said.
+        calls: The name and arguments of each call.
+        tokens: What it cost by the endpoint's count; 0 if that counts none.
+    """
+
+    text: str
+    calls: tuple[tuple[str, Mapping[str, Any]], ...]
+    tokens: int
+
+
+async def ask_once(
+    model: ChatModel, instructions: str, question: str, tools: Iterable[Mapping[str, Any]] = ()
+) -> ModelAnswer:
+    """Ask a model once.
+
+    Args:
+        model: The model.
+        instructions: What it is for.
+        question: The user's words.
+        tools: Entries of a tool list.
+
+    Raises:
+        NoAnswerError: It neither said anything nor called a tool.
+    """
+
+    async def refuse(_context: Any, _arguments: str) -> str:
+        raise NotImplementedError  # the SDK calls tools in runs alone, and this is none
+
+    functions = [
+        FunctionTool(
+            name=tool["name"],
+            description=tool["description"],
+            params_json_schema=tool["inputSchema"],
+            on_invoke_tool=refuse,
+            strict_json_schema=False,
+        )
+        for tool in tools
+    ]
+    # Streamed as in the chat: some endpoints count and cut otherwise.
+    events = model.model.stream_response(
+        instructions,
+        question,
+        ModelSettings(temperature=0, include_usage=True),
+        list(functions),
+        None,
+        [],
+        ModelTracing.DISABLED,
+        previous_response_id=None,
+        conversation_id=None,
+        prompt=None,
+    )
+    async for event in events:
+        if isinstance(event, ResponseCompletedEvent):
+            usage, output = event.response.usage, event.response.output
+            calls = [one for one in output if isinstance(one, ResponseFunctionToolCall)]
+            said = [text_of(one.model_dump()["content"]) for one in output if one.type == "message"]
+            if not calls and not any(said):
+                break
+            return ModelAnswer(
+                text="\n".join(said),
+                calls=tuple((one.name, _arguments(one.arguments)) for one in calls),
+                tokens=usage.total_tokens if usage else 0,
+            )
+    raise NoAnswerError
+
+
+def _arguments(text: str) -> Mapping[str, Any]:
+    """Read the arguments of a call; what is no object is kept as text, which fits no schema."""
+    try:
+        read = orjson.loads(text or "{}")
+    except orjson.JSONDecodeError:
+        read = text
+    return read if isinstance(read, dict) else {"": read}

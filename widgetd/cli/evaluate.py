@@ -1,0 +1,134 @@
+"""`widgetd eval`: evaluate by wishes which widget is found, and how its arguments are filled in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from widgetd.cli.options import complain, count_of, print_json, scan_widgets
+from widgetd.errors import ConfigError, WidgetError
+from widgetd.extras import install_advice
+from widgetd.settings import Settings, folder_of, settle
+
+if TYPE_CHECKING:
+    from widgetd.catalog.snapshot import Snapshot
+    from widgetd.errors import Finding
+    from widgetd.testing.eval_file import Cases
+    from widgetd.testing.evaluation import Verdict
+
+
+def eval_(
+    folder: Path | None = None,
+    *,
+    transcript: Path | None = None,
+    model: str = "",
+    chat_url: str | None = None,
+    facts: bool = False,
+    json: bool = False,
+    least: Annotated[float, Parameter(validator=Number(gte=0, lte=1))] = 1.0,
+) -> int:
+    """Evaluate by the wishes in `*.eval.yaml` whether widgets are found and filled in.
+
+    Without --transcript and --model, the search index answers. Exit code 1: a case does not hold.
+
+    Args:
+        folder: The folder of widgets. Default: ./widgets, else the bundled ones.
+        transcript: JSON lines of what a model called: {"wish", "tool", "arguments", "tokens"}.
+        model: Ask this model, as its endpoint names it; its key is WIDGETD_CHAT_KEY.
+        chat_url: The model's OpenAI-compatible endpoint, ending in /v1; by default the setting.
+        facts: Ask the questions of `facts` instead, which a result's facts alone must answer.
+        json: Print a JSON object.
+        least: The share of cases that must hold.
+    """
+    if find_spec("yaml") is None:
+        problem = "cases are YAML, and PyYAML is not installed"
+        raise ConfigError("W0011", problem, install_advice("test"), exit_code=3)
+    from widgetd.testing.eval_file import read_cases
+    from widgetd.testing.suite import format_fault
+
+    given = {"dir": folder, "chat_model": model or None, "chat_url": chat_url}
+    settings = settle(given, os.environ).settings
+    snapshot = scan_widgets(settings)
+    cases = read_cases(folder_of(settings), snapshot)
+    if not (cases.faults or (cases.questions if facts else cases.wishes)):
+        return complain("there are no cases; write NAME.eval.yaml beside a widget", 5)
+    faults: tuple[Finding, ...] = cases.faults
+    outcomes: list[Verdict] = []
+    try:
+        if not faults:
+            outcomes = _evaluate(snapshot, cases, settings, transcript, model, facts=facts)
+    except WidgetError as error:
+        faults = error.findings
+    for fault in faults:
+        complain(format_fault(fault), 2)
+    if faults:
+        return 2
+    if json:
+        print_json({**_count(outcomes), "cases": outcomes})
+    else:
+        for line in _report(outcomes):
+            print(line)
+    return int(sum(not one.problem for one in outcomes) < least * len(outcomes))
+
+
+def _evaluate(
+    snapshot: Snapshot,
+    cases: Cases,
+    settings: Settings,
+    transcript: Path | None,
+    model: str,
+    *,
+    facts: bool,
+) -> list[Verdict]:
+    from widgetd.testing.eval_file import read_transcript
+    from widgetd.testing.evaluation import Evaluator
+
+    evaluator = Evaluator(snapshot)
+    if model:
+        import anyio
+
+        from widgetd.testing.model_evaluation import ask_model, configured_model
+
+        ask = partial(ask_model, configured_model(settings), evaluator, cases, snapshot)
+        return anyio.run(partial(ask, facts=facts))
+    if facts:
+        return list(evaluator.ask_facts(cases.questions))
+    if transcript is None:
+        return list(evaluator.search(cases.wishes))
+    calls = read_transcript(transcript, cases.wishes)
+    return [evaluator.judge(wish, calls[wish.text]) for wish in cases.wishes]
+
+
+def _count(outcomes: Sequence[Verdict]) -> dict[str, int]:
+    """Count the outcomes; `tokens` is the mean."""
+    return {
+        "count": len(outcomes),
+        "held": sum(not one.problem for one in outcomes),
+        "first": sum(one.tools[:1] == (one.tool,) for one in outcomes),
+        "found": sum(one.is_found for one in outcomes),
+        "filled": sum(bool(one.is_filled) for one in outcomes),
+        "repaired": sum(one.is_repaired for one in outcomes),
+        "tokens": sum(one.tokens for one in outcomes) // len(outcomes),
+    }
+
+
+def _report(outcomes: Sequence[Verdict]) -> Iterator[str]:
+    for one in outcomes:
+        if not one.problem:
+            continue
+        yield f"{one.place}: {one.case}: {one.problem}"
+        if one.winner:
+            yield f"    {one.tools[0]}: {one.winner}"
+            yield f"    {one.tool}: {one.loser or 'nothing in it fits the wish'}"
+    counts = _count(outcomes)
+    parts = ("held", "first", "found", "filled", "repaired")
+    listed = ", ".join(f"{part} {counts[part]}" for part in parts)
+    mean = count_of(counts["tokens"], "token")
+    yield f"{count_of(counts['count'], 'case')}: {listed}; {mean} each"

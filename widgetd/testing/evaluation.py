@@ -1,0 +1,196 @@
+"""Evaluate descriptions: is the widget that a wish means found, filled in, and told in facts?
+
+The calls come from the search index, which is deterministic, from a transcript, or from a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from widgetd.catalog.snapshot import Snapshot
+from widgetd.errors import CallError
+from widgetd.render.mock import answer
+from widgetd.render.result import Policy
+from widgetd.render.tokens import tokens_of
+from widgetd.search.search import Search
+from widgetd.testing.eval_file import FactQuestion, ModelCall, Wish
+
+AMONG = 3
+"""Hits of a search among which a model can be expected to choose."""
+
+RENDER_WIDGET = "render_widget"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What came of a wish or a question.
+
+    Attributes:
+        case: The wish or the question.
+        place: Its file and line.
+        tool: The widget that was meant.
+        tools: The widgets that were found or called, best or first one first.
+        is_found: Whether the one that was meant is among them.
+        is_filled: Whether its arguments are valid and hold what they must; None if none were made.
+        is_repaired: Whether that took coercion or another call.
+        tokens: The cost.
+        problem: Why the case does not hold; empty if it does.
+        winner: If another widget came first, the sentence of it that fits the wish best.
+        loser: The same of the widget that was meant; empty if none fits.
+    """
+
+    case: str
+    place: str
+    tool: str
+    tools: tuple[str, ...] = ()
+    is_found: bool
+    is_filled: bool | None = None
+    is_repaired: bool = False
+    tokens: int = 0
+    problem: str = ""
+    winner: str = ""
+    loser: str = ""
+
+
+class Evaluator:
+    """Judges what was found or called for the wishes of a folder."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._search = Search()
+
+    def search(self, wishes: Iterable[Wish]) -> Iterator[Verdict]:
+        """Search the index for each wish; the first hit is what a model would call."""
+        for wish in wishes:
+            hits, _ = self._search.find(self._snapshot, wish.text, AMONG)
+            tools = tuple(hit.widget.tool for hit in hits)
+            problem = _refuse(wish, tools[:1]) or _refuse_missing(wish, tools)
+            cost = len(orjson.dumps([hit.to_json() for hit in hits])) // 4
+            yield self._outcome(wish, tools, problem, tokens=cost)
+
+    def judge(self, wish: Wish, calls: Sequence[ModelCall], *, tokens: int = 0) -> Verdict:
+        """Judge the calls that a model made for a wish; the last one of a widget counts."""
+        calls = [_unwrap(call) for call in calls]
+        tools = tuple(call.tool for call in calls if call.tool in self._snapshot.widgets)
+        problem, refused, is_repaired = _refuse_missing(wish, tools), 0, False
+        for call in calls:
+            if call.tool != wish.tool:
+                continue
+            try:
+                checked = self._snapshot.widgets[wish.tool].check(call.arguments)
+            except CallError as error:
+                problem, refused = str(error), refused + 1
+                continue
+            missing = [one for one in wish.arguments if not mentions(checked.arguments, one)]
+            listed = ", ".join(map(repr, missing))
+            problem = f"the arguments lack {listed}" if missing else ""
+            is_repaired = refused > 0 or bool(checked.coerced)
+        return self._outcome(
+            wish,
+            tools,
+            problem or _refuse(wish, tools),
+            tokens=tokens + sum(call.tokens for call in calls),
+            is_filled=wish.tool in tools and not problem,
+            is_repaired=is_repaired,
+        )
+
+    def facts(self, question: FactQuestion) -> Mapping[str, Any]:
+        """Return the facts of the call that a question is about.
+
+        Raises:
+            CallError: The arguments do not fit, or the template fails on them.
+        """
+        widget = self._snapshot.widgets[question.tool]
+        given = widget.example if question.given is None else question.given
+        result = answer(widget, self._snapshot, given, policy=Policy(profile="split"), name="facts")
+        facts: Mapping[str, Any] = result["structuredContent"]
+        return facts
+
+    def ask_facts(self, questions: Iterable[FactQuestion]) -> Iterator[Verdict]:
+        """Look for the answer of each question in the facts alone."""
+        for question in questions:
+            try:
+                facts = self.facts(question)
+            except CallError as error:
+                yield question_outcome(question, {}, str(error))
+                continue
+            is_told = mentions(facts, question.answer)
+            yield question_outcome(question, facts, "" if is_told else lacking(question, facts))
+
+    def _outcome(self, wish: Wish, tools: tuple[str, ...], problem: str, **more: Any) -> Verdict:
+        winner = loser = ""
+        if tools and tools[0] != wish.tool:
+            winner = self._search.best_text(self._snapshot, wish.text, tools[0])
+            loser = self._search.best_text(self._snapshot, wish.text, wish.tool)
+        return Verdict(
+            case=wish.text,
+            place=wish.place,
+            tool=wish.tool,
+            tools=tools,
+            is_found=wish.tool in tools,
+            problem=problem,
+            winner=winner,
+            loser=loser,
+            **more,
+        )
+
+
+def question_outcome(question: FactQuestion, facts: Mapping[str, Any], problem: str) -> Verdict:
+    """Return the outcome of a question to `facts`."""
+    return Verdict(
+        case=question.text,
+        place=question.place,
+        tool=question.tool,
+        is_found=not problem,
+        tokens=tokens_of({"content": [], "structuredContent": facts}),
+        problem=problem,
+    )
+
+
+def lacking(question: FactQuestion, heard: object) -> str:
+    """Return the problem of a question whose answer was not heard."""
+    text = heard if isinstance(heard, str) else orjson.dumps(heard).decode()
+    return f"expected {question.answer!r}, got {text:.200}"
+
+
+def mentions(value: object, fact: object) -> bool:
+    """Return whether `fact` is in a value: a number as such, a text within a text or a name."""
+    if isinstance(value, Mapping):
+        return any(mentions(one, fact) for pair in value.items() for one in pair)
+    if isinstance(value, list):
+        return any(mentions(one, fact) for one in value)
+    if isinstance(value, str):
+        return _letters(str(fact)) in _letters(value)
+    return value == fact and isinstance(value, bool) == isinstance(fact, bool)
+
+
+def _letters(text: str) -> str:
+    """Fold case and spaces, so that `LH 400` is `lh400`."""
+    return "".join(text.casefold().split())
+
+
+def _unwrap(call: ModelCall) -> ModelCall:
+    """Return the call of a widget by its name as that of its own tool."""
+    if call.tool != RENDER_WIDGET:
+        return call
+    name, arguments = call.arguments.get("name"), call.arguments.get("arguments")
+    return ModelCall(
+        tool=name if isinstance(name, str) else "",
+        arguments=arguments if isinstance(arguments, dict) else {},
+        tokens=call.tokens,
+    )
+
+
+def _refuse(wish: Wish, tools: Iterable[str]) -> str:
+    called = next((tool for tool in tools if tool in wish.never), "")
+    return f"{called} must not be called" if called else ""
+
+
+def _refuse_missing(wish: Wish, tools: Sequence[str]) -> str:
+    if wish.tool in tools:
+        return ""
+    return f"{wish.tool} is not among {', '.join(tools)}" if tools else "nothing is found"

@@ -1,0 +1,75 @@
+"""Evaluate widgets by what a model calls and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import orjson
+
+from widgetd.catalog.snapshot import Snapshot
+from widgetd.chat.backend.asking import ask_once
+from widgetd.chat.backend.model import ChatModel, chat_model
+from widgetd.chat.backend.server import INSTRUCTIONS
+from widgetd.chat.preflight import SCRIPTED, require_key
+from widgetd.errors import CallError, ConfigError
+from widgetd.render.entry import tool_entry
+from widgetd.settings import Settings
+from widgetd.testing.eval_file import Cases, ModelCall
+from widgetd.testing.evaluation import Evaluator, Verdict, lacking, mentions, question_outcome
+
+UNANSWERED = "W2514"
+
+FROM_FACTS = "Answer in a few words, from these facts alone. If they do not say it, say so."
+
+
+def configured_model(settings: Settings) -> ChatModel:
+    """Return the model of the settings, which no variable of another program changes.
+
+    Raises:
+        ConfigError: It has no key (W0012), or is the script, which calls what a search finds.
+    """
+    if settings.chat_model == SCRIPTED:
+        problem = "the scripted model calls what a search finds"
+        raise ConfigError("W0012", problem, "leave out --model, and the index is evaluated")
+    url = settings.chat_url.get_secret_value()
+    require_key(settings.chat_model, url, has_key=settings.chat_key is not None)
+    return chat_model(settings.chat_model, url, settings.chat_key)
+
+
+async def ask_model(
+    model: ChatModel, evaluator: Evaluator, cases: Cases, snapshot: Snapshot, *, facts: bool
+) -> list[Verdict]:
+    """Ask a model each wish with all widgets as its tools, or with `facts` each question.
+
+    Raises:
+        CallError: The model does not answer (W2514).
+    """
+    outcomes: list[Verdict] = []
+    with _reporting(model):
+        for question in cases.questions if facts else ():
+            told = evaluator.facts(question)
+            text = f"{orjson.dumps(told).decode()}\n\n{question.text}"
+            answer = await ask_once(model, FROM_FACTS, text)
+            problem = (
+                "" if mentions(answer.text, question.answer) else lacking(question, answer.text)
+            )
+            outcomes.append(question_outcome(question, told, problem))
+        entries = [orjson.loads(one.entry or tool_entry(one)) for one in snapshot.widgets.values()]
+        for wish in () if facts else cases.wishes:
+            answer = await ask_once(model, INSTRUCTIONS, wish.text, entries)
+            calls = [ModelCall(tool=tool, arguments=given) for tool, given in answer.calls]
+            outcomes.append(evaluator.judge(wish, calls, tokens=answer.tokens))
+    return outcomes
+
+
+@contextmanager
+def _reporting(model: ChatModel) -> Iterator[None]:
+    """Turn a failure of the model into one sentence, without its key."""
+    try:
+        yield
+    except Exception as error:
+        message = model.error_message(error)
+        if message is None:
+            raise
+        raise CallError(UNANSWERED, message) from None
