@@ -23,10 +23,9 @@ from benchmarks.bare_pages import run
 from benchmarks.corpus import CORPUS
 from benchmarks.folders import BUNDLED
 from widgetd.render.result import Policy, tool_result
-from widgetd.testing.runner import THEMES
 from widgetd.testing.widgets import server_over
 from widgetd.widget.sidecar import SUFFIX
-from widgetd.widget.states import SAMPLE, show_state
+from widgetd.widget.states import SAMPLE, THEMES, show_state
 
 BAR = 2.0
 

@@ -16,13 +16,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from html import escape
 from importlib.resources import files
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import anyio
 
 from widgetd.browser import axe
-from widgetd.browser.chromium import FONTS, NOW, Chromium, Theme, driver_errors, new_context
+from widgetd.browser.chromium import FONTS, NOW, Chromium, driver_errors, new_context
 from widgetd.browser.limits import LIMITS, BrowserLimits
 from widgetd.browser.picture import Format, Picture, Screenshot
 from widgetd.browser.places import Places
@@ -31,7 +32,8 @@ from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError, ConfigError
 from widgetd.render.view import drawing
 from widgetd.store.owned import OwnedEntries
-from widgetd.widget.states import SAMPLE, show_state
+from widgetd.widget.states import GRID_WIDTHS_PX, SAMPLE, THEMES, list_states, show_state
+from widgetd.widget.widget import Widget
 
 if TYPE_CHECKING:
     from playwright.async_api import CDPSession, ConsoleMessage, Page, Route
@@ -46,11 +48,13 @@ _HEIGHT_PX = 800
 
 _BLANK: Mapping[str, Any] = {"type": "Basic", "children": []}
 
+_COLUMNS = "columns: 3; column-gap: 24px"
+
 _SHEET = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Widgets</title>
 <style>
 body {{ margin: 0; padding: 32px; background: #f4f3f0; font: 13px/1.5 {fonts}; color: #55544f }}
-main {{ columns: 3; column-gap: 24px }}
+main {{ {layout} }}
 figure {{ margin: 0 0 28px; break-inside: avoid }}
 img {{ display: block; max-width: 100% }}
 figcaption {{ margin-top: 6px }}
@@ -217,9 +221,20 @@ class Camera:
         return await self._with_page(screenshot, RenderPage.find_violations, owner)
 
     async def sheet(
-        self, pictures: Iterable[tuple[str, Picture]], *, width: int = 1280, owner: str = ""
+        self,
+        pictures: Iterable[tuple[str, Picture]],
+        *,
+        width: int = 1280,
+        layout: str = _COLUMNS,
+        owner: str = "",
     ) -> Picture:
         """Return one picture of all `pictures`, each above its name.
+
+        Args:
+            pictures: Their names and themselves, in order.
+            width: Width of the sheet, in CSS pixels.
+            layout: Declarations of CSS that place them.
+            owner: See `take`.
 
         Raises:
             CallError: As `take` does.
@@ -232,7 +247,8 @@ class Camera:
         )
 
         async with self._place(owner):
-            page = await self._open_page(_SHEET.format(figures=figures, fonts=FONTS), width)
+            html = _SHEET.format(figures=figures, fonts=FONTS, layout=layout)
+            page = await self._open_page(html, width)
             try:
                 height = await page.page.evaluate(
                     "document.fonts.ready.then(() => document.documentElement.scrollHeight)"
@@ -240,6 +256,32 @@ class Camera:
                 return await page.capture(Clip(x=0, y=0, width=width, height=height))
             finally:
                 await page.close()
+
+    async def take_states(self, widget: Widget, *, owner: str = "") -> Picture:
+        """Return one picture of all states: a row for each, a column for each width and theme.
+
+        Raises:
+            CallError: As `take` does.
+        """
+        pictures = []
+        for state in list_states(widget):
+            with suppress(CallError):  # a state that the template cannot draw has no row
+                tree = show_state(widget, state.key).tree(widget)
+                for theme, width in product(THEMES, GRID_WIDTHS_PX):
+                    screenshot = Screenshot(
+                        tree=tree,
+                        title=widget.definition.title,
+                        theme=theme,
+                        width=width,
+                        scale=1.0,
+                        locale=state.locale or "en-US",
+                    )
+                    name = f"{state.label}, {theme}, {width}"
+                    pictures.append((name, await self.take(screenshot, owner=owner)))
+        columns = " ".join(f"{width}px" for width in GRID_WIDTHS_PX * len(THEMES))
+        layout = f"display: grid; gap: 0 24px; grid-template-columns: {columns}"
+        room = sum(GRID_WIDTHS_PX) * len(THEMES) + 24 * len(GRID_WIDTHS_PX) * len(THEMES) + 64
+        return await self.sheet(pictures, width=room, layout=layout, owner=owner)
 
     async def close(self) -> None:
         """Close the pages that wait for the next widget."""
@@ -375,7 +417,6 @@ async def open_camera() -> AsyncIterator[Camera]:
 
 def sample_screenshots(snapshot: Snapshot, *, width: int, scale: float) -> dict[str, Screenshot]:
     """Return the sample of each widget, light and dark, by `{tool}-{theme}`."""
-    themes: tuple[Theme, ...] = ("light", "dark")
     return {
         f"{tool}-{theme}": Screenshot(
             tree=show_state(widget, SAMPLE).tree(widget),
@@ -385,23 +426,23 @@ def sample_screenshots(snapshot: Snapshot, *, width: int, scale: float) -> dict[
             scale=scale,
         )
         for tool, widget in snapshot.widgets.items()
-        for theme in themes
+        for theme in THEMES
     }
 
 
-def take_picture(screenshot: Screenshot) -> Picture:
-    """Take one picture in a browser of its own.
+def take_picture(take: Callable[[Camera], Awaitable[Picture]]) -> Picture:
+    """Return the picture that `take` takes, in a browser of its own.
 
     Raises:
         CallError: As `Camera.take` does.
         ConfigError: As `open_camera` does.
     """
 
-    async def take() -> Picture:
+    async def take_it() -> Picture:
         async with open_camera() as camera:
-            return await camera.take(screenshot)
+            return await take(camera)
 
-    return anyio.run(take)
+    return anyio.run(take_it)
 
 
 def take_pictures(screenshots: Mapping[str, Screenshot], folder: Path) -> list[Path]:

@@ -18,7 +18,7 @@ from widgetd.errors import CallError
 from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTool, ToolContext, closed_object
 from widgetd.render.result import Result, text_block, unknown_widget
 from widgetd.schema.json_values import to_json
-from widgetd.widget.states import SAMPLE, ShownState, find_state, show_state
+from widgetd.widget.states import SAMPLE, THEMES, ShownState, find_state, show_state
 
 if TYPE_CHECKING:
     from widgetd.browser.picture import Screenshot
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MIN_WIDTH_PX, DEFAULT_WIDTH_PX, MAX_WIDTH_PX = 200, 400, 1_600
 """Width of the room that a widget is drawn in, in CSS pixels."""
 
-THEME = {"type": "string", "enum": ["light", "dark"], "default": "light"}
+THEME = {"type": "string", "enum": list(THEMES), "default": "light"}
 WIDTH = {
     "type": "integer",
     "minimum": MIN_WIDTH_PX,

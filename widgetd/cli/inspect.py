@@ -124,7 +124,8 @@ def shot(
         output: The PNG file. Default: NAME.png.
         dir: The folder of widgets.
         arguments: JSON, @FILE with JSON, or - for standard input; instead of a state.
-        state: A state of the gallery: sample, example-1, empty, one, many, long, rtl, emoji.
+        state: A state of the gallery: sample, example-1, empty, one, many, long, rtl, emoji. With
+            all, one picture of all states, at three widths in both themes.
         theme: Light or dark.
         width: In CSS pixels; the height is the widget's own.
         scale: Pixels of the picture for each CSS pixel.
@@ -134,6 +135,12 @@ def shot(
     from widgetd.widget.states import ShownState, find_state, show_state
 
     widget = find_widget(load_snapshot(dir), name)
+    file = output or Path(f"{name}.png")
+    if state == "all":
+        picture = camera.take_picture(lambda one: one.take_states(widget))
+        file.write_bytes(picture.content)
+        print(file)
+        return 0
     if arguments:
         given = ShownState(arguments=parse_arguments(arguments))
     else:
@@ -146,8 +153,7 @@ def shot(
         scale=scale,
         locale="ar" if state == "rtl" else "en-US",
     )
-    file = output or Path(f"{name}.png")
-    file.write_bytes(camera.take_picture(screenshot).content)
+    file.write_bytes(camera.take_picture(lambda one: one.take(screenshot)).content)
     print(file)
     return 0
 

@@ -25,11 +25,12 @@ from widgetd.errors import ConfigError
 from widgetd.testing.csv_folder import CASES, read_folder
 from widgetd.testing.profiles import choose_profiles
 from widgetd.testing.report import TestOutcome, write_report
-from widgetd.testing.runner import THEMES, FailedStepError, Runner, default_case
+from widgetd.testing.runner import FailedStepError, Runner, default_case
 from widgetd.testing.suite import Case, Step, display_path, format_fault, resolve_cases
 from widgetd.testing.yaml_file import read_suite
 from widgetd.text_search import compile_pattern
 from widgetd.widget.naming import JSX_SUFFIX, TESTS_SUFFIX, WIDGET_SUFFIX
+from widgetd.widget.states import THEMES
 
 RESULTS = "test-results"
 """Folder of the files that show failures, in pytest's root folder."""

@@ -34,9 +34,7 @@ from widgetd.settings import Settings
 from widgetd.testing.suite import Case, FileLocation, Step
 from widgetd.testing.widgets import server_over
 from widgetd.widget.page_program import program_or_empty
-from widgetd.widget.states import list_states, show_state
-
-THEMES = ("light", "dark")
+from widgetd.widget.states import THEMES, list_states, show_state
 
 _DEFAULT_EXPECTATIONS = ("expect_quiet", "expect_accessible")
 _OF_PICTURES = frozenset({"Expect Picture", "Expect Aria"})

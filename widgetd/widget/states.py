@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
@@ -33,6 +33,10 @@ from widgetd.widget.limits import LIMITS
 from widgetd.widget.widget import Render, Widget
 
 SAMPLE = "sample"
+
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+GRID_WIDTHS_PX = (320, 400, 768)
+"""Themes and widths at which all states of a widget are shown beside each other."""
 
 _MADE: tuple[Generated, ...] = ("one", "many")
 

@@ -36,7 +36,7 @@ from widgetd.web.gallery.editing import (
 from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.gallery.index import index_json, index_page
 from widgetd.web.gallery.live import events
-from widgetd.web.gallery.pictures import accessibility, picture
+from widgetd.web.gallery.pictures import accessibility, picture, sheet
 from widgetd.web.gallery.problems import problem_json
 from widgetd.web.gallery.results import result_of
 from widgetd.web.guard import Guard
@@ -51,7 +51,7 @@ from widgetd.web.page import (
 from widgetd.web.static_files import cacheable, static_file, static_files
 from widgetd.web.templating import html
 from widgetd.widget.page_program import program_or_empty
-from widgetd.widget.states import SAMPLE
+from widgetd.widget.states import GRID_WIDTHS_PX, SAMPLE, THEMES
 
 
 async def widget_as_json(gallery: Gallery, request: Request) -> dict[str, Any]:
@@ -65,6 +65,13 @@ async def state_as_json(gallery: Gallery, request: Request) -> dict[str, Any]:
     """Return a widget's page for programs, in one state."""
     query = QueryParams({"state": request.path_params["state"]})
     return await widget_json(gallery, gallery.widget(request), query, caller_of(request))
+
+
+async def grid_page(gallery: Gallery, request: Request) -> dict[str, Any]:
+    """Show all states of a widget, at each width in both themes; its script draws them."""
+    widget = gallery.widget(request)
+    states = {"widget": widget, "states": gallery.states(widget)}
+    return {**gallery.layout(request), **states, "widths": GRID_WIDTHS_PX, "themes": THEMES}
 
 
 async def problems(gallery: Gallery, request: Request) -> dict[str, Any]:
@@ -131,13 +138,14 @@ async def tile(gallery: Gallery, request: Request) -> Response:
 async def frame(gallery: Gallery, request: Request) -> Response:
     """Answer with the page that MCP hosts get, and the origins of the widget's images.
 
-    With `?pick`, it tells which component was clicked, and draws what it is given alone.
+    With `?pick`, it tells which component was clicked, and draws what it is given alone; else it
+    outlines the elements that the page names.
     """
-    widget = gallery.widget(request)
-    if "pick" not in request.query_params:
-        return view_response(request, gallery.images(widget), program_or_empty(widget))
-    pick = static_files("widgetd.web.gallery", "editor")["pick.js"].decode()
-    return view_response(request, gallery.images(widget), script=f"<script>{pick}</script>")
+    widget, picks = gallery.widget(request), "pick" in request.query_params
+    folder, name = ("editor", "pick.js") if picks else ("static", "point.js")
+    script = static_files("widgetd.web.gallery", folder)[name].decode()
+    program = b"" if picks else program_or_empty(widget)
+    return view_response(request, gallery.images(widget), program, f"<script>{script}</script>")
 
 
 def view_response(
@@ -199,7 +207,9 @@ PAGES = (
     _Free(path="/w/{tool}/problems", view=problems, template="problems.html"),
     _Drawn(path="/w/{tool}/picture.png", view=picture),
     _Drawn(path="/w/{tool}/accessibility.json", view=accessibility),
+    _Page(path="/w/{tool}/sheet.png", view=sheet, cost=10 * COST),
     _Page(path="/w/{tool}/studio.widget", view=studio_file),
+    _Linked(path="/w/{tool}/grid", view=grid_page, template="grid.html"),
     _Linked(path="/w/{tool}", view=widget_page, template="widget.html"),
     # Charged as the call that it is.
     _Free(path="/w/{tool}/action", view=action, methods=("POST",)),

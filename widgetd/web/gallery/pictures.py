@@ -29,6 +29,17 @@ async def picture(gallery: Gallery, request: Request) -> Response:
     return Response(taken.content, headers=PAGE_HEADERS, media_type="image/png")
 
 
+async def sheet(gallery: Gallery, request: Request) -> Response:
+    """Answer with one PNG of all states of the widget."""
+    try:
+        taken = await _camera(gallery).take_states(
+            gallery.widget(request), owner=caller_of(request).principal.name
+        )
+    except CallError as error:
+        raise refusal(error) from None
+    return Response(taken.content, headers=PAGE_HEADERS, media_type="image/png")
+
+
 async def accessibility(gallery: Gallery, request: Request) -> list[dict[str, Any]]:
     """Return the violations that axe finds in the widget, one element each."""
     try:
@@ -39,14 +50,19 @@ async def accessibility(gallery: Gallery, request: Request) -> list[dict[str, An
         raise refusal(error) from None
 
 
+def _camera(gallery: Gallery) -> Camera:
+    if gallery.camera is None:
+        raise CallError("W3201", "there is no browser here to draw in")
+    return gallery.camera
+
+
 async def _read_request(gallery: Gallery, request: Request) -> tuple[Camera, Screenshot]:
     """Return the camera, and the picture that the request describes."""
     # Most galleries never draw a picture, and start sooner without the import.
     from widgetd.browser.picture import Screenshot  # noqa: PLC0415
 
     arguments = await read_arguments(request)
-    if gallery.camera is None:
-        raise CallError("W3201", "there is no browser here to draw in")
+    camera = _camera(gallery)
     widget, query = gallery.widget(request), request.query_params
     key = query.get("state", SAMPLE)
     state = next((one for one in gallery.states(widget) if one.key == key), None)
@@ -66,4 +82,4 @@ async def _read_request(gallery: Gallery, request: Request) -> tuple[Camera, Scr
         locale=state.locale if state and state.locale else "en-US",
         transparent=True,
     )
-    return gallery.camera, shot
+    return camera, shot

@@ -101,6 +101,7 @@ async def _files(gallery: Gallery) -> AsyncIterator[tuple[str, bytes]]:
             yield await page("/guide/{name}", name=name)
     for tool, widget in caller.snapshot.widgets.items():
         yield await page("/w/{tool}", tool=tool)
+        yield await page("/w/{tool}/grid", tool=tool)
         yield await page("/gallery/frame/{tool}", tool=tool)
         for path in _DATA[: 1 if gallery.clean else None]:
             yield await data(path, tool=tool)

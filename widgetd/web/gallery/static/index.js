@@ -4,7 +4,7 @@ import { acceptFiles } from "./drop.js";
 import { offerNew } from "./new.js";
 import { Frame } from "./host.js";
 import { onChange } from "./live.js";
-import { at, carry, dress, fetchPage, isBuilt, isClean, onChoice, onKeys, onSystemTheme, remember, remembered, request, systemTheme } from "./ui.js";
+import { at, carry, dress, fetchPage, isBuilt, isClean, nearing, onChoice, onKeys, onSystemTheme, remember, remembered, request, systemTheme } from "./ui.js";
 
 const SCALE = 0.68;
 const EDGE = 36;
@@ -18,15 +18,9 @@ const search = document.getElementById("q");
 const theme = () => remembered("theme") || systemTheme();
 const tiles = () => [...document.querySelectorAll(".tile")];
 
-const sight = new IntersectionObserver(
-  (entries) => {
-    for (const { isIntersecting, target } of entries) if (isIntersecting) open(target);
-  },
-  { rootMargin: "600px" },
-);
+const sight = nearing(open);
 
 function open(tile) {
-  sight.unobserve(tile);
   const { tool, title } = tile.dataset;
   const stage = tile.querySelector(".tile-stage");
   const src = at(`/gallery/frame/${encodeURIComponent(tool)}`);

@@ -1,4 +1,4 @@
-/** Hands over what the daemon's own browser sees of a widget: its picture, and what axe has against it. */
+/** Asks the daemon's own browser: for pictures of a widget, and for what axe finds in it. */
 
 import { make, request, toast } from "./ui.js";
 
@@ -11,7 +11,7 @@ export function startPictures(seen) {
   for (const button of document.querySelectorAll("[data-picture]")) {
     button.addEventListener("click", async () => {
       await busy(button, () => download(seen(), button.dataset.picture));
-      button.closest("details").open = false;
+      button.closest("details")?.removeAttribute("open");
     });
   }
   const look = document.getElementById("look");
@@ -31,23 +31,28 @@ async function busy(button, act) {
   }
 }
 
-async function ask(path, { state, width, edited }, theme, scale) {
+/** Fetches `file` of a widget as it is shown; throws a sentence if there is none. */
+export async function askBrowser(file, { tool, state, width, edited }, theme, scale = "1") {
   const query = new URLSearchParams({ state, width, theme, scale });
   const asking = edited === undefined ? {} : { method: "POST", body: JSON.stringify(edited) };
-  const response = await request(`${path}?${query}`, asking);
+  const response = await request(`/w/${tool}/${file}?${query}`, asking);
   if (response.ok) return response;
   const { error } = await response.json().catch(() => ({ error: "this takes a daemon, and none answers here" }));
   throw new Error(`${error.charAt(0).toUpperCase()}${error.slice(1)}.`);
 }
 
 async function download(shown, scale) {
+  if (scale === "all") return save(await askBrowser("sheet.png", shown), `${shown.tool}-all.png`);
   for (const theme of shown.themes) {
-    const response = await ask(`/w/${shown.tool}/picture.png`, shown, theme, scale);
-    const href = URL.createObjectURL(await response.blob());
     const name = `${shown.tool}-${shown.state}-${theme}${scale === "1" ? "" : `@${scale}x`}.png`;
-    make("a", { href, download: name }).click();
-    setTimeout(() => URL.revokeObjectURL(href), 10_000);
+    await save(await askBrowser("picture.png", shown, theme, scale), name);
   }
+}
+
+async function save(response, download) {
+  const href = URL.createObjectURL(await response.blob());
+  make("a", { href, download }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 10_000);
 }
 
 async function showViolations(shown) {
@@ -56,7 +61,7 @@ async function showViolations(shown) {
   try {
     const found = [];
     for (const theme of shown.themes) {
-      const response = await ask(`/w/${shown.tool}/accessibility.json`, shown, theme, "1");
+      const response = await askBrowser("accessibility.json", shown, theme);
       found.push(...(await response.json()).map((one) => violation(one, theme)));
     }
     const nothing = `axe finds nothing against it, ${shown.themes.join(" or ")}.`;

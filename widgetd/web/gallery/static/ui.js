@@ -85,6 +85,21 @@ export async function fetchPage() {
   return new DOMParser().parseFromString(await response.text(), "text/html");
 }
 
+/** Returns an observer that opens each place once, as it comes near the visible part of the page. */
+export function nearing(open) {
+  const sight = new IntersectionObserver(
+    (entries) => {
+      for (const { isIntersecting, target } of entries) {
+        if (!isIntersecting) continue;
+        sight.unobserve(target);
+        open(target);
+      }
+    },
+    { rootMargin: "600px" },
+  );
+  return sight;
+}
+
 export function toast(text, kind = "") {
   const note = make("p", { className: `toast ${kind}`, textContent: text });
   document.getElementById("toasts").append(note);
