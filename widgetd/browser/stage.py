@@ -25,7 +25,7 @@ from widgetd.browser.chromium import FONTS, NOW, Theme, driver_errors, new_conte
 from widgetd.browser.limits import LIMITS, BrowserLimits
 from widgetd.browser.targets import NOWHERE, Target, locate, locators
 from widgetd.errors import CallError
-from widgetd.render.acting import DryRun
+from widgetd.render.action_callers import DryRun
 from widgetd.render.result import Policy, text_block, tool_result, unknown_widget
 from widgetd.render.view import frame_headers, page_of, view_html
 from widgetd.schema.json_values import to_json

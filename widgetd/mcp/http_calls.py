@@ -20,7 +20,7 @@ from widgetd.mcp.handlers import CALLS
 from widgetd.mcp.middleware import authorize
 from widgetd.mcp.server import Server
 from widgetd.observe.observer import EncodedResult
-from widgetd.render.acting import DryRun
+from widgetd.render.action_callers import DryRun
 from widgetd.render.result import failure, render_uri, unknown_widget
 from widgetd.store.contract import StoredRender
 from widgetd.widget.actions import find_tree_actions

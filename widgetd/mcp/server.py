@@ -29,7 +29,7 @@ from widgetd.mcp.resources import Resources
 from widgetd.mcp.roots import Root
 from widgetd.mcp.sessions import SessionBounds, Sessions
 from widgetd.observe.observer import Observer
-from widgetd.render.acting import ActionCaller, DryRun, NoActions
+from widgetd.render.action_callers import ActionCaller, DryRun, NoActions
 from widgetd.render.calls import Renderer
 from widgetd.render.entry import entry_fields, tool_entry
 from widgetd.render.hosts import draws_views

@@ -10,18 +10,18 @@ its outcome was stored may have been done, and is not done again.
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import anyio
 import orjson
 
 from widgetd.errors import CallError
 from widgetd.observe.observer import ActionRecord, Observer
+from widgetd.render.action_callers import ActionAnswer, ActionCaller, DryRun
 from widgetd.render.calls import Renderer
 from widgetd.render.limits import LIMITS
 from widgetd.schema.json_text import parse_json
@@ -32,143 +32,6 @@ from widgetd.widget.summary import shorten_at_word
 from widgetd.widget.widget import Widget
 
 Status = Literal["done", "failed", "unsure"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ActionAnswer:
-    """The answer of a tool that an action called.
-
-    Attributes:
-        is_done: Whether it was done; the tool reports a failure otherwise.
-        value: Its content, JSON; None if it has none.
-        words: The upstream's own words for people; empty without any.
-    """
-
-    is_done: bool
-    value: Any = None
-    words: str = ""
-
-
-class ActionCaller(Protocol):
-    """Calls tools of upstreams for actions."""
-
-    def require_rule(self, upstream: str, tool: str) -> bool:
-        """Return whether a person must confirm each call of the tool.
-
-        Raises:
-            CallError: The operator does not allow it as an action (W5011).
-        """
-
-    def title(self, upstream: str, tool: str) -> str:
-        """Return the tool's name for people."""
-
-    def patience_s(self, upstream: str) -> float:
-        """Return the time after which a call ends in any case."""
-
-    async def call_action(
-        self, upstream: str, tool: str, arguments: Mapping[str, Any], *, key: str, principal: str
-    ) -> ActionAnswer:
-        """Call a tool once.
-
-        Args:
-            upstream: The upstream.
-            tool: The tool.
-            arguments: Its arguments.
-            key: Identifies the deed.
-            principal: The name of the principal; the upstream gets a stand-in.
-
-        Raises:
-            CallError: Nothing was done, or it is unknown whether something was (W5013).
-        """
-
-
-class NoActions:
-    """The caller of a daemon without upstreams, which allows nothing and waits for nothing."""
-
-    def require_rule(self, upstream: str, tool: str) -> bool:
-        """Refuse.
-
-        Raises:
-            CallError: Always (W5011).
-        """
-        raise not_allowed(upstream, tool)
-
-    def title(self, _upstream: str, tool: str) -> str:
-        """Return the tool's name."""
-        return tool
-
-    def patience_s(self, _upstream: str) -> float:
-        """Return 0: no upstream is called."""
-        return 0.0
-
-    async def call_action(
-        self,
-        upstream: str,
-        tool: str,
-        arguments: Mapping[str, Any],  # noqa: ARG002 - the protocol's
-        *,
-        key: str,  # noqa: ARG002 - likewise
-        principal: str,  # noqa: ARG002 - likewise
-    ) -> ActionAnswer:
-        """Refuse.
-
-        Raises:
-            CallError: Always (W5011).
-        """
-        raise not_allowed(upstream, tool)
-
-
-def not_allowed(upstream: str, tool: str) -> CallError:
-    """Return the error for a tool that the operator does not allow as an action (W5011)."""
-    problem = f"the operator does not allow the action '{tool}' of the upstream '{upstream}'"
-    return CallError("W5011", f'{problem}; it takes actions = ["{tool}"] in the upstreams file')
-
-
-@dataclass(eq=False)
-class DryRun(NoActions):
-    """Answers in place of upstreams, for pages on which a press must change nothing.
-
-    Nothing is sent, queued or stored: the next versions of renders are remembered here alone.
-
-    Attributes:
-        answers: By upstream and tool: `{"answer": ...}` or `{"error": "words"}`, and `confirm`.
-    """
-
-    answers: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
-    _renders: OrderedDict[str, StoredRender] = field(default_factory=OrderedDict)
-
-    def require_rule(self, upstream: str, tool: str) -> bool:
-        """Return whether the answer asks for a confirmation."""
-        return bool(self._find(upstream, tool).get("confirm", True))
-
-    async def call_action(
-        self,
-        upstream: str,
-        tool: str,
-        arguments: Mapping[str, Any],  # noqa: ARG002 - the protocol's
-        *,
-        key: str,  # noqa: ARG002 - likewise
-        principal: str,  # noqa: ARG002 - likewise
-    ) -> ActionAnswer:
-        """Return the prepared answer; without one, that it was done."""
-        found, note = self._find(upstream, tool), f"Dry run: {upstream}.{tool} was not called."
-        words = " ".join(str(part) for part in (note, found.get("error", "")) if part)
-        return ActionAnswer(is_done="error" not in found, value=found.get("answer"), words=words)
-
-    def _find(self, upstream: str, tool: str) -> Mapping[str, Any]:
-        return self.answers.get(upstream, {}).get(tool, {})
-
-    def newest(self, render: StoredRender) -> StoredRender:
-        """Return the newest version of a render on this page."""
-        here = self._renders.get(render.id)
-        return render if here is None or here.version < render.version else here
-
-    def remember(self, render: StoredRender) -> None:
-        """Remember a version."""
-        self._renders[render.id] = render
-        self._renders.move_to_end(render.id)
-        if len(self._renders) > LIMITS.dry_renders:
-            self._renders.popitem(last=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -396,8 +259,10 @@ class Acting:
         state: Literal["done", "failed"] = "done" if outcome.status == "done" else "failed"
 
         def change(standing: StoredRender) -> StoredRender:
-            next_version = standing if drawn is None else replace(drawn, feed=standing.feed)
-            return replace(next_version, follow=True, state=state, note=outcome.note)
+            if drawn is not None:
+                # It stays live: pages that follow it have its feed asked with the same arguments.
+                standing = replace(drawn, feed=standing.feed, asked=standing.asked)
+            return replace(standing, follow=True, state=state, note=outcome.note)
 
         return change, outcome
 

@@ -29,7 +29,7 @@ from widgetd.browser.steps import ask, is_gone, perform
 from widgetd.errors import CallError
 from widgetd.mcp.host_client import HostClient, connect_host
 from widgetd.mcp.server import Server
-from widgetd.render.acting import DryRun
+from widgetd.render.action_callers import DryRun
 from widgetd.settings import Settings
 from widgetd.testing.suite import Case, FileLocation, Step
 from widgetd.testing.widgets import server_over

@@ -21,7 +21,7 @@ from widgetd.mcp import sdk
 from widgetd.mcp.assembly import build
 from widgetd.mcp.server import Server, ServerOptions
 from widgetd.observe.observer import Observer
-from widgetd.render.acting import ActionAnswer
+from widgetd.render.action_callers import ActionAnswer
 from widgetd.store.contract import Store
 from widgetd.store.factory import local_store
 from widgetd.widget.widget import Widget

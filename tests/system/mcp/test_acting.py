@@ -19,7 +19,7 @@ from widgetd.errors import CallError
 from widgetd.mcp.http_calls import caller_for, take_action
 from widgetd.mcp.server import Server
 from widgetd.observe.observer import ActionRecord, CallRecord, Notice
-from widgetd.render.acting import ActionAnswer, DryRun
+from widgetd.render.action_callers import ActionAnswer, DryRun
 from widgetd.store.contract import Store
 from widgetd.store.factory import local_store
 from widgetd.widget.widget import Widget

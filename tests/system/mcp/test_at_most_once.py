@@ -19,7 +19,7 @@ from tests.system.mcp.booking import GIVEN, Airline, airport
 from widgetd.access.principal import LOCAL
 from widgetd.mcp.http_calls import caller_for
 from widgetd.mcp.server import Server
-from widgetd.render.acting import ActionAnswer
+from widgetd.render.action_callers import ActionAnswer
 from widgetd.render.result import Result
 from widgetd.store.contract import Bounds, Store
 from widgetd.store.factory import local_store

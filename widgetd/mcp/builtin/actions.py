@@ -22,7 +22,8 @@ from widgetd.errors import CallError
 from widgetd.mcp.builtin.consent import ALLOW, DENY, settle
 from widgetd.mcp.builtin.table import BuiltinTool, ToolContext, argument, closed_object
 from widgetd.mcp.limits import LIMITS
-from widgetd.render.acting import Acting, DryRun, Press, press_digest
+from widgetd.render.acting import Acting, Press, press_digest
+from widgetd.render.action_callers import DryRun
 from widgetd.render.result import Result, error_result, structured_result
 from widgetd.schema.phrase import join_alternatives
 from widgetd.store.contract import Awaited, Origin, Store, StoredRender

@@ -23,7 +23,7 @@ from widgetd.schema.validator import compile_schema
 if TYPE_CHECKING:  # commands that only need the names skip these imports
     from widgetd.access.principal import Caller
     from widgetd.observe.observer import Observer
-    from widgetd.render.acting import ActionCaller
+    from widgetd.render.action_callers import ActionCaller
     from widgetd.render.calls import Renderer
     from widgetd.search.search import Search
     from widgetd.store.contract import Store

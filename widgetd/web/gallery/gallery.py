@@ -17,7 +17,7 @@ from widgetd.catalog.uploads import Uploads
 from widgetd.errors import CallError
 from widgetd.guide.drafts import Drafts
 from widgetd.mcp.server import Server
-from widgetd.render.acting import DryRun
+from widgetd.render.action_callers import DryRun
 from widgetd.web.gallery.problems import Problems
 from widgetd.web.gallery.results import Tiles
 from widgetd.web.limits import LIMITS
