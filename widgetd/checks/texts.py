@@ -154,30 +154,32 @@ def check_questions(
 def check_upstream(
     feed: Feed, definition: Definition, upstreams: Collection[str]
 ) -> Iterator[Finding]:
-    """Yield a warning if the feed names an undeclared upstream (W1601)."""
-    name = feed.part.upstream
-    if name not in upstreams:
-        yield Finding(
-            code="W1601",
-            path=definition.path + SUFFIX,
-            at="/feed/upstream",
-            problem=f"there is no upstream '{name}' in the upstreams file",
-            advice=did_you_mean(name, upstreams, f"declare [{name}] there"),
-        )
+    """Yield a warning for each undeclared upstream that the feed names (W1601)."""
+    for source in feed.sources:
+        name = source.part.upstream
+        if name not in upstreams:
+            yield Finding(
+                code="W1601",
+                path=definition.path + SUFFIX,
+                at=f"{source.at}/upstream",
+                problem=f"there is no upstream '{name}' in the upstreams file",
+                advice=did_you_mean(name, upstreams, f"declare [{name}] there"),
+            )
 
 
 def check_feed_fields(feed: Feed, definition: Definition) -> Iterator[Finding]:
     """Yield each field that the feed fills and the schema lacks (W1603)."""
     properties = feed.schema.advertised["properties"]
-    for name in feed.part.map or ():
-        if name not in properties:
-            yield Finding(
-                code="W1603",
-                path=definition.path + SUFFIX,
-                at=f"/feed/map/{name}",
-                problem=f"the feed fills '{name}', which the schema lacks",
-                advice=did_you_mean(name, properties, "fill a field that it has"),
-            )
+    for source in feed.sources:
+        for name in source.part.map or ():
+            if name not in properties:
+                yield Finding(
+                    code="W1603",
+                    path=definition.path + SUFFIX,
+                    at=f"{source.at}/map/{name}",
+                    problem=f"the feed fills '{name}', which the schema lacks",
+                    advice=did_you_mean(name, properties, "fill a field that it has"),
+                )
 
 
 def check_bound_actions(

@@ -38,7 +38,11 @@ def document_schema() -> dict[str, Any]:
 
 def sidecar_schema() -> dict[str, Any]:
     """Return the schema of a `.widget.toml` file."""
-    return {"$schema": DRAFT, **Sidecar.model_json_schema(), "title": "A widget's sidecar"}
+    schema = Sidecar.model_json_schema()
+    several = schema["properties"]["feed"]
+    kept = {key: several.pop(key) for key in ("default", "description", "title")}
+    schema["properties"]["feed"] = {"anyOf": [several["items"], several], **kept}
+    return {"$schema": DRAFT, **schema, "title": "A widget's sidecar"}
 
 
 def settings_schema() -> dict[str, Any]:

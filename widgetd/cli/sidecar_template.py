@@ -61,6 +61,7 @@ summary_fields = {summary_fields}
 # upstream = "flights"
 # tool = "get_flight"
 # ask = ["number"]
+# Several of them are written as [[feed]], with a name each.
 
 # Names that the template reads beside its arguments, and actions that change them in the page.
 # [state]

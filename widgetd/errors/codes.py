@@ -159,6 +159,10 @@ WIDGETS = (
     Code("W1615", "warning", "the template offers no action of a local action's type"),
     # W162x: clients without a view
     Code("W1620", "warning", "a form cannot be asked as a question"),
+    # W1623 to W1629: several feeds
+    Code("W1623", "fault", "one of several feeds has no name of its own"),
+    Code("W1624", "fault", "several feeds have no mapping"),
+    Code("W1625", "fault", "two feeds fill the same field"),
 )
 """Faults of files and widgets, for the author of a file."""
 
@@ -263,6 +267,7 @@ UPSTREAMS = (
     Code("W5013", "fault", "it is unknown whether an action was done"),
     Code("W5014", "fault", "an action was done, but its answer does not fit the widget"),
     Code("W5015", "fault", "a confirmation is for something else, or has expired"),
+    Code("W5016", "fault", "an upstream's answer has too many blocks"),
     Code("W5017", "fault", "an action could be done twice now"),
     Code("W5020", "fault", "an upstream's answer is not valid MCP"),
     # W51xx: the upstreams file

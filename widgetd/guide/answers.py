@@ -195,7 +195,7 @@ def _part(part: str, widget: Widget, context: ToolContext, services: AuthorServi
 
 def _dependencies(widget: Widget, services: AuthorServices, _caller: Caller) -> dict[str, Any]:
     """Return `{"components", "icons", "actions", "upstream"?, "tests", "unusedFields", …}`."""
-    feed = widget.definition.sidecar.feed
+    upstreams = [f"{part.upstream}/{part.tool}" for part in widget.definition.sidecar.feeds]
     problems: dict[str, list[str]] = {name: [] for name in _FINDINGS.values()}
     for finding in check_widget(widget):
         if finding.code in _FINDINGS:
@@ -205,15 +205,17 @@ def _dependencies(widget: Widget, services: AuthorServices, _caller: Caller) -> 
         "icons": find_icons(widget, services.journal),
         "imageOrigins": sorted(widget.definition.image_origins),
         "actions": [action.type for action in find_widget_actions(widget)],
-        **({} if feed is None else {"upstream": f"{feed.upstream}/{feed.tool}"}),
+        **({"upstream": ", ".join(upstreams)} if upstreams else {}),
         "tests": [beside] if services.text_of(beside := tests_name(widget.definition.path)) else [],
         **problems,
     }
 
 
-def _feed(widget: Widget, _services: AuthorServices, _caller: Caller) -> dict[str, Any] | None:
-    feed = widget.definition.sidecar.feed
-    return None if feed is None else feed.model_dump(mode="json", exclude_unset=True)
+def _feed(widget: Widget, _services: AuthorServices, _caller: Caller) -> Any:
+    """Return the table of `[feed]`, or a list of those of several; None without one."""
+    parts = widget.definition.sidecar.feeds
+    written = [part.model_dump(mode="json", exclude_unset=True) for part in parts]
+    return written[0] if len(written) == 1 else written or None
 
 
 def _history(widget: Widget, services: AuthorServices, caller: Caller) -> dict[str, Any] | None:

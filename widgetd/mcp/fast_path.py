@@ -377,7 +377,7 @@ def _may_wait(server: Server, request: Request) -> bool:
     if name == "render_widget":
         name, given = given.get("name"), given.get("arguments", {})
     widget = request.caller.snapshot.widgets.get(name) if isinstance(name, str) else None
-    if widget is None or widget.definition.sidecar.feed is None or (feed := widget.feed) is None:
+    if widget is None or not widget.definition.sidecar.feeds or (feed := widget.feed) is None:
         return False
     return isinstance(given, dict) and not server.rendering.feeds.is_at_hand(widget, feed, given)
 

@@ -354,9 +354,9 @@ class Renderer:
         made, digest, asked = None, None, b""
         if filled is not None:
             arguments = filled.checked.arguments
-        elif widget.definition.sidecar.feed is not None and (feed := widget.feed) is not None:
+        elif widget.definition.sidecar.feeds and (feed := widget.feed) is not None:
             strict = self._policy.strict
-            asked = to_json(arguments) if feed.part.is_live else b""
+            asked = to_json(arguments) if feed.is_live else b""
             filled = await self.feeds.fill(widget, feed, arguments, strict=strict, owner=owner)
             arguments = filled.checked.arguments
         started_s = time.perf_counter()
@@ -374,7 +374,7 @@ class Renderer:
             started_s=started_s,
             digest=digest,
         )
-        if filled is not None and filled.mark:
+        if filled is not None and (filled.mark or asked):
             text = f"{render.text} (as of {filled.as_of})" if filled.as_of else render.text
             is_followed = render.follow or bool(asked)
             render = replace(render, feed=filled.mark, text=text, asked=asked, follow=is_followed)
@@ -448,9 +448,8 @@ class Renderer:
             actions = definition.sidecar.actions
             repeatable = tuple(name for name, note in actions.items() if note.repeat)
             shown = to_json(ui(widget).wire())
-            feed = definition.sidecar.feed
             acts = any(note.is_bound for note in actions.values())
-            redraws = acts or (feed is not None and feed.is_live)
+            redraws = acts or any(part.is_live for part in definition.sidecar.feeds)
             known = self._shown[widget] = (
                 shown,
                 is_elevated(widget),

@@ -137,7 +137,7 @@ def entry_fields(
         "title": definition.title,
         "description": widget.description,
         "inputSchema": schema,
-        "annotations": READ_ONLY if definition.sidecar.feed is None else FED,
+        "annotations": FED if definition.sidecar.feeds else READ_ONLY,
         "icons": [icon] if image else [],
         "_meta": page_meta(page_uri(widget, image_origins)) if has_view else {},
     }

@@ -96,8 +96,23 @@ class RenderMark(MetaModel):
     press: str | None = None
 
 
+class FeedPartMark(MetaModel):
+    """The answer of one among several feeds; without `at` there has been none."""
+
+    name: str
+    upstream: str
+    tool: str
+    stale: bool
+    at: str | None = None
+    age_s: float | None = None
+    ms: float | None = None
+
+
 class FeedMark(MetaModel):
-    """`_meta["widgetd/feed"]`: the upstream answer that filled the arguments."""
+    """`_meta["widgetd/feed"]`: the upstream answer that filled the arguments.
+
+    Of several it is the oldest, `stale` says that one of them is, and `parts` has each.
+    """
 
     upstream: str
     tool: str
@@ -105,6 +120,7 @@ class FeedMark(MetaModel):
     age_s: float
     stale: bool
     ms: float
+    parts: tuple[FeedPartMark, ...] | None = None
 
 
 class Failure(MetaModel):

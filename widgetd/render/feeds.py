@@ -76,15 +76,16 @@ class NoFeeds:
         strict: bool,
         owner: str,  # noqa: ARG002 - the protocol's
     ) -> Filled:
-        """Return the caller's arguments if the feed's `on_failure` permits it.
+        """Return the caller's arguments if the settings of all sources permit it.
 
         Raises:
             CallError: It does not (W5001), or the arguments do not fit (W2002).
         """
         asked = feed.asked.check(dict(given), strict=strict)
-        if feed.part.on_failure == "arguments":
+        if feed.can_fail:
             return Filled(checked=widget.check(asked.arguments, strict=strict))
-        problem = f"there is no upstream '{feed.part.upstream}', which fills this widget"
+        name = feed.sources[0].part.upstream
+        problem = f"there is no upstream '{name}', which fills this widget"
         raise CallError("W5001", f"{problem}; start widgetd with --upstreams")
 
     def is_at_hand(self, _widget: Widget, _feed: Feed, _given: Mapping[str, Any]) -> bool:

@@ -129,13 +129,12 @@ class InlineImages:
                         return b""
         except (PrivateAddressError, OSError, httpx2.HTTPError, httpx2.InvalidURL):
             return b""
-        kind = _media_type(content)
-        return b"data:%b;base64,%b" % (kind.encode(), b64encode(content)) if kind else b""
+        return to_data_uri(content)
 
 
-def _media_type(content: bytes) -> str:
-    """Return the media type of a raster image, by its first bytes; empty for anything else."""
+def to_data_uri(content: bytes) -> bytes:
+    """Return a raster image, known by its first bytes, as a `data:` URI; empty for others."""
     for kind, start, later in _RASTERS:
         if content.startswith(start) and (not later or later in content[4:16]):
-            return kind
-    return ""
+            return b"data:%b;base64,%b" % (kind.encode(), b64encode(content))
+    return b""

@@ -6,12 +6,15 @@ import base64
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from secrets import token_urlsafe
 from typing import Any, Literal
 
 from widgetd.errors import CallError
 from widgetd.redaction import redact
+from widgetd.render.inline_images import to_data_uri
+from widgetd.render.limits import LIMITS as IMAGES
 from widgetd.schema.json_text import NotJsonError, parse_json
 from widgetd.schema.json_values import to_json
 from widgetd.store.owned import OwnedEntries
@@ -76,16 +79,63 @@ def to_answer(result: Any, upstream: str) -> UpstreamAnswer:
         CallError: It is too large (W5008), or MCP does not allow it (W5020).
     """
     if result.structured_content is not None:
-        try:
-            content = to_json(result.structured_content)
-        except (TypeError, ValueError):
-            raise malformed_error(upstream, "it holds a value that JSON cannot carry") from None
-        answer = UpstreamAnswer(kind="json", content=content)
-    else:
-        answer = _from_blocks(result.content, upstream)
+        return _to_json_answer(result.structured_content, upstream)
+    answer = _from_blocks(result.content, upstream)
     if len(answer.content) > LIMITS.answer_bytes:
         raise too_large_error(upstream)
     return answer
+
+
+def _to_json_answer(value: Any, upstream: str) -> UpstreamAnswer:
+    try:
+        content = to_json(value)
+    except (TypeError, ValueError):
+        raise malformed_error(upstream, "it holds a value that JSON cannot carry") from None
+    if len(content) > LIMITS.answer_bytes:
+        raise too_large_error(upstream)
+    return UpstreamAnswer(kind="json", content=content)
+
+
+def to_blocks(result: Any, upstream: str) -> UpstreamAnswer:
+    """Return all blocks of an MCP result, as the expressions of a feed see them.
+
+    Returns:
+        JSON: `{"value", "blocks": [{"type": "text", "text"}, {"type": "image", "mime_type",
+        "bytes", "data_url"}, {"type": "resource", "uri", …}]}`. `value` is the answer's JSON, null
+        without any; `data_url` is null for what is no raster image, or one above the limits.
+
+    Raises:
+        CallError: There are too many (W5016), it is too large (W5008), or it is not MCP (W5020).
+    """
+    if len(result.content) > LIMITS.blocks:
+        problem = f"the answer of the upstream '{upstream}' has {len(result.content):,} blocks"
+        raise CallError("W5016", f"{problem}; a feed reads {LIMITS.blocks} at most")
+    blocks, left = [], IMAGES.images_bytes
+    for block in result.content:
+        inner = getattr(block, "resource", block)
+        read = {"type": block.type} | {
+            name: str(value)
+            for name in ("text", "uri", "name", "title", "mime_type")
+            if (value := getattr(inner, name, None)) is not None
+        }
+        if (data := getattr(inner, "data", None) or getattr(inner, "blob", None)) is not None:
+            content = _decode(data, upstream)
+            image = to_data_uri(content) if len(content) <= IMAGES.image_bytes else b""
+            shown = image.decode() if image and len(image) <= left else None
+            left -= len(shown or "")
+            read |= {"bytes": len(content), "data_url": shown}
+        blocks.append(read)
+    value = None
+    with suppress(CallError):
+        value = to_answer(result, upstream).value(upstream)
+    return _to_json_answer({"value": value, "blocks": blocks}, upstream)
+
+
+def content_size(result: Any) -> int:
+    """Return the size of a result's texts and encoded pictures, in characters."""
+    inner = (getattr(block, "resource", block) for block in result.content)
+    parts = (getattr(one, name, None) for one in inner for name in ("text", "data", "blob"))
+    return sum(len(part) for part in parts if isinstance(part, str))
 
 
 def words_of(result: Any) -> str:
@@ -113,11 +163,7 @@ def _from_blocks(blocks: list[Any], upstream: str) -> UpstreamAnswer:
         data = getattr(inner, "data", None) or getattr(inner, "blob", None)
         if not texts and isinstance(data, str):
             kind = getattr(inner, "mime_type", "") or "application/octet-stream"
-            try:
-                content = base64.b64decode(data, validate=True)
-            except ValueError:
-                raise malformed_error(upstream, "its binary content is not base64") from None
-            return UpstreamAnswer(kind="binary", content=content, mime_type=kind)
+            return UpstreamAnswer(kind="binary", content=_decode(data, upstream), mime_type=kind)
     # JSON may hold half a character, which no text can be sent with.
     text = "\n".join(texts).encode("utf-8", "replace")
     try:
@@ -125,6 +171,13 @@ def _from_blocks(blocks: list[Any], upstream: str) -> UpstreamAnswer:
     except NotJsonError:
         return UpstreamAnswer(kind="text", content=text)
     return UpstreamAnswer(kind="json", content=text)
+
+
+def _decode(data: str, upstream: str) -> bytes:
+    try:
+        return base64.b64decode(data, validate=True)
+    except ValueError:
+        raise malformed_error(upstream, "its binary content is not base64") from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,25 +9,32 @@ server made of an OpenAPI document. Texts of an upstream leave this module only 
 from __future__ import annotations
 
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 import anyio
 import anyio.to_thread
-import orjson
 from pydantic import ValidationError
 
-from widgetd.errors import CallError, WidgetError
+from widgetd.errors import CallError
 from widgetd.logs import get_logger
-from widgetd.render.acting import ActionAnswer
-from widgetd.schema.validator import Schema, compile_schema
+from widgetd.render.action_callers import ActionAnswer
+from widgetd.upstreams.announcements import (
+    CONNECTION_CLOSED,
+    ResourceListeners,
+    follow_resource,
+    follow_tools,
+)
 from widgetd.upstreams.answers import (
     UpstreamAnswer,
+    content_size,
     malformed_error,
     to_answer,
+    to_blocks,
     too_large_error,
     words_for_people,
     words_of,
@@ -37,6 +44,7 @@ from widgetd.upstreams.clients import build_client, build_service, import_client
 from widgetd.upstreams.declarations import Declaration
 from widgetd.upstreams.limits import LIMITS, run_sized
 from widgetd.upstreams.listing import ToolListing, UpstreamTool
+from widgetd.upstreams.tool_schemas import ToolSchemas
 from widgetd.upstreams.transport import (
     KEY_META,
     TOO_LARGE,
@@ -53,9 +61,6 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 State = Literal["disabled", "connecting", "ready", "empty", "failing", "failed"]
-
-CONNECTION_CLOSED = -32000
-"""The code of the SDK's own error where a connection ends."""
 
 PARSE_ERROR = -32700
 """The code of the SDK's own error where a response cannot be parsed."""
@@ -124,7 +129,7 @@ class Upstream:
     _durations_s: deque[float] = field(default_factory=lambda: deque(maxlen=256))
     _client: Client[Any] | None = None
     _listing: ToolListing = field(default_factory=lambda: ToolListing(()))
-    _schemas: OrderedDict[bytes, Schema | None] = field(default_factory=OrderedDict)
+    _schemas: ToolSchemas = field(default_factory=ToolSchemas)
     _recorder: RecordingTransport | None = None
     _settled: anyio.Event = field(default_factory=anyio.Event)
     _attempted: anyio.Event = field(default_factory=anyio.Event)
@@ -135,7 +140,8 @@ class Upstream:
     _retry_at: float = 0.0
     _slots: anyio.CapacityLimiter = field(init=False)
     _fates: dict[str, Fate] = field(default_factory=dict)
-    _resource_listeners: dict[str, Callable[[], None]] = field(default_factory=dict)
+    _resource_listeners: ResourceListeners = field(default_factory=ResourceListeners)
+    _lost: anyio.Event = field(default_factory=anyio.Event)
     _running: int = 0
     _idle: anyio.Event = field(default_factory=anyio.Event)
 
@@ -223,13 +229,14 @@ class Upstream:
             try:
                 with anyio.fail_after(connect_s):
                     await self._list_tools(client)
-                self._client = client
+                self._client, self._lost = client, anyio.Event()
                 self.protocol = client.protocol_version or "" if self.has_session else ""
                 self._settled.set()
                 self._attempted.set()
                 yield client
             finally:
                 self._client = None
+                self._lost.set()
                 with anyio.CancelScope(shield=True), anyio.move_on_after(connect_s):
                     await client.close()  # type: ignore[no-untyped-call]  # FastMCP's
         finally:
@@ -263,20 +270,9 @@ class Upstream:
 
     async def _listen(self, client: Client[Any]) -> None:
         # FastMCP's client never subscribes by itself.
-        from mcp import MCPError  # noqa: PLC0415 - most daemons have no upstream
-        from mcp.client.subscriptions import SubscriptionLost, listen  # noqa: PLC0415 - likewise
-
-        try:
-            async with listen(client.session, tools_list_changed=True) as events:
-                async for _ in events:
-                    self._wake(needs_listing=True)
-        except SubscriptionLost:
-            pass
-        except MCPError as error:
-            if error.code != CONNECTION_CLOSED:
-                return  # it does not offer subscriptions
-        self._is_lost = True
-        self._wake()
+        if await follow_tools(client, partial(self._wake, needs_listing=True)):
+            self._is_lost = True
+            self._wake()
 
     async def _on_message(self, message: Any) -> None:
         """Handle a notification of a server of the legacy era."""
@@ -284,9 +280,7 @@ class Upstream:
         if getattr(root, "method", "") == "notifications/tools/list_changed":
             self._wake(needs_listing=True)
         elif getattr(root, "method", "") == "notifications/resources/updated":
-            notify = self._resource_listeners.get(str(root.params.uri))
-            if notify is not None:
-                notify()
+            self._resource_listeners.notify(str(root.params.uri))
 
     def _wake(self, *, needs_listing: bool = False) -> None:
         self._needs_listing = self._needs_listing or needs_listing
@@ -333,15 +327,23 @@ class Upstream:
         reason = failure_reason(error) if error is not None else ""
         return self.declaration.kind.loss if reason in {"", "protocol"} else reason
 
-    async def call(self, tool: str, arguments: Mapping[str, Any]) -> UpstreamAnswer:
+    async def call(
+        self, tool: str, arguments: Mapping[str, Any], *, has_blocks: bool = False
+    ) -> UpstreamAnswer:
         """Call a tool and return its answer.
+
+        Args:
+            tool: The tool.
+            arguments: Its arguments.
+            has_blocks: Whether the answer has all blocks of the result, see `to_blocks`.
 
         Raises:
             CallError: The tool does not exist or is not allowed (W5004), it does not take these
-                arguments (W5005), it reports a failure (W5010), its answer is too large (W5008)
-                or not MCP (W5020), or the upstream is not available (W5002) or too slow (W5003).
+                arguments (W5005), it reports a failure (W5010), its answer is too large (W5008,
+                W5016) or not MCP (W5020), or the upstream is not available (W5002) or too slow
+                (W5003).
         """
-        return await self._observe(self._call(tool, arguments))
+        return await self._observe(self._call(tool, arguments, has_blocks))
 
     async def call_action(
         self, tool: str, arguments: Mapping[str, Any], *, key: str, principal: str
@@ -385,30 +387,17 @@ class Upstream:
 
     async def listen_to(self, uri: str, notify: Callable[[], None]) -> None:
         """Call `notify` at each announcement that a resource changed, until cancelled."""
-        from mcp import MCPError  # noqa: PLC0415 - most daemons have no upstream
-        from mcp.client.subscriptions import SubscriptionLost, listen  # noqa: PLC0415 - likewise
-
-        self._resource_listeners[uri] = notify
         failures = 0
-        try:
+        with self._resource_listeners.adding(uri, notify):
             while True:
                 await self._settled.wait()
-                client = self._client
-                with suppress(MCPError, SubscriptionLost, RuntimeError):
-                    if client is not None and client.initialize_result is None:
-                        async with listen(client.session, resource_subscriptions=[uri]) as events:
-                            async for _ in events:
-                                failures = 0
-                                notify()
-                    elif client is not None:
-                        await client.session.subscribe_resource(uri)
-                        while self._client is client:  # noqa: ASYNC110 - a loss sets no event
-                            await anyio.sleep(pause_s(1))
+                began, lost = self.clock(), self._lost
+                with suppress(Exception):  # whatever a library raises, listen again
+                    if self._client and await follow_resource(self._client, uri, notify):
+                        await lost.wait()
                 # It is asked at intervals, too, so an announcement that is missed only comes late.
-                failures += 1
+                failures = 1 if self.clock() - began > pause_s(1) else failures + 1
                 await anyio.sleep(pause_s(failures))
-        finally:
-            self._resource_listeners.pop(uri, None)
 
     async def wait_settled(self) -> None:
         """Wait for the outcome of the first attempt to connect."""
@@ -427,7 +416,9 @@ class Upstream:
             self._idle = anyio.Event()
             await self._idle.wait()
 
-    async def _call(self, name: str, arguments: Mapping[str, Any]) -> UpstreamAnswer:
+    async def _call(
+        self, name: str, arguments: Mapping[str, Any], has_blocks: bool
+    ) -> UpstreamAnswer:
         began, result = await self._send(name, arguments)
         if result.is_error:
             failure = self._to_error(None, began)
@@ -435,8 +426,8 @@ class Upstream:
                 failure.words = words_of(result)
             raise failure
         self._record_success()
-        size = sum(len(getattr(block, "text", "")) for block in result.content)
-        return await run_sized(size, to_answer, result, self.name)
+        read = to_blocks if has_blocks else to_answer
+        return await run_sized(content_size(result), read, result, self.name)
 
     async def _act(
         self, name: str, arguments: Mapping[str, Any], key: str, principal: str
@@ -486,7 +477,7 @@ class Upstream:
                 await self._settled.wait()
                 client = self._require_client()
                 tools = self.tools if meta is None else self.actions
-                checked = await self._check(name, tools, arguments)
+                checked = await self._schemas.check(self.name, name, tools, arguments)
                 async with self._slots:
                     self._require_admission()
                     is_admitted = True
@@ -573,41 +564,6 @@ class Upstream:
         if self.has_session:
             self._wake()  # the probe tells whether the connection is still good
 
-    async def _check(
-        self, name: str, tools: Mapping[str, UpstreamTool], arguments: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """Hold arguments to the tool's schema, since servers and FastMCP may not."""
-        tool = tools.get(name)
-        if tool is None:
-            problem = f"the upstream '{self.name}' has no tool '{name[:80]}' that may be called"
-            names = ", ".join(sorted(tools)[:20])
-            raise CallError("W5004", f"{problem}; it has {names or 'none'}", path="tool")
-        schema = await self._schema_of(tool)
-        if schema is None:
-            return dict(arguments)
-        try:
-            return schema.check(dict(arguments)).arguments
-        except CallError as error:
-            problem = f"the tool '{name}' of the upstream '{self.name}' takes other arguments"
-            wrong = error.invalid_arguments
-            message = f"{problem}: {'; '.join(map(str, wrong)) or error.message}"
-            raise CallError("W5005", message, path=error.path, invalid_arguments=wrong) from None
-
-    async def _schema_of(self, tool: UpstreamTool) -> Schema | None:
-        """Return the compiled schema of a tool; None if it cannot be used.
-
-        Compiled at the first call, not when the tools are listed: a list may hold minutes of
-        work and gigabytes of patterns in tools that no feed uses.
-        """
-        key = tool.schema_json
-        if key not in self._schemas:
-            self._schemas[key] = await anyio.to_thread.run_sync(_compile, key)
-        schema = self._schemas[key]
-        self._schemas.move_to_end(key)
-        if len(self._schemas) > LIMITS.compiled_schemas:
-            self._schemas.popitem(last=False)
-        return schema
-
     def _require_client(self) -> Client[Any]:
         if self._client is None:
             raise self.unavailable_error()
@@ -622,9 +578,3 @@ class Upstream:
         word, retry_s = reason or self.reason or self.state, self.retry_in_s()
         problem = f"the upstream '{self.name}' is not available ({word})"
         return CallError("W5002", problem, recoverable=True, retry_after_s=retry_s)
-
-
-def _compile(schema_json: bytes) -> Schema | None:
-    with suppress(WidgetError):
-        return compile_schema(orjson.loads(schema_json))
-    return None

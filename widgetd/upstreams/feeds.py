@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import blake2b
+from itertools import count
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 import anyio
@@ -33,35 +35,87 @@ from widgetd.upstreams.answers import UpstreamAnswer
 from widgetd.upstreams.connection import UpstreamObserver, while_running
 from widgetd.upstreams.limits import LIMITS, run_sized
 from widgetd.upstreams.upstreams import Upstreams
-from widgetd.widget.feed import Feed
+from widgetd.widget.feed import Feed, FeedSource
 from widgetd.widget.widget import Widget
 
-TRANSIENT = frozenset({"W5002", "W5003", "W5006", "W5008", "W5010", "W5020"})
+TRANSIENT = frozenset({"W5002", "W5003", "W5006", "W5008", "W5010", "W5016", "W5020"})
 """Codes at which the last good answer is shown for a while."""
 
-Source = Literal["call", "kept", "stale"]
+Origin = Literal["call", "kept", "stale"]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class HeldAnswer:
     """An answer that this process holds.
 
     Attributes:
+        key: The digest of its request.
         at: Time of the answer, in seconds since the epoch.
         content: JSON.
         ms: Duration of the call.
-        arguments: Arguments of widgets as JSON, by widget and by what the caller asked.
+        number: Tells it from every other answer.
+        arguments: Arguments of widgets as JSON, by widget, by what the caller asked, and by the
+            other answers that they are made of.
     """
 
+    key: str
     at: float
     content: bytes
     ms: float
+    number: int = field(default_factory=count().__next__)
     arguments: OrderedDict[str, bytes] = field(default_factory=OrderedDict)
 
     @property
     def size(self) -> int:
         """Return its size in bytes."""
         return len(self.content) + sum(map(len, self.arguments.values()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceAnswer:
+    """The answer of one source of a feed.
+
+    Attributes:
+        answer: The answer; None if there is none, and the widget can do without.
+        origin: Where it is from.
+        ms: Time that it took to have it.
+    """
+
+    answer: HeldAnswer | None
+    origin: Origin
+    ms: float = 0.0
+
+    def mark(self, source: FeedSource, now: float) -> dict[str, Any]:
+        """Return the source's part of `_meta["widgetd/feed"]`, as `FeedPartMark` types it."""
+        part, answer = source.part, self.answer
+        mark: dict[str, Any] = {"name": part.name} if part.name else {}
+        mark |= {"upstream": part.upstream, "tool": part.tool}
+        if answer is not None:
+            at = datetime.fromtimestamp(answer.at, UTC)
+            mark["at"] = at.isoformat(timespec="seconds").replace("+00:00", "Z")
+            mark["ageS"] = round(max(now - answer.at, 0.0), 1)
+        mark["stale"] = self.origin == "stale"
+        return mark if answer is None else mark | {"ms": round(self.ms, 3)}
+
+
+SourceAnswers = Mapping[str, SourceAnswer]
+"""Answers by name of their source."""
+
+
+def join_marks(marks: Sequence[Mapping[str, Any]]) -> bytes:
+    """Return `_meta["widgetd/feed"]` of the marks of all sources, as `FeedMark` types it.
+
+    Returns:
+        JSON; empty if no source has ever answered.
+    """
+    answered = [mark for mark in marks if "at" in mark]
+    if not answered:
+        return b""
+    if "name" not in marks[0]:
+        return to_json(marks[0])
+    oldest = {**min(answered, key=lambda one: str(one["at"]))}
+    del oldest["name"]
+    return to_json({**oldest, "stale": any(one["stale"] for one in marks), "parts": marks})
 
 
 @dataclass(slots=True)
@@ -97,7 +151,7 @@ class UpstreamFeeds:
     Attributes:
         answers: The store's part for answers, which replicas share.
         clock: Seconds since the epoch.
-        counts: Number of filled calls, by upstream and source.
+        counts: Number of filled calls, by upstream and origin.
         held: The latest answer to each request.
         live: Keeps a render up to date; None where nothing does.
     """
@@ -128,109 +182,175 @@ class UpstreamFeeds:
         asked = feed.asked.check(
             dict(given), strict=strict, example=lambda: feed.example(widget.example)
         )
-        started_s = time.perf_counter()
         try:
-            key = self.request_key(feed, asked.arguments)
-            try:
-                answer, source = await self._find_or_fetch(feed, key, asked.arguments, owner)
-                checked = await self._map(key, answer, widget, feed, asked)
-            except CallError as error:
-                stale = self._stale_answer(feed, key, error)
-                if stale is None:
-                    raise
-                answer, source = stale, "stale"
-                checked = await self._map(key, answer, widget, feed, asked)
+            answers = await self._ask_all(feed, asked.arguments, owner)
+            if all(one.answer is None for one in answers.values()):
+                return Filled(checked=widget.check(asked.arguments, strict=strict))
+            checked = await self.map_answers(widget, feed, asked, answers)
         except CallError as error:
-            if feed.part.on_failure != "arguments" or not error.code.startswith("W50"):
+            if not (feed.can_fail and error.code.startswith("W50")):
                 raise
             return Filled(checked=widget.check(asked.arguments, strict=strict))
-        self._count(feed.part.upstream, source)
-        ms = answer.ms if source == "call" else (time.perf_counter() - started_s) * 1000
-        at = datetime.fromtimestamp(answer.at, UTC)
-        as_of = f"{at:%H:%M} UTC" if source == "stale" else ""
-        return Filled(checked=checked, mark=self.mark(feed, answer, source, ms), as_of=as_of)
+        for source in feed.sources:
+            if (one := answers[source.part.name]).answer is not None:
+                self._count(source.part.upstream, one.origin)
+        stale = [one.answer.at for one in answers.values() if one.answer and one.origin == "stale"]
+        as_of = f"{datetime.fromtimestamp(min(stale), UTC):%H:%M} UTC" if stale else ""
+        return Filled(checked=checked, mark=self.mark(feed, answers), as_of=as_of)
 
-    def mark(self, feed: Feed, answer: HeldAnswer, source: Source, ms: float) -> bytes:
+    def mark(self, feed: Feed, answers: SourceAnswers) -> bytes:
         """Return `_meta["widgetd/feed"]` as JSON, as `FeedMark` types it."""
-        at = datetime.fromtimestamp(answer.at, UTC)
-        metadata = {
-            "upstream": feed.part.upstream,
-            "tool": feed.part.tool,
-            "at": at.isoformat(timespec="seconds").replace("+00:00", "Z"),
-            "ageS": round(max(self.clock() - answer.at, 0.0), 1),
-            "stale": source == "stale",
-            "ms": round(ms, 3),
-        }
-        return to_json(metadata)
+        now = self.clock()
+        return join_marks([answers[one.part.name].mark(one, now) for one in feed.sources])
 
-    async def refresh(self, feed: Feed, asked: Mapping[str, Any]) -> HeldAnswer:
-        """Ask a live feed again, unless another replica did in this window of time.
+    async def _ask_all(
+        self, feed: Feed, asked: Mapping[str, Any], owner: str
+    ) -> dict[str, SourceAnswer]:
+        """Ask all sources at the same time; the first that must not fail ends the others."""
+        if len(feed.sources) == 1:
+            return {feed.sources[0].part.name: await self.ask(feed.sources[0], asked, owner)}
+        answers, errors = dict[str, SourceAnswer](), list[CallError]()
+
+        async def ask(source: FeedSource) -> None:
+            try:
+                answers[source.part.name] = await self.ask(source, asked, owner)
+            except CallError as error:
+                errors.append(error)
+                tasks.cancel_scope.cancel()
+
+        async with anyio.create_task_group() as tasks:
+            for source in feed.sources:
+                tasks.start_soon(ask, source)
+        if errors:
+            raise errors[0]
+        return {source.part.name: answers[source.part.name] for source in feed.sources}
+
+    async def ask(self, source: FeedSource, asked: Mapping[str, Any], owner: str) -> SourceAnswer:
+        """Return the answer of one source: a held one, a new one, or else the last good one.
+
+        Raises:
+            CallError: There is none, and the widget cannot do without.
+        """
+        started_s, key, answer = time.perf_counter(), "", None
+        origin: Origin = "stale"
+        try:
+            key = self.request_key(source, asked)
+            answer, origin = await self._find_or_fetch(source, key, asked, owner)
+        except CallError as error:
+            answer = self._stale_answer(source, key, error)
+            can_fail = source.part.on_failure == "arguments" and error.code.startswith("W50")
+            if answer is None and not can_fail:
+                raise
+        ms = (time.perf_counter() - started_s) * 1000
+        return SourceAnswer(answer=answer, origin=origin, ms=ms)
+
+    async def refresh(self, source: FeedSource, asked: Mapping[str, Any]) -> SourceAnswer:
+        """Ask a live source again, unless another replica did in this window of time.
 
         Raises:
             CallError: The upstream fails.
         """
-        key, every_s = self.request_key(feed, asked), feed.part.every_s
+        key, every_s = self.request_key(source, asked), source.part.every_s
         shared = "" if every_s is None else f"{key}:live:{every_s}:{int(self.clock() // every_s)}"
         stored = await self.answers.get(shared) if shared else None
-        answer = None if stored is None else _read_stored(stored)
-        source: Source = "kept"
+        answer = None if stored is None else _read_stored(key, stored)
+        origin: Origin = "kept"
         if answer is None:
-            source, answer = "call", await self._request(feed, key, asked, "")
+            origin, answer = "call", await self._request(source, key, asked, "")
             if shared:
                 await self.answers.put(shared, _to_stored(answer), owner="")
-        self._count(feed.part.upstream, source)
+        self._count(source.part.upstream, origin)
         self.held.put(key, answer, owner="", size_bytes=answer.size)
-        return answer
+        return SourceAnswer(answer=answer, origin=origin, ms=answer.ms)
 
-    async def map_answer(
-        self, answer: HeldAnswer, widget: Widget, feed: Feed, asked: Mapping[str, Any]
-    ) -> Mapping[str, Any]:
-        """Return the widget's arguments as an answer fills them.
+    async def recall(self, source: FeedSource, asked: Mapping[str, Any]) -> SourceAnswer:
+        """Return the last answer of a source, whatever its age; ask it if none is held."""
+        try:
+            if (held := self.held.get(self.request_key(source, asked))) is not None:
+                return SourceAnswer(answer=held, origin="kept")
+            return await self.ask(source, asked, "")
+        except CallError:
+            return SourceAnswer(answer=None, origin="stale")
+
+    async def map_answers(
+        self,
+        widget: Widget,
+        feed: Feed,
+        asked: ValidArguments,
+        answers: SourceAnswers,
+        before: Mapping[str, Any] = MappingProxyType({}),
+    ) -> ValidArguments:
+        """Return the widget's arguments from answers; a copy, which a template may change.
+
+        Args:
+            widget: The widget.
+            feed: Its feed.
+            asked: The caller's arguments.
+            answers: The answers; at least one.
+            before: The widget's arguments so far, which stay where an answer is absent.
 
         Raises:
-            CallError: The answer does not fit (W5007).
+            CallError: The answers do not fit (W5007).
         """
-        checked = feed.asked.check(dict(asked))
-        key = self.request_key(feed, checked.arguments)
-        return (await self._map(key, answer, widget, feed, checked)).arguments
+        held = {name: one.answer for name, one in answers.items() if one.answer is not None}
+        first = next(iter(held.values()))
+        which = _arguments_key(widget, asked.arguments, held)
+        ready = first.arguments.get(which)
+        if ready is not None:
+            return ValidArguments(arguments=orjson.loads(ready), coerced=asked.coerced)
+        # Mapping stays in the loop: a schema checks one value at a time.
+        values = {
+            name: await run_sized(len(one.content), parse_json, one.content)
+            for name, one in held.items()
+        }
+        mapped = feed.fill(asked.arguments, values, before)
+        if len(held) == len(feed.sources):
+            first.arguments[which] = copy_exact(to_json(mapped.arguments))
+            if len(first.arguments) > LIMITS.held_arguments:
+                first.arguments.popitem(last=False)
+            if self.held.get(first.key) is first:
+                self.held.resize(first.key, first.size)
+        return ValidArguments(arguments=mapped.arguments, coerced=(*asked.coerced, *mapped.coerced))
 
     def is_at_hand(self, widget: Widget, feed: Feed, given: Mapping[str, Any]) -> bool:
         """Return whether the widget's arguments are held, so that filling needs no waiting."""
         if not feed.asked.admits(given):
             return False
-        try:
-            answer = self.held.get(self.request_key(feed, given))
-        except CallError:
-            return False
-        key = _arguments_key(widget, given)
-        return answer is not None and self._is_fresh(feed, answer) and key in answer.arguments
+        held = {}
+        for source in feed.sources:
+            try:
+                answer = self.held.get(self.request_key(source, given))
+            except CallError:
+                return False
+            if answer is None or not _is_fresh(source, answer, self.clock()):
+                return False
+            held[source.part.name] = answer
+        return _arguments_key(widget, given, held) in next(iter(held.values())).arguments
 
-    def request_key(self, feed: Feed, asked: Mapping[str, Any]) -> str:
+    def request_key(self, source: FeedSource, asked: Mapping[str, Any]) -> str:
         """Return a digest of the request that fills a widget; it names no secret.
 
         Raises:
             CallError: There is no such upstream (W5001), or an expression fails (W5007).
         """
-        part = feed.part
+        part = source.part
         declaration = self.upstreams[part.upstream].declaration
-        request = orjson.dumps(feed.request(asked), option=orjson.OPT_SORT_KEYS)
-        parts = f"{part.upstream} {declaration.digest} {part.tool} ".encode() + request
+        request = orjson.dumps(source.request(asked), option=orjson.OPT_SORT_KEYS)
+        shape = "" if part.answer == "value" else f"{part.answer} "
+        parts = f"{part.upstream} {declaration.digest} {part.tool} {shape}".encode() + request
         return blake2b(parts, digest_size=16).hexdigest()
 
-    def _is_fresh(self, feed: Feed, answer: HeldAnswer) -> bool:
-        return feed.part.keep_s > 0 and _window(feed, answer.at) == _window(feed, self.clock())
-
     async def _find_or_fetch(
-        self, feed: Feed, key: str, asked: Mapping[str, Any], owner: str
-    ) -> tuple[HeldAnswer, Source]:
+        self, source: FeedSource, key: str, asked: Mapping[str, Any], owner: str
+    ) -> tuple[HeldAnswer, Origin]:
         """Return the answer held here, that of a fetch under way, or that of a new fetch."""
         while True:
             answer = self.held.get(key)
-            if answer is not None and self._is_fresh(feed, answer):
+            if answer is not None and _is_fresh(source, answer, self.clock()):
                 return answer, "kept"
             fetch = self._fetches.get(key)
             if fetch is None:
-                return await self._fetch_once(feed, key, asked, owner)
+                return await self._fetch_once(source, key, asked, owner)
             await fetch.done.wait()
             if fetch.error is not None:
                 raise fetch.error
@@ -239,15 +359,17 @@ class UpstreamFeeds:
             # The caller that fetched was cancelled, so one of those that waited fetches now.
 
     async def _fetch_once(
-        self, feed: Feed, key: str, asked: Mapping[str, Any], owner: str
-    ) -> tuple[HeldAnswer, Source]:
+        self, source: FeedSource, key: str, asked: Mapping[str, Any], owner: str
+    ) -> tuple[HeldAnswer, Origin]:
         """Get an answer from the store or the upstream, for all who wait for this key."""
         fetch = self._fetches[key] = _Fetch()
-        source: Source = "kept"
+        origin: Origin = "kept"
         try:
-            fetch.answer = await self._load(feed, key)
+            if source.part.keep_s > 0:
+                stored = await self.answers.get(f"{key}:{_window(source, self.clock())}")
+                fetch.answer = None if stored is None else _read_stored(key, stored)
             if fetch.answer is None:
-                source, fetch.answer = "call", await self._request(feed, key, asked, owner)
+                origin, fetch.answer = "call", await self._request(source, key, asked, owner)
             self.held.put(key, fetch.answer, owner=owner, size_bytes=fetch.answer.size)
         except CallError as error:
             fetch.error = error
@@ -255,79 +377,61 @@ class UpstreamFeeds:
         finally:
             del self._fetches[key]
             fetch.done.set()
-        return fetch.answer, source
-
-    async def _load(self, feed: Feed, key: str) -> HeldAnswer | None:
-        if feed.part.keep_s <= 0:
-            return None
-        stored = await self.answers.get(f"{key}:{_window(feed, self.clock())}")
-        return None if stored is None else _read_stored(stored)
+        return fetch.answer, origin
 
     async def _request(
-        self, feed: Feed, key: str, asked: Mapping[str, Any], owner: str
+        self, source: FeedSource, key: str, asked: Mapping[str, Any], owner: str
     ) -> HeldAnswer:
-        part, started_s = feed.part, time.perf_counter()
-        called = await self.upstreams[part.upstream].call(part.tool, feed.request(asked))
+        part, started_s = source.part, time.perf_counter()
+        called = await self.upstreams[part.upstream].call(
+            part.tool, source.request(asked), has_blocks=part.answer == "blocks"
+        )
         content = await run_sized(len(called.content), _json_content, called, part.upstream)
         ms = (time.perf_counter() - started_s) * 1000
-        answer = HeldAnswer(at=self.clock(), content=content, ms=ms)
+        answer = HeldAnswer(key=key, at=self.clock(), content=content, ms=ms)
         if part.keep_s > 0:
-            window = _window(feed, answer.at)
+            window = _window(source, answer.at)
             await self.answers.put(f"{key}:{window}", _to_stored(answer), owner=owner)
         return answer
 
-    async def _map(
-        self, key: str, answer: HeldAnswer, widget: Widget, feed: Feed, asked: ValidArguments
-    ) -> ValidArguments:
-        """Return the widget's arguments from an answer; a copy, which a template may change."""
-        which = _arguments_key(widget, asked.arguments)
-        ready = answer.arguments.get(which)
-        if ready is not None:
-            return ValidArguments(arguments=orjson.loads(ready), coerced=asked.coerced)
-        # Mapping stays in the loop: a schema checks one value at a time.
-        value = await run_sized(len(answer.content), parse_json, answer.content)
-        mapped = feed.fill(asked.arguments, value)
-        is_held = self.held.get(key) is answer
-        answer.arguments[which] = copy_exact(to_json(mapped.arguments))
-        if len(answer.arguments) > LIMITS.held_arguments:
-            answer.arguments.popitem(last=False)
-        if is_held:
-            self.held.resize(key, answer.size)
-        return ValidArguments(arguments=mapped.arguments, coerced=(*asked.coerced, *mapped.coerced))
-
-    def _stale_answer(self, feed: Feed, key: str, error: CallError) -> HeldAnswer | None:
-        answer = self.held.get(key)
+    def _stale_answer(self, source: FeedSource, key: str, error: CallError) -> HeldAnswer | None:
+        answer = self.held.get(key) if key else None
         if answer is None or error.code not in TRANSIENT:
             return None
-        return answer if self.clock() - answer.at <= feed.part.stale_s else None
+        return answer if self.clock() - answer.at <= source.part.stale_s else None
 
-    def _count(self, upstream: str, source: Source) -> None:
+    def _count(self, upstream: str, origin: Origin) -> None:
         counts = self.counts.setdefault(upstream, {"call": 0, "kept": 0, "stale": 0})
-        counts[source] += 1
+        counts[origin] += 1
         if self.observer is not None:
-            self.observer.upstream_answered(upstream, source)
+            self.observer.upstream_answered(upstream, origin)
 
 
 def _to_stored(answer: HeldAnswer) -> bytes:
     return b'{"at":%r,"answer":%b}' % (answer.at, answer.content)
 
 
-def _read_stored(stored: bytes) -> HeldAnswer | None:
+def _read_stored(key: str, stored: bytes) -> HeldAnswer | None:
     try:
         value = parse_json(stored)
         content = copy_exact(to_json(value["answer"]))
-        return HeldAnswer(at=float(value["at"]), content=content, ms=0.0)
+        return HeldAnswer(key=key, at=float(value["at"]), content=content, ms=0.0)
     except (NotJsonError, KeyError, TypeError, ValueError):
         return None  # written by a release with another format
 
 
-def _window(feed: Feed, at: float) -> int:
-    return int(at // feed.part.keep_s) if feed.part.keep_s > 0 else 0
+def _is_fresh(source: FeedSource, answer: HeldAnswer, now: float) -> bool:
+    return source.part.keep_s > 0 and _window(source, answer.at) == _window(source, now)
 
 
-def _arguments_key(widget: Widget, asked: Mapping[str, Any]) -> str:
+def _window(source: FeedSource, at: float) -> int:
+    return int(at // source.part.keep_s)
+
+
+def _arguments_key(widget: Widget, asked: Mapping[str, Any], held: Mapping[str, HeldAnswer]) -> str:
     text = orjson.dumps(asked, option=orjson.OPT_SORT_KEYS, default=dict)
-    return f"{widget.key}{blake2b(text, digest_size=12).hexdigest()}"
+    others = [one.number for one in held.values()][1:]
+    return f"{widget.key}{blake2b(text, digest_size=12).hexdigest()}{others or ''}"
 
 
 def _json_content(answer: UpstreamAnswer, upstream: str) -> bytes:

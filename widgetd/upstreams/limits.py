@@ -27,6 +27,7 @@ class UpstreamLimits:
         piece_bytes: Decompressed bytes that are handled in one turn of the event loop.
         loop_bytes: JSON that is parsed in the event loop; more is parsed in a worker thread, which
             costs 0.1 ms to begin.
+        blocks: Blocks of an answer that a feed reads one by one.
         tools: Tools of one upstream, besides those that its declaration names without wildcards.
         pages: Pages of one tool list.
         description_chars: Length of a tool's description, and of its words on a failure.
@@ -59,6 +60,7 @@ class UpstreamLimits:
     containers: int = 1_000_000
     piece_bytes: int = 64 * 1024
     loop_bytes: int = 64 * 1024
+    blocks: int = 100
     tools: int = 500
     pages: int = 50
     description_chars: int = 1024

@@ -8,7 +8,7 @@ share answers by the window of time: the one that asks first within a window ask
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from random import random
@@ -23,14 +23,28 @@ from widgetd.errors import CallError
 from widgetd.logs import get_logger
 from widgetd.render.calls import Renderer
 from widgetd.schema.json_text import parse_json
+from widgetd.schema.validator import ValidArguments
 from widgetd.store.contract import Renders, StoredRender
-from widgetd.upstreams.feeds import HeldAnswer, UpstreamFeeds
+from widgetd.upstreams.feeds import SourceAnswer, UpstreamFeeds, join_marks
 from widgetd.upstreams.limits import LIMITS
-from widgetd.widget.feed import Feed
+from widgetd.widget.feed import Feed, FeedSource
 from widgetd.widget.summary import remove_paths
 from widgetd.widget.widget import Widget
 
 _log = get_logger()
+
+
+@dataclass(slots=True)
+class _FollowedRender:
+    """The pages that follow one render.
+
+    Attributes:
+        count: Their number.
+        until: Time up to which it counts as followed without any, of the loop's clock.
+    """
+
+    count: int = 0
+    until: float = 0.0
 
 
 @dataclass(eq=False)
@@ -38,27 +52,47 @@ class _Watch:
     """One request that is made again and again, for all renders that it fills.
 
     Attributes:
+        source: The request's settings, of the widget that was followed first.
+        asked: What the caller asked.
         owner: Whose render was followed first.
-        renders: Number of followers, by render.
-        until: Time up to which it counts as followed without followers, of the loop's clock.
+        renders: The followers, by render.
         due: Ends the wait for the next interval.
     """
 
-    tool: str
-    asked: bytes
+    source: FeedSource
+    asked: Mapping[str, Any]
     owner: str = ""
-    renders: dict[str, int] = field(default_factory=dict)
-    until: float = 0.0
+    renders: dict[str, _FollowedRender] = field(default_factory=dict)
     due: anyio.Event = field(default_factory=anyio.Event)
 
     def notify(self) -> None:
         """Ask the feed at once."""
         self.due.set()
 
-    @property
-    def is_followed(self) -> bool:
-        """Return whether a page follows one of the renders, or did a moment ago."""
-        return any(self.renders.values()) or anyio.current_time() < self.until
+    def list_followed(self) -> list[str]:
+        """Return the renders that a page follows, or did a moment ago, and forget all others."""
+        now = anyio.current_time()
+        self.renders = {
+            name: one for name, one in self.renders.items() if one.count or now < one.until
+        }
+        return [*self.renders]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _LiveFeed:
+    """The feed of a render that pages follow.
+
+    Attributes:
+        widget: Its widget, as it is served now.
+        feed: The widget's feed.
+        asked: What the caller asked.
+        keys: The live sources, by the digest of their requests.
+    """
+
+    widget: Widget
+    feed: Feed
+    asked: ValidArguments
+    keys: Mapping[str, FeedSource]
 
 
 @dataclass(eq=False)
@@ -70,7 +104,7 @@ class LiveFeeds:
         rendering: Draws next versions.
         renders: The renders.
         registry: The widgets.
-        watches: By request.
+        watches: By request and interval.
     """
 
     feeds: UpstreamFeeds
@@ -94,106 +128,117 @@ class LiveFeeds:
 
         Above `LIMITS.watches` it stays as it is, until another one is followed no longer.
         """
-        found = self._feed_of(render.tool) if render.asked else None
-        if found is None or self._tasks is None:
-            yield
-            return
-        key = self.feeds.request_key(found[1], orjson.loads(render.asked))
-        watch = self.watches.get(key)
-        if watch is None and not self.has_place(render.owner):
-            yield
-            return
-        if watch is None:
-            watch = _Watch(tool=render.tool, asked=render.asked, owner=render.owner)
-            self.watches[key] = watch
-            self._tasks.start_soon(self._keep, key, watch)
-        watch.renders[render.id] = watch.renders.get(render.id, 0) + 1
+        followers = []
+        if self._tasks is not None and (found := self._feed_of(render)) is not None:
+            for key, source in found.keys.items():
+                if key not in self.watches and self.has_place(render.owner):
+                    asked = found.asked.arguments
+                    watch = _Watch(source=source, asked=asked, owner=render.owner)
+                    self.watches[key] = watch
+                    self._tasks.start_soon(self._keep, key, watch)
+                if key in self.watches:
+                    one = self.watches[key].renders.setdefault(render.id, _FollowedRender())
+                    one.count += 1
+                    followers.append(one)
         try:
             yield
         finally:
-            watch.renders[render.id] -= 1
-            watch.until = max(watch.until, anyio.current_time() + linger_s)
+            for follower in followers:
+                follower.count -= 1
+                follower.until = max(follower.until, anyio.current_time() + linger_s)
 
     def has_place(self, owner: str) -> bool:
         """Return whether one more request may be made again and again for `owner`."""
         own = sum(watch.owner == owner for watch in self.watches.values())
         return len(self.watches) < LIMITS.watches and own < LIMITS.watches // 2
 
-    def _feed_of(self, tool: str) -> tuple[Widget, Feed] | None:
-        widget = self.registry.current.widgets.get(tool)
+    def _feed_of(self, render: StoredRender) -> _LiveFeed | None:
+        """Return the live feed of a render; None if it has none, or none any more."""
+        widget = self.registry.current.widgets.get(render.tool) if render.asked else None
         feed = None if widget is None else widget.feed
-        if widget is None or feed is None or not feed.part.is_live:
+        if widget is None or feed is None:
             return None
-        return widget, feed
+        try:
+            asked = feed.asked.check(orjson.loads(render.asked))
+            keys = {
+                f"{self.feeds.request_key(one, asked.arguments)} {one.part.every_s}": one
+                for one in feed.sources
+                if one.part.is_live
+            }
+        except CallError:  # the widget was saved since, and asks for something else
+            return None
+        return _LiveFeed(widget=widget, feed=feed, asked=asked, keys=keys)
 
     async def _keep(self, key: str, watch: _Watch) -> None:
         """Ask the feed again at each interval or announcement, while a page follows."""
-        found = self._feed_of(watch.tool)
+        part = watch.source.part
+        every_s = part.every_s or LIMITS.subscribed_s
         try:
             async with anyio.create_task_group() as tasks:
-                if found is not None and (uri := found[1].resource(orjson.loads(watch.asked))):
-                    upstream = self.feeds.upstreams[found[1].part.upstream]
+                if uri := watch.source.resource(watch.asked):
+                    upstream = self.feeds.upstreams[part.upstream]
                     tasks.start_soon(upstream.listen_to, uri, watch.notify)
-                while watch.is_followed and (found := self._feed_of(watch.tool)) is not None:
-                    every_s = found[1].part.every_s or LIMITS.subscribed_s
+                while watch.list_followed():
                     # Not all replicas and boards in the same instant.
                     with anyio.move_on_after(every_s * (0.95 + 0.1 * random())):  # noqa: S311
                         await watch.due.wait()
                     watch.due = anyio.Event()
-                    if watch.is_followed:
-                        await self._refresh(watch, *found)
+                    if followed := watch.list_followed():
+                        await self._refresh(key, watch, followed)
+                # At once: a page that comes while the tasks end needs a new one.
+                del self.watches[key]
                 tasks.cancel_scope.cancel()
         except CallError as error:
-            _log.warning("feed.refused", widget=watch.tool, code=error.code)
+            _log.warning("feed.refused", upstream=part.upstream, code=error.code)
         finally:
-            self.watches.pop(key, None)
+            if self.watches.get(key) is watch:
+                del self.watches[key]
 
-    async def _refresh(self, watch: _Watch, widget: Widget, feed: Feed) -> None:
+    async def _refresh(self, key: str, watch: _Watch, followed: Sequence[str]) -> None:
         """Ask the feed once, and redraw each render that it changes."""
-        asked = orjson.loads(watch.asked)
-        answer = None
+        answer = SourceAnswer(answer=None, origin="stale")
         with suppress(CallError):
-            answer = await self.feeds.refresh(feed, asked)
-        for render_id in [*watch.renders]:
+            answer = await self.feeds.refresh(watch.source, watch.asked)
+        for render_id in followed:
             standing = await self.renders.get(render_id)
-            if standing is None:
+            found = None if standing is None else self._feed_of(standing)
+            if standing is None or found is None or key not in found.keys:
                 watch.renders.pop(render_id, None)
                 continue
             try:
-                await self._redraw(standing, widget, feed, asked, answer)
+                await self._redraw(standing, found, found.keys[key], answer)
             except CallError as error:
-                _log.warning("feed.refused", widget=widget.tool, code=error.code)
+                _log.warning("feed.refused", widget=standing.tool, code=error.code)
 
     async def _redraw(
-        self,
-        standing: StoredRender,
-        widget: Widget,
-        feed: Feed,
-        asked: dict[str, Any],
-        answer: HeldAnswer | None,
+        self, standing: StoredRender, live: _LiveFeed, source: FeedSource, answer: SourceAnswer
     ) -> None:
         """Store the next version of a render, if the answer changes what it shows."""
-        before: dict[str, Any] = parse_json(standing.arguments or b"{}")
-        if answer is None:
-            mark = orjson.loads(standing.feed or b"{}")
-            if mark and not mark.get("stale"):
-                stale = orjson.dumps({**mark, "stale": True})
+        name, is_stale = source.part.name, answer.answer is None
+        mark, was_stale = self._update_mark(standing, live.feed, source, answer)
+        if is_stale:
+            if mark and not was_stale:
                 await self.renders.replace(
-                    standing.id, lambda one: replace(one, feed=stale), after=standing.version
+                    standing.id, lambda one: replace(one, feed=mark), after=standing.version
                 )
             return
-        filled = await self.feeds.map_answer(answer, widget, feed, asked)
-        fields = feed.part.map or feed.schema.advertised["properties"]
+        answers = {
+            one.part.name: answer
+            if one.part.name == name
+            else await self.feeds.recall(one, live.asked.arguments)
+            for one in live.feed.sources
+        }
+        before: dict[str, Any] = parse_json(standing.arguments or b"{}")
+        filled = await self.feeds.map_answers(live.widget, live.feed, live.asked, answers, before)
+        fields = live.feed.fields or live.feed.schema.advertised["properties"]
         kept = {name: value for name, value in before.items() if name not in fields}
-        after = {**kept, **filled}
-        was_stale = b'"stale":true' in standing.feed
+        after = {**kept, **filled.arguments}
         if after == before and not was_stale:
             return
         drawn = await self.rendering.draw_whole(
-            widget, after, self.registry.current.generation, owner=standing.owner
+            live.widget, after, self.registry.current.generation, owner=standing.owner
         )
-        tell = _changed_facts(widget, feed, before, after)
-        mark = self.feeds.mark(feed, answer, "call", 0.0)
+        tell = _changed_facts(live.widget, live.feed, before, after)
 
         def change(newest: StoredRender) -> StoredRender:
             state: Literal["done", "failed", ""] = "failed" if newest.state == "failed" else ""
@@ -204,6 +249,21 @@ class LiveFeeds:
 
         await self.renders.replace(standing.id, change, after=standing.version)
 
+    def _update_mark(
+        self, standing: StoredRender, feed: Feed, source: FeedSource, answer: SourceAnswer
+    ) -> tuple[bytes, bool]:
+        """Return the mark with a new part for `source`, and whether that one was stale before."""
+        earlier = orjson.loads(standing.feed or b"{}")
+        parts = {one.get("name", ""): one for one in earlier.get("parts", [earlier])}
+        name, now = source.part.name, self.feeds.clock()
+        before = parts.get(name, {})
+        parts[name] = answer.mark(source, now)
+        if answer.answer is None:
+            parts[name] = before | parts[name]
+        unknown = SourceAnswer(answer=None, origin="stale")
+        marks = [parts.get(one.part.name) or unknown.mark(one, now) for one in feed.sources]
+        return join_marks(marks), before.get("stale") is True
+
 
 def _changed_facts(
     widget: Widget, feed: Feed, before: dict[str, Any], after: dict[str, Any]
@@ -213,7 +273,8 @@ def _changed_facts(
     old, new = remove_paths(before, sensitive), remove_paths(after, sensitive)
     changed = [
         f"{name}: {orjson.dumps(new.get(name)).decode()}"
-        for name in feed.part.tell
+        for source in feed.sources
+        for name in source.part.tell
         if old.get(name) != new.get(name)
     ]
     if not changed:

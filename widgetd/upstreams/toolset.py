@@ -108,7 +108,6 @@ def _describe(
 ) -> dict[str, Any]:
     """Return the state of an upstream, without its address, and the tools that use it."""
     p50_ms, p95_ms = upstream.percentiles_ms() or (None, None)
-    feeds = {tool: widget.definition.sidecar.feed for tool, widget in snapshot.widgets.items()}
     is_down = upstream.state in {"failed", "failing"}
     item = {
         "name": upstream.name,
@@ -127,7 +126,9 @@ def _describe(
         "kept": counts and {key: counts[source] for key, source in _COUNTS.items()},
         "retryInS": upstream.retry_in_s() if is_down else None,
         "usedBy": sorted(
-            tool for tool, feed in feeds.items() if feed and feed.upstream == upstream.name
+            tool
+            for tool, widget in snapshot.widgets.items()
+            if any(part.upstream == upstream.name for part in widget.definition.sidecar.feeds)
         ),
     }
     return {key: value for key, value in item.items() if value is not None}

@@ -16,7 +16,7 @@ from anyio.abc import TaskGroup
 from widgetd.errors import CallError, ConfigError
 from widgetd.files.stamp import Stamp
 from widgetd.logs import get_logger
-from widgetd.render.acting import ActionAnswer, not_allowed
+from widgetd.render.action_callers import ActionAnswer, not_allowed
 from widgetd.text_search import nearest
 from widgetd.upstreams.connection import Upstream, UpstreamObserver
 from widgetd.upstreams.declarations import Declaration, read_file

@@ -21,6 +21,7 @@ class WidgetLimits:
             square.
         derived_steps: Steps charged for each evaluation of a derived argument.
         state_bytes: The local state of a page, as JSON.
+        feeds: Upstreams that fill one widget.
         query_chars: A JMESPath expression.
         query_depth: Nested levels of an expression.
         query_values: Steps of one evaluation, and values in its result.
@@ -49,6 +50,7 @@ class WidgetLimits:
     key_parts: int = 16
     derived_steps: int = 50
     state_bytes: int = 16 * 1024
+    feeds: int = 8
     query_chars: int = 4096
     query_depth: int = 64
     query_values: int = 50_000

@@ -85,7 +85,7 @@ def page_program(widget: WidgetParts) -> bytes:
         raise NoProgramError("the sidecar says so")
     if sidecar.permission == "elevated":
         raise NoProgramError("its permission is elevated, and a program discloses the template")
-    if sidecar.feed is not None:
+    if sidecar.feeds:
         raise NoProgramError("a feed fills it")
     program = widget.drawing.program()
     if program is None:

@@ -37,6 +37,9 @@ VERSION = r"^[0-9]{1,9}(\.[0-9]{1,9}){0,3}(-[0-9A-Za-z.-]{1,40})?(\+[0-9A-Za-z.-
 
 _KEBAB = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 
+_NAME = r"^([A-Za-z_][A-Za-z0-9_]{0,39})?$"
+"""A name that JMESPath reads without quotes."""
+
 
 class SidecarPart(BaseModel):
     """A base of all parts: frozen, strict, without unknown keys."""
@@ -99,6 +102,11 @@ class JmesPath(SidecarPart):
 class FeedPart(SidecarPart):
     """The source of a widget's arguments: the asked ones, and the upstream that has the rest."""
 
+    name: str = Field(
+        default="",
+        pattern=_NAME,
+        description="of one among several, as [[feed]]: where expressions see its answer",
+    )
     upstream: str = Field(
         min_length=1, description="the server, by its name in the file of upstreams"
     )
@@ -118,6 +126,10 @@ class FeedPart(SidecarPart):
     )
     arguments: Mapping[str, str] | None = Field(
         default=None, description="what the upstream is sent, as expressions over what was asked"
+    )
+    answer: Literal["value", "blocks"] = Field(
+        default="value",
+        description="what expressions see: its JSON, or {value, blocks} with texts and pictures",
     )
     map: Mapping[str, str] | None = Field(
         default=None, description="the widget's arguments, as expressions over the answer"
@@ -242,8 +254,11 @@ class Sidecar(SidecarPart):
         description="actions that change only the page: by type, the state that each assigns, as "
         "expressions over arguments, state and payload",
     )
-    feed: FeedPart | None = Field(
-        default=None, description="where the arguments come from that a caller does not bring"
+    feeds: tuple[FeedPart, ...] = Field(
+        default=(),
+        alias="feed",
+        max_length=LIMITS.feeds,
+        description="where the arguments come from that a caller does not bring",
     )
 
 
@@ -274,8 +289,12 @@ def _parse(text: str) -> Sidecar:
         line = text.count("\n", 0, deep.end()) + 1
         problem = f"a key has more than {LIMITS.key_parts} parts"
         raise _build_error("W1113", problem, "nest less, or put it in quotes", line=line)
+    is_single = False
     try:
         values = tomllib.loads(text, parse_float=_parse_finite)
+        is_single = isinstance(values.get("feed"), dict)
+        if is_single:
+            values["feed"] = [values["feed"]]
         # As JSON, because pydantic's strict mode then accepts lists as tuples and dates as text.
         return Sidecar.model_validate_json(orjson.dumps(values))
     except tomllib.TOMLDecodeError as error:
@@ -283,6 +302,9 @@ def _parse(text: str) -> Sidecar:
     except ValidationError as error:
         # Unknown keys first: a misspelt required key is also reported as missing.
         errors = error.errors(include_url=False)
+        for one in errors:
+            if is_single and one["loc"][:2] == ("feed", 0):
+                one["loc"] = ("feed", *one["loc"][2:])
         raise _build_value_error(
             text, min(errors, key=lambda one: one["type"] != _UNKNOWN)
         ) from None
@@ -360,6 +382,7 @@ def _build_value_error(text: str, error: ErrorDetails) -> WidgetError:
 
 _PATTERNS: Mapping[str, str] = {
     _KEBAB: "words in lower case joined by hyphens, as in 'flight-tracker'",
+    _NAME: "letters, digits and _, as in 'gate_change'",
     ORIGIN: "an origin in lower case, as in 'https://images.example.com'",
     VERSION: "numbers joined by dots, as in '1.5.0'",
 }

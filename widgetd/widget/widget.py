@@ -220,9 +220,9 @@ class Widget:
     @cached_property
     def feed(self) -> Feed | None:
         """The compiled feed; None if the caller brings all arguments."""
-        part, schema = self.definition.sidecar.feed, self.schema
+        parts, schema = self.definition.sidecar.feeds, self.schema
         with self._errors_within(file=SUFFIX):
-            return None if part is None else compile_feed(part, schema, limits=self.limits)
+            return compile_feed(parts, schema, limits=self.limits) if parts else None
 
     @property
     def input_schema(self) -> Mapping[str, Any]:
@@ -230,7 +230,7 @@ class Widget:
 
         If the file has a schema and no feed, this compiles nothing.
         """
-        if self.definition.sidecar.feed is not None and self.feed is not None:
+        if self.definition.sidecar.feeds and self.feed is not None:
             return self.feed.asked.advertised
         written = None if "schema" in vars(self) else self.definition.schema
         return self.schema.advertised if written is None else complete_root(written)

@@ -91,7 +91,7 @@ def _sidecar() -> str:
         ("SidecarExample", "[[examples]]"),
         ("ActionNote", '[actions."TYPE"]'),
         ("ActionCheck", '[[actions."TYPE".checks]]'),
-        ("FeedPart", "[feed]"),
+        ("FeedPart", "[feed]` or `[[feed]]"),
     ):
         part = schema["$defs"][name]
         parts.append(f"## `{title}`\n\n{part['description']}\n\n{_keys(part)}")

@@ -121,7 +121,7 @@ async def fill_watches() -> bool:
     live = LiveFeeds(feeds=nothing, rendering=nothing, renders=nothing, registry=nothing)
     while live.has_place("ada"):
         number = len(live.watches)
-        live.watches[f"a{number}"] = _Watch(tool="flight", asked=b"{}", owner="ada")
+        live.watches[f"a{number}"] = _Watch(source=nothing, asked={}, owner="ada")
     return len(live.watches) == LIMITS.watches // 2 and live.has_place("bob")
 
 
@@ -213,8 +213,8 @@ NO_ENTRIES_OF_PRINCIPALS = {
     "ToolListing.dropped": "one upstream",
     "ToolListing.tools": "one upstream",
     "Upstream._fates": "one for each press under way",
-    "Upstream._resource_listeners": "one for each request of a live feed",
-    "Upstream._schemas": "compiled again from the upstream's list",
+    "ResourceListeners._by_uri": "one for each request of a live feed",
+    "ToolSchemas._compiled": "compiled again from the upstream's list",
     "UpstreamFeeds._fetches": "one for each running request",
     "UpstreamFeeds.counts": "one for each upstream",
     "Upstreams._scopes": "one for each upstream",

@@ -28,6 +28,27 @@ MAP = '[feed.map]\nairline = "carrier.name"\ngate = "gate"\nnote = "note"\n'
 TEMPLATE = '{"type":"Card","children":[{"type":"Text","value":{{ airline | tojson }}}]}'
 
 
+SEVERAL = """
+[[feed]]
+name = "flight"
+upstream = "flights"
+tool = "get_flight"
+ask = ["number"]
+every_s = 30
+[feed.map]
+airline = "flight.carrier.name"
+note = "join(', ', [flight.note, gates.note])"
+[[feed]]
+name = "gates"
+upstream = "airport"
+tool = "get_gate"
+ask = ["number"]
+[feed.map]
+gate = "gates.gate || flight.gate"
+"""
+"""Two feeds, one of whose fields is made of both answers."""
+
+
 def fed(sidecar: str) -> Widget:
     return widget("Flight", sidecar=sidecar, schema=SCHEMA, template=TEMPLATE)
 
@@ -53,7 +74,7 @@ def test_clients_are_told_the_asked_part_word_for_word() -> None:
 def test_an_answer_becomes_the_widgets_arguments() -> None:
     answer = {"carrier": {"name": "United"}, "gate": "B12"}
 
-    checked = feed_of(HEAD + MAP).fill({"number": "UA1"}, answer)
+    checked = feed_of(HEAD + MAP).fill({"number": "UA1"}, {"": answer}, {})
 
     assert checked.arguments == {"number": "UA1", "airline": "United", "gate": "B12"}
 
@@ -61,7 +82,7 @@ def test_an_answer_becomes_the_widgets_arguments() -> None:
 def test_what_is_not_found_is_left_out_unless_it_must_be_there() -> None:
     answer = {"carrier": {"name": "United"}}
 
-    checked = feed_of(HEAD + MAP).fill({"number": "UA1"}, answer)
+    checked = feed_of(HEAD + MAP).fill({"number": "UA1"}, {"": answer}, {})
 
     assert checked.arguments == {"number": "UA1", "airline": "United", "gate": None}
 
@@ -69,7 +90,7 @@ def test_what_is_not_found_is_left_out_unless_it_must_be_there() -> None:
 def test_without_a_map_the_same_names_are_taken() -> None:
     answer = {"airline": "United", "gate": "B1", "number": "UA 1", "else": 1}
 
-    checked = feed_of(HEAD).fill({"number": "UA1"}, answer)
+    checked = feed_of(HEAD).fill({"number": "UA1"}, {"": answer}, {})
 
     assert checked.arguments == {"airline": "United", "gate": "B1", "number": "UA 1"}
 
@@ -77,8 +98,12 @@ def test_without_a_map_the_same_names_are_taken() -> None:
 def test_a_request_is_made_of_what_was_asked() -> None:
     with_arguments = HEAD + '[feed.arguments]\nflight_no = "number"\nwhen = "date"\n' + MAP
 
-    assert feed_of(with_arguments).request({"number": "UA1"}) == {"flight_no": "UA1"}
-    assert feed_of(HEAD + MAP).request({"number": "UA1"}) == {"number": "UA1"}
+    for sidecar, request in (
+        (with_arguments, {"flight_no": "UA1"}),
+        (HEAD + MAP, {"number": "UA1"}),
+    ):
+        [source] = feed_of(sidecar).sources
+        assert source.request({"number": "UA1"}) == request
 
 
 def test_what_the_schema_lacks_is_asked_for_where_the_sidecar_describes_it() -> None:
@@ -91,12 +116,12 @@ def test_what_the_schema_lacks_is_asked_for_where_the_sidecar_describes_it() -> 
     assert feed.asked.advertised["required"] == ["number", "date"]
     answer = {"carrier": {"name": "U"}, "gate": "B"}
     asked = {"number": "UA1", "date": "2026-01-01"}
-    assert "date" not in feed.fill(asked, answer).arguments
+    assert "date" not in feed.fill(asked, {"": answer}, {}).arguments
 
 
 def test_a_value_of_an_answer_is_in_no_message() -> None:
     with pytest.raises(CallError) as raised:
-        feed_of(HEAD + MAP).fill({"number": "UA1"}, {"carrier": {"name": ["s3cr3t"]}})
+        feed_of(HEAD + MAP).fill({"number": "UA1"}, {"": {"carrier": {"name": ["s3cr3t"]}}}, {})
 
     assert raised.value.code == "W5007"
     assert raised.value.path == "airline"
@@ -106,7 +131,100 @@ def test_a_value_of_an_answer_is_in_no_message() -> None:
     )
 
 
+def test_expressions_of_several_feeds_join_their_answers() -> None:
+    feed = feed_of(SEVERAL)
+    answers = {
+        "flight": {"carrier": {"name": "United"}, "gate": "A1", "note": "late"},
+        "gates": {"note": "far"},
+    }
+
+    checked = feed.fill({"number": "UA1"}, answers, {})
+
+    assert checked.arguments == {
+        "number": "UA1",
+        "airline": "United",
+        "gate": "A1",
+        "note": "late, far",
+    }
+    assert feed.is_live
+    assert [source.at for source in feed.sources] == ["/feed/0", "/feed/1"]
+    assert feed.asked.advertised["required"] == ["number"]
+
+
+def test_part_of_an_absent_answer_stays_as_it_was() -> None:
+    before = {"number": "UA1", "airline": "KLM", "gate": "B2", "note": "far"}
+    answers = {"flight": {"carrier": {"name": "United"}, "gate": "A1", "note": "late"}}
+
+    checked = feed_of(SEVERAL).fill({"number": "UA1"}, answers, before)
+
+    assert checked.arguments == {**before, "airline": "United"}
+
+
+def test_each_of_several_feeds_sends_what_it_asks_for() -> None:
+    sidecar = SEVERAL.replace(
+        'ask = ["number"]\n[feed.map]\ngate', 'ask = ["note"]\n[feed.map]\ngate'
+    )
+    flight, gates = feed_of(sidecar).sources
+    asked = {"number": "UA1", "note": "x"}
+
+    assert flight.request(asked) == {"number": "UA1"}
+    assert gates.request(asked) == {"note": "x"}
+
+
 REFUSED = {
+    "no name": (
+        SEVERAL.replace('name = "gates"\n', ""),
+        "W1623",
+        (
+            "Flight.widget.toml#/feed: several feeds need a name each, which no other has; "
+            'write name = "…" in each [[feed]]'
+        ),
+    ),
+    "a name that is used twice": (
+        SEVERAL.replace('name = "gates"', 'name = "flight"'),
+        "W1623",
+        (
+            "Flight.widget.toml#/feed: several feeds need a name each, which no other has; "
+            'write name = "…" in each [[feed]]'
+        ),
+    ),
+    "no mapping": (
+        (
+            '[[feed]]\nname = "a"\nupstream = "x"\ntool = "y"\n'
+            '[[feed]]\nname = "b"\nupstream = "x"\ntool = "y"\n'
+        ),
+        "W1624",
+        (
+            "Flight.widget.toml#/feed: nothing says what becomes of several answers; "
+            "write [feed.map] with expressions such as 'a.status'"
+        ),
+    ),
+    "a field of two": (
+        SEVERAL.replace("gate = ", "note = "),
+        "W1625",
+        ("Flight.widget.toml#/feed/1/map: two feeds fill 'note'; write one expression over both"),
+    ),
+    "an expression of the second": (
+        SEVERAL.replace("gates.gate ||", "gates gate ||"),
+        "W1602",
+        (
+            "Flight.widget.toml#/feed/1/map/gate: line 1: the expression cannot be parsed as "
+            "JMESPath: gates gate || flight.gate; mend it here"
+        ),
+    ),
+    "a key of the second": (
+        SEVERAL + "[[feed]]\nkeep = 3\n",
+        "W1112",
+        "Flight.widget.toml: line 19: the key 'feed.3.keep' is unknown; did you mean 'keep_s'?",
+    ),
+    "a name": (
+        SEVERAL.replace('"gates"', '"the gates"'),
+        "W1113",
+        (
+            "Flight.widget.toml: line 12: 'feed.2.name' cannot be 'the gates'; write letters, "
+            "digits and _, as in 'gate_change'"
+        ),
+    ),
     "an expression": (
         HEAD + MAP.replace("carrier.name", "carrier name"),
         "W1602",

@@ -1,0 +1,150 @@
+"""A board of departures that live feeds fill, in this process, and pages that follow it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+import orjson
+from fastmcp import FastMCP
+from fastmcp.exceptions import ToolError
+
+from tests.support.widgets import snapshot_of, widget
+from tests.system.upstreams.servers import READ_ONLY, upstreams_of
+from widgetd.access.principal import LOCAL
+from widgetd.catalog.registry import Registry
+from widgetd.mcp.assembly import build
+from widgetd.mcp.http_calls import caller_for
+from widgetd.mcp.server import Server, ServerOptions
+from widgetd.store.contract import Bounds, Store, StoredRender
+from widgetd.store.factory import local_store
+from widgetd.upstreams.feeds import UpstreamFeeds
+from widgetd.upstreams.live import LiveFeeds
+from widgetd.widget.widget import Widget
+
+WAIT_S = 30.0
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {name: {"type": "string"} for name in ("gate", "status", "weather", "both")},
+    "required": ["gate"],
+}
+TEMPLATE = """{"type":"Card","children":[
+ {"type":"Text","value":{{ (gate ~ " " ~ status ~ " " ~ weather) | tojson }}}]}"""
+FEED = """
+[feed]
+upstream = "airport"
+tool = "get_board"
+ask = ["gate"]
+keep_s = 0
+every_s = 1
+[feed.map]
+status = "status"
+"""
+
+
+class Airport:
+    """An MCP server that counts.
+
+    Attributes:
+        status: What the board says.
+        weather: What the weather is.
+        asked: How often each tool was called.
+        fails: The tools that fail.
+    """
+
+    def __init__(self) -> None:
+        self.mcp: FastMCP[Any] = FastMCP("airport")
+        self.status = "on time"
+        self.weather = "sun"
+        self.asked = {"get_board": 0, "get_weather": 0}
+        self.fails: set[str] = set()
+
+        @self.mcp.tool(annotations=READ_ONLY)
+        async def get_board(gate: str) -> dict[str, Any]:
+            self.count("get_board")
+            return {"gate": gate, "status": self.status}
+
+        @self.mcp.tool(annotations=READ_ONLY)
+        async def get_weather() -> dict[str, Any]:
+            self.count("get_weather")
+            return {"sky": self.weather}
+
+    def count(self, tool: str) -> None:
+        """Count a call, which may fail."""
+        self.asked[tool] += 1
+        if tool in self.fails:
+            raise ToolError("out of order")
+
+
+@dataclass(kw_only=True)
+class Boards:
+    """A server whose widgets live feeds fill.
+
+    Attributes:
+        server: The server.
+        feeds: Asks the upstreams.
+        live: Asks them again.
+    """
+
+    server: Server
+    feeds: UpstreamFeeds
+    live: LiveFeeds
+    drawn: list[StoredRender] = field(default_factory=list)
+
+    async def show(self, tool: str = "board", **asked: Any) -> StoredRender:
+        """Call the widget."""
+        caller = caller_for(self.server, LOCAL)
+        widget = caller.snapshot.widgets[tool]
+        return await self.server.rendering.draw(widget, asked or {"gate": "B4"}, caller)
+
+    async def follow(self, render: StoredRender, after: int = 1) -> StoredRender:
+        """Wait as a page does for a version after this one."""
+        caller = caller_for(self.server, LOCAL)
+        with anyio.fail_after(WAIT_S):
+            newer = await self.server.rendering.wait_for_newer(
+                render.id, caller, after=after, timeout_s=WAIT_S
+            )
+        assert isinstance(newer, StoredRender), newer
+        return newer
+
+
+@asynccontextmanager
+async def boards(
+    path: Path, declared: str, *made: Widget, store: Store | None = None
+) -> AsyncIterator[Boards]:
+    """Yield a server of these widgets, with live feeds, that goes by the system's clock."""
+    registry = Registry(snapshot_of(*made))
+    used = store or local_store(Bounds(versions_per_s=1e6))
+    server = build(registry, used, ServerOptions())
+    async with upstreams_of(path, declared) as upstreams, anyio.create_task_group() as tasks:
+        feeds = UpstreamFeeds(upstreams, used.answers)
+        live = LiveFeeds(
+            feeds=feeds, rendering=server.rendering, renders=used.renders, registry=registry
+        )
+        feeds.live = live.following
+        server.rendering.feeds = feeds
+        tasks.start_soon(live.run)
+        await anyio.wait_all_tasks_blocked()
+        yield Boards(server=server, feeds=feeds, live=live)
+        tasks.cancel_scope.cancel()
+
+
+def board(sidecar: str = FEED, name: str = "Board") -> Widget:
+    """Return the widget."""
+    return widget(name, sidecar=sidecar, schema=SCHEMA, template=TEMPLATE)
+
+
+def drawn(render: StoredRender) -> str:
+    """Return the text that is drawn."""
+    return str(orjson.loads(render.tree)["children"][0]["value"])
+
+
+def mark_of(render: StoredRender) -> dict[str, Any]:
+    """Return `_meta["widgetd/feed"]`."""
+    found: dict[str, Any] = orjson.loads(render.feed or b"{}")
+    return found
