@@ -6,7 +6,7 @@ installing widgetd changes no other suite.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -29,11 +29,9 @@ from widgetd.testing.runner import FailedStepError, Runner, default_case
 from widgetd.testing.suite import Case, Step, display_path, format_fault, resolve_cases
 from widgetd.testing.yaml_file import read_suite
 from widgetd.text_search import compile_pattern
+from widgetd.web.gallery.test_results import FOLDER, TestResult, write_results
 from widgetd.widget.naming import JSX_SUFFIX, TESTS_SUFFIX, WIDGET_SUFFIX
 from widgetd.widget.states import THEMES
-
-RESULTS = "test-results"
-"""Folder of the files that show failures, in pytest's root folder."""
 
 _NON_WORD = compile_pattern(r"\W")
 _NON_FILE_NAME = compile_pattern(r"[^\w.-]+")
@@ -56,8 +54,20 @@ def pytest_configure(config: pytest.Config) -> None:
     """Provide one browser for the whole run."""
     config.stash[_RUNNER] = Runner()
     config.add_cleanup(config.stash[_RUNNER].close)
-    if folder := config.getoption("--report"):
-        config.pluginmanager.register(_Reporter(Path(folder).absolute()))
+    folder = config.getoption("--report")
+    reporter = _Reporter(config.rootpath / FOLDER, Path(folder).absolute() if folder else None)
+    config.pluginmanager.register(reporter)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Attach the details of a widget's test, which a process of xdist passes on with its report."""
+    report = yield
+    if isinstance(item, WidgetItem):
+        vars(report)["widgetd"] = item.details
+    return report
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -72,25 +82,34 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 class _Reporter:
-    """Collects the outcomes of a run, also of one in several processes, and writes its page."""
+    """Collects the outcomes of a run, also of one in several processes, and writes them.
 
-    def __init__(self, folder: Path) -> None:
+    Args:
+        results: The folder in which the gallery finds them.
+        folder: The folder of the page about the run; None without one.
+    """
+
+    def __init__(self, results: Path, folder: Path | None) -> None:
+        self._results_folder = results
         self._folder = folder
         self._outcomes: list[TestOutcome] = []
+        self._results: list[TestResult] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note a test that was run, or that could not be begun or ended."""
         if report.when == "call" or report.outcome != "passed":
-            details = dict(report.user_properties)
+            details = getattr(report, "widgetd", {})
             outcome = TestOutcome(
                 name=report.nodeid,
                 outcome=report.outcome,
                 duration_s=report.duration,
                 problem=report.longreprtext,
-                steps=str(details.get("steps", "")).splitlines(),
-                evidence=[Path(file) for file in str(details.get("evidence", "")).splitlines()],
+                steps=details.get("steps", ()),
+                evidence=[Path(file) for file in details.get("evidence", ())],
             )
             self._outcomes.append(outcome)
+            if details.get("widget"):
+                self._results.append(_result_of(outcome, details, self._results_folder))
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Note a file that could not be collected."""
@@ -105,9 +124,25 @@ class _Reporter:
             )
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Write the page and print where it lies."""
+        """Write the results and the page, and print where that lies."""
+        if self._results:
+            write_results(self._results, self._results_folder)
+        if self._folder is None:
+            return
         page = write_report(self._folder, self._outcomes)
         terminalreporter.write_line(f"report: {display_path(page)}")
+
+
+def _result_of(outcome: TestOutcome, details: Mapping[str, Any], folder: Path) -> TestResult:
+    pictures = (file for file in outcome.evidence if file.suffix == ".png")
+    return TestResult(
+        name=outcome.name,
+        widget=details["widget"],
+        digest=details["digest"],
+        outcome=outcome.outcome,
+        problem=outcome.problem.partition("\n")[0],
+        pictures=tuple(str(file.relative_to(folder)) for file in pictures),
+    )
 
 
 class TestFile(pytest.File):
@@ -175,6 +210,7 @@ class WidgetItem(pytest.Item):
     ) -> None:
         super().__init__(**options)
         self.case, self.folder, self.traced, self.host = case, folder, traced, host
+        self.details: dict[str, Any] = {"steps": [*map(_describe_step, case.steps)]}
         for tag in case.tags:
             mark = _NON_WORD.sub("_", tag)
             self.config.addinivalue_line("markers", f"{mark}: a tag of tests of widgets")
@@ -187,26 +223,22 @@ class WidgetItem(pytest.Item):
         if not self.case.widget and not self.traced:
             fault = server.registry.current.faults.get(self.path.name)
             raise NotServedError(str(fault or "it is not served"))
+        if widget := server.registry.current.widgets.get(self.case.widget):
+            self.details |= {"widget": widget.tool, "digest": widget.key}
         baselines = Baselines(
             home=self.path.parent,
             prefix=f"pictures/{self.path.name.removesuffix(TESTS_SUFFIX)}/{self.case.baseline}",
             update=self.config.getoption("--update-widgets"),
         )
-        self._note_for_report("steps", map(_describe_step, self.case.steps))
         evidence = None
         if self.traced:
             folder = _NON_FILE_NAME.sub("-", self.nodeid).strip("-")
-            evidence = self.config.rootpath / RESULTS / folder
+            evidence = self.config.rootpath / FOLDER / folder
         try:
             runner.run(server, self.case, baselines=baselines, evidence=evidence, host=self.host)
         except FailedStepError as error:
-            self._note_for_report("evidence", map(str, error.evidence))
+            self.details["evidence"] = [str(file) for file in error.evidence]
             raise
-
-    def _note_for_report(self, name: str, lines: Iterable[str]) -> None:
-        """Note something for the page about the run; it would only swell other reports."""
-        if self.config.getoption("--report"):
-            self.user_properties.append((name, "\n".join(lines)))
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Return the place of the test in its file."""

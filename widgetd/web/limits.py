@@ -45,6 +45,7 @@ class WebLimits:
         upload_bytes: A body of the gallery: a widget and its sidecar in base64.
         drafts_at_once: Threads that try what is typed in editors.
         version_digits: Digits of a version's number in an address.
+        results_bytes: The results of a run of tests, or a picture of one, read for a page.
         tiles_bytes: Tiles of the index in memory; once more were drawn, all are dropped.
         heartbeat_s: Between two events of a silent stream: proxies and laptops drop a connection
             that is silent for longer than a minute.
@@ -64,6 +65,7 @@ class WebLimits:
     upload_bytes: int = 4 * Limits().file_bytes
     drafts_at_once: int = 2
     version_digits: int = 9
+    results_bytes: int = 4 * 1024 * 1024
     tiles_bytes: int = 32 * 1024 * 1024
     heartbeat_s: float = 15.0
     missed_after_s: float = 1.0

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import threading
 import zipfile
 from pathlib import Path
 
+import anyio
 import pytest
 
 from tests.field.browser.staging import controls_file
@@ -16,8 +18,10 @@ from tests.field.testing.conftest import Failed
 from tests.field.testing.junit import assert_junit
 from tests.field.testing.running import BROWSER_S, widgetd_test, write_test
 from tests.field.web.browsing import needs_browser
+from tests.support.daemons import PATIENCE_S, serving
 from tests.support.widgets import widget_file
 from tests.system.mcp import booking
+from tests.system.web.test_gallery_pages import client
 
 
 def test_a_folder_without_anything_to_test_is_said(tmp_path: Path) -> None:
@@ -57,6 +61,28 @@ def test_a_failing_step_is_said_with_its_place_and_can_be_seen(failed: Failed) -
         written = b"".join(archive.read(name) for name in archive.namelist() if "trace" in name)
     assert b'"Expect Text"' in written
     assert b'"line":6' in written.replace(b" ", b"")
+
+
+@needs_browser
+async def test_page_of_a_widget_marks_the_results_of_its_last_tests(
+    failed: Failed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(failed.folder)
+    async with serving(failed.folder, gallery=True) as url, client(url) as asking:
+        page = (await asking.get("/w/controls")).text
+        [path] = re.findall(r'href="(/w/controls/tests/[^"]+[.]png)"', page)
+        picture = await asking.get(path)
+        other = await asking.get("/w/controls/tests/results.json")
+        (failed.folder / "Controls.widget").write_text(controls_file() + " ")
+        with anyio.fail_after(PATIENCE_S):
+            while "(an earlier version)" not in (await asking.get("/w/controls")).text:
+                await anyio.wait_all_tasks_blocked()
+
+    assert ">0 of 1 tests passed</a>" in page
+    assert "Controls.test.yaml::acts" in page
+    assert "expected Follow, got Track" in page
+    assert picture.content.startswith(b"\x89PNG")
+    assert other.status_code == 404
 
 
 @needs_browser

@@ -24,6 +24,7 @@ from widgetd.web.gallery.editing import editable
 from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.gallery.problems import problem_json
 from widgetd.web.gallery.results import error_json, render_of, result_of
+from widgetd.web.gallery.test_results import results_of
 from widgetd.web.page import PAGE_HEADERS, caller_of
 from widgetd.web.templating import html
 from widgetd.widget.page_program import program_or_empty
@@ -126,6 +127,7 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
         "tool_tokens": tokens_of_tool(widget),
         "changes": changes,
         "calls": snippets,
+        "tests": () if gallery.built is not None else results_of(tool),
         "shown": _clean(content) if gallery.clean else content,
     }
 

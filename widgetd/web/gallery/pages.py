@@ -39,6 +39,7 @@ from widgetd.web.gallery.live import events
 from widgetd.web.gallery.pictures import accessibility, picture, sheet
 from widgetd.web.gallery.problems import problem_json
 from widgetd.web.gallery.results import result_of
+from widgetd.web.gallery.test_results import read_picture, results_of
 from widgetd.web.guard import Guard
 from widgetd.web.page import (
     PAGE_HEADERS,
@@ -72,6 +73,15 @@ async def grid_page(gallery: Gallery, request: Request) -> dict[str, Any]:
     widget = gallery.widget(request)
     states = {"widget": widget, "states": gallery.states(widget)}
     return {**gallery.layout(request), **states, "widths": GRID_WIDTHS_PX, "themes": THEMES}
+
+
+async def evidence(gallery: Gallery, request: Request) -> Response:
+    """Answer with a picture of a failed test of the widget."""
+    results = results_of(gallery.widget(request).tool)
+    content = read_picture(request.path_params["path"], results)
+    if content is None:
+        raise RefusedError(404, {"error": "there is no such picture of the last tests"})
+    return Response(content, headers=PAGE_HEADERS, media_type="image/png")
 
 
 async def problems(gallery: Gallery, request: Request) -> dict[str, Any]:
@@ -209,6 +219,7 @@ PAGES = (
     _Drawn(path="/w/{tool}/accessibility.json", view=accessibility),
     _Page(path="/w/{tool}/sheet.png", view=sheet, cost=10 * COST),
     _Page(path="/w/{tool}/studio.widget", view=studio_file),
+    _Page(path="/w/{tool}/tests/{path:path}", view=evidence),
     _Linked(path="/w/{tool}/grid", view=grid_page, template="grid.html"),
     _Linked(path="/w/{tool}", view=widget_page, template="widget.html"),
     # Charged as the call that it is.
