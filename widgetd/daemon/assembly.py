@@ -45,6 +45,7 @@ from widgetd.observe.audit import Audit
 from widgetd.observe.blocked_images import BlockedImages
 from widgetd.observe.limits import LIMITS as OBSERVE_LIMITS
 from widgetd.observe.log_ring import LogRing
+from widgetd.observe.observer import RecordDuration
 from widgetd.observe.status import Health
 from widgetd.render.inline_images import InlineImages
 from widgetd.render.result import Policy
@@ -154,8 +155,15 @@ def build_forwarder(settings: Settings, store: Store) -> Forwarder | None:
     return Forwarder(store, hook)
 
 
-def build_server(runtime: Runtime, store: Store) -> Server:
+def build_server(
+    runtime: Runtime, store: Store, record_duration: RecordDuration | None = None
+) -> Server:
     """Build the MCP server.
+
+    Args:
+        runtime: The parts of the daemon.
+        store: Keeps renders, actions, answers and limits.
+        record_duration: Receives the duration of each request; None to measure none.
 
     Raises:
         ConfigError: An installed library is not the tested version, or a keyword tool is unknown or
@@ -209,7 +217,8 @@ def build_server(runtime: Runtime, store: Store) -> Server:
                 [row for row in ROWS if row.asks], [row.toolset for row in ROWS if row.asks]
             ),
         },
-        traced=is_wanted(os.environ),
+        traced=is_wanted(os.environ, "TRACES"),
+        record_duration=record_duration,
     )
     return build(runtime.registry, store, options, auth=runtime.access_policy.access)
 

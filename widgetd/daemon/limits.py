@@ -27,6 +27,7 @@ class DaemonLimits:
         proof_files_each: Files for each further process, as far as there are processors.
         proof_processes: Processes beside this one; each takes memory of its own.
         proof_chunk_bytes: Size of one read of their proofs.
+        measured_tools: Tools that the OpenTelemetry metric has a series of their own for.
         rollback_poll_s: Period of looking for an operator's rollback.
         gc_objects: Objects between two collections of garbage; Python's default is a few hundred.
     """
@@ -44,6 +45,7 @@ class DaemonLimits:
     proof_files_each: int = 256
     proof_processes: int = 3
     proof_chunk_bytes: int = 1 << 20
+    measured_tools: int = 1_000
     rollback_poll_s: float = 1.0
     gc_objects: int = 50_000
 

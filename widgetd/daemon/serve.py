@@ -44,7 +44,7 @@ from widgetd.daemon.loading import LoaderContext, build_catalog, build_loader
 from widgetd.daemon.reloading import reloading
 from widgetd.daemon.startup import gc_tuned
 from widgetd.daemon.stdin import endable_stdin
-from widgetd.daemon.telemetry import tracing
+from widgetd.daemon.telemetry import exporting
 from widgetd.logs import get_logger
 from widgetd.mcp import sdk
 from widgetd.mcp.builtin.operate import Operations
@@ -102,11 +102,11 @@ async def serve(
     runtime = prepare(settings, folder, loading, stop or anyio.Event(), log)
     async with AsyncExitStack() as held:
         held.callback(loading.parser.close)
-        held.enter_context(tracing(os.environ))
+        record_duration = held.enter_context(exporting(os.environ))
         # Everything that may be refused comes before anything runs.
         store = await held.enter_async_context(build_store(settings))
         forwarding = build_forwarder(settings, store)
-        server = build_server(runtime, forwarding.store if forwarding else store)
+        server = build_server(runtime, forwarding.store if forwarding else store, record_duration)
         upstream_services = build_upstream_services(runtime, server)
         uploads = build_intake(runtime)
         services = _provide(runtime, server, uploads)

@@ -4,9 +4,9 @@ Our own events and the records of the standard library's loggers (uvicorn, fastm
 have one format: JSON for machines, columns on a terminal. They go to stderr, because
 over stdio stdout belongs to the protocol.
 
-The spans of fastmcp are exported as the `OTEL_*` variables say. Without
-`OTEL_EXPORTER_OTLP_ENDPOINT`, or without `widgetd[otel]`, they cost next to nothing and
-go nowhere. The SDK reads everything else (headers, sampling, the service's name) from
+The spans of fastmcp and the durations of requests are exported as the `OTEL_*` variables
+say. Without `OTEL_EXPORTER_OTLP_ENDPOINT` spans cost next to nothing and go nowhere, and
+nothing is measured. The SDK reads everything else (headers, sampling, the service's name) from
 its own variables.
 
 Source: OpenTelemetry specification, "Environment Variable Specification".
@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from typing import Any, Literal, TextIO
 
@@ -26,8 +26,10 @@ from structlog.tracebacks import ExceptionDictTransformer
 from structlog.types import Processor
 
 from widgetd import logs
+from widgetd.daemon.limits import LIMITS
 from widgetd.errors import ConfigError
 from widgetd.extras import install_advice
+from widgetd.observe.observer import RecordDuration
 from widgetd.redaction import redact, shorten_addresses
 
 Level = Literal["debug", "info", "warning", "error"]
@@ -35,7 +37,10 @@ Level = Literal["debug", "info", "warning", "error"]
 _OWN_LOGS = ("fastmcp", "mcp", "uvicorn", "uvicorn.access", "uvicorn.error")
 """Loggers to which libraries add handlers of their own."""
 
-_ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+Signal = Literal["TRACES", "METRICS"]
+
+_BOUNDARIES_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300)
+"""The boundaries that the semantic conventions of MCP advise."""
 
 _SENTENCE = ("message", "problem", "advice")
 
@@ -145,39 +150,90 @@ def _name_library_event(
     return event
 
 
-def is_wanted(environ: Mapping[str, str]) -> bool:
-    """Return whether the environment names an endpoint for spans."""
-    disabled = environ.get("OTEL_SDK_DISABLED", "").lower() == "true"
-    return not disabled and any(environ.get(name) for name in _ENDPOINTS)
+def is_wanted(environ: Mapping[str, str], signal: Signal) -> bool:
+    """Return whether the environment names an endpoint for traces or metrics."""
+    if environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
+        return False
+    names = (f"OTEL_EXPORTER_OTLP_{signal}_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+    return environ.get(f"OTEL_{signal}_EXPORTER") != "none" and any(map(environ.get, names))
 
 
 @contextmanager
-def tracing(environ: Mapping[str, str]) -> Iterator[None]:
-    """Export spans while the block runs, if the environment asks for it.
+def exporting(environ: Mapping[str, str]) -> Iterator[RecordDuration | None]:
+    """Export spans and durations while the block runs, if the environment asks for them.
+
+    Yields:
+        Records the duration of a request; None if no metrics are wanted.
 
     Raises:
         ConfigError: It asks, and the SDK is not installed (W0002).
     """
-    if not is_wanted(environ):
-        yield
+    traces, metrics = is_wanted(environ, "TRACES"), is_wanted(environ, "METRICS")
+    if not (traces or metrics):
+        yield None
         return
     if find_spec("opentelemetry.sdk") is None:
-        problem = "OTEL_* ask for traces, which need the OpenTelemetry SDK"
+        problem = "OTEL_* ask for telemetry, which needs the OpenTelemetry SDK"
         raise ConfigError("W0002", problem, f"{install_advice('otel')}, or unset them")
     # Late, because the SDK is an optional dependency.
-    from opentelemetry import trace  # noqa: PLC0415 - see above
+    from opentelemetry.sdk.resources import Resource  # noqa: PLC0415 - see above
+
+    service = {} if "OTEL_SERVICE_NAME" in environ else {"service.name": "widgetd"}
+    resource = Resource.create(service)
+    with ExitStack() as ends:
+        if traces:
+            ends.callback(_export_spans(resource))
+        record = None
+        if metrics:
+            record, end = _export_durations(resource)
+            ends.callback(end)
+        yield record
+
+
+def _export_spans(resource: Any) -> Callable[[], None]:
+    """Begin to export spans, and return what ends it."""
+    from opentelemetry import trace  # noqa: PLC0415 - an optional dependency
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import (  # noqa: PLC0415
         OTLPSpanExporter,
     )
-    from opentelemetry.sdk.resources import Resource  # noqa: PLC0415
     from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
     from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
 
-    service = {} if "OTEL_SERVICE_NAME" in environ else {"service.name": "widgetd"}
-    provider = TracerProvider(resource=Resource.create(service), shutdown_on_exit=False)
+    provider = TracerProvider(resource=resource, shutdown_on_exit=False)
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     trace.set_tracer_provider(provider)
-    try:
-        yield
-    finally:
-        provider.shutdown()
+    end: Callable[[], None] = provider.shutdown
+    return end
+
+
+def _export_durations(resource: Any) -> tuple[RecordDuration, Callable[[], None]]:
+    """Begin to export durations of requests, and return what records one and what ends it.
+
+    Source: OpenTelemetry semantic conventions, MCP, "Metric: mcp.server.operation.duration".
+    """
+    from opentelemetry.exporter.otlp.proto.http.metric_exporter import (  # noqa: PLC0415
+        OTLPMetricExporter,
+    )
+    from opentelemetry.sdk.metrics import MeterProvider  # noqa: PLC0415
+    from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader  # noqa: PLC0415
+
+    reader = PeriodicExportingMetricReader(OTLPMetricExporter())
+    provider = MeterProvider([reader], resource=resource, shutdown_on_exit=False)
+    histogram = provider.get_meter("widgetd").create_histogram(
+        "mcp.server.operation.duration",
+        unit="s",
+        description="Duration of MCP requests as the server sees them.",
+        explicit_bucket_boundaries_advisory=_BOUNDARIES_S,
+    )
+    tools: set[str] = set()
+
+    def record(seconds: float, attributes: Mapping[str, str]) -> None:
+        tool = attributes.get("gen_ai.tool.name")
+        if tool is not None and len(tools) < LIMITS.measured_tools:
+            tools.add(tool)
+        if tool is not None and tool not in tools:
+            # The SDK keeps a series for each combination until the process ends.
+            attributes = {**attributes, "gen_ai.tool.name": "_OTHER"}
+        histogram.record(seconds, attributes)
+
+    return record, provider.shutdown

@@ -7,12 +7,14 @@ gets a protocol error.
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-from mcp_types.methods import validate_client_request
+from mcp.shared.exceptions import MCPError
+from mcp_types.methods import SPEC_CLIENT_METHODS, validate_client_request
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from widgetd.access.auth import principal_of
@@ -142,6 +144,55 @@ async def authorize(
     Raises:
         MCPError: The message is not a call, and it is refused.
     """
+    answering = partial(_authorize, server, caller, answer, method, params, silent=silent)
+    if server.record_duration is None or silent:
+        return await answering()
+    return await _measure(server, caller, answering, method, params)
+
+
+async def _measure(
+    server: Server,
+    caller: Caller,
+    answering: Callable[[], Awaitable[T]],
+    method: str,
+    params: Mapping[str, Any],
+) -> T:
+    """Record the duration of a request; no attribute has values that clients choose.
+
+    Source: OpenTelemetry semantic conventions, MCP, "Metric: mcp.server.operation.duration".
+    """
+    attributes = {"mcp.method.name": method if method in SPEC_CLIENT_METHODS else "_OTHER"}
+    tool = params.get("name") if method == CALLS else None
+    if isinstance(tool, str) and (tool in caller.snapshot.widgets or tool in server.builtin):
+        attributes["gen_ai.tool.name"] = tool
+    started_s, answer = time.perf_counter(), None
+    try:
+        answer = await answering()
+    except MCPError as error:
+        attributes["error.type"] = str(error.error.code)
+        raise
+    except BaseException as error:
+        attributes["error.type"] = type(error).__qualname__
+        raise
+    else:
+        return answer
+    finally:
+        is_error = getattr(answer, "is_error", False)
+        if is_error or (isinstance(answer, Mapping) and answer.get("isError")):
+            attributes["error.type"] = "tool_error"
+        if server.record_duration is not None:
+            server.record_duration(time.perf_counter() - started_s, attributes)
+
+
+async def _authorize(
+    server: Server,
+    caller: Caller,
+    answer: Callable[[Caller], Awaitable[T]],
+    method: str,
+    params: Mapping[str, Any],
+    *,
+    silent: bool,
+) -> T:
     needs = requirements_of(server, method, params, caller.client)
     async with _admit(server, needs, caller.principal) as refusal:
         if refusal is not None and method != CALLS:

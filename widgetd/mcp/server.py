@@ -28,7 +28,7 @@ from widgetd.mcp.listing import AppTools, Expose, Pages, ResourceListings, ToolL
 from widgetd.mcp.resources import Resources
 from widgetd.mcp.roots import Root
 from widgetd.mcp.sessions import SessionBounds, Sessions
-from widgetd.observe.observer import Observer
+from widgetd.observe.observer import Observer, RecordDuration
 from widgetd.render.action_callers import ActionCaller, DryRun, NoActions
 from widgetd.render.calls import Renderer
 from widgetd.render.entry import entry_fields, tool_entry
@@ -66,6 +66,7 @@ class ServerOptions:
         readable: The resources of all toolsets.
         services: The services of the toolsets, by type.
         traced: Whether each request gets an OpenTelemetry span.
+        record_duration: Receives the duration of each request; None to measure none.
     """
 
     policy: Policy = field(default_factory=Policy)
@@ -89,6 +90,7 @@ class ServerOptions:
     readable: Sequence[BuiltinResource] = ()
     services: Mapping[type, object] = field(default_factory=lambda: MappingProxyType({}))
     traced: bool = False
+    record_duration: RecordDuration | None = None
 
 
 class Server:
@@ -99,6 +101,7 @@ class Server:
         standalone: Whether it serves nothing else, so that we answer lists ourselves.
         anonymous: The principal of requests without a token.
         traced: Whether each request gets an OpenTelemetry span.
+        record_duration: Receives the duration of each request; None to measure none.
         admit: Encodes a widget's list entry; raises `WidgetError` if it can have none.
         entry_fields: Returns a widget's list entry as the fields of an SDK tool.
         roots: The servers through which clients reach the widgets, `mcp` first.
@@ -126,6 +129,7 @@ class Server:
         self.observers = options.observers
         self.anonymous = options.anonymous
         self.traced = options.traced
+        self.record_duration = options.record_duration
         self.app_tools = options.app_tools
         self.elicit_forms = options.elicit_forms
         self.form_s = options.form_s

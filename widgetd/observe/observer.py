@@ -101,6 +101,10 @@ class Notice:
         return self.tools or self.resources or bool(self.updated)
 
 
+RecordDuration = Callable[[float, Mapping[str, str]], None]
+"""Records the seconds of a request with its attributes; must neither wait nor raise."""
+
+
 class Observer(Protocol):
     """Is told what goes on. CallRecord in the event loop; must neither wait nor raise."""
 

@@ -13,30 +13,35 @@ from tests.support.daemons import PATIENCE_S
 from tests.support.processes import daemon_process
 from tests.support.widgets import widget_file
 from tests.system.daemon.collecting import ENDPOINT, HAS_SDK, collecting
-from widgetd.daemon.telemetry import is_wanted, tracing
+from widgetd.daemon.telemetry import Signal, exporting, is_wanted
 from widgetd.errors import ConfigError
 from widgetd.extras import install_advice
 
 
-def test_traces_are_wanted_when_a_collector_is_named() -> None:
-    assert is_wanted({ENDPOINT: "http://127.0.0.1:4318"})
-    assert not is_wanted({ENDPOINT: "http://127.0.0.1:4318", "OTEL_SDK_DISABLED": "true"})
-    assert not is_wanted({"OTEL_SERVICE_NAME": "widgetd"})
+@pytest.mark.parametrize("signal", ["TRACES", "METRICS"])
+def test_telemetry_is_wanted_when_a_collector_is_named(signal: Signal) -> None:
+    named = {ENDPOINT: "http://127.0.0.1:4318"}
+
+    assert is_wanted(named, signal)
+    assert is_wanted({f"OTEL_EXPORTER_OTLP_{signal}_ENDPOINT": "http://127.0.0.1:4318"}, signal)
+    assert not is_wanted({**named, "OTEL_SDK_DISABLED": "true"}, signal)
+    assert not is_wanted({**named, f"OTEL_{signal}_EXPORTER": "none"}, signal)
+    assert not is_wanted({"OTEL_SERVICE_NAME": "widgetd"}, signal)
 
 
 @pytest.mark.skipif(HAS_SDK, reason="the OpenTelemetry SDK is installed")
-def test_traces_without_the_sdk_are_refused_in_one_sentence() -> None:
-    with pytest.raises(ConfigError) as raised, tracing({ENDPOINT: "http://127.0.0.1:4318"}):
+def test_telemetry_without_the_sdk_is_refused_in_one_sentence() -> None:
+    with pytest.raises(ConfigError) as raised, exporting({ENDPOINT: "http://127.0.0.1:4318"}):
         pass
 
     assert str(raised.value) == (
-        "OTEL_* ask for traces, which need the OpenTelemetry SDK; "
+        "OTEL_* ask for telemetry, which needs the OpenTelemetry SDK; "
         f"{install_advice('otel')}, or unset them"
     )
 
 
 @pytest.mark.skipif(not HAS_SDK, reason="needs the OpenTelemetry SDK: widgetd[otel]")
-async def test_a_call_is_a_span_with_its_method_and_no_argument(
+async def test_a_call_is_a_span_and_a_duration_with_its_method_and_no_argument(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
@@ -50,4 +55,6 @@ async def test_a_call_is_a_span_with_its_method_and_no_argument(
 
     assert b"tools/call" in received
     assert b"mcp.method.name" in received
+    assert b"/v1/metrics" in received
+    assert b"mcp.server.operation.duration" in received
     assert b"Lovelace" not in received
