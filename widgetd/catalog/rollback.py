@@ -34,7 +34,7 @@ _log = get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class RollbackRequest:
     """The content of the file.
 
     Attributes:
@@ -49,7 +49,7 @@ class Request:
     folder: str = ""
 
 
-def read_request(state: StateFolder) -> Request | None:
+def read_request(state: StateFolder) -> RollbackRequest | None:
     """Return the pending or active rollback; None if there is none, or the file is not ours."""
     content = state.read(FILE, most_bytes=LIMITS.rollback_bytes)
     if content is None:
@@ -61,7 +61,7 @@ def read_request(state: StateFolder) -> Request | None:
                 "since_s": float(since_s),
                 "folder": str(folder),
             }:
-                return Request(generation=generation, since_s=since_s, folder=folder)
+                return RollbackRequest(generation=generation, since_s=since_s, folder=folder)
     except ValueError:
         pass
     state.fail(FILE, "it holds no rollback")
@@ -70,10 +70,10 @@ def read_request(state: StateFolder) -> Request | None:
 
 def write_request(state: StateFolder, generation: str) -> bool:
     """Ask the daemon, or the next one, to serve a generation; return whether it was written."""
-    return _write(state, Request(generation=generation, since_s=time.time()))
+    return _write(state, RollbackRequest(generation=generation, since_s=time.time()))
 
 
-def _write(state: StateFolder, request: Request) -> bool:
+def _write(state: StateFolder, request: RollbackRequest) -> bool:
     is_written = state.write(FILE, orjson.dumps(asdict(request)))
     if is_written:
         state.report_recovery(FILE)
@@ -94,11 +94,11 @@ class Rollback:
 
     def __init__(self, state: StateFolder, load: Load) -> None:
         self.versions = Versions(state)
-        self.active: Request | None = None
+        self.active: RollbackRequest | None = None
         self._state = state
         self._load = load
         self._stamp: Stamp | None = None
-        self._request: Request | None = None
+        self._request: RollbackRequest | None = None
         self._files: Files = {}
         # Entries of the generation's files that the folder has otherwise.
         self._loaded: Mapping[str, Entry] = {}
@@ -147,13 +147,13 @@ class Rollback:
             _log.info("rollback.started", rollback=request.generation)
         return self._merge(folder)
 
-    def _end(self, request: Request, folder: Snapshot) -> Snapshot:
+    def _end(self, request: RollbackRequest, folder: Snapshot) -> Snapshot:
         _log.info("rollback.ended", rollback=request.generation, generation=folder.generation)
         self._request = self.active = None
         self._state.remove(FILE)
         return folder
 
-    def _refuse(self, request: Request, folder: Snapshot, problem: str) -> Snapshot:
+    def _refuse(self, request: RollbackRequest, folder: Snapshot, problem: str) -> Snapshot:
         """Withdraw a request, and go on serving what is served."""
         _log.warning("rollback.refused", rollback=request.generation, problem=problem)
         self._request = self.active

@@ -83,7 +83,7 @@ class Versions:
 
     def list_lost(self, files: Files) -> list[str]:
         """Return the paths of files whose content is not stored any more."""
-        stored = dict(self._stored())
+        stored = dict(self._list_contents())
         return [path for path, key in files.items() if not stored.keys() >= {*key.split("+")}]
 
     def sources(self, path: str, key: str) -> Pair | None:
@@ -106,7 +106,7 @@ class Versions:
             known = self._read()
             self._last = next(reversed(known.values()), None)
             self._files = _collect(known, self._last) if self._last is not None else {}
-            self._lines, self._sizes = len(known), dict(self._stored())
+            self._lines, self._sizes = len(known), dict(self._list_contents())
         before = self._files
         wanted = {
             path: key
@@ -181,7 +181,7 @@ class Versions:
         return sum(self._sizes.get(digest, 0) for digest in _digests(states))
 
     def _content(self, path: str, digest: str) -> Source | None:
-        sizes = self._sizes or dict(self._stored())
+        sizes = self._sizes or dict(self._list_contents())
         self._sizes = sizes
         if digest not in sizes:
             return None
@@ -189,7 +189,7 @@ class Versions:
         source = None if content is None else Source.of(path, content)
         return source if source is not None and source.digest == digest else None
 
-    def _stored(self) -> Iterator[tuple[str, int]]:
+    def _list_contents(self) -> Iterator[tuple[str, int]]:
         for name in self._state.names(CONTENTS):
             digest, _, size = name.partition("-")
             if size.isdecimal():
