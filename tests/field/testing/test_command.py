@@ -72,7 +72,7 @@ async def test_page_of_a_widget_marks_the_results_of_its_last_tests(
         page = (await asking.get("/w/controls")).text
         [path] = re.findall(r'href="(/w/controls/tests/[^"]+[.]png)"', page)
         picture = await asking.get(path)
-        other = await asking.get("/w/controls/tests/results.json")
+        other = await asking.get("/w/controls/tests/x/results.json")
         (failed.folder / "Controls.widget").write_text(controls_file() + " ")
         with anyio.fail_after(PATIENCE_S):
             while "(an earlier version)" not in (await asking.get("/w/controls")).text:

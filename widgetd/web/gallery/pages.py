@@ -78,7 +78,8 @@ async def grid_page(gallery: Gallery, request: Request) -> dict[str, Any]:
 async def evidence(gallery: Gallery, request: Request) -> Response:
     """Answer with a picture of a failed test of the widget."""
     results = results_of(gallery.widget(request).tool)
-    content = read_picture(request.path_params["path"], results)
+    path = "{id}/{name}".format_map(request.path_params)
+    content = read_picture(path, results)
     if content is None:
         raise RefusedError(404, {"error": "there is no such picture of the last tests"})
     return Response(content, headers=PAGE_HEADERS, media_type="image/png")
@@ -219,7 +220,7 @@ PAGES = (
     _Drawn(path="/w/{tool}/accessibility.json", view=accessibility),
     _Page(path="/w/{tool}/sheet.png", view=sheet, cost=10 * COST),
     _Page(path="/w/{tool}/studio.widget", view=studio_file),
-    _Page(path="/w/{tool}/tests/{path:path}", view=evidence),
+    _Page(path="/w/{tool}/tests/{id}/{name}", view=evidence),
     _Linked(path="/w/{tool}/grid", view=grid_page, template="grid.html"),
     _Linked(path="/w/{tool}", view=widget_page, template="widget.html"),
     # Charged as the call that it is.
