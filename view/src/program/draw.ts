@@ -149,20 +149,19 @@ function parsed(json: string): Value {
   try {
     return JSON.parse(json);
   } catch {
-    return fail("the output is not JSON");
+    return fail("the output is no widget");
   }
 }
 
-/** Drops null properties of components, and null and empty children, as the server does. */
+/** Drops null properties of components, and empty children, and makes keys texts, as the server does. */
 function tidy(node: object): void {
   const part = node as Dict;
   for (const name of Object.keys(part)) if (part[name] === null) delete part[name];
-  const { children } = part;
+  const { children, key } = part;
+  if (key != null) part.key = `${key}`;
   if (isList(children)) {
     const all = children.flat(Number.POSITIVE_INFINITY) as Value[];
-    const inside = children.every(isDict)
-      ? children
-      : all.filter((each) => each !== null && typeof each !== "boolean");
+    const inside = all.filter((each) => each !== null && typeof each !== "boolean");
     if (inside.length) part.children = inside;
     else delete part.children;
     for (const each of inside) if (isDict(each)) tidy(each);

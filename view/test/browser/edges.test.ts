@@ -55,10 +55,14 @@ describe.skipIf(!hasBrowser)("at its edges", () => {
     "no label of a chart is cut off, with a y axis: %s",
     async (showYAxis) => {
       const { page, show } = await blank(browser, 320);
-      const months = ["September", "October", "November", "December"];
-      const data = months.map((x, v) => ({ x: `${x} 2026`, v }));
-      await show(card(chart(data, { showYAxis })));
-      const plot = await page.locator(".plot").boundingBox();
+      const months = ["September", "October", "November", "December"].map((one) => `${one} 2026`);
+      const days = Array.from({ length: 6 }, (_, day) => `2026-03-0${day + 2}`);
+      const charts = [months, days].map((labels) => labels.map((x, v) => ({ x, v: v * 1000 })));
+      await show(card(...charts.map((data) => chart(data, { showYAxis }))));
+      const plot = await page.locator(".plot").first().boundingBox();
+      const words = await page.locator(".plot").last().locator(".axis text").allTextContents();
+      expect(words.filter((each) => days.includes(each)).length).toBeGreaterThan(1);
+      expect(words.filter((each) => each.includes("…"))).toEqual([]);
       for (const label of await page.locator(".plot .axis text").all()) {
         const box = await label.boundingBox();
         expect(box?.x).toBeGreaterThanOrEqual((plot?.x ?? 0) - 1);
@@ -160,6 +164,87 @@ describe.skipIf(!hasBrowser)("at its edges", () => {
     expect((await page.locator(".card").boundingBox())?.width).toBe(wanted);
     await page.close();
   });
+
+  test.each([
+    ["en", "end", "DE89370400440532013000-DE89370400440532013000"],
+    ["ar", "start", "كلمات كثيرة في سطر واحد لا تجد مكانا كافيا هنا"],
+    ["ar", "end", "many words in a row that find no room in one line"],
+  ])("a cut line ends with an ellipsis: %s, %s", async (locale, textAlign, value) => {
+    const { page, show } = await blank(browser, 320);
+    const line = { type: "Text", value, textAlign, maxLines: 1 };
+    const caption = { type: "Caption", value: "Reference" };
+    const row = { type: "Row", children: [caption, { type: "Spacer" }, line] };
+    await show({ widget: card(row), locale });
+    const cut = page.getByText(value);
+    const { height, isCut } = await cut.evaluate((element) => ({
+      height: element.clientHeight / Number.parseFloat(getComputedStyle(element).lineHeight),
+      isCut:
+        element.scrollHeight > element.clientHeight || element.scrollWidth > element.clientWidth,
+    }));
+    expect([height, isCut]).toEqual([1, true]);
+    const whole = await cut.screenshot();
+    // Where the line is cut away instead, the clamp changes nothing.
+    await cut.evaluate((element) => {
+      element.style.cssText += "display: block; max-height: 1lh";
+    });
+    expect(whole.equals(await cut.screenshot())).toBe(false);
+    await page.close();
+  });
+
+  test.each([
+    [
+      "rows of buttons",
+      [
+        ["Approve", "Decline"],
+        ["Comment", "Postpone until Monday"],
+      ],
+    ],
+    ["words beside a row of buttons", ["A rather long line of words", ["Accept", "Decline"]]],
+  ])("no button of %s is cut, and none stands alone without need", async (_what, parts) => {
+    const { page, show } = await blank(browser, 320);
+    const row = (children: unknown[]) => ({ type: "Row", children });
+    const button = (label: string) => ({ type: "Button", label });
+    const children = parts.map((each) =>
+      Array.isArray(each) ? row(each.map(button)) : { type: "Text", value: each },
+    );
+    await show(card(row(children)));
+    const buttons = await page.locator(".button").evaluateAll((all) =>
+      all.map((each) => {
+        const { left, right, top } = each.getBoundingClientRect();
+        return { left, right, top };
+      }),
+    );
+    for (const { left, right } of buttons) {
+      expect(left).toBeGreaterThanOrEqual(0);
+      expect(right).toBeLessThanOrEqual(320);
+    }
+    expect(buttons[0]?.top).toBe(buttons[1]?.top);
+    await page.close();
+  });
+
+  test.each(["light", "dark"])(
+    "a button that is off can be read in the %s theme",
+    async (theme) => {
+      const { page, show } = await blank(browser);
+      await show({ widget: card({ type: "Button", label: "Off", disabled: true }), theme });
+      const [words, card_] = await page.locator(".button").evaluate((button) => {
+        const card = button.closest(".card") as Element;
+        const light = (color: string) => {
+          const [red = 0, green = 0, blue = 0] = (color.match(/[\d.]+/g) ?? []).map((part) => {
+            const value = Number(part) / 255;
+            return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+          });
+          return 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05;
+        };
+        return [
+          light(getComputedStyle(button).color),
+          light(getComputedStyle(card).backgroundColor),
+        ];
+      });
+      expect(Math.max(words, card_) / Math.min(words, card_)).toBeGreaterThan(3);
+      await page.close();
+    },
+  );
 
   test("a date in a narrow column is read to its end", async () => {
     const { page, show } = await blank(browser, 320);
