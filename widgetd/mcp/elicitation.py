@@ -4,7 +4,8 @@
                                          -> the result, with what came of it
 
 A modern client repeats the call with the answer; the question's key is the render's id, so any
-replica can take it. A legacy client is asked during the call.
+replica can take it. A legacy client is asked during the call. An action that a tool of an upstream
+does is asked only where the operator allows it (`elicit`), and then confirmed in a second question.
 
 Source: MCP specification 2026-07-28, basic/utilities/mrtr; 2025-06-18, client/elicitation.
 """
@@ -12,8 +13,10 @@ Source: MCP specification 2026-07-28, basic/utilities/mrtr; 2025-06-18, client/e
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import orjson
@@ -25,7 +28,7 @@ from widgetd.mcp import sdk
 from widgetd.mcp.handlers import call_tool
 from widgetd.mcp.http_calls import take_action
 from widgetd.mcp.server import Server
-from widgetd.render.result import Result, error_result, text_block
+from widgetd.render.result import error_result, text_block
 from widgetd.schema.json_values import to_json
 from widgetd.store.contract import StoredRender
 from widgetd.widget.actions.question import Question, find_question
@@ -36,6 +39,11 @@ _KEY = "elicitation"
 
 FIRST_WITH_TITLES = "2025-11-25"
 """The first protocol version whose questions have choices with titles as JSON Schema has them."""
+
+Ask = Callable[[str, Mapping[str, Any]], Awaitable[ElicitResult | None]]
+"""Asks the user of a legacy client during a call: a message, and the schema of the answer."""
+
+_UNCONFIRMED = "The user did not confirm the action here, so nothing was done."
 
 _UNANSWERED = (
     "The form was not answered here; the client may have declined it without showing it. "
@@ -57,16 +65,16 @@ async def answer_with_form(
     try:
         given = sdk.read_form(params)
         if given is not None and (taken := await _take_answer(server, given, name, caller)):
-            return {"resultType": "complete", **taken.values()}
+            return taken
         render = await server.rendering.draw(widget, arguments, caller)
         result = server.rendering.result(render, caller)
-        question = _question(render, widget, caller)
+        question = _question(server, render, widget, caller)
         if question is not None and caller.client.asks:
             return sdk.ask_form(render.id, render.text, question.schema)
         if question is not None and context.session.can_send_request:
-            schema, timeout_s = question.schema, server.form_s
-            answer = await sdk.elicit(context, render.text, schema, timeout_s)
-            result = await _finish(server, render, question, answer, caller)
+            ask = partial(sdk.elicit, context, timeout_s=server.form_s)
+            answer = await ask(render.text, question.schema)
+            return await _finish(server, render, question, answer, caller, ask=ask)
     except CallError as error:
         result = error_result(error)
     return {"resultType": "complete", **result.values()}
@@ -74,22 +82,29 @@ async def answer_with_form(
 
 async def _take_answer(
     server: Server, given: tuple[str, ElicitResult], name: str, caller: Caller
-) -> Result | None:
-    """Return the result of a repeated call; None if the form is gone or the answer is too late."""
-    render_id, answer = given
+) -> dict[str, Any] | None:
+    """Return the answer to a repeated call; None if the form is gone or the answer is too late."""
+    key, answer = given
+    press = await server.store.idempotency.recall(_press_key(key))
     try:
-        render = await server.rendering.load(render_id, caller)
+        render = await server.rendering.load(press["render_id"] if press else key, caller)
     except CallError:
         return None
     is_late = time.time() - render.created > server.form_s
     if render.tool != name or render.owner != caller.principal.name or is_late:
         return None
+    if press is not None:
+        return await _confirm(server, render, press, answer, caller)
     widget = caller.snapshot.widgets[name]
-    question = _question(render, widget, caller)
-    return None if question is None else await _finish(server, render, question, answer, caller)
+    question = _question(server, render, widget, caller)
+    if question is None:
+        return None
+    return await _finish(server, render, question, answer, caller, ask=None)
 
 
-def _question(render: StoredRender, widget: Widget, caller: Caller) -> Question | None:
+def _question(
+    server: Server, render: StoredRender, widget: Widget, caller: Caller
+) -> Question | None:
     """Return the render's form as a question; None leaves it to the text and the queue."""
     if not render.has_actions or render.secret:
         return None
@@ -99,12 +114,14 @@ def _question(render: StoredRender, widget: Widget, caller: Caller) -> Question 
         question = find_question(orjson.loads(render.tree), sidecar.sensitive, titled=titled)
     except CallError:
         return None
-    if question is None:
+    # A local action only changes what the page shows.
+    if question is None or question.trigger.type in sidecar.local:
         return None
-    # A local action only changes what the page shows, and a bound one is taken by a press alone.
     note = sidecar.actions.get(question.trigger.type)
-    is_own = question.trigger.type in sidecar.local or (note is not None and note.is_bound)
-    return None if is_own else question
+    if note is not None and note.is_bound:
+        # A client may answer by itself, so a form presses only where the operator trusts it to.
+        return question if server.actions.can_elicit(note.upstream, note.tool) else None
+    return question
 
 
 async def _finish(
@@ -113,11 +130,12 @@ async def _finish(
     question: Question,
     answer: ElicitResult | None,
     caller: Caller,
-) -> Result:
+    *,
+    ask: Ask | None,
+) -> dict[str, Any]:
     """Take the answer as the form's action, and return the result that says what came of it."""
-    result = server.rendering.result(render, caller)
     if answer is None or answer.action != "accept":
-        return _with_form(result, render, _UNANSWERED, {"status": "unanswered"})
+        return _complete(server, render, caller, _UNANSWERED, {"status": "unanswered"})
     action = question.trigger.type
     payload = question.payload(answer.content or {})
     arguments = {
@@ -125,24 +143,74 @@ async def _finish(
         "action": action,
         "payload": payload,
         "idempotency_key": _KEY,
+        **({"press": render.press} if render.press else {}),
     }
     taken = await take_action(server, arguments, caller)
     if taken["isError"]:
         why = taken["content"][0]["text"]
         said = f"The user's answer to the form was not taken: {why}"
-        return _with_form(result, render, said, {"status": "invalid", "action": action})
-    said = (
-        f"The user answered the form: {action} {to_json(payload).decode()}. "
-        "await_widget_action has this action, too."
-    )
-    form = {"status": "submitted", "action": action, "payload": payload}
-    return _with_form(result, render, said, form)
+        return _complete(server, render, caller, said, {"status": "invalid", "action": action})
+    found = taken["structuredContent"]
+    if found["status"] == "accepted":
+        said = (
+            f"The user answered the form: {action} {to_json(payload).decode()}. "
+            "await_widget_action has this action, too."
+        )
+        form = {"status": "submitted", "action": action, "payload": payload}
+        return _complete(server, render, caller, said, form)
+    if found["status"] != "confirm":
+        return await _report(server, render, action, found, caller)
+    press = {**arguments, "token": found["token"]}
+    if ask is not None:
+        agreed = await ask(found["text"], sdk.CONSENT)
+        return await _confirm(server, render, press, agreed, caller)
+    # Remembered here, for the client repeats only the answer to the latest question.
+    key = _press_key(found["token"])
+    await server.store.idempotency.remember(key, press, owner=caller.principal.name)
+    return sdk.ask_form(found["token"], found["text"], sdk.CONSENT)
 
 
-def _with_form(result: Result, render: StoredRender, said: str, form: Mapping[str, Any]) -> Result:
-    """Return `result` with what came of the form, in its text and in its facts."""
+async def _confirm(
+    server: Server,
+    render: StoredRender,
+    press: Mapping[str, Any],
+    answer: ElicitResult | None,
+    caller: Caller,
+) -> dict[str, Any]:
+    """Take a press of a bound action if the user agreed to it."""
+    action = str(press["action"])
+    agreed = answer is not None and answer.action == "accept" and answer.content
+    if not agreed or agreed.get(sdk.CONFIRMED) is not True:
+        form = {"status": "unconfirmed", "action": action}
+        return _complete(server, render, caller, _UNCONFIRMED, form)
+    taken = await take_action(server, press, caller)
+    if taken["isError"]:
+        said = f"The user's answer was not taken: {taken['content'][0]['text']}"
+        return _complete(server, render, caller, said, {"status": "invalid", "action": action})
+    return await _report(server, render, action, taken["structuredContent"], caller)
+
+
+async def _report(
+    server: Server, render: StoredRender, action: str, outcome: Mapping[str, Any], caller: Caller
+) -> dict[str, Any]:
+    """Return the render as it is now, and what came of a bound action."""
+    with suppress(CallError):
+        render = await server.rendering.load(render.id, caller)
+    form = {"status": outcome["status"], "action": action}
+    return _complete(server, render, caller, outcome["line"], form)
+
+
+def _press_key(token: str) -> str:
+    return f"form {token}"
+
+
+def _complete(
+    server: Server, render: StoredRender, caller: Caller, said: str, form: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the answer with what came of the form, in its text and in its facts."""
+    result = server.rendering.result(render, caller)
     content = to_json([*orjson.loads(result.content), text_block(said)])
-    if result.structured == render.tree:
-        return replace(result, content=content)
-    facts = {**orjson.loads(result.structured), "form": dict(form)}
-    return replace(result, content=content, structured=to_json(facts))
+    if result.structured != render.tree:
+        facts = {**orjson.loads(result.structured), "form": dict(form)}
+        result = replace(result, structured=to_json(facts))
+    return {"resultType": "complete", **replace(result, content=content).values()}

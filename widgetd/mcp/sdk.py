@@ -211,6 +211,13 @@ def client_of_handshake(params: Mapping[str, Any]) -> ClientInfo:
 CONFIRMED = "confirmed"
 """Key of the one question before a call: whether to do it."""
 
+CONSENT = {
+    "type": "object",
+    "properties": {CONFIRMED: {"type": "boolean", "title": "Yes", "default": False}},
+    "required": [CONFIRMED],
+}
+"""The schema of that question."""
+
 
 def ask_form(key: str, message: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return the answer that makes a modern client ask its user a form, and repeat the call.
@@ -250,11 +257,7 @@ def stream_answers(endpoint: Any, session: str | None) -> None:
 
 def ask_first(question: str) -> dict[str, Any]:
     """Return the answer that makes a client ask its user and then repeat the call."""
-    answer = {"type": "boolean", "title": "Yes", "default": False}
-    schema = {"type": "object", "properties": {CONFIRMED: answer}, "required": [CONFIRMED]}
-    params = {"mode": "form", "message": question, "requestedSchema": schema}
-    request = {"method": "elicitation/create", "params": params}
-    return {"resultType": "input_required", "inputRequests": {CONFIRMED: request}}
+    return ask_form(CONFIRMED, question, CONSENT)
 
 
 def read_confirmation(params: CallToolRequestParams) -> bool | None:

@@ -37,6 +37,9 @@ class ActionCaller(Protocol):
             CallError: The operator does not allow it as an action (W5011).
         """
 
+    def can_elicit(self, upstream: str, tool: str) -> bool:
+        """Return whether a client without a view may ask its user for a press of the tool."""
+
     def title(self, upstream: str, tool: str) -> str:
         """Return the tool's name for people."""
 
@@ -70,6 +73,10 @@ class NoActions:
             CallError: Always (W5011).
         """
         raise not_allowed(upstream, tool)
+
+    def can_elicit(self, _upstream: str, _tool: str) -> bool:
+        """Return False."""
+        return False
 
     def title(self, _upstream: str, tool: str) -> str:
         """Return the tool's name."""

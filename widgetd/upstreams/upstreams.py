@@ -21,6 +21,7 @@ from widgetd.text_search import nearest
 from widgetd.upstreams.connection import Upstream, UpstreamObserver
 from widgetd.upstreams.declarations import Declaration, read_file
 from widgetd.upstreams.limits import LIMITS
+from widgetd.upstreams.tables import ActionRule
 
 _log = get_logger()
 
@@ -100,11 +101,18 @@ class Upstreams:
         Raises:
             CallError: The operator does not allow it as an action (W5011).
         """
-        one = self.all.get(upstream)
-        rule = None if one is None else one.declaration.table.action_rules.get(tool)
-        if rule is None:
+        if (rule := self._rule(upstream, tool)) is None:
             raise not_allowed(upstream, tool)
         return rule.confirm
+
+    def can_elicit(self, upstream: str, tool: str) -> bool:
+        """Return whether the operator has clients without a view ask for presses of a tool."""
+        rule = self._rule(upstream, tool)
+        return rule is not None and rule.elicit
+
+    def _rule(self, upstream: str, tool: str) -> ActionRule | None:
+        one = self.all.get(upstream)
+        return None if one is None else one.declaration.table.action_rules.get(tool)
 
     def title(self, upstream: str, tool: str) -> str:
         """Return a tool's name for people."""

@@ -71,6 +71,7 @@ class Airline:
 
     Attributes:
         confirms: Whether the operator demands a confirmation.
+        elicits: Whether the operator lets clients without a view ask for a press.
         calls: Number of calls, by the key of the deed.
         requests: The arguments and principals of all calls.
         answer: The answer of each call.
@@ -80,6 +81,7 @@ class Airline:
     """
 
     confirms: bool = False
+    elicits: bool = False
     calls: Counter[str] = field(default_factory=Counter)
     requests: list[tuple[Mapping[str, Any], str]] = field(default_factory=list)
     answer: ActionAnswer | None = None
@@ -90,6 +92,10 @@ class Airline:
     def require_rule(self, _upstream: str, _tool: str) -> bool:
         """Return `confirms`."""
         return self.confirms
+
+    def can_elicit(self, _upstream: str, _tool: str) -> bool:
+        """Return `elicits`."""
+        return self.elicits
 
     def title(self, _upstream: str, _tool: str) -> str:
         """Return the tool's title."""

@@ -17,7 +17,9 @@ from mcp_types import ElicitRequestFormParams, ElicitResult, Implementation
 from tests.support.clients import over_stdio
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.widgets import snapshot_of, widget, widget_file
+from tests.system.mcp.booking import Airline
 from widgetd.catalog.registry import Registry
+from widgetd.errors import CallError
 from widgetd.mcp import sdk
 from widgetd.mcp.assembly import build
 from widgetd.mcp.server import ServerOptions
@@ -279,3 +281,95 @@ async def test_question_takes_no_place_of_at_once_and_ends_after_its_deadline() 
             await answered.wait()
 
     assert "was not answered here" in results[0].content[-1].text
+
+
+BOUND = """
+[actions."task.create"]
+upstream = "airline"
+tool = "book_seat"
+confirm = "Create {{ payload.task.title }}?"
+[actions."task.create".arguments]
+title = "payload.task.title"
+[actions."task.create".result]
+who = "seat.code"
+"""
+
+
+@asynccontextmanager
+async def pressing(
+    era: str, airline: Airline, confirmation: ElicitResult
+) -> AsyncIterator[tuple[Client, list[ElicitRequestFormParams]]]:
+    """A client without a view that fills in the form of a bound action, and answers so."""
+    template = json.dumps(FORM).replace('"WHO"', "{{ who | tojson }}")
+    registry = Registry(snapshot_of(widget("Task", template=template, sidecar=BOUND)))
+    server = build(registry, local_store(), ServerOptions(elicit_forms=True))
+    server.actions = airline
+
+    def answer(params: ElicitRequestFormParams) -> ElicitResult:
+        return confirmation if params.requested_schema == sdk.CONSENT else accept(params)
+
+    async with asking(sdk.lowlevel_of(server.mcp), era, answer) as (client, asked):
+        yield client, asked
+
+
+AGREED = ElicitResult(action="accept", content={sdk.CONFIRMED: True})
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_form_of_a_bound_action_presses_after_a_second_question(era: str) -> None:
+    airline = Airline(confirms=True, elicits=True)
+    async with pressing(era, airline, AGREED) as (client, asked):
+        result = await call(client)
+
+    assert [one.message for one in asked][1:] == ["Create Glass?"]
+    assert [request for request, _ in airline.requests] == [{"title": "Glass"}]
+    assert "The user's action task.create was done." in result.content[-1].text
+    assert '"12A"' in json.dumps(result.structured_content), "the widget is drawn anew"
+    assert "press" not in json.dumps(result.model_dump(mode="json"))
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize(
+    "confirmation",
+    [
+        ElicitResult(action="decline"),
+        ElicitResult(action="cancel"),
+        ElicitResult(action="accept", content={sdk.CONFIRMED: False}),
+        ElicitResult(action="accept"),
+    ],
+    ids=["declined", "cancelled", "no", "empty"],
+)
+async def test_press_that_is_not_confirmed_is_not_done(
+    era: str, confirmation: ElicitResult
+) -> None:
+    airline = Airline(confirms=True, elicits=True)
+    async with pressing(era, airline, confirmation) as (client, asked):
+        result = await call(client)
+
+    assert len(asked) == 2
+    assert not airline.calls
+    assert result.content[-1].text == (
+        "The user did not confirm the action here, so nothing was done."
+    )
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_press_is_not_asked_where_the_operator_does_not_say_so(era: str) -> None:
+    airline = Airline(confirms=True)
+    async with pressing(era, airline, AGREED) as (client, asked):
+        result = await call(client)
+
+    assert asked == []
+    assert not airline.calls
+    assert not result.is_error
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_failed_press_of_a_form_is_reported(era: str) -> None:
+    airline = Airline(elicits=True, error=CallError("W5013", "sent, and not answered"))
+    async with pressing(era, airline, AGREED) as (client, asked):
+        result = await call(client)
+
+    assert len(asked) == 1, "the operator wants no confirmation"
+    assert "may have been done" in result.content[-1].text
+    assert airline.calls.total() == 1
