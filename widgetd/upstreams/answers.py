@@ -118,7 +118,7 @@ def to_blocks(result: Any, upstream: str) -> UpstreamAnswer:
             for name in ("text", "uri", "name", "title", "mime_type")
             if (value := getattr(inner, name, None)) is not None
         }
-        if (data := getattr(inner, "data", None) or getattr(inner, "blob", None)) is not None:
+        if (data := getattr(inner, "data", getattr(inner, "blob", None))) is not None:
             content = _decode(data, upstream)
             image = to_data_uri(content) if len(content) <= IMAGES.image_bytes else b""
             shown = image.decode() if image and len(image) <= left else None

@@ -8,7 +8,7 @@ share answers by the window of time: the one that asks first within a window ask
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from random import random
@@ -105,6 +105,8 @@ class LiveFeeds:
         renders: The renders.
         registry: The widgets.
         watches: By request and interval.
+        jitter: Returns a number from 0 to 1 that moves the next question by up to 5 %, so that not
+            all replicas and boards ask in the same instant.
     """
 
     feeds: UpstreamFeeds
@@ -112,6 +114,7 @@ class LiveFeeds:
     renders: Renders
     registry: Registry
     watches: dict[str, _Watch] = field(default_factory=dict)
+    jitter: Callable[[], float] = random
     _tasks: anyio.abc.TaskGroup | None = None
 
     async def run(self) -> None:
@@ -179,8 +182,7 @@ class LiveFeeds:
                     upstream = self.feeds.upstreams[part.upstream]
                     tasks.start_soon(upstream.listen_to, uri, watch.notify)
                 while watch.list_followed():
-                    # Not all replicas and boards in the same instant.
-                    with anyio.move_on_after(every_s * (0.95 + 0.1 * random())):  # noqa: S311
+                    with anyio.move_on_after(every_s * (0.95 + 0.1 * self.jitter())):
                         await watch.due.wait()
                     watch.due = anyio.Event()
                     if followed := watch.list_followed():
@@ -208,7 +210,8 @@ class LiveFeeds:
             try:
                 await self._redraw(standing, found, found.keys[key], answer)
             except CallError as error:
-                _log.warning("feed.refused", widget=standing.tool, code=error.code)
+                if error.code != "W2406":  # another replica drew it, or a press did
+                    _log.warning("feed.refused", widget=standing.tool, code=error.code)
 
     async def _redraw(
         self, standing: StoredRender, live: _LiveFeed, source: FeedSource, answer: SourceAnswer

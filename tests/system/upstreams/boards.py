@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from fastmcp import FastMCP
 from fastmcp.exceptions import ToolError
 
 from tests.support.widgets import snapshot_of, widget
-from tests.system.upstreams.servers import READ_ONLY, upstreams_of
+from tests.system.upstreams.servers import READ_ONLY, until, upstreams_of
 from widgetd.access.principal import LOCAL
 from widgetd.catalog.registry import Registry
 from widgetd.mcp.assembly import build
@@ -55,6 +56,7 @@ class Airport:
         weather: What the weather is.
         asked: How often each tool was called.
         fails: The tools that fail.
+        meeting: Where set, each call waits until so many are under way.
     """
 
     def __init__(self) -> None:
@@ -63,20 +65,24 @@ class Airport:
         self.weather = "sun"
         self.asked = {"get_board": 0, "get_weather": 0}
         self.fails: set[str] = set()
+        self.meeting = 0
+        self.waiting = 0
 
         @self.mcp.tool(annotations=READ_ONLY)
         async def get_board(gate: str) -> dict[str, Any]:
-            self.count("get_board")
+            await self.count("get_board")
             return {"gate": gate, "status": self.status}
 
         @self.mcp.tool(annotations=READ_ONLY)
         async def get_weather() -> dict[str, Any]:
-            self.count("get_weather")
+            await self.count("get_weather")
             return {"sky": self.weather}
 
-    def count(self, tool: str) -> None:
-        """Count a call, which may fail."""
+    async def count(self, tool: str) -> None:
+        """Count a call, which may wait for others, and fail."""
         self.asked[tool] += 1
+        self.waiting += 1
+        await until(lambda: self.waiting >= self.meeting)
         if tool in self.fails:
             raise ToolError("out of order")
 
@@ -94,7 +100,6 @@ class Boards:
     server: Server
     feeds: UpstreamFeeds
     live: LiveFeeds
-    drawn: list[StoredRender] = field(default_factory=list)
 
     async def show(self, tool: str = "board", **asked: Any) -> StoredRender:
         """Call the widget."""
@@ -115,14 +120,18 @@ class Boards:
 
 @asynccontextmanager
 async def boards(
-    path: Path, declared: str, *made: Widget, store: Store | None = None
+    path: Path,
+    declared: str,
+    *made: Widget,
+    store: Store | None = None,
+    clock: Callable[[], float] = time.time,
 ) -> AsyncIterator[Boards]:
-    """Yield a server of these widgets, with live feeds, that goes by the system's clock."""
+    """Yield a server of these widgets, with live feeds; `clock` says which window of time it is."""
     registry = Registry(snapshot_of(*made))
     used = store or local_store(Bounds(versions_per_s=1e6))
     server = build(registry, used, ServerOptions())
     async with upstreams_of(path, declared) as upstreams, anyio.create_task_group() as tasks:
-        feeds = UpstreamFeeds(upstreams, used.answers)
+        feeds = UpstreamFeeds(upstreams, used.answers, clock=clock)
         live = LiveFeeds(
             feeds=feeds, rendering=server.rendering, renders=used.renders, registry=registry
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -13,6 +14,8 @@ import anyio
 import httpx2
 import orjson
 import pytest
+from fastmcp import FastMCP
+from fastmcp.utilities.types import Image
 from mcp_types import CallToolResult
 
 from tests.support.clients import connected
@@ -371,6 +374,48 @@ async def test_feed_may_fall_back_to_the_given_arguments(tmp_path: Path) -> None
             await asked.fill()
 
     assert raised.value.code == "W2002"  # the author's schema demands more than was given
+
+
+async def test_picture_and_text_of_an_answer_are_drawn(tmp_path: Path) -> None:
+    places: FastMCP[Any] = FastMCP("places")
+    picture = b"\x89PNG\r\n\x1a\n" + bytes(100_000)
+
+    @places.tool(annotations={"readOnlyHint": True})
+    def get_place(number: str) -> list[Any]:
+        return [f"Pier {number}", Image(data=picture, format="png")]
+
+    sidecar = """
+[feed]
+upstream = "places"
+tool = "get_place"
+ask = ["number"]
+answer = "blocks"
+[feed.map]
+name = "blocks[0].text"
+src = "blocks[?type=='image'].data_url | [0]"
+"""
+    properties = {name: {"type": "string"} for name in ("number", "name", "src")}
+    schema = {"type": "object", "properties": properties, "required": list(properties)}
+    template = (
+        '{"type":"Card","children":[{"type":"Image","src":{{ src | tojson }},'
+        '"alt":{{ name | tojson }}}]}'
+    )
+    widgets = tmp_path / "widgets"
+    widgets.mkdir()
+    (widgets / "Place.widget").write_text(widget_file("Place", schema=schema, template=template))
+    (widgets / "Place.widget.toml").write_text(sidecar)
+    async with mcp_served(places) as url:
+        (tmp_path / "u.toml").write_text(toml("places", url=url))
+        async with (
+            serving(widgets, upstreams=tmp_path / "u.toml") as daemon,
+            connected(daemon, "modern") as client,
+        ):
+            result = await client.client.call_tool("place", {"number": "7"})
+
+    assert result.structured_content is not None, result.content
+    [drawn] = result.structured_content["children"]
+    assert drawn["alt"] == "Pier 7"
+    assert drawn["src"] == f"data:image/png;base64,{base64.b64encode(picture).decode()}"
 
 
 async def test_held_answers_stay_within_their_limit(

@@ -144,7 +144,13 @@ async def test_two_hundred_followers_are_one_question_in_each_interval(tmp_path:
                 version = (await on.follow(render, after=version)).version
                 versions.append(version)
 
-        asked = airport.asked["get_board"]
+        asked, moved = airport.asked["get_board"], list[float]()
+
+        def jitter() -> float:
+            moved.append(len(moved) % 2)
+            return moved[-1]
+
+        on.live.jitter = jitter
         async with anyio.create_task_group() as tasks:
             for _ in range(200):
                 tasks.start_soon(page)
@@ -156,6 +162,7 @@ async def test_two_hundred_followers_are_one_question_in_each_interval(tmp_path:
 
     assert sorted(versions) == [2] * 200 + [3] * 200
     assert airport.asked["get_board"] - asked <= 4, "two intervals, and one more of each"
+    assert len(moved) >= airport.asked["get_board"] - asked, "each interval has a length of its own"
 
 
 async def test_widgets_with_the_same_request_are_drawn_as_themselves(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from tests.support.logs import captured_logs
 from tests.support.widgets import widget
 from tests.system.store.replicas import Replicas, replicas
 from tests.system.store.server import Server, running_server
+from tests.system.upstreams.boards import Airport, board, boards, drawn
 from tests.system.upstreams.servers import Flights, mcp_served, toml, until, upstreams_of
 from tests.system.upstreams.test_feeds import FEED, SCHEMA, TEMPLATE
 from widgetd.upstreams.feeds import UpstreamFeeds
@@ -128,3 +129,41 @@ async def test_replicas_survive_the_loss_of_their_store(server: Server, tmp_path
     assert before == kept == alone == after
     assert flights.calls == ["UA1"] * 4  # once for both, each for itself, once for both
     assert events.names().count("store.degraded") == 2  # one of each replica
+
+
+async def test_replicas_ask_a_live_feed_at_most_once_each_in_an_interval(
+    server: Server, tmp_path: Path
+) -> None:
+    airport = Airport()
+    async with (
+        mcp_served(airport.mcp) as url,
+        replicas(server, versions_per_s=1e6) as both,
+        boards(
+            tmp_path / "a.toml",
+            toml("airport", url=url),
+            board(),
+            store=both.here,
+            clock=both.clock,
+        ) as here,
+        boards(
+            tmp_path / "b.toml",
+            toml("airport", url=url),
+            board(),
+            store=both.there,
+            clock=both.clock,
+        ) as there,
+    ):
+        render = await here.show()
+        asked = airport.asked["get_board"]
+        with here.live.following(render), there.live.following(render):
+            for number, status in enumerate(("delayed", "boarding", "departed"), 1):
+                airport.status = status
+                both.clock.now += 1.0
+                for page in (here, there):
+                    newer = await page.follow(render, after=number)
+                    assert drawn(newer) == f"B4 {status} "
+                    assert newer.version == number + 1
+                # The clock stands still, so each later question is answered by the store.
+                await until(lambda: here.feeds.counts["airport"]["kept"] > 0)
+
+    assert 3 <= airport.asked["get_board"] - asked <= 6
