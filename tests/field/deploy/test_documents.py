@@ -10,6 +10,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+import yaml
 
 from tests.field.deploy.documents import (
     KUBERNETES,
@@ -126,6 +127,18 @@ def test_all_agree_on_the_port() -> None:
         [published] = compose()["services"][name]["ports"]
         assert published.startswith("127.0.0.1:")
         assert published.endswith(f":{PORT}")
+
+
+def test_traefiks_labels_name_the_port_the_probe_and_hide_the_metrics() -> None:
+    guide = (ROOT / "docs" / "operations.md").read_text()
+    [block] = re.findall(r"```yaml\n(labels:\n.*?)```", guide, re.DOTALL)
+    said = {
+        name.rpartition(".")[2]: value for name, value in yaml.safe_load(block)["labels"].items()
+    }
+
+    assert said["port"] == str(PORT)
+    assert said["path"] == container()["readinessProbe"]["httpGet"]["path"]
+    assert said["rule"].endswith("!Path(`/metrics`)")
 
 
 def test_all_agree_on_where_the_widgets_are_and_nobody_can_write_them() -> None:

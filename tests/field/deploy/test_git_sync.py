@@ -5,20 +5,17 @@ from __future__ import annotations
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
-import yaml
 
-from tests.field.deploy.documents import ROOT, pod
+from tests.field.deploy.documents import ROOT, build_overlay, needs_kubectl, pod, require_valid
 from tests.support.clients import connected
 from tests.support.daemons import serving
 from tests.support.load import under_load
 from tests.support.widgets import greeting, widget_file
 from tests.system.web.asking import ask
 
-KUBECTL = shutil.which("kubectl")
 WHO = {"who": "Ada"}
 
 needs_git = pytest.mark.skipif(
@@ -102,12 +99,9 @@ async def test_a_checkout_that_was_cut_short_is_made_again(tmp_path: Path) -> No
     assert (root / "current" / "widgets" / "A.widget").exists()
 
 
-@pytest.mark.skipif(KUBECTL is None, reason="needs kubectl, to build the overlay")
+@needs_kubectl
 def test_pods_serve_the_folder_that_git_sync_links() -> None:
-    assert KUBECTL is not None
-    command = [KUBECTL, "kustomize", str(ROOT / "deploy" / "kubernetes-git")]
-    made = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
-    objects: dict[str, Any] = {one["kind"]: one for one in yaml.safe_load_all(made.stdout)}
+    objects = {one["kind"]: one for one in build_overlay("kubernetes-git")}
     spec = objects["Deployment"]["spec"]["template"]["spec"]
     [synced], [served] = spec["initContainers"], spec["containers"]
     flags = dict(flag.lstrip("-").split("=", 1) for flag in synced["args"])
@@ -117,7 +111,4 @@ def test_pods_serve_the_folder_that_git_sync_links() -> None:
     assert mount["mountPath"] == flags["root"]
     assert synced["securityContext"] == pod()["containers"][0]["securityContext"]
     assert synced["restartPolicy"] == "Always"
-    kubernetes = pytest.importorskip("kubernetes_validate")
-    for kind, one in objects.items():
-        if kind != "ServiceMonitor":
-            kubernetes.validate(one, kubernetes.latest_version(), strict=True)
+    require_valid(objects.values())

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-import yaml
 
-from tests.field.deploy.documents import MANIFESTS, ROOT, document
+from tests.field.deploy.documents import (
+    MANIFESTS,
+    build_overlay,
+    document,
+    needs_kubectl,
+    require_valid,
+)
 
-KUBECTL = shutil.which("kubectl")
-OPERATORS_OWN = {"ServiceMonitor"}
-
-pytestmark = pytest.mark.skipif(KUBECTL is None, reason="needs kubectl, to build the overlay")
+pytestmark = needs_kubectl
 
 
 @pytest.fixture(scope="module")
 def built() -> dict[tuple[str, str], Any]:
     """Each object by its kind and name."""
-    assert KUBECTL is not None
-    command = [KUBECTL, "kustomize", str(ROOT / "deploy" / "kubernetes-store")]
-    made = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
-    documents = list(yaml.safe_load_all(made.stdout))
-    return {(each["kind"], each["metadata"]["name"]): each for each in documents}
+    objects = build_overlay("kubernetes-store")
+    return {(each["kind"], each["metadata"]["name"]): each for each in objects}
 
 
 def container(built: dict[tuple[str, str], Any], name: str) -> Any:
@@ -34,12 +31,7 @@ def container(built: dict[tuple[str, str], Any], name: str) -> Any:
 
 
 def test_every_object_is_what_kubernetes_takes(built: dict[tuple[str, str], Any]) -> None:
-    kubernetes = pytest.importorskip(
-        "kubernetes_validate", reason="needs the package kubernetes-validate, which ships schemas"
-    )
-    for (kind, _), found in built.items():
-        if kind not in OPERATORS_OWN:
-            kubernetes.validate(found, kubernetes.latest_version(), strict=True)
+    require_valid(built.values())
 
 
 def test_whatever_is_there_without_a_store_is_there_with_one(
