@@ -29,12 +29,14 @@ help: ## [serve] list the targets
 $(VENV)/.runtime: requirements/runtime.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "widgetd needs Python 3.11 or newer; name one with PYTHON=/path/to/python3" >&2; exit 2; }
+	@echo "installing $$(grep -c == requirements/runtime.txt) packages into $(VENV): seconds by uv, a minute or two by pip"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(call install,$(VENV),--require-hashes -r requirements/runtime.txt)
 	$(call install,$(VENV),--no-deps --no-build-isolation -e .)
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.runtime
+	@echo "installing $$(grep -c == requirements/dev.txt) packages into $(VENV) for development"
 	$(call install,$(VENV),--require-hashes -r requirements/dev.txt)
 	@touch $@
 

@@ -31,6 +31,7 @@ from widgetd.schema.phrase import describe
 from widgetd.text_search import compile_pattern
 from widgetd.widget.components import load_vocabulary
 from widgetd.widget.components.traits import ICON_PROPERTIES
+from widgetd.widget.components.tree import ROOTS
 from widgetd.widget.components.values import HUES, SHADES, list_color_tokens
 from widgetd.widget.components.vocabulary import Component
 from widgetd.widget.widget import Widget
@@ -188,6 +189,21 @@ def _refer(row: dict[str, Any], owner: str, described: dict[str, str]) -> dict[s
                 del row[part]
                 row[f"{part}As"] = first
     return row
+
+
+_HOLDERS = {"Table.Cell": "Table.Row", "Table.Row": "Table", "ListViewItem": "ListView"}
+"""Components that are drawn within another alone."""
+
+
+def draw_examples() -> Mapping[str, Any]:
+    """Return a tree that draws the bundled example of each component, by type."""
+    drawn = {}
+    for type_, example in _bundled_examples().items():
+        tree = example
+        while tree["type"] not in ROOTS:
+            tree = {"type": _HOLDERS.get(tree["type"], "Card"), "children": [tree]}
+        drawn[type_] = tree
+    return drawn
 
 
 @cache

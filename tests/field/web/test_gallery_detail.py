@@ -92,6 +92,23 @@ async def test_tabs_share_one_row_and_are_seen_whole_on_wide_screens(tmp_path: P
     assert all(max(ends[width]) <= width for width in (1280, 1440))
 
 
+async def test_guide_draws_each_component(tmp_path: Path) -> None:
+    (tmp_path / "Note.widget").write_text(widget_file("Note"))
+    async with showing(tmp_path) as site, browsing() as page:
+        await page.goto(f"{site}/guide/components?theme=dark")
+        places = page.locator("figure.drawn")
+        names = await places.locator("code").all_inner_texts()
+        for name, text in (("Title", "Hand over the keys"), ("Table.Cell", "")):
+            place = places.nth(names.index(name))
+            await place.scroll_into_view_if_needed()
+            drawn = place.frame_locator("iframe").locator("html[data-ready]")
+            await drawn.get_by_text(text).first.wait_for()
+        theme = await places.locator("iframe").first.evaluate("frame => frame.style.colorScheme")
+
+    assert len(names) == 30
+    assert theme == "dark"
+
+
 async def test_both_themes_stand_side_by_side() -> None:
     laptop = {"width": 1440, "height": 900}
     async with showing(bundled_folder()) as site, browsing(viewport=laptop) as page:

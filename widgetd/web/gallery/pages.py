@@ -17,6 +17,7 @@ from widgetd.access.principal import ADMIN, GALLERY, WRITE
 from widgetd.browser.pictures import COST
 from widgetd.checks.images import find_refused_origins
 from widgetd.errors import CallError
+from widgetd.guide.component_details import draw_examples
 from widgetd.guide.guide import blocks, page, pages
 from widgetd.mcp.http_calls import take_action
 from widgetd.render.view import frame_headers, page_of, view_html
@@ -135,9 +136,16 @@ async def guide_page(gallery: Gallery, request: Request) -> dict[str, Any] | Res
     try:
         found = page(name)
     except CallError as error:
-        missing = {**shown, "page": None, "blocks": (), "problem": error.message}
+        missing = {**shown, "page": None, "blocks": (), "problem": error.message, "drawn": {}}
         return HTMLResponse(html("guide.html", missing), 404, PAGE_HEADERS)
-    return {**shown, "page": found, "blocks": tuple(blocks(found.text)), "problem": ""}
+    drawn = draw_examples() if name == "components" else {}
+    text = tuple(blocks(found.text))
+    return {**shown, "page": found, "blocks": text, "problem": "", "drawn": drawn}
+
+
+async def empty_frame(_gallery: Gallery, request: Request) -> Response:
+    """Answer with the page that MCP hosts get, for a tree of no widget."""
+    return view_response(request, ())
 
 
 async def tile(gallery: Gallery, request: Request) -> Response:
@@ -229,6 +237,7 @@ PAGES = (
     _Linked(path="/guide/{name}", view=guide_page, template="guide.html"),
     _Free(path="/gallery/tile/{tool}", view=tile),
     _Free(path="/gallery/frame/{tool}", view=frame),
+    _Free(path="/gallery/frame", view=empty_frame),
     _Free(path="/gallery/live", view=live),
     _Free(path="/gallery/render/{id}", view=stored_render),
     _Free(path="/gallery/static/{name}", view=static),

@@ -97,6 +97,7 @@ async def _files(gallery: Gallery) -> AsyncIterator[tuple[str, bytes]]:
     if not gallery.clean:
         yield await data("/index.json")
         yield await page("/guide")
+        yield await page("/gallery/frame")
         for name in ORDER:
             yield await page("/guide/{name}", name=name)
     for tool, widget in caller.snapshot.widgets.items():
