@@ -42,6 +42,9 @@ class Actions:
     def on_notice(self, notice: Notice) -> None:
         """Ignore notices."""
 
+    def on_difference(self, widget: Widget) -> None:
+        """Ignore differing pages."""
+
     def on_action(self, action: ActionRecord) -> None:
         """Keep the record."""
         self.records.append(action)
