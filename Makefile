@@ -14,6 +14,9 @@ install = $(if $(UV),uv pip install --quiet --python $(1)/bin/python $(2) ||) \
   $(1)/bin/python -m pip install --quiet --disable-pip-version-check $(2)
 UV := $(shell uv --version 2>/dev/null)
 
+# Tests and benchmarks start hundreds of processes, each of which would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help serve chat test test-all check house format pictures chat-pictures corpus lock bench limits bench-scale storm chaos soak fuzz stage tested image-test systemd-test view view-check view-browser bench-page bench-view bench-redraw icons face clean
 .PHONY: dev release mcpb wheel-test reference start docs
 # A target's help names its group in brackets.
