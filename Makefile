@@ -242,6 +242,7 @@ $(DOCS)/.installed: requirements/docs.txt $(VENV)/.runtime
 	@touch $@
 
 docs: $(DOCS)/.installed ## [release] build the documentation into build/site and check its links
+	$(BIN)/python -m tests.field.reference.components build/components
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --quiet --strict
 	$(BIN)/python -m tests.field.reference.site build/site
 
