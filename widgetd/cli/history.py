@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from widgetd.cli.limits import LIMITS
-from widgetd.cli.options import Dir, complain, count_of, print_json
+from widgetd.cli.options import Dir, count_of, print_json
 from widgetd.errors import ConfigError
 from widgetd.settings import folder_of, settle
 
@@ -91,8 +91,9 @@ def rollback(generation: str = "", *, dir: Dir = None, state_dir: StateDir = Non
             print(f"{target} is served, as the folder has it")
             return 0
         if request is None:
-            problem = f"{target} is not served; the log says why (rollback.refused, or a save)"
-            return complain(f"{problem} [W0034]", 1)
+            problem = f"{target} is not served"
+            cure = "read in the log why (rollback.refused, or a save)"
+            raise ConfigError("W0034", problem, cure, exit_code=1)
         time.sleep(LIMITS.rollback_poll_s)
     print(f"{target} is served from the next start on: no running daemon took it up")
     return 0
