@@ -14,9 +14,6 @@ install = $(if $(UV),uv pip install --quiet --python $(1)/bin/python $(2) ||) \
   $(1)/bin/python -m pip install --quiet --disable-pip-version-check $(2)
 UV := $(shell uv --version 2>/dev/null)
 
-# Tests and benchmarks start hundreds of processes, each of which would compile the package again.
-unexport PYTHONDONTWRITEBYTECODE
-
 .PHONY: help serve chat test test-all check house format pictures chat-pictures corpus lock bench limits bench-scale storm chaos soak fuzz stage tested image-test systemd-test view view-check view-browser bench-page bench-view bench-redraw icons face clean
 .PHONY: dev release mcpb wheel-test reference start docs
 # A target's help names its group in brackets.
@@ -32,14 +29,12 @@ help: ## [serve] list the targets
 $(VENV)/.runtime: requirements/runtime.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "widgetd needs Python 3.11 or newer; name one with PYTHON=/path/to/python3" >&2; exit 2; }
-	@echo "installing $$(grep -c == requirements/runtime.txt) packages into $(VENV): seconds by uv, a minute or two by pip"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(call install,$(VENV),--require-hashes -r requirements/runtime.txt)
 	$(call install,$(VENV),--no-deps --no-build-isolation -e .)
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.runtime
-	@echo "installing $$(grep -c == requirements/dev.txt) packages into $(VENV) for development"
 	$(call install,$(VENV),--require-hashes -r requirements/dev.txt)
 	@touch $@
 
@@ -242,7 +237,6 @@ $(DOCS)/.installed: requirements/docs.txt $(VENV)/.runtime
 	@touch $@
 
 docs: $(DOCS)/.installed ## [release] build the documentation into build/site and check its links
-	$(BIN)/python -m tests.field.reference.components build/components
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --quiet --strict
 	$(BIN)/python -m tests.field.reference.site build/site
 
@@ -268,7 +262,7 @@ $(RELEASE)/.installed: requirements/release.txt $(VENV)/.runtime
 release: ## [release] build every part of a release into dist/; publish nothing
 	@deploy/release
 
-wheel-test: $(VENV)/.dev ## [check] install the wheel into empty environments of every Python here, and use it
+wheel-test: $(VENV)/.dev mcpb ## [check] install the wheel into empty environments of every Python here by pip, pipx and uvx, and use it
 	PYTHONS=all $(BIN)/python -m pytest tests/field/deploy/test_wheel.py
 
 MCPB := deploy/mcpb
@@ -282,6 +276,11 @@ mcpb: $(MCPB)/node_modules/.installed ## [release] pack the bundle for Claude De
 	git archive HEAD LICENSE README.md pyproject.toml widgetd widgets | tar -x -C build/mcpb
 	cp $(MCPB)/manifest.json $(MCPB)/icon.png build/mcpb/
 	sed -i.bak '/^\[dependency-groups\]/,/^\[tool/{/^\[tool/!d;}' build/mcpb/pyproject.toml && rm build/mcpb/*.bak # no host needs them
+	@test -n "$(UV)" || { echo "the bundle's lock needs uv" >&2; exit 2; }
+	printf '\n[tool.uv]\nconstraint-dependencies = [\n' >> build/mcpb/pyproject.toml
+	sed -n "s/^\([a-z0-9._-]*==[^ ;]*\).*/    '\1',/p" requirements/runtime.txt >> build/mcpb/pyproject.toml
+	echo ']' >> build/mcpb/pyproject.toml
+	cd build/mcpb && uv lock --quiet # what uv resolves again on each machine is what is tested here
 	$(MCPB)/node_modules/.bin/mcpb validate build/mcpb/manifest.json
 	$(MCPB)/node_modules/.bin/mcpb pack build/mcpb build/widgetd-$(VERSION).mcpb
 

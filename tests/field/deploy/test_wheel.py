@@ -11,7 +11,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
 
@@ -27,12 +28,15 @@ from widgetd.browser.chromium import find_chromium
 
 UV = shutil.which("uv")
 PATIENCE_S = 60
+EVERY_PYTHON = os.environ.get("PYTHONS") == "all"
+VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+BUNDLE = ROOT / "build" / f"widgetd-{VERSION}.mcpb"
 
 
 def interpreters() -> Iterator[str]:
     """Each Python of a release that widgetd runs on, once."""
     yield sys.executable
-    if os.environ.get("PYTHONS") != "all":
+    if not EVERY_PYTHON:
         return
     seen = {sys.version_info[:2]}
     installed = sorted(Path.home().glob(".pyenv/versions/3.1*/bin/python"))
@@ -82,17 +86,35 @@ def installed(python: str, wheel: Path, folder: Path) -> Path:
     install = [inside, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     if UV:
         install = [UV, "pip", "install", "--quiet", "--python", inside]
+    run_installer([*install, "--require-hashes", "-r", str(listed)])
+    return place / "bin"
+
+
+def run_installer(command: list[str], **more: str) -> str:
+    """Run a command that downloads packages, and return what it prints."""
     certificates = os.environ["INSTALLER_CERT_FILE"]
     env = {name: value for name, value in os.environ.items() if not name.startswith("SSL_CERT_")}
-    ran = subprocess.run(
-        [*install, "--require-hashes", "-r", listed],
-        env=env | ({"SSL_CERT_FILE": certificates} if certificates else {}),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    env |= {"SSL_CERT_FILE": certificates} if certificates else {}
+    ran = subprocess.run(command, env=env | more, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
-    return place / "bin"
+    return ran.stdout
+
+
+def install_by_pip(python: str, wheel: Path, place: Path) -> list[str]:
+    run_installer([python, "-m", "venv", str(place)])
+    run_installer([str(place / "bin" / "pip"), "install", "--quiet", str(wheel)])
+    return [str(place / "bin" / "widgetd")]
+
+
+def install_by_pipx(python: str, wheel: Path, place: Path) -> list[str]:
+    homes = {"PIPX_HOME": str(place / "home"), "PIPX_BIN_DIR": str(place / "bin")}
+    install = ["tool", "run", "pipx", "install", "--python", python, str(wheel)]
+    run_installer([str(UV), *install], **homes)
+    return [str(place / "bin" / "widgetd")]
+
+
+def install_by_uvx(python: str, wheel: Path, _place: Path) -> list[str]:
+    return [str(UV), "tool", "run", "--python", python, "--from", str(wheel), "widgetd"]
 
 
 @pytest.fixture(params=sorted(interpreters()))
@@ -139,3 +161,45 @@ async def test_the_wheel_alone_serves_answers_and_takes_pictures(
     if find_chromium() is not None:
         await said(widgetd, "shot", "success_notice", "--output", "seen.png")
         assert (empty / "seen.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.skipif(not EVERY_PYTHON, reason="`make wheel-test` does it, with what is newest today")
+@pytest.mark.parametrize("install", [install_by_pip, install_by_pipx, install_by_uvx])
+@pytest.mark.parametrize("python", sorted(interpreters()))
+def test_installers_run_the_wheel_with_the_newest_of_its_dependencies(
+    python: str,
+    install: Callable[[str, Path, Path], list[str]],
+    wheel: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if install is not install_by_pip and UV is None:
+        pytest.skip("needs uv, which runs pipx too")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+
+    widgetd = install(python, wheel, tmp_path / "place")
+
+    assert run_installer([*widgetd, "--version"]).strip() == VERSION
+    assert len(run_installer([*widgetd, "list"]).splitlines()) == 27
+
+
+@pytest.mark.skipif(not BUNDLE.exists() or UV is None, reason="`make mcpb` packs the bundle, by uv")
+def test_bundle_runs_what_the_lock_of_the_package_has(tmp_path: Path) -> None:
+    shutil.unpack_archive(BUNDLE, tmp_path, "zip")
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    arguments = [
+        one.replace("${__dirname}", str(tmp_path))
+        for one in manifest["server"]["mcp_config"]["args"]
+    ]
+    command = arguments[: arguments.index("widgetd")]
+    locked = tomllib.loads((tmp_path / "uv.lock").read_text())["package"]
+    pins = re.findall(
+        r"^([a-z0-9._-]+)==(\S+)", (ROOT / "requirements" / "runtime.txt").read_text(), re.MULTILINE
+    )
+
+    assert run_installer([str(UV), *command, "widgetd", "--version"]).strip() == VERSION
+    versions = {one["name"]: one["version"] for one in locked if one["name"] in dict(pins)}
+    assert versions.items() <= set(pins)
+    assert {"fastmcp", "mcp", "pydantic"} <= versions.keys()
