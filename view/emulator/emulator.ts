@@ -18,7 +18,7 @@ interface Profile {
   readonly display_modes: readonly string[];
   /** It tells the view which tool it shows. */
   readonly tool_info: boolean;
-  /** Its steps until the view has its result. */
+  /** What it does until the view has its result, in this order. */
   readonly order: readonly Moment[];
   readonly delay_ms: number;
   readonly strips: readonly string[];
@@ -27,7 +27,6 @@ interface Profile {
   readonly empties_replays: boolean;
   readonly refuses: readonly string[];
   readonly refuses_unlisted: boolean;
-  readonly keeps_storage: boolean;
   readonly hides_until_sized: boolean;
   readonly width_px: number;
 }
@@ -50,7 +49,7 @@ declare global {
   }
 }
 
-/** A transport that changes messages as the host does. */
+/** Does to messages what the host does. */
 class FilteredTransport extends PostMessageTransport {
   readonly #profile: Profile;
   readonly #listed: ReadonlySet<string>;
@@ -161,8 +160,7 @@ class Stage {
 
   async #mount(result: Json): Promise<void> {
     const frame = document.createElement("iframe");
-    const origin = this.#profile.keeps_storage ? " allow-same-origin" : "";
-    frame.setAttribute("sandbox", `allow-scripts${origin}`);
+    frame.setAttribute("sandbox", "allow-scripts");
     frame.title = this.#shown.title;
     frame.style.width = this.#profile.width_px ? `${this.#profile.width_px}px` : "100%";
     // Not `display: none`: a frame without a box has no height to tell.

@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import type { Plugin, Rollup } from "vite";
+import type { Plugin } from "vite";
 import { iconShapes, type Shape } from "./icons.ts";
 
 const SEALED = ["plugins", "src"];
@@ -27,7 +27,12 @@ export function seal(root: string, out: string): Plugin {
   return {
     name: "widgetd:seal",
     apply: "build",
-    generateBundle: collectPackages(bundled),
+    generateBundle(_options, bundle) {
+      for (const chunk of Object.values(bundle)) {
+        const ids = chunk.type === "chunk" ? chunk.moduleIds : [];
+        for (const name of ids.map(packageOf)) if (name) bundled.add(name);
+      }
+    },
     closeBundle() {
       const page = readFileSync(`${out}/view.html`);
       writeFileSync(
@@ -60,7 +65,7 @@ function cspSource(html: string, element: RegExp): string {
   return `'sha256-${createHash("sha256").update(content).digest("base64")}'`;
 }
 
-/** Returns the hash of `sha256sum`'s output over the sources, so that any tool can check it. */
+/** The hash of `sha256sum`'s output over the sources, so that any tool can check it. */
 function sourceHash(root: string): string {
   const listed = SEALED.flatMap((folder) =>
     readdirSync(`${root}/${folder}`, { recursive: true, withFileTypes: true })
@@ -73,7 +78,7 @@ function sourceHash(root: string): string {
   return sha256(Buffer.from(lines.join("")));
 }
 
-/** Returns the icons that ChatKit names in the form of `lucide.txt`, for renderers elsewhere. */
+/** The icons that ChatKit names, for whoever draws them elsewhere; in the form of `lucide.txt`. */
 function icons(root: string): string {
   const { icons } = JSON.parse(readFileSync(`${root}/vocabulary.json`, "utf8"));
   const named = Object.entries(iconShapes(root, [...icons].sort()));
@@ -90,21 +95,16 @@ export function noticesOf(root: string, file: string): Plugin {
   return {
     name: "widgetd:notices",
     apply: "build",
-    generateBundle: collectPackages(bundled),
+    generateBundle(_options, bundle) {
+      for (const chunk of Object.values(bundle)) {
+        const ids = chunk.type === "chunk" ? chunk.moduleIds : [];
+        for (const name of ids.map(packageOf)) if (name) bundled.add(name);
+      }
+    },
     closeBundle() {
       const name = file.replace(/.*\//, "").replace(".txt", ".js");
       writeFileSync(file, notices(root, [...bundled].sort(), name));
     },
-  };
-}
-
-/** Returns a hook that adds the packages of a bundle to `packages`. */
-function collectPackages(packages: Set<string>) {
-  return (_options: unknown, bundle: Rollup.OutputBundle): void => {
-    for (const chunk of Object.values(bundle)) {
-      const ids = chunk.type === "chunk" ? chunk.moduleIds : [];
-      for (const name of ids.map(packageOf)) if (name) packages.add(name);
-    }
   };
 }
 

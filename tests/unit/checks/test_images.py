@@ -39,7 +39,7 @@ def said(
 
 
 BUTTONS = (
-    '{"type":"Card","children":[\n{"type":"Button","label":"View"},\n'
+    '{"type":"Card","children":[{"type":"Button","label":"View"},'
     '{"type":"Button","onClickAction":{"type":"go"}},{"type":"Button","label":"Send","submit":true},'
     '{"type":"Button","iconStart":"check","onClickAction":{"type":"go"}}]}'
 )
@@ -48,15 +48,12 @@ BUTTONS = (
 def test_button_without_effect_or_name_is_reported() -> None:
     found = said(BUTTONS, '[[examples]]\narguments = { src = "data:," }\n')
 
-    assert sorted(found) == [
+    assert sorted(found, reverse=True) == [
         (
-            "parcel.widget#/template: line 2: the button 'View' does nothing when it is pressed; "
-            "write its 'onClickAction', or 'submit' in a form"
+            "parcel.widget#/template: the button 'View' does nothing when it is pressed; write its "
+            "'onClickAction', or 'submit' in a form"
         ),
-        (
-            "parcel.widget#/template: line 3: a button has neither a label nor an icon; "
-            "write its 'label'"
-        ),
+        "parcel.widget#/template: a button has neither a label nor an icon; write its 'label'",
     ]
 
 
@@ -79,23 +76,14 @@ def test_key_that_is_written_twice_is_reported_once_with_what_was_meant() -> Non
         ("#222222", ["1.2 : 1 in dark"]),
         ("#eee", ["1.2 : 1 in light"]),
         ("#888888", []),
-        ("#eeef", ["1.2 : 1 in light"]),
-        ("#eee8", []),
-        ("gold", ["1.4 : 1 in light"]),
-        ("Navy", ["1.2 : 1 in dark"]),
-        ("steelblue", []),
-        # The hue of the palette; the yellow of CSS has 1.1 : 1.
-        ("yellow", ["1.6 : 1 in light"]),
-        ("gray", []),
         ("secondary", []),
-        ("yellow-500", []),
-        ({"light": "#eee", "dark": "gold"}, ["1.2 : 1 in light"]),
+        ("purple-900", []),
     ],
 )
 def test_literal_color_of_a_text_is_compared_with_the_card_in_both_themes(
-    color: str | dict[str, str], themes: list[str]
+    color: str, themes: list[str]
 ) -> None:
-    text = f'{{"type":"Text","value":"a","color":{json.dumps(color)}}}'
+    text = f'{{"type":"Text","value":"a","color":"{color}"}}'
     boxed = f'{{"type":"Box","background":"#fff","children":[{text}]}}'
     example = '[[examples]]\narguments = { src = "data:," }\n'
 
@@ -110,8 +98,8 @@ def test_relative_address_of_an_image_is_reported() -> None:
 
     assert said(fixed, '[[examples]]\narguments = { src = "data:," }\n') == [
         (
-            "parcel.widget#/template: line 1: the address of an image is relative, and hosts draw "
-            "none: '/a.png'; write whole addresses, as https://…, or send data: URIs"
+            "parcel.widget#/template: the address of an image is relative, and hosts draw none: "
+            "'/a.png'; write whole addresses, as https://…, or send data: URIs"
         )
     ]
 

@@ -1,8 +1,7 @@
-/** Connects the screen and the host: shows results, and sends actions. */
+/** Keeps the screen in step with the host: what it says is shown, what the user does is sent. */
 
 import { type Action, actionsIn, labelOf } from "../actions/action";
-import { ACTION_TOOL, Dispatcher, makeKey, quote, type Surface } from "../actions/dispatch";
-import { readJournal } from "../actions/journal";
+import { ACTION_TOOL, Dispatcher, freshKey, quoted, type Surface } from "../actions/dispatch";
 import type { HostContext } from "../host/context";
 import { Follower } from "../host/follow";
 import { Failure, type Host, type HostEvents } from "../host/host";
@@ -27,9 +26,7 @@ export class Embedded implements HostEvents, Surface {
   readonly #screen: Screen;
   readonly #follower: Follower;
   #connected = false;
-  /** The page drew another tree than the server. */
-  #differed = false;
-  /** Resolves to whether the host accepted the handshake. */
+  /** Resolves once the host has answered the handshake or refused it. */
   #handshake: Promise<boolean> = Promise.resolve(false);
   #isSettled = false;
   #arguments: JsonObject | undefined;
@@ -40,10 +37,10 @@ export class Embedded implements HostEvents, Surface {
   /** Answers the question that the user is asked. */
   #decide: ((agrees: boolean) => void) | undefined;
   readonly #drawer: ArgumentDrawer | undefined;
-  /** The page's own drawing of the arguments, until a result comes. */
+  /** What the page drew from the arguments, as long as no result has come. */
   #drawn: WidgetNode | undefined;
   readonly #local: LocalState;
-  /** Icons that only trees of local actions show. */
+  /** Of what a local action may show that the result did not. */
   readonly #icons: IconSet;
   /** Settles once the server has answered the last local action. */
   #answered: Promise<unknown> = Promise.resolve();
@@ -89,7 +86,7 @@ export class Embedded implements HostEvents, Surface {
     this.#reconsider();
   }
 
-  /** Applies the host's abilities to a result that came before the handshake. */
+  /** What the host can do is known now, and a result may have come before. */
   #reconsider(): void {
     const { notice } = this.#screen.view;
     if (notice === INERT) this.#screen.update({ notice: undefined });
@@ -115,7 +112,7 @@ export class Embedded implements HostEvents, Surface {
     if (isWhole) setTimeout(() => this.#explainPreview(), PATIENCE_MS);
   }
 
-  /** Forgets the shown result: the gallery shows another call in the same page. */
+  /** Another call is shown in the same page: a gallery's arguments were edited. */
   #beginAnew(): void {
     this.#follower.stop();
     this.#latest = undefined;
@@ -123,7 +120,7 @@ export class Embedded implements HostEvents, Surface {
     this.#drawer?.resume();
   }
 
-  /** Explains that controls are off if no result has come for a while. */
+  /** Says that the controls are off, where no result has come for a while. */
   #explainPreview(): void {
     if (!this.#drawn) return;
     const isInert = this.#outward(this.#drawn).length > 0;
@@ -131,7 +128,7 @@ export class Embedded implements HostEvents, Surface {
     void announceReady();
   }
 
-  /** Tells whether an action can be taken: the server takes none without a render. */
+  /** Without a render the server knows nothing that an action could be about. */
   #can(action: Action): boolean {
     if (!this.#local.has(action.type)) return !this.#drawn && this.#dispatcher.can(action);
     return this.#local.isOwn || (!!this.renderId() && this.#host.can("serverTools"));
@@ -154,14 +151,14 @@ export class Embedded implements HostEvents, Surface {
       }
       this.#newest = request;
       const answer = this.#answered.then(async () => {
-        // The last of several waiting changes includes the others.
+        // Of changes that waited, the last one says it all.
         if (isChange && this.#newest !== request) return;
         const result = await this.#host.callTool(ACTION_TOOL, {
           render_id: this.renderId(),
           action: action.type,
           payload: payload ?? {},
           ...this.extras(),
-          idempotency_key: makeKey(),
+          idempotency_key: freshKey(),
         });
         if (!result.tree) throw new Failure("the server drew nothing");
         this.show(result);
@@ -170,7 +167,7 @@ export class Embedded implements HostEvents, Surface {
       await answer;
     } catch (error) {
       this.#host.log("warning", { action: action.type, detail: String(error) });
-      const text = `${quote(label)} did not go through.`;
+      const text = `${quoted(label)} did not go through.`;
       this.#screen.update({ notice: { kind: "problem", text } });
     }
     return NO_PROBLEMS;
@@ -223,7 +220,7 @@ export class Embedded implements HostEvents, Surface {
 
   show(result: Rendered): void {
     const { renderId, version } = this.#screen.view;
-    // It was overtaken by a newer version.
+    // What was on its way while something newer came.
     if (result.renderId && result.renderId === renderId && result.version < version) return;
     // A question about another version is none any more.
     this.#decide?.(false);
@@ -235,7 +232,7 @@ export class Embedded implements HostEvents, Surface {
       renderId: result.renderId ?? renderId,
       version: result.version,
       loading: false,
-      notice: result.tree ? describeOutcome(result) : describeAbsence(result),
+      notice: result.tree ? outcome(result) : emptiness(result),
     });
     if (result.tell) void this.#dispatcher.report(result.tell);
     this.#explainInertness();
@@ -245,20 +242,17 @@ export class Embedded implements HostEvents, Surface {
 
   #follow(): void {
     const { follow, renderId, version } = this.#latest ?? {};
-    const sent = readJournal().findLast(
-      (entry) => entry.renderId === renderId && entry.version === version,
-    );
-    if (sent) this.#remind(sent.type);
-    if (follow && renderId) this.#follower.follow(renderId, version ?? 1, this.#differed);
+    if (follow && renderId) this.#follower.follow(renderId, version ?? 1);
   }
 
-  /** Lets the server's tree win; reports a difference without values. */
+  /** The server's tree wins; that the page's was another is a fault, told without its values. */
   #replacePreview(tree: WidgetNode | undefined): void {
     const drawn = this.#drawer?.stop();
     this.#drawn = undefined;
     if (drawn === undefined || !tree || this.#local.isMoved) return;
-    this.#differed = drawn === null || !isSame(drawn, tree);
-    if (this.#differed) this.#host.log("warning", { event: "page.differed" });
+    if (drawn === null || !isSame(drawn, tree)) {
+      this.#host.log("warning", { event: "tree.differed" });
+    }
   }
 
   version(): number {
@@ -286,18 +280,18 @@ export class Embedded implements HostEvents, Surface {
     return this.#latest?.repeat.includes(type) ?? false;
   }
 
-  /** Repeats the notice of an action that was sent from an earlier mount of the view. */
+  /** Says what the user had done before the host took the view away and mounted it again. */
   #remind(type: string): void {
     const { notice, tree } = this.#screen.view;
     const label = labelOf(tree, type);
     if (notice || label === undefined) return;
-    this.#screen.update({ notice: { kind: "sent", text: `${quote(label)} was sent.` } });
+    this.#screen.update({ notice: { kind: "sent", text: `${quoted(label)} was sent.` } });
   }
 
   say(notice: Notice): void {
     const { version, notice: shown } = this.#screen.view;
     if (notice.kind === "busy") this.#actedOn = version;
-    // The result of the action came first.
+    // What came of it was quicker than the word that it was sent.
     else if (notice.kind === "sent" && shown && version > this.#actedOn) return;
     this.#screen.update({ notice });
   }
@@ -307,11 +301,11 @@ export class Embedded implements HostEvents, Surface {
     return JSON.stringify([renderId, version, tree]);
   }
 
-  /** Reports no size before something is drawn: a host would collapse the frame. */
+  /** Says nothing of the size before there is something to see: a host would fold the frame. */
   #measure(): void {
     const { tree, loading, notice } = this.#screen.view;
     if (!this.#connected || !(tree || loading || notice)) return;
-    this.#size ??= watchSize((width, height) => this.#host.reportSize(width, height));
+    this.#size ??= watchSize((width, height) => this.#host.resized(width, height));
     this.#size.look();
   }
 
@@ -330,7 +324,7 @@ export class Embedded implements HostEvents, Surface {
           () => false,
         )
       : openWindow(url);
-    if (!opened) this.#screen.update({ notice: describeUnopened(url) });
+    if (!opened) this.#screen.update({ notice: unopened(url) });
   }
 }
 
@@ -349,13 +343,13 @@ const INERT: Notice = {
   text: "This host cannot take the actions of this widget, so those controls are off.",
 };
 
-/** Returns the notice of a result that has a note about the user's action. */
-function describeOutcome({ note, failed }: Rendered): Notice | undefined {
+/** What came of what the user did, where whoever drew it said so. */
+function outcome({ note, failed }: Rendered): Notice | undefined {
   return note ? { kind: failed ? "problem" : "sent", text: note } : undefined;
 }
 
-/** Returns the notice of a result without a widget; the details of an error are for the model. */
-function describeAbsence({ isError, reason, text }: Rendered): Notice {
+/** What went wrong is for the model, which reads it and calls again; people read that it did. */
+function emptiness({ isError, reason, text }: Rendered): Notice {
   if (isError) {
     const text = `This could not be shown${reason && `: ${reason}`}.`;
     return { kind: "problem", text };
@@ -363,6 +357,6 @@ function describeAbsence({ isError, reason, text }: Rendered): Notice {
   return { kind: "info", text: text || "This result holds no widget." };
 }
 
-function describeUnopened(url: string): Notice {
+function unopened(url: string): Notice {
   return { kind: "info", text: `This host opens no links; the address is ${url}` };
 }

@@ -1,7 +1,7 @@
-/** Opens an address in a new window; returns whether the browser allowed it. */
+/** Opens an address in a window of its own; tells whether the browser let it. */
 export function openWindow(url: string): boolean {
   const opened = window.open(url, "_blank");
-  // With `noopener`, a blocked window looks like an opened one.
+  // A window opened with `noopener` cannot be told from one that was blocked.
   if (opened) opened.opener = null;
   return opened !== null;
 }

@@ -1,4 +1,4 @@
-/** Reports the size of the content when it changes. */
+/** Knows how large the content is, and says so when that changes. */
 
 export interface SizeWatch {
   /** Looks at once: a frame that is out of sight gets no turn of its own to notice a change. */
@@ -6,7 +6,7 @@ export interface SizeWatch {
   stop(): void;
 }
 
-/** Calls `changed` with the size in pixels when it differs from the last one. */
+/** Tells `changed` the size in pixels whenever it differs from what was told last. */
 export function watchSize(changed: (width: number, height: number) => void): SizeWatch {
   let told = "";
   const look = (): void => {

@@ -1,4 +1,4 @@
-/** The services that components use of their page. */
+/** What the components may ask of the page they stand on. */
 
 import { createContext } from "preact";
 import type { Action } from "../actions/action";
@@ -16,7 +16,7 @@ export interface ActionRequest {
 }
 
 export interface ActionOutcome {
-  /** Problems by field name, which the fields show. */
+  /** What is wrong, by field name; the fields show it. */
   readonly problems: Readonly<Record<string, string>>;
 }
 

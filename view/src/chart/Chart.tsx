@@ -134,7 +134,7 @@ function Drawing({ model, frame, hovered, ...props }: DrawingProps) {
   );
 }
 
-/** The edges of the drawing inside the frame, in pixels. */
+/** Where the drawing stands inside the room, in pixels. */
 interface Frame {
   readonly left: number;
   readonly width: number;

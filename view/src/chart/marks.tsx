@@ -12,9 +12,9 @@ export interface Plane {
 
 interface BarsProps extends Plane {
   readonly series: readonly Series[];
-  /** The gap between bars of one category, in pixels. */
+  /** Between bars of one category, in pixels. */
   readonly gap: number;
-  /** The gap between categories, in pixels. */
+  /** Between categories, in pixels. */
   readonly categoryGap: number;
 }
 

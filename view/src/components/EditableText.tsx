@@ -1,4 +1,4 @@
-/** Text that can be edited in place. */
+/** Text that can be edited where it stands. */
 
 import type { CSSProperties } from "preact";
 import { useRef } from "preact/hooks";

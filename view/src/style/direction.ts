@@ -1,4 +1,4 @@
-/** The direction of a page: a language is written from the left or from the right. */
+/** Which way a page goes: a language is written from the left or from the right. */
 
 export type Direction = "ltr" | "rtl";
 

@@ -3,7 +3,7 @@
 import { createContext, type FunctionComponent, Component as Parent } from "preact";
 import { useContext } from "preact/hooks";
 import type { Component } from "./component";
-import { LAST, nodesIn, type WidgetNode } from "./node";
+import { nodesIn, type WidgetNode } from "./node";
 
 export type Registry = ReadonlyMap<string, Component>;
 
@@ -19,7 +19,7 @@ export function Nodes({ of }: { of: readonly WidgetNode[] }) {
       {of.map((node) => {
         const Draw = registry.get(node.type)?.Draw ?? Unknown;
         return (
-          <Marked key={identity(node)} type={node.type} isLast={node[LAST] === true}>
+          <Marked key={identity(node)} type={node.type}>
             <Draw node={node} />
           </Marked>
         );
@@ -28,16 +28,14 @@ export function Nodes({ of }: { of: readonly WidgetNode[] }) {
   );
 }
 
-/** Writes on a component's element which it is, for tests, and whether it is the last filled one. */
-class Marked extends Parent<{ type: string; isLast: boolean }> {
+/** Says on a component's element which it is, for whoever tests widgets by their components. */
+class Marked extends Parent<{ type: string }> {
   override componentDidMount = () => this.#mark();
   override componentDidUpdate = () => this.#mark();
   override render = () => this.props.children;
 
   #mark(): void {
-    if (!(this.base instanceof Element)) return;
-    this.base.setAttribute("data-component", this.props.type);
-    this.base.toggleAttribute(LAST, this.props.isLast);
+    if (this.base instanceof Element) this.base.setAttribute("data-component", this.props.type);
   }
 }
 
@@ -46,7 +44,7 @@ function identity(node: WidgetNode): string | undefined {
   return given === undefined || given === null ? undefined : `${node.type} ${given}`;
 }
 
-/** Shows the name of an unknown component, and its children. */
+/** A component this view does not know: its name, and whatever is inside it. */
 const Unknown: FunctionComponent<{ node: WidgetNode }> = ({ node }) => (
   <div class="unknown" role="group" aria-label={`Unknown component ${node.type}`}>
     <span class="unknown-name">Unknown component: {node.type}</span>

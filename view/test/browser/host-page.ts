@@ -15,11 +15,9 @@ type Recorded = { readonly kind: string; readonly params: unknown };
 class FakeHost {
   readonly recorded: Recorded[] = [];
   answer: CallToolResult = { content: [] };
-  /** The answer to the first question of a view that is mounted. */
+  /** What has happened to the render before the view was there. */
   standing: CallToolResult = { content: [], structuredContent: { status: "timeout" } };
-  /** The arguments of first questions. */
-  readonly questions: Record<string, unknown>[] = [];
-  /** Waiting requests for a newer version; the test answers each. */
+  /** Whoever waits for a newer version; each is for the test to answer. */
   readonly following: ((result: CallToolResult) => void)[] = [];
   /** Holds every tool call until it is released. */
   gate: Promise<void> = Promise.resolve();
@@ -41,11 +39,8 @@ class FakeHost {
     };
     bridge.oncalltool = async (params) => {
       if (params.name === "follow_render") {
-        if (params.arguments?.timeout_s === 0) {
-          // The first question is answered at once.
-          this.questions.push(params.arguments);
-          return this.standing;
-        }
+        // The first question is answered at once.
+        if (params.arguments?.timeout_s === 0) return this.standing;
         await record("follow")(params);
         return new Promise((resolve) => this.following.push(resolve));
       }

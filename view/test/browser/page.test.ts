@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-/** Returns the violations that axe finds in the page. */
+/** What axe has to say against the page as it stands. */
 async function objections(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   return page.evaluate(async () => {

@@ -1,4 +1,4 @@
-/** The tab Edit: editors of a widget's files; drafts are drawn beside them. */
+/** The tab Edit: the parts of a widget's files, drawn beside it while they are typed. */
 
 import { Frame } from "../static/host.js";
 import { count } from "../static/tabs.js";
@@ -19,7 +19,7 @@ const PARTS = {
  * Opens the editor of a widget's page.
  *
  * @param {{tool: string, asked: () => {state: string, edited: unknown}, take: (trial: object) => void,
- *          end: () => void}} page The shown state, and functions that show a draft or the file again.
+ *          end: () => void}} page What the page shows, and how it takes a draft or goes back to the file.
  */
 export async function startEditing(page) {
   const editing = new Editing(page);
@@ -32,7 +32,7 @@ class Editing {
   #editor;
   #form;
   #vocabulary;
-  /** The file's content by part. */
+  /** As the file holds them, by part. */
   #file = {};
   #digest = "";
   #part = "";
@@ -40,7 +40,7 @@ class Editing {
   #pause = 0;
   #turn = 0;
   #isSaving = false;
-  #message = document.getElementById("edit-said");
+  #said = document.getElementById("edit-said");
   #findings = document.getElementById("edit-findings");
   #choice = document.getElementById("edit-parts");
   #previous = document.getElementById("edit-previous");
@@ -75,12 +75,12 @@ class Editing {
     await this.draw();
   }
 
-  /** Tells whether there are unsaved changes. */
+  /** Tells whether something was typed that is not in the file. */
   isDraft() {
     return this.#parts().some((part) => this.#editor.text(part) !== this.#file[part]);
   }
 
-  /** Follows a change of the file; unsaved changes stay, and are not saved over it. */
+  /** The file is another now; what was typed here stays, and is not saved over it. */
   async follow() {
     if (this.#isSaving) return;
     const read = await this.#read();
@@ -92,7 +92,7 @@ class Editing {
     }
   }
 
-  /** Draws the draft with the page's state and arguments. */
+  /** Draws what is typed, with what the page asks for. */
   async draw() {
     clearTimeout(this.#pause);
     const turn = ++this.#turn;
@@ -100,7 +100,7 @@ class Editing {
     const body = { tool: this.#page.tool, parts: this.#texts(), state, arguments: edited };
     const response = await this.#post("/gallery/draft/trial", body);
     const trial = await response.json();
-    // A newer draft is on its way.
+    // What was typed meanwhile is on its way, and newer.
     if (turn !== this.#turn) return;
     if (!response.ok) {
       this.#say(`Not drawn: ${trial.error}.`);
@@ -118,18 +118,18 @@ class Editing {
     try {
       const body = { tool: this.#page.tool, parts, digest: this.#digest };
       const response = await this.#post("/gallery/draft", body);
-      const answer = await response.json().catch(() => ({ error: `the answer was ${response.status}` }));
+      const told = await response.json().catch(() => ({ error: `the answer was ${response.status}` }));
       if (!response.ok) {
-        this.#say(`Not saved: ${answer.problem ? `${answer.problem}; ${answer.advice}` : answer.error}.`);
+        this.#say(`Not saved: ${told.problem ? `${told.problem}; ${told.advice}` : told.error}.`);
         return;
       }
-      if (answer.tool !== this.#page.tool) location.assign(`${answer.page}?tab=edit`);
-      this.#digest = answer.digest;
+      if (told.tool !== this.#page.tool) location.assign(`${told.page}?tab=edit`);
+      this.#digest = told.digest;
       this.#file = parts;
       this.#previous.hidden = false;
       this.#say("Saved.");
       const read = await this.#read();
-      // A changed JSX changes the template, too.
+      // The template of a changed JSX is another, too.
       if (read?.digest === this.#digest && !this.isDraft()) this.#take(read, "Saved.");
       this.#page.end();
     } finally {
@@ -159,11 +159,11 @@ class Editing {
     return undefined;
   }
 
-  #take({ parts, digest, drawn, previous }, message = "") {
+  #take({ parts, digest, drawn, previous }, said = "") {
     const same = JSON.stringify(parts) === JSON.stringify(this.#file);
     this.#digest = digest;
     this.#previous.hidden = !previous;
-    this.#say(message);
+    this.#say(said);
     if (same) return;
     for (const [part, text] of Object.entries(parts)) {
       const [label, language] = PARTS[part];
@@ -231,14 +231,14 @@ class Editing {
 
   async #compare() {
     const response = await request(`/gallery/edit/${this.#page.tool}/previous`);
-    const answer = await response.json();
+    const told = await response.json();
     if (!response.ok) {
-      this.#say(`${answer.error}.`);
+      this.#say(`${told.error}.`);
       return;
     }
     const use = () => {
       dialog.close();
-      for (const [part, text] of Object.entries(answer.parts)) if (part in this.#file) this.#editor.replace(part, text);
+      for (const [part, text] of Object.entries(told.parts)) if (part in this.#file) this.#editor.replace(part, text);
       this.#show(this.#part);
       this.#say("The previous version is in the editor, not yet saved.");
     };
@@ -256,7 +256,7 @@ class Editing {
       "dialog",
       { className: "question versions", "aria-labelledby": "versions" },
       make("h2", { id: "versions", textContent: "Previous version" }),
-      make("div", { className: "pair" }, picture("Before", answer.before), picture("Now", answer.now)),
+      make("div", { className: "pair" }, picture("Before", told.before), picture("Now", told.now)),
       make("p", { className: "row" }, make("button", { type: "button", className: "primary", textContent: "Put it into the editor", onclick: use }), close),
     );
     dialog.onclose = () => {
@@ -272,7 +272,7 @@ class Editing {
   }
 
   #say(text) {
-    this.#message.textContent = text.charAt(0).toUpperCase() + text.slice(1);
+    this.#said.textContent = text.charAt(0).toUpperCase() + text.slice(1);
   }
 }
 

@@ -1,12 +1,12 @@
-/** Behaviour of every page: copying, state in the address, the theme, keys. */
+/** What every page can do: copy, keep its state in the address, follow the theme, obey keys. */
 
-/** The root of pages that were built beforehand; undefined if a daemon serves them. */
+/** Where pages stand that were built beforehand; nothing where a daemon answers. */
 const { built: base, clean } = document.documentElement.dataset;
 export const isBuilt = base !== undefined;
-/** Tells whether pages are for handing over: they show widgets without their sources. */
+/** Pages for handing over show widgets, and nothing of what made them. */
 export const isClean = clean !== undefined;
 
-/** Returns the address of `path` in the gallery. */
+/** The address of what stands at `path` of the gallery. */
 export const at = (path) => (isBuilt ? base + path.slice(1) : path);
 
 const systemDark = matchMedia("(prefers-color-scheme: dark)");
@@ -22,7 +22,7 @@ export function make(tag, properties = {}, ...children) {
   return element;
 }
 
-/** Writes `name` into the address, unless its value is the default. */
+/** Writes `name` into the address; what is as it would be anyway is left out. */
 export function remember(name, value, usual = "") {
   const url = new URL(location.href);
   if (value === usual) url.searchParams.delete(name);
@@ -30,11 +30,11 @@ export function remember(name, value, usual = "") {
   history.replaceState(null, "", url);
 }
 
-export function recall(name, usual = "") {
+export function remembered(name, usual = "") {
   return new URLSearchParams(location.search).get(name) ?? usual;
 }
 
-/** Returns the theme if the address names none. */
+/** The theme that is meant when the address names none. */
 export function systemTheme() {
   return systemDark.matches ? "dark" : "light";
 }
@@ -119,7 +119,7 @@ export async function copy(text, button) {
 }
 
 /**
- * Handles single keys, except in fields and dialogs; `?` lists them.
+ * Obeys single keys, unless somebody is typing or is asked something; `?` lists them.
  *
  * @param {Record<string, [does: string, act: () => void]>} keys
  */
@@ -154,7 +154,7 @@ function showKeys(keys) {
 
 // What a daemon writes into the page is read from the address here.
 if (isBuilt) {
-  const theme = recall("theme");
+  const theme = remembered("theme");
   const choice = document.querySelector(`[data-choice=theme] [value="${CSS.escape(theme)}"]`);
   if (choice) choice.checked = true;
   dress(theme);

@@ -1,0 +1,99 @@
+"""The commands of the pages do in a fresh clone what the pages say."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.field.deploy.documents import ROOT
+from tests.field.reference.commands import end_all, list_commands, run_commands
+
+LEFT_OUT = {
+    "chat.md": "models that are not here",
+    "designers.md": "an export of one's own",
+    "developers.md": "hosts that are not here",
+    "operations.md": "clusters and renders of one's own; teams.md has its rollback",
+    "start.md": "`make start` walks it and writes down what is printed",
+    "testing.md": "its commands are run by tests/field/testing",
+}
+"""Pages whose commands are not run here, and what they need."""
+
+
+def pages() -> dict[str, list[str]]:
+    found = {one.name: list_commands(one.read_text()) for one in (ROOT / "docs").glob("*.md")}
+    return {name: commands for name, commands in found.items() if commands}
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A clone whose `.venv` runs the clone's own code with the packages of this environment."""
+    folder = tmp_path / "widgetd"
+    subprocess.run(["git", "clone", "--quiet", "--shared", ROOT, folder], check=True)
+    places = (folder / ".venv" / "bin", tmp_path / "bin")
+    for place in places:
+        place.mkdir(parents=True)
+        script = place / "widgetd"
+        run = f'PYTHONPATH="{folder}" exec "{sys.executable}" -m widgetd "$@"'
+        script.write_text(f"#!/bin/sh\n{run}\n")
+        script.chmod(0o755)
+        (place / "fastmcp").symlink_to(Path(sys.executable).parent / "fastmcp")
+    return folder
+
+
+@pytest.fixture
+def port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        number: int = free.getsockname()[1]
+    return number
+
+
+def test_every_page_with_commands_is_run_or_says_what_it_needs() -> None:
+    assert pages().keys() == LEFT_OUT.keys() | {"agent-builder.md", "releasing.md", "teams.md"}
+
+
+@pytest.mark.timeout(120)
+def test_a_day_with_two_teams(clone: Path, port: int) -> None:
+    printed, running = run_commands(pages()["teams.md"], clone, port)
+    end_all(running)
+
+    said = [part.partition("\n")[2] for part in printed.split("$ ")]
+    shop, travel = (part for part in said if "search_widgets" in part)
+    [checked] = [part for part in said if "Crad" in part]
+    [history] = [part for part in said if part.startswith("* ")]
+    assert "basket" in shop
+    assert "flights" not in shop
+    assert "flights" in travel
+    assert "basket" not in travel
+    assert "Basket.widget.jsx" in checked
+    assert [line[:2] for line in history.splitlines()] == ["* ", "  "]
+    assert "~basket" in history.splitlines()[0]
+    assert "is served, until the next change in the folder" in printed
+
+
+@pytest.mark.timeout(120)
+def test_the_chat_that_takes_the_place_of_agent_builder_starts(
+    clone: Path, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", os.pathsep.join([str(clone.parent / "bin"), os.environ["PATH"]]))
+    commands = pages()["agent-builder.md"]
+
+    printed, running = run_commands(commands, clone, port, also_running="widgetd chat")
+    end_all(running)
+
+    assert "Talk to an agent:" in printed
+
+
+def test_the_commands_of_a_release_are_targets_of_make(clone: Path) -> None:
+    """Each takes minutes, so only what it would do is asked here."""
+    for command in pages()["releasing.md"]:
+        assert command.startswith("make ")
+        done = subprocess.run(
+            ["make", "--dry-run", *command.split()[1:]], cwd=clone, capture_output=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
