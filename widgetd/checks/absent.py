@@ -1,4 +1,4 @@
-"""Components that lack a property because an argument is absent, and which argument that is."""
+"""Arguments that leave a component without a property, and where the schema says what they are."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def find_absent_argument(
         donors: Other arguments, whose values are filled in one after the other.
         lack: What the tree of `arguments` lacks.
     """
-    trials = (trial for donor in donors for trial in _fill_in(arguments, donor, ()))
+    trials = (trial for donor in donors for trial in fill_in(arguments, donor, ()))
     for path, trial in islice(trials, LIMITS.absent_renders):
         try:
             found = list(check_tree(widget.tree(trial)))
@@ -39,9 +39,7 @@ def find_absent_argument(
     return None
 
 
-def _fill_in(
-    value: Any, donor: Any, path: tuple[str, ...]
-) -> Iterator[tuple[tuple[str, ...], Any]]:
+def fill_in(value: Any, donor: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield `value` with one absent property of `donor`, in all elements of a list at once."""
     if isinstance(value, Mapping) and isinstance(donor, Mapping):
         for key, given in donor.items():
@@ -49,10 +47,10 @@ def _fill_in(
             if value.get(key) is None and given is not None:
                 yield inside, {**value, key: given}
             elif key in value:
-                for found, inner in _fill_in(value[key], given, inside):
+                for found, inner in fill_in(value[key], given, inside):
                     yield found, {**value, key: inner}
     elif isinstance(value, list) and isinstance(donor, list) and value and donor:
-        for found, _ in _fill_in(value[0], donor[0], (*path, "[]")):
+        for found, _ in fill_in(value[0], donor[0], (*path, "[]")):
             made = [_with(each, donor[0], found[len(path) + 1 :]) for each in value]
             yield found, made
 
@@ -79,11 +77,45 @@ def absence_finding(path: Sequence[str], lacks: Sequence[Finding]) -> Finding:
         f"'{name}' of {join_alternatives(list(dict.fromkeys(of))).replace(' or ', ' and ')}"
         for name, of in owners.items()
     )
-    shown = ".".join(path).replace(".[]", "[]")
-    steps = ["items" if each == "[]" else f"properties{pointer(each)}" for each in path]
     return Finding(
         code="W1407",
-        at="/jsonSchema/" + "/".join(steps),
-        problem=f"{listed} is nothing where '{shown}' is absent",
+        at=schema_pointer(path),
+        problem=f"{listed} is nothing where '{join_steps(path)}' is absent",
         advice="require it, give it a default, or show the component only where it is there",
     )
+
+
+def find_shown_argument(
+    value: Any, shown: Any, path: tuple[str, ...] = ()
+) -> tuple[str, ...] | None:
+    """Return the path of the first argument that is the object `shown`; None if there is none."""
+    if path and isinstance(value, Mapping) and value == shown:
+        return path
+    if isinstance(value, list):
+        found = (find_shown_argument(each, shown, (*path, "[]")) for each in value)
+    elif isinstance(value, Mapping):
+        found = (find_shown_argument(each, shown, (*path, key)) for key, each in value.items())
+    else:
+        return None
+    return next((each for each in found if each), None)
+
+
+def untyped_finding(path: Sequence[str]) -> Finding:
+    """Return the finding that an argument is shown as a component, and may be none."""
+    return Finding(
+        code="W1407",
+        at=schema_pointer(path),
+        problem=f"'{join_steps(path)}' is shown as a component, and need not be one",
+        advice="require its 'type' with an enum of components, or show its values in components",
+    )
+
+
+def join_steps(path: Sequence[str]) -> str:
+    """Write a path as `rows[].note`."""
+    return ".".join(path).replace(".[]", "[]")
+
+
+def schema_pointer(path: Sequence[str]) -> str:
+    """Return the pointer to what the schema says of the argument at a path."""
+    steps = ["/items" if each == "[]" else f"/properties{pointer(each)}" for each in path]
+    return "/jsonSchema" + "".join(steps)

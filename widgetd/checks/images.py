@@ -1,49 +1,60 @@
-"""Checks of what a widget draws: addresses of images, buttons, colors. Nothing is loaded."""
+"""Checks of what a widget draws: images, buttons, colors, spaces, sentences. Nothing is loaded."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import Any
 
 import orjson
 
-from widgetd.checks.renders import Outcome
-from widgetd.errors import Finding
+from widgetd.checks.absent import fill_in, join_steps, schema_pointer
+from widgetd.checks.limits import LIMITS
+from widgetd.checks.renders import Outcome, locate
+from widgetd.errors import CallError, Finding, WidgetError
+from widgetd.schema.json_values import pointer, resolve_pointer
 from widgetd.text_search import compile_pattern
 from widgetd.widget.components.tree import iterate_components
-from widgetd.widget.definition import Definition
 from widgetd.widget.images import find_blocked, find_image_origins
+from widgetd.widget.samples import GENERATED
 from widgetd.widget.sidecar import SUFFIX
+from widgetd.widget.widget import Widget
 
 _RESERVED = compile_pattern(r"[/.](?:example(?:\.(?:com|net|org))?|test|invalid)(?::|$)")
 """Origins reserved for examples by RFC 2606."""
 
 
 def check_image_origins(
-    definition: Definition, outcomes: Iterable[Outcome], allowed: Collection[str]
+    widget: Widget, outcomes: Sequence[Outcome], allowed: Collection[str]
 ) -> Iterator[Finding]:
     """Yield a warning if hosts do not load the images of arguments (W1410).
 
     Origins in the author's own samples are named. If those show no images but calls can bring any,
     the warning says that there is a choice to make.
     """
-    trees = [(one.sample.authored, one.tree) for one in outcomes if one.tree is not None]
-    authored = [tree for is_authored, tree in trees if is_authored]
+    definition = widget.definition
+    place: tuple[int | None, int | None] = (None, None)
+    authored = [one for one in outcomes if one.sample.authored and one.tree is not None]
     admitted = {*definition.image_origins, *allowed}
     sidecar = f"'{definition.path}{SUFFIX}'"
-    if refused := find_refused_origins(authored, admitted):
+    trees = [one.tree for one in authored if one.tree is not None]
+    if refused := find_refused_origins(trees, admitted):
         listed = ", ".join(f'"{origin}"' for origin in refused)
         problem = f"images come from {', '.join(refused)}, and hosts load none from there"
         advice = f"write `image_origins = [{listed}]` into {sidecar}, or send them as data: URIs"
+        for one in authored:
+            for at, part, _ in _walk(one.tree):
+                if place == (None, None) and str(part.get("src", "")).startswith(refused):
+                    place = locate(widget, one, at)
     elif (
         not admitted
-        and not any(any(_list_sources(tree)) for tree in authored)
-        # An address that the template does not contain comes from a call.
+        and not any(any(_list_sources(tree)) for tree in trees)
+        # An address that the source does not contain comes from a call.
         and any(
-            src and not src.startswith("data:") and src not in definition.template
-            for _, tree in trees
-            for src in _list_sources(tree)
+            src and not src.startswith("data:") and src not in definition.template + definition.view
+            for one in outcomes
+            for src in _list_sources(one.tree or {})
         )
     ):
         problem = (
@@ -52,7 +63,14 @@ def check_image_origins(
         advice = f"list the expected origins as `image_origins` in {sidecar}"
     else:
         return
-    yield Finding(code="W1410", at="/template", problem=problem, advice=advice)
+    yield Finding(
+        code="W1410",
+        at=widget.drawing_at,
+        line=place[0],
+        column=place[1],
+        problem=problem,
+        advice=advice,
+    )
 
 
 def find_refused_origins(
@@ -63,69 +81,78 @@ def find_refused_origins(
     return find_blocked({one for one in named if not _RESERVED.search(one)}, admitted)
 
 
-def check_relative_images(outcomes: Iterable[Outcome]) -> Iterator[Finding]:
-    """Yield a finding with the relative addresses of images in the author's samples (W1416)."""
-    found = dict.fromkeys(
-        src
-        for one in outcomes
-        if one.sample.authored and one.tree is not None
-        for src in _list_sources(one.tree)
-        if src.startswith(("/", "./", "../")) and not src.startswith("//")
-    )
-    if found:
-        listed = ", ".join(f"'{src[:80]}'" for src in list(found)[:3])
-        more = f" and {len(found) - 3} more" if len(found) > 3 else ""
-        yield Finding(
-            code="W1416",
-            at="/template",
-            problem=f"the address of an image is relative, and hosts draw none: {listed}{more}",
-            advice="write whole addresses, as https://…, or send data: URIs",
-        )
+def check_components(widget: Widget, outcomes: Iterable[Outcome]) -> Iterator[Finding]:
+    """Yield what is wrong with single components of the author's samples.
 
-
-def check_buttons(outcomes: Iterable[Outcome]) -> Iterator[Finding]:
-    """Yield each button that has neither a name nor an icon, or does nothing (W1415)."""
-    problems: dict[tuple[str, str], None] = {}
-    for one in outcomes:
-        if not one.sample.authored or one.tree is None:
-            continue
-        for part in iterate_components(one.tree):
-            if part.get("type") != "Button":
-                continue
-            label = str(part.get("label") or "")
-            if not (label or part.get("iconStart") or part.get("iconEnd")):
-                problems["a button has neither a label nor an icon", "write its 'label'"] = None
-            if not (part.get("onClickAction") or part.get("submit")):
-                named = f"the button '{label[:40]}'" if label else "a button"
-                problem = f"{named} does nothing when it is pressed"
-                problems[problem, "write its 'onClickAction', or 'submit' in a form"] = None
-    for problem, advice in problems:
-        yield Finding(code="W1415", at="/template", problem=problem, advice=advice)
-
-
-def check_contrast(outcomes: Iterable[Outcome]) -> Iterator[Finding]:
-    """Yield each color of a text that is hard to read in one theme (W1411).
-
-    A color in hexadecimal is the same in both themes; names of ChatKit differ. A text within a
-    box that has a background of its own is left out.
+    Each problem is reported once, at the first component that has it (W1330, W1411 to W1416).
     """
-    problems: dict[tuple[str, str, str], None] = {}
+    known: set[str] = set()
     for one in outcomes:
-        if one.sample.authored and one.tree is not None:
-            for part in _list_on_cards(one.tree):
-                color = part.get("color")
-                if part.get("type") in _TEXTS and isinstance(color, str) and _HEX.fullmatch(color):
-                    for theme, card in _CARDS.items():
-                        if (ratio := contrast(color, card)) < _LEAST_CONTRAST:
-                            problems[color, theme, f"{ratio:.1f}"] = None
-    for color, theme, shown in problems:
-        yield Finding(
-            code="W1411",
-            at="/template",
-            problem=f"the color '{color}' of a text has a contrast of {shown} : 1 in {theme}",
-            advice="write a name as 'secondary' or 'danger', or {light, dark} with a color each",
-        )
+        for at, part, on_card in _walk(one.tree) if one.sample.authored else ():
+            for code, problem, advice in chain.from_iterable(c(part, on_card) for c in _CHECKS):
+                if problem not in known:
+                    known.add(problem)
+                    line, column = locate(widget, one, at)
+                    yield Finding(
+                        code=code,
+                        at=one.at,
+                        line=line,
+                        column=column,
+                        problem=problem,
+                        advice=advice,
+                    )
 
+
+Problem = tuple[str, str, str]
+"""A code, what is wrong with a component, and what would be right."""
+
+
+def _check_image(part: Mapping[str, Any], _on_card: bool) -> Iterator[Problem]:
+    src = str(part.get("src") or "") if part.get("type") == "Image" else ""
+    if src.startswith(("/", "./", "../")) and not src.startswith("//"):
+        problem = f"the address of an image is relative, and hosts draw none: '{src[:80]}'"
+        yield "W1416", problem, "write whole addresses, as https://…, or send data: URIs"
+
+
+def _check_button(part: Mapping[str, Any], _on_card: bool) -> Iterator[Problem]:
+    if part.get("type") != "Button":
+        return
+    label = str(part.get("label") or "")
+    if not (label or part.get("iconStart") or part.get("iconEnd")):
+        yield "W1415", "a button has neither a label nor an icon", "write its 'label'"
+    if not (part.get("onClickAction") or part.get("submit")):
+        named = f"the button '{label[:40]}'" if label else "a button"
+        advice = "write its 'onClickAction', or 'submit' in a form"
+        yield "W1415", f"{named} does nothing when it is pressed", advice
+
+
+def _check_color(part: Mapping[str, Any], on_card: bool) -> Iterator[Problem]:
+    # A color in hexadecimal is the same in both themes; names of ChatKit differ.
+    color = part.get("color") if on_card and part.get("type") in _TEXTS else None
+    for theme, card in _CARDS.items() if isinstance(color, str) and _HEX.fullmatch(color) else ():
+        if (ratio := contrast(str(color), card)) < _LEAST_CONTRAST:
+            problem = f"the color '{color}' of a text has a contrast of {ratio:.1f} : 1 in {theme}"
+            advice = "write a name as 'secondary' or 'danger', or {light, dark} with a color each"
+            yield "W1411", problem, advice
+
+
+def _check_spaces(part: Mapping[str, Any], _on_card: bool) -> Iterator[Problem]:
+    for name in _SPACES:
+        space = part.get(name)
+        for units in space.values() if isinstance(space, Mapping) else [space]:
+            if isinstance(units, int | float) and units >= _MOST_UNITS:
+                px = units * _UNIT_PX
+                problem = (
+                    f"'{name}' of '{part.get('type')}' is {units:g} units, which are {px:g} px"
+                )
+                yield "W1330", problem, f"write {units / _UNIT_PX:g} for {units:g} px"
+
+
+_CHECKS = (_check_image, _check_button, _check_color, _check_spaces)
+_SPACES = ("gap", "padding", "margin")
+_UNIT_PX = 4
+_MOST_UNITS = 16
+"""Spaces from here on, 64 px, are mostly meant as pixels."""
 
 _TEXTS = frozenset({"Text", "Title", "Caption", "Icon"})
 _CARDS = MappingProxyType({"light": "#ffffff", "dark": "#303030"})
@@ -137,14 +164,64 @@ _LEAST_CONTRAST = 3.0
 _HEX = compile_pattern(r"#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})")
 
 
-def _list_on_cards(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield the components that stand on the background of the card."""
-    if isinstance(value, list):
-        for each in value:
-            yield from _list_on_cards(each)
-    elif isinstance(value, Mapping) and not value.get("background"):
-        yield value
-        yield from _list_on_cards(value.get("children", []))
+def check_sentences(widget: Widget, outcomes: Sequence[Outcome]) -> Iterator[Finding]:
+    """Yield each optional argument whose absence leaves a gap between the author's words (W1331).
+
+    The sample with the required fields only is rendered again with one more field at a time.
+    """
+    drawn = [one for one in outcomes if one.tree is not None]
+    least = next((one for one in drawn if one.sample.name == GENERATED["required"]), None)
+    if least is None or widget.definition.schema is None:
+        return
+    bare, source = least.sample.arguments, widget.definition.template + widget.definition.view
+    trials = (each for one in drawn for each in fill_in(bare, one.sample.arguments, ()))
+    known: set[tuple[str, ...]] = set()
+    for path, trial in islice(trials, LIMITS.absent_renders):
+        value = resolve_pointer(trial, "".join("/0" if e == "[]" else pointer(e) for e in path))
+        if path in known or not isinstance(value, (str, int, float)) or isinstance(value, bool):
+            continue
+        try:
+            shown = widget.tree(trial)
+        except (CallError, WidgetError):
+            continue
+        for at, words in _list_texts(shown):
+            gap = resolve_pointer(least.tree, at)
+            if path in known or gap == words or gap != words.replace(str(value), "", 1):
+                continue
+            if any(word in source for word in _WORD.findall(str(gap))):
+                known.add(path)
+                yield Finding(
+                    code="W1331",
+                    at=schema_pointer(path),
+                    problem=f"a text is '{str(gap)[:60]}' where '{join_steps(path)}' is absent",
+                    advice="require it, give it a default, or show the text only where it is there",
+                )
+
+
+_WORD = compile_pattern(r"[^\W\d_]{2,}")
+
+
+def _list_texts(value: Any, at: str = "") -> Iterator[tuple[str, str]]:
+    """Yield each text in a tree with its pointer."""
+    if isinstance(value, str):
+        yield at, value
+    elif isinstance(value, (Mapping, list)):
+        items = value.items() if isinstance(value, Mapping) else enumerate(value)
+        for key, each in items:
+            yield from _list_texts(each, at + pointer(key))
+
+
+def _walk(
+    tree: Any, at: str = "", *, on_card: bool = True
+) -> Iterator[tuple[str, Mapping[str, Any], bool]]:
+    """Yield each component with its pointer, and whether the card's background is behind it."""
+    if isinstance(tree, list):
+        for index, each in enumerate(tree):
+            yield from _walk(each, f"{at}/{index}", on_card=on_card)
+    elif isinstance(tree, Mapping):
+        on_card = on_card and not tree.get("background")
+        yield at, tree, on_card
+        yield from _walk(tree.get("children"), f"{at}/children", on_card=on_card)
 
 
 def contrast(one: str, other: str) -> float:

@@ -13,7 +13,12 @@ from typing import Any
 
 import orjson
 
-from widgetd.checks.absent import absence_finding, find_absent_argument
+from widgetd.checks.absent import (
+    absence_finding,
+    find_absent_argument,
+    find_shown_argument,
+    untyped_finding,
+)
 from widgetd.checks.declared_paths import split_path
 from widgetd.checks.limits import LIMITS
 from widgetd.errors import CallError, Finding, WidgetError
@@ -152,7 +157,7 @@ def _failure_finding(outcome: Outcome, code: str, arguments: str) -> Finding:
     )
 
 
-def _locate(widget: Widget, outcome: Outcome, at: str) -> tuple[int | None, int | None]:
+def locate(widget: Widget, outcome: Outcome, at: str) -> tuple[int | None, int | None]:
     """Return the line and column of the element around a value of a tree; None in a template."""
     if outcome.tree is None or outcome.at == "/template":
         return None, None
@@ -191,7 +196,10 @@ def check_vocabulary(
                     if path:
                         absent.setdefault(path, []).append(finding)
                         continue
-                line, column = _locate(widget, one, finding.at)
+                    if shown := find_shown_argument(given, resolve_pointer(one.tree, finding.at)):
+                        yield untyped_finding(shown)
+                        continue
+                line, column = locate(widget, one, finding.at)
                 yield Finding(
                     code=finding.code,
                     at=one.at,
@@ -258,13 +266,13 @@ def _contains(holder: Any, value: Any) -> bool:
     return type(holder) is type(value) and bool(holder == value)
 
 
-def check_field_collisions(actions: Collection[WidgetAction]) -> Iterator[Finding]:
+def check_field_collisions(widget: Widget, actions: Collection[WidgetAction]) -> Iterator[Finding]:
     """Yield each field that never arrives because a payload has a key of that name (W1408)."""
     for action in actions:
         for key, field in action.collisions:
             yield Finding(
                 code="W1408",
-                at="/template",
+                at=widget.drawing_at,
                 problem=f"the key '{key}' in the payload of '{action.type}' hides the form's "
                 f"field '{field}'",
                 advice="give one of the two another name",

@@ -142,10 +142,13 @@ def check_samples(widget: Widget, samples: Iterable[Sample]) -> Iterator[Finding
                 and _is_reference(argument.got.strip('"'))
                 for argument in error.invalid_arguments
             )
+            line, column = sample.place(widget.definition.view)
             yield Finding(
                 code="W1211",
                 path=sample.path,
                 at=at,
+                line=line,
+                column=column,
                 problem=f"{sample.name} does not fit the schema: {reason}{more}",
                 advice=_NO_HOST if no_host else "correct the sample, or the schema",
             )
@@ -157,15 +160,15 @@ def _is_reference(value: object) -> bool:
 
 def check_schema_exists(widget: Widget) -> Iterator[Finding]:
     """Yield a warning if there is no schema, so arguments are inferred from reads (W1215)."""
-    if widget.definition.schema is None:
-        names = ", ".join(sorted(widget.schema.advertised["properties"])[: LIMITS.named_fields])
-        of = f" from what the {source_name(widget.drawing_at)} reads: {names}" if names else ""
+    names = ", ".join(sorted(widget.schema.advertised["properties"])[: LIMITS.named_fields])
+    if widget.definition.schema is None and names:
         what, write = "jsonSchema", "export the widget again, or write one"
         if widget.definition.is_jsx:
             what, write = "schema", "write `const schema = {…};` before the JSX"
         yield Finding(
             code="W1215",
-            problem=f"there is no {what}, so the arguments are inferred{of}",
+            problem=f"there is no {what}, so the arguments are inferred from what the "
+            f"{source_name(widget.drawing_at)} reads: {names}",
             advice=f"{write}: callers learn no types",
         )
 
@@ -185,7 +188,11 @@ def check_template_reads(
             line=read.line,
             column=read.column,
             problem=f"the {name} reads '{missing.path}', which the schema does not declare",
-            advice=missing.advice if count < LIMITS.suggestions else "declare it",
+            advice=f"write {read.path[6:]}: arguments come by their names"
+            if read.path.startswith("props.")
+            else missing.advice
+            if count < LIMITS.suggestions
+            else "declare it",
         )
 
 

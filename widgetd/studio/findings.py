@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from widgetd.errors import CallError, Finding, WidgetError
-from widgetd.schema.validator import Schema
 from widgetd.studio.choose import find_changed
 from widgetd.studio.compare import compare, describe_differences, differ
 from widgetd.studio.limits import LIMITS
@@ -105,7 +104,7 @@ _OTHERWISE: Mapping[str, tuple[str, str]] = {
 """What other readers cannot read, or only sometimes; and what all can read instead."""
 
 
-def check_other_readers(widget: Widget, schema: Schema) -> Iterator[Finding]:
+def check_other_readers(widget: Widget) -> Iterator[Finding]:
     """Yield a finding on what chatkit's `WidgetTemplate` cannot read of the template (W1328).
 
     Optional arguments alone do not count: every export that has any fails there, Studio's own too.
@@ -115,9 +114,13 @@ def check_other_readers(widget: Widget, schema: Schema) -> Iterator[Finding]:
         first.setdefault(what, line)
     if not first:
         return
-    required = schema.advertised.get("required", ())
-    for read in widget.template.reads:
-        certain = read.guarded or read.index or any(sign in read.path for sign in ".[")
+    required = widget.schema.advertised.get("required", ())
+    for read in widget.template.reads if widget.definition.schema is not None else ():
+        certain = (
+            (read.guarded and not read.decides)
+            or read.index
+            or any(sign in read.path for sign in ".[")
+        )
         if not certain and read.path not in {*required, *read.known}:
             first.setdefault("absent", read.line)
     listed = ", ".join(f"{_OTHERWISE[what][0]} (line {line})" for what, line in first.items())

@@ -33,6 +33,8 @@ class Read:
         guarded: Whether the template allows its absence: by `default`, by a condition on it, or
             because the read is itself such a condition.
         known: The paths that certainly exist here.
+        decides: Whether it is a condition as it is, which engines fail on that are strict about
+            absence, unlike `x is defined`.
         index: Whether it is a loop's position that the exporter forgot to bind, if no argument has
             that name.
     """
@@ -42,6 +44,7 @@ class Read:
     column: int
     guarded: bool
     known: frozenset[str]
+    decides: bool = False
     index: bool = False
 
 
@@ -53,12 +56,14 @@ class _Context:
         names: The path that each bound name stands for; None if it is uncertain.
         known: The paths that certainly exist.
         tested: Whether the value is only tested, so that it may be absent.
+        decides: Whether it is tested by being true, and not by `is defined` or `default`.
         in_loop: Whether this is in a loop.
     """
 
     names: Names = field(default_factory=dict)
     known: frozenset[str] = frozenset()
     tested: bool = False
+    decides: bool = False
     in_loop: bool = False
 
     def binding(self, names: Names) -> _Context:
@@ -72,9 +77,9 @@ class _Context:
         """Return this context with the outcome of `test`."""
         return self.knowing(_certain(test, self.names, when=is_true))
 
-    def testing(self, tested: bool = True) -> _Context:
+    def testing(self, tested: bool = True, *, decides: bool = False) -> _Context:
         """Return this context for a value that only decides something."""
-        return replace(self, tested=tested)
+        return replace(self, tested=tested, decides=decides)
 
 
 def reads(tree: nodes.Node, lines: Lines) -> tuple[Read, ...]:
@@ -144,6 +149,7 @@ class _ReadCollector(NodeVisitor):
                 column=column,
                 guarded=guarded,
                 known=context.known,
+                decides=context.decides and read not in context.known,
                 index=unbound,
             )
         )
@@ -166,23 +172,23 @@ class _ReadCollector(NodeVisitor):
             self.visit(each, context.testing(False))
 
     def visit_CondExpr(self, node: nodes.CondExpr, context: _Context) -> None:
-        self.visit(node.test, context.testing())
+        self.visit(node.test, context.testing(decides=True))
         self.visit(node.expr1, context.where(node.test, is_true=True))
         if node.expr2 is not None:
             self.visit(node.expr2, context.where(node.test, is_true=False))
 
     def visit_And(self, node: nodes.And, context: _Context) -> None:
         """Visit `a and b`; `b` is only read if `a` is true."""
-        self.visit(node.left, context.testing())
+        self.visit(node.left, context.testing(decides=True))
         self.visit(node.right, context.where(node.left, is_true=True))
 
     def visit_Or(self, node: nodes.Or, context: _Context) -> None:
         """Visit `a or b`; `b` provides for the absence of `a`."""
-        self.visit(node.left, context.testing())
+        self.visit(node.left, context.testing(decides=True))
         self.visit(node.right, context.where(node.left, is_true=False))
 
     def visit_Not(self, node: nodes.Not, context: _Context) -> None:
-        self.visit(node.node, context.testing())
+        self.visit(node.node, context.testing(decides=True))
 
     def visit_Call(self, node: nodes.Call, context: _Context) -> None:
         """Visit a call: the subject of a method, the arguments of a function."""
@@ -197,7 +203,7 @@ class _ReadCollector(NodeVisitor):
         """Visit branches; after them a name stands for what all agree on."""
         ends = []
         for each in (node, *node.elif_):
-            self.visit(each.test, context.testing())
+            self.visit(each.test, context.testing(decides=True))
             ends.append(self.body(each.body, context.where(each.test, is_true=True)))
             context = context.where(each.test, is_true=False)
         ends.append(self.body(node.else_, context))
@@ -217,7 +223,7 @@ class _ReadCollector(NodeVisitor):
         if single:
             turn = turn.knowing({str(read), f"{read}[]"})
         if node.test is not None:
-            self.visit(node.test, turn.testing())
+            self.visit(node.test, turn.testing(decides=True))
             turn = turn.where(node.test, is_true=True)
         self.body(node.body, turn)
         self.body(node.else_, context)

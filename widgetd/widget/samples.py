@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from widgetd.schema.json_text import line_and_column
 from widgetd.schema.sampling import sample as sampling
 from widgetd.widget.definition import Definition
 from widgetd.widget.sidecar import SUFFIX
@@ -44,6 +45,7 @@ class Sample:
         authored: Whether a person wrote them, so that their values mean something.
         path: The file that contains them; empty for the widget's own.
         at: Their JSON pointer in it.
+        name_in_jsx: The beginning of their constant in a file of JSX.
     """
 
     name: str
@@ -51,14 +53,22 @@ class Sample:
     authored: bool = False
     path: str = ""
     at: str = ""
+    name_in_jsx: str = ""
+
+    def place(self, view: str) -> tuple[int | None, int | None]:
+        """Return the line and column of its constant in the JSX; None if it stands elsewhere."""
+        at = view.find(self.name_in_jsx) if self.name_in_jsx else -1
+        return (None, None) if at < 0 else line_and_column(view, at)
 
 
 def list_studio_samples(definition: Definition) -> Iterator[Sample]:
     """Yield the samples in the file, the preview's first."""
+    is_jsx = definition.is_jsx
     for state in definition.studio.samples if definition.studio else ():
         yield Sample(
-            name="the sample in encodedWidget",
-            at="/encodedWidget",
+            name="const sample" if is_jsx else "the sample in encodedWidget",
+            name_in_jsx="const sample" if is_jsx else "",
+            at="" if is_jsx else "/encodedWidget",
             arguments=dict(state),
             authored=True,
         )

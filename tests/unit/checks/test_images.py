@@ -34,7 +34,7 @@ def said(
     return [
         str(one)
         for one in found
-        if one.code in ("W1410", "W1123", "W1401", "W1411", "W1415", "W1416")
+        if one.code in ("W1330", "W1410", "W1123", "W1401", "W1411", "W1415", "W1416")
     ]
 
 
@@ -43,6 +43,9 @@ BUTTONS = (
     '{"type":"Button","onClickAction":{"type":"go"}},{"type":"Button","label":"Send","submit":true},'
     '{"type":"Button","iconStart":"check","onClickAction":{"type":"go"}}]}'
 )
+
+
+NOTHING = '[[examples]]\narguments = { src = "data:," }\n'
 
 
 def test_button_without_effect_or_name_is_reported() -> None:
@@ -91,6 +94,43 @@ def test_literal_color_of_a_text_is_compared_with_the_card_in_both_themes(
 
     assert [one.partition("contrast of ")[2].partition(";")[0] for one in found] == themes
     assert said(f'{{"type":"Card","children":[{boxed}]}}', example) == []
+
+
+def test_space_that_is_meant_in_pixels_is_reported_in_units() -> None:
+    spaces = '{"type":"Row","gap":16,"padding":{"x":24,"y":2},"margin":"24px"}'
+
+    assert said(f'{{"type":"Card","padding":4,"children":[{spaces}]}}', NOTHING) == [
+        ("parcel.widget#/template: 'gap' of 'Row' is 16 units, which are 64 px; write 4 for 16 px"),
+        (
+            "parcel.widget#/template: 'padding' of 'Row' is 24 units, which are 96 px; "
+            "write 6 for 24 px"
+        ),
+    ]
+
+
+JSX = """\
+const schema = { type: "object", properties: { src: { type: "string" } }, required: ["src"] };
+const sample = { src: "data:," };
+<Card>
+  <Image src={src} />
+  <Text value="a" color="#222222" />
+  <Row gap={24}><Button label="b" /></Row>
+  <Image src="/a.png" />
+</Card>"""
+
+
+def test_what_is_wrong_with_a_component_is_reported_at_its_element() -> None:
+    toml = Source(path="P.widget.jsx.toml", content=REMOTE.encode(), digest="")
+    made = load(Source(path="P.widget.jsx", content=JSX.encode(), digest=""), toml)
+
+    found = [one for one in check_widget(made) if one.code != "W1116"]
+    assert [(one.code, one.at, one.line, one.column) for one in found] == [
+        ("W1410", "", 4, 3),
+        ("W1411", "", 5, 3),
+        ("W1330", "", 6, 3),
+        ("W1415", "", 6, 17),
+        ("W1416", "", 7, 3),
+    ]
 
 
 def test_relative_address_of_an_image_is_reported() -> None:

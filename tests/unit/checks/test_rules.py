@@ -1,3 +1,4 @@
+# ruff: noqa: E501, ISC004 - a table reads best with one case to a line
 from __future__ import annotations
 
 import json
@@ -423,22 +424,103 @@ def test_finding_out_what_is_shown_has_one_budget_of_steps_for_all_fields() -> N
 
 
 @pytest.mark.parametrize(
-    ("template", "of"),
+    ("template", "expected"),
     [
-        (card("town", "city.name"), " from what the template reads: city, town"),
-        ('{"type":"Card"}', ""),
+        (
+            card("town", "city.name"),
+            [
+                "W1215 parcel.widget: there is no jsonSchema, so the arguments are inferred from "
+                "what the template reads: city, town; export the widget again, or write one: "
+                "callers learn no types"
+            ],
+        ),
+        ('{"type":"Card"}', []),
     ],
 )
-def test_arguments_that_are_guessed_are_said_to_be(template: str, of: str) -> None:
+def test_arguments_that_are_inferred_are_reported(template: str, expected: list[str]) -> None:
     file = {"version": "1.0", "name": "Parcel", "description": "Parcels.", "template": template}
     source = Source(path="parcel.widget", content=json.dumps(file).encode(), digest="")
 
-    assert [one for one in said(load(source)) if one.startswith("W1215")] == [
+    assert [one for one in said(load(source)) if one.startswith("W1215")] == expected
+
+
+JSX_SCHEMA = """const schema = {
+  type: "object",
+  properties: {
+    n: { type: "integer" },
+    note: { type: "string" },
+    rows: { type: "array", items: { type: "object", properties: { due: { type: "string" } } } },
+    footer: { type: "object" },
+  },
+  required: ["n", "rows"],
+};
+"""
+
+
+@pytest.mark.parametrize(
+    ("view", "expected"),
+    [
         (
-            f"W1215 parcel.widget: there is no jsonSchema, so the arguments are inferred{of}; "
-            "export the widget again, or write one: callers learn no types"
-        )
-    ]
+            "<Card><Text value={note} /><Title value={note} /></Card>",
+            [
+                "W1407 p.widget.jsx#/jsonSchema/properties/note: 'value' of 'Text' and 'Title' is "
+                "nothing where 'note' is absent; require it, give it a default, or show the "
+                "component only where it is there"
+            ],
+        ),
+        (
+            "<Card>{rows.map((row) => <Badge label={row.due} />)}</Card>",
+            [
+                "W1407 p.widget.jsx#/jsonSchema/properties/rows/items/properties/due: 'label' of "
+                "'Badge' is nothing where 'rows[].due' is absent; require it, give it a default, "
+                "or show the component only where it is there"
+            ],
+        ),
+        (
+            "<Card>{footer}</Card>",
+            [
+                "W1407 p.widget.jsx#/jsonSchema/properties/footer: 'footer' is shown as a "
+                "component, and need not be one; require its 'type' with an enum of components, "
+                "or show its values in components"
+            ],
+        ),
+        (
+            "<Card><Text value={`Due on ${note}.`} />{rows.map((r) => <Text>{n} Due {r.due}</Text>)}</Card>",
+            [
+                "W1331 p.widget.jsx#/jsonSchema/properties/note: a text is 'Due on .' where "
+                "'note' is absent; require it, give it a default, or show the text only where it "
+                "is there",
+                "W1331 p.widget.jsx#/jsonSchema/properties/rows/items/properties/due: a text is "
+                "'2 Due ' where 'rows[].due' is absent; require it, give it a default, or show "
+                "the text only where it is there",
+            ],
+        ),
+        ("<Card><Text value={`${n} ${note}`} />{note && <Text>Due {note}</Text>}</Card>", []),
+        (
+            "<Card><Text value={props.n} /></Card>",
+            [
+                "W1320 p.widget.jsx: line 11: the JSX reads 'props', which the schema does not "
+                "declare; write n: arguments come by their names"
+            ],
+        ),
+        (
+            'const sample = { n: "x", rows: [] };\n<Card />',
+            [
+                "W1211 p.widget.jsx: line 11: const sample does not fit the schema: n: expected "
+                'an integer, got "x"; correct the sample, or the schema'
+            ],
+        ),
+        ('<Card><Chart data={rows} xAxis="due" series={[{ type: "bar", dataKey: "n" }]} /></Card>', []),
+    ],
+)  # fmt: skip
+def test_what_an_argument_leaves_out_is_reported_where_the_schema_declares_it(
+    view: str, expected: list[str]
+) -> None:
+    content = (JSX_SCHEMA + view).encode()
+    toml = Source(path="p.widget.jsx.toml", content=b'description = "P."', digest="")
+    made = load(Source(path="p.widget.jsx", content=content, digest=""), toml)
+
+    assert [one for one in said(made) if "W1210" not in one] == expected
 
 
 def test_jsx_without_a_schema_is_told_where_to_write_one() -> None:

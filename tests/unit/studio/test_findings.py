@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -117,10 +118,43 @@ def test_what_others_read_too_is_not_spoken_of(value: str) -> None:
     assert read_by_others(f'{{"type":"Card",\n"title":{value}}}') == []
 
 
-def read_by_others(template: str) -> list[str]:
-    properties = {"n": {"type": "integer"}, "yes": {"type": "boolean"}, "city": {"type": "string"}}
-    schema = {"type": "object", "properties": properties, "required": ["n", "yes"]}
-    file = {"version": "1.0", "name": "A", "template": template, "jsonSchema": schema}
+def test_condition_on_an_optional_argument_cannot_be_read_by_strict_readers() -> None:
+    raw = '{"type":"Card","key":"{{ n }}","title":{% if TEST %}"a"{% else %}"b"{% endif %}}'
+    absent = ", an optional argument (line 1)"
+
+    for test, told in (
+        ("city", absent),
+        ("not city", absent),
+        ("n and city", absent),
+        ("city is defined and city", ""),
+        ("city | default('')", ""),
+        ("yes", ""),
+    ):
+        [found] = read_by_others(raw.replace("TEST", test))
+        assert (f"a value inside quotes (line 1){absent}" in found) is bool(told), test
+
+
+def test_value_inside_quotes_is_reported_without_a_schema() -> None:
+    [found] = read_by_others('{"type":"Card","key":"{{ n }}"}', schema=None)
+
+    assert "cannot read all of it: a value inside quotes (line 1); widgetd does" in found
+
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "n": {"type": "integer"},
+        "yes": {"type": "boolean"},
+        "city": {"type": "string"},
+    },
+    "required": ["n", "yes"],
+}
+
+
+def read_by_others(template: str, schema: dict[str, Any] | None = SCHEMA) -> list[str]:
+    file: dict[str, Any] = {"version": "1.0", "name": "A", "template": template}
+    if schema:
+        file["jsonSchema"] = schema
     source = Source(path="a.widget", content=json.dumps(file).encode(), digest="")
     widget = load(source)
     return [str(one) for one in check_widget(widget) if one.code == "W1328"]

@@ -171,6 +171,7 @@ def test_an_element_is_an_object_with_its_type(view: str, expected: Any) -> None
         ("<A b={n ** 2}/>", "line 1: the operator ** is not available; write Math.pow(a, b)"),
         ("<A b={n = 1}/>", "line 1: an assignment is not available here: n = 1; write it as a statement of its own"),
         ("<A b={new Date()}/>", "line 1: new is not available here: new Date(); write it under [derived] in the sidecar, or take it as a text argument"),
+        ("<A b={new Intl.NumberFormat('de').format(n)}/>", "line 1: the method format is not available; write it under [derived] in the sidecar, or take it as a text argument"),
         ("<A b={new Map(xs)}/>", "line 1: new is not available here: new Map(xs); write an object, { key: value }, and read object[key]"),
         ("<A b={/a/}/>", "line 1: a regular expression is not available here: /a/; write includes, split or replaceAll with a text"),
         ("<A b={f`a`}/>", "line 1: a tagged literal is not available here: f`a`; write a text in backticks alone"),

@@ -80,6 +80,7 @@ _NOT_NEW: Final[Mapping[str, str]] = MappingProxyType(
 )
 """What to write instead of `new` with a constructor; dates and numbers are formatted elsewhere."""
 
+_FORMATS: Final = compile_pattern(r"(?:new\s+)?(?:Date|Intl)\b")
 _HOOK: Final = compile_pattern(r"(?:React\.)?use[A-Z]\w*")
 _HOOK_ADVICE: Final = "arguments come by their names, and a form keeps what a user types"
 
@@ -596,7 +597,7 @@ def _no_call(callee: Node, name: str, *, is_method: bool) -> Fault:
     )
     if _HOOK.fullmatch(callee.text):
         return node.fault(f"{callee.excerpt} is not available", _HOOK_ADVICE)
-    advice = _WHY_NOT.get(name)
+    advice = _FORMATTING if _FORMATS.match(callee.text) else _WHY_NOT.get(name)
     if advice is None:
         known = (*METHODS, *LOOPS) if is_method else FUNCTIONS
         otherwise = "write it as const f = (x) => … before the element"

@@ -77,7 +77,7 @@ def _check_node(
         if not isinstance(name, str):
             yield _build_finding("W1407", "a component lacks its 'type'", "write it")
             return
-        near = _nearest(name, tuple(words.components))
+        near = _nearest(name, tuple(words.components), _LIKENESS)
         advice = f"did you mean '{near}'?" if near else "clients may ignore it"
         yield _build_finding("W1401", f"'{name[:40]}' is no component", advice)
         return
@@ -137,7 +137,9 @@ class _PropertyChecker:
     ) -> Iterator[Finding]:
         properties: Mapping[str, Any] = schema.get("properties", {})
         others = schema.get("additionalProperties")
-        lacking = sorted(set(schema.get("required", ())) - value.keys())
+        lacking = sorted(
+            set(schema.get("required", ())) - value.keys() - _LEFT_OUT.get(owner, set())
+        )
         for name in lacking:
             yield _build_finding("W1407", f"{owner} lacks '{name}'", "write it", at)
         for name, inner in value.items():
@@ -220,6 +222,7 @@ class _PropertyChecker:
         if choices == self._words.icons:
             if near is None and is_icon(value):
                 near = PREFIX + value
+            near = near or next((one for one in value.split("-") if one in choices), None)
             return _build_icon_finding(value, near, owner, at)
         if len(choices) <= LIMITS.listed_values or near is None:
             advice = "use " + join_alternatives(
@@ -263,6 +266,12 @@ def _build_icon_finding(value: str, near: str | None, owner: str, at: str) -> Fi
         "W1404", f"{owner} cannot be '{value[:40]}', which is no icon", advice, at
     )
 
+
+_LEFT_OUT: Mapping[str, frozenset[str]] = {"'series' of 'Chart'": frozenset({"label"})}
+"""What ChatKit's classes require, and Studio leaves out; the legend shows the `dataKey` then."""
+
+_LIKENESS = 0.65
+"""Of names of components: 'List' is 'ListView', and 'Section' is not 'Select'."""
 
 _WORDS = frozenset({"enum", "const", "pattern"})
 """Keywords that limit a text to a few values."""

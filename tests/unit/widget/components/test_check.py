@@ -119,6 +119,17 @@ def said(*children: dict[str, Any], **root: Any) -> list[str]:
             "W1407 #/children/0: 'Icon' lacks 'name'; write it",
         ),
         (
+            {"type": "Section"},
+            "W1401 #/children/0: 'Section' is no component; clients may ignore it",
+        ),
+        (
+            {"type": "Icon", "name": "thunder-bolt"},
+            (
+                "W1404 #/children/0/name: 'name' of 'Icon' cannot be 'thunder-bolt', which is no "
+                "icon; did you mean 'bolt'?"
+            ),
+        ),
+        (
             {"value": "x"},
             "W1407 #/children/0: a component lacks its 'type'; write it",
         ),
