@@ -120,7 +120,8 @@ def _question(
     note = sidecar.actions.get(question.trigger.type)
     if note is not None and note.is_bound:
         # A client may answer by itself, so a form presses only where the operator trusts it to.
-        return question if server.actions.can_elicit(note.upstream, note.tool) else None
+        terms = server.actions.find_terms(note.upstream, note.tool)
+        return question if terms is not None and terms.elicit else None
     return question
 
 

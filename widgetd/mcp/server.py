@@ -29,7 +29,7 @@ from widgetd.mcp.resources import Resources
 from widgetd.mcp.roots import Root
 from widgetd.mcp.sessions import SessionBounds, Sessions
 from widgetd.observe.observer import Observer, RecordDuration
-from widgetd.render.action_callers import ActionCaller, DryRun, NoActions
+from widgetd.render.action_callers import ActionCaller, DryRun
 from widgetd.render.calls import Renderer
 from widgetd.render.entry import entry_fields, tool_entry
 from widgetd.render.hosts import draws_views
@@ -144,7 +144,7 @@ class Server:
         self.builtin = builtin = BuiltinTools(options.builtin, options.toolsets, options.unlisted)
         self._readable = tuple(one for one in options.readable if one.toolset in options.toolsets)
         self.services: dict[type, object] = {BuiltinTools: builtin, **options.services}
-        self.actions: ActionCaller = NoActions()
+        self.actions = ActionCaller()
         self.search = Search()
         self.views = SnapshotViews()
         self.admit: Callable[[Widget], bytes] = partial(

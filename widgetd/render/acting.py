@@ -21,7 +21,7 @@ import orjson
 
 from widgetd.errors import CallError
 from widgetd.observe.observer import ActionRecord, Observer
-from widgetd.render.action_callers import ActionAnswer, ActionCaller, DryRun
+from widgetd.render.action_callers import ActionAnswer, ActionCaller, DryRun, not_allowed
 from widgetd.render.calls import Renderer
 from widgetd.render.limits import LIMITS
 from widgetd.schema.json_text import parse_json
@@ -125,11 +125,13 @@ class Acting:
         claim = await answers.recall(_claim_key(deed))
         if claim is None:
             note = press.action.note
-            confirms = self.caller.require_rule(note.upstream, note.tool)
+            terms = self.caller.find_terms(note.upstream, note.tool)
+            if terms is None:
+                raise not_allowed(note.upstream, note.tool)
             request = press.action.request(_arguments(press.render), press.payload, press.hidden)
-            if confirms and (question := await self._confirm(press, deed)) is not None:
+            if terms.confirm and (question := await self._confirm(press, deed, terms.title)):
                 return question, None
-            until = self.clock() + self.caller.patience_s(note.upstream) + LIMITS.outcome_margin_s
+            until = self.clock() + terms.patience_s + LIMITS.outcome_margin_s
             mine: Mapping[str, Any] = {"until": until}
             if await answers.claim(_claim_key(deed), mine, owner=press.render.owner):
                 # The client may be gone before the upstream has answered.
@@ -168,12 +170,12 @@ class Acting:
         )
         return str(known["deed"])
 
-    async def _confirm(self, press: Press, deed: str) -> dict[str, Any] | None:
+    async def _confirm(self, press: Press, deed: str, title: str) -> dict[str, Any] | None:
         """Return the question for the person; None if the token answers it."""
         confirmations, owner = Confirmations(self.store.idempotency), press.principal
         if not press.token:
             token = await confirmations.ask({"deed": deed}, owner=owner)
-            return {"status": "confirm", "text": self._question(press), "token": token}
+            return {"status": "confirm", "text": _question(press, title), "token": token}
         agreed = await confirmations.take(press.token, owner=owner)
         if agreed == {"deed": deed}:
             return None
@@ -181,15 +183,6 @@ class Acting:
             return None  # the token was used by this very press, which was sent twice
         problem = "the confirmation is for something else, was used, or has expired"
         raise CallError("W5015", f"{problem}; press again", recoverable=True)
-
-    def _question(self, press: Press) -> str:
-        action, arguments = press.action, _arguments(press.render)
-        if question := action.question(arguments, press.payload, press.hidden):
-            return question
-        title = self.caller.title(action.note.upstream, action.note.tool)
-        shown = action.request(arguments, press.payload, press.hidden, is_shown=True)
-        listed = ", ".join(f"{name}: {_to_text(value)}" for name, value in shown.items())
-        return shorten_at_word(f"{title}: {listed}?" if listed else f"{title}?", LIMITS.line_chars)
 
     async def _do(self, press: Press, deed: str, request: Mapping[str, Any]) -> Answered:
         started_s, note, value = time.perf_counter(), press.action.note, None
@@ -304,8 +297,9 @@ class Acting:
         """Do everything but what others could notice."""
         note, render = press.action.note, press.render
         request = press.action.request(_arguments(render), press.payload, press.hidden)
-        if dry.require_rule(note.upstream, note.tool) and not press.token:
-            question = self._question(press)
+        terms = dry.find_terms(note.upstream, note.tool)
+        if terms.confirm and not press.token:
+            question = _question(press, terms.title)
             return {"status": "confirm", "text": question, "token": "dry"}, None
         answer = await dry.call_action(
             note.upstream, note.tool, request, key="", principal=press.principal
@@ -315,6 +309,16 @@ class Acting:
         made = replace(change(render), id=render.id, version=render.version + 1, press=render.press)
         dry.remember(made)
         return _to_answer(press.action.type, outcome, made), made
+
+
+def _question(press: Press, title: str) -> str:
+    """Return the question for the person: the author's, else the tool's title and arguments."""
+    action, arguments = press.action, _arguments(press.render)
+    if question := action.question(arguments, press.payload, press.hidden):
+        return question
+    shown = action.request(arguments, press.payload, press.hidden, is_shown=True)
+    listed = ", ".join(f"{name}: {_to_text(value)}" for name, value in shown.items())
+    return shorten_at_word(f"{title}: {listed}?" if listed else f"{title}?", LIMITS.line_chars)
 
 
 def _to_answer(action: str, outcome: ActionOutcome, render: StoredRender | None) -> dict[str, Any]:

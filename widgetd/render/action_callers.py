@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from widgetd.errors import CallError
 from widgetd.render.limits import LIMITS
@@ -27,27 +27,38 @@ class ActionAnswer:
     words: str = ""
 
 
-class ActionCaller(Protocol):
-    """Calls tools of upstreams for actions."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionTerms:
+    """The terms on which actions may call a tool.
 
-    def require_rule(self, upstream: str, tool: str) -> bool:
-        """Return whether a person must confirm each call of the tool.
+    Attributes:
+        confirm: Whether a person must confirm each call.
+        elicit: Whether a client without a view may ask its user for a press.
+        title: The tool's name for people.
+        patience_s: Time after which a call ends in any case.
+    """
 
-        Raises:
-            CallError: The operator does not allow it as an action (W5011).
-        """
+    confirm: bool = True
+    elicit: bool = False
+    title: str
+    patience_s: float = 0.0
 
-    def can_elicit(self, upstream: str, tool: str) -> bool:
-        """Return whether a client without a view may ask its user for a press of the tool."""
 
-    def title(self, upstream: str, tool: str) -> str:
-        """Return the tool's name for people."""
+class ActionCaller:
+    """Calls tools of upstreams for actions; this one is of a daemon without any."""
 
-    def patience_s(self, upstream: str) -> float:
-        """Return the time after which a call ends in any case."""
+    def find_terms(self, _upstream: str, _tool: str) -> ActionTerms | None:
+        """Return the operator's terms for a tool; None where no action may call it."""
+        return None
 
     async def call_action(
-        self, upstream: str, tool: str, arguments: Mapping[str, Any], *, key: str, principal: str
+        self,
+        upstream: str,
+        tool: str,
+        arguments: Mapping[str, Any],  # noqa: ARG002 - it calls nothing
+        *,
+        key: str,  # noqa: ARG002 - likewise
+        principal: str,  # noqa: ARG002 - likewise
     ) -> ActionAnswer:
         """Call a tool once.
 
@@ -61,45 +72,6 @@ class ActionCaller(Protocol):
         Raises:
             CallError: Nothing was done, or it is unknown whether something was (W5013).
         """
-
-
-class NoActions:
-    """The caller of a daemon without upstreams, which allows nothing and waits for nothing."""
-
-    def require_rule(self, upstream: str, tool: str) -> bool:
-        """Refuse.
-
-        Raises:
-            CallError: Always (W5011).
-        """
-        raise not_allowed(upstream, tool)
-
-    def can_elicit(self, _upstream: str, _tool: str) -> bool:
-        """Return False."""
-        return False
-
-    def title(self, _upstream: str, tool: str) -> str:
-        """Return the tool's name."""
-        return tool
-
-    def patience_s(self, _upstream: str) -> float:
-        """Return 0: no upstream is called."""
-        return 0.0
-
-    async def call_action(
-        self,
-        upstream: str,
-        tool: str,
-        arguments: Mapping[str, Any],  # noqa: ARG002 - the protocol's
-        *,
-        key: str,  # noqa: ARG002 - likewise
-        principal: str,  # noqa: ARG002 - likewise
-    ) -> ActionAnswer:
-        """Refuse.
-
-        Raises:
-            CallError: Always (W5011).
-        """
         raise not_allowed(upstream, tool)
 
 
@@ -110,7 +82,7 @@ def not_allowed(upstream: str, tool: str) -> CallError:
 
 
 @dataclass(eq=False)
-class DryRun(NoActions):
+class DryRun(ActionCaller):
     """Answers in place of upstreams, for pages on which a press must change nothing.
 
     Nothing is sent, queued or stored: the next versions of renders are remembered here alone.
@@ -122,15 +94,17 @@ class DryRun(NoActions):
     answers: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
     _renders: OrderedDict[str, StoredRender] = field(default_factory=OrderedDict)
 
-    def require_rule(self, upstream: str, tool: str) -> bool:
-        """Return whether the answer asks for a confirmation."""
-        return bool(self._find(upstream, tool).get("confirm", True))
+    def find_terms(self, upstream: str, tool: str) -> ActionTerms:
+        """Return the terms of the prepared answer."""
+        return ActionTerms(
+            confirm=bool(self._find(upstream, tool).get("confirm", True)), title=tool
+        )
 
     async def call_action(
         self,
         upstream: str,
         tool: str,
-        arguments: Mapping[str, Any],  # noqa: ARG002 - the protocol's
+        arguments: Mapping[str, Any],  # noqa: ARG002 - it calls nothing
         *,
         key: str,  # noqa: ARG002 - likewise
         principal: str,  # noqa: ARG002 - likewise

@@ -23,7 +23,7 @@ from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.catalog.registry import Registry
 from widgetd.errors import CallError, WidgetError
 from widgetd.observe.observer import Observer
-from widgetd.render.feeds import Feeds, Filled, NoFeeds
+from widgetd.render.feeds import Feeds, Filled
 from widgetd.render.hosts import draws_views
 from widgetd.render.inline_images import InlineImages
 from widgetd.render.markdown import to_markdown
@@ -71,7 +71,7 @@ class Renderer:
         new_id: Callable[[], str] = lambda: f"r_{token_urlsafe(12)}",
     ) -> None:
         self.journal = journal or CrashJournal()
-        self.feeds: Feeds = NoFeeds()
+        self.feeds = Feeds()
         self._registry = registry
         self._policy = policy
         self._store = store

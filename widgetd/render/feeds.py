@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from widgetd.errors import CallError
 from widgetd.schema.validator import ValidArguments
@@ -29,11 +29,17 @@ class Filled:
     as_of: str = ""
 
 
-class Feeds(Protocol):
-    """Fills widgets."""
+class Feeds:
+    """Fills widgets; this one is of a daemon without upstreams."""
 
     async def fill(
-        self, widget: Widget, feed: Feed, given: Mapping[str, Any], *, strict: bool, owner: str
+        self,
+        widget: Widget,
+        feed: Feed,
+        given: Mapping[str, Any],
+        *,
+        strict: bool,
+        owner: str,  # noqa: ARG002 - nothing is stored here
     ) -> Filled:
         """Complete the caller's arguments from the widget's feed.
 
@@ -48,39 +54,6 @@ class Feeds(Protocol):
             CallError: The caller's arguments do not fit (W2002), or the feed fails (W5001 to
                 W5010).
         """
-
-    def is_at_hand(self, widget: Widget, feed: Feed, given: Mapping[str, Any], /) -> bool:
-        """Return whether a cached answer would do, so that filling needs no waiting."""
-
-    def following(
-        self, render: StoredRender, linger_s: float | None = None, /
-    ) -> AbstractContextManager[None]:
-        """Keep a render up to date during the block, if its widget has a live feed.
-
-        Args:
-            render: The render.
-            linger_s: Time for which it is kept up to date after the block; None for the time
-                between two questions of a page.
-        """
-
-
-class NoFeeds:
-    """The feeds of a daemon without upstreams."""
-
-    async def fill(
-        self,
-        widget: Widget,
-        feed: Feed,
-        given: Mapping[str, Any],
-        *,
-        strict: bool,
-        owner: str,  # noqa: ARG002 - the protocol's
-    ) -> Filled:
-        """Return the caller's arguments if the settings of all sources permit it.
-
-        Raises:
-            CallError: It does not (W5001), or the arguments do not fit (W2002).
-        """
         asked = feed.asked.check(dict(given), strict=strict)
         if feed.can_fail:
             return Filled(checked=widget.check(asked.arguments, strict=strict))
@@ -89,11 +62,15 @@ class NoFeeds:
         raise CallError("W5001", f"{problem}; start widgetd with --upstreams")
 
     def is_at_hand(self, _widget: Widget, _feed: Feed, _given: Mapping[str, Any]) -> bool:
-        """Return True: there is no upstream to wait for."""
+        """Return whether a cached answer would do, so that filling needs no waiting."""
         return True
 
     def following(
         self, _render: StoredRender, _linger_s: float | None = None
     ) -> AbstractContextManager[None]:
-        """Return a block in which nothing changes."""
+        """Keep a render up to date during the block, if its widget has a live feed.
+
+        The second argument is the time for which it is kept up to date after the block; None for
+        the time between two questions of a page.
+        """
         return nullcontext()

@@ -24,7 +24,7 @@ import anyio
 import orjson
 
 from widgetd.errors import CallError
-from widgetd.render.feeds import Filled
+from widgetd.render.feeds import Feeds, Filled
 from widgetd.schema.json_text import NotJsonError, parse_json
 from widgetd.schema.json_values import copy_exact, to_json
 from widgetd.schema.validator import ValidArguments
@@ -145,7 +145,7 @@ def fill_once(widget: Widget, feed: Feed, asked: Mapping[str, Any], file: Path) 
 
 
 @dataclass(eq=False)
-class UpstreamFeeds:
+class UpstreamFeeds(Feeds):
     """The feeds of a daemon with upstreams.
 
     Attributes:

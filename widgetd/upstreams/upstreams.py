@@ -16,17 +16,16 @@ from anyio.abc import TaskGroup
 from widgetd.errors import CallError, ConfigError
 from widgetd.files.stamp import Stamp
 from widgetd.logs import get_logger
-from widgetd.render.action_callers import ActionAnswer, not_allowed
+from widgetd.render.action_callers import ActionAnswer, ActionCaller, ActionTerms
 from widgetd.text_search import nearest
 from widgetd.upstreams.connection import Upstream, UpstreamObserver
 from widgetd.upstreams.declarations import Declaration, read_file
 from widgetd.upstreams.limits import LIMITS
-from widgetd.upstreams.tables import ActionRule
 
 _log = get_logger()
 
 
-class Upstreams:
+class Upstreams(ActionCaller):
     """The upstreams that a file declares.
 
     Attributes:
@@ -95,34 +94,19 @@ class Upstreams:
         """Return whether each upstream can be called now, by name."""
         return {name: one.state == "ready" for name, one in self.all.items()}
 
-    def require_rule(self, upstream: str, tool: str) -> bool:
-        """Return whether a person must confirm each call of a tool for an action.
-
-        Raises:
-            CallError: The operator does not allow it as an action (W5011).
-        """
-        if (rule := self._rule(upstream, tool)) is None:
-            raise not_allowed(upstream, tool)
-        return rule.confirm
-
-    def can_elicit(self, upstream: str, tool: str) -> bool:
-        """Return whether the operator has clients without a view ask for presses of a tool."""
-        rule = self._rule(upstream, tool)
-        return rule is not None and rule.elicit
-
-    def _rule(self, upstream: str, tool: str) -> ActionRule | None:
-        one = self.all.get(upstream)
-        return None if one is None else one.declaration.table.action_rules.get(tool)
-
-    def title(self, upstream: str, tool: str) -> str:
-        """Return a tool's name for people."""
-        found = self.all[upstream].actions.get(tool) if upstream in self.all else None
-        name = tool.replace("_", " ").capitalize()
-        return name if found is None else found.title or name
-
-    def patience_s(self, upstream: str) -> float:
-        """Return the time after which a call of an upstream ends in any case."""
-        return self.all[upstream].declaration.table.call_s if upstream in self.all else 0.0
+    def find_terms(self, upstream: str, tool: str) -> ActionTerms | None:
+        """Return the operator's terms for a tool, see `ActionCaller`."""
+        called = self.all.get(upstream)
+        rule = called and called.declaration.table.action_rules.get(tool)
+        if not called or not rule:
+            return None
+        known = called.actions.get(tool)
+        return ActionTerms(
+            confirm=rule.confirm,
+            elicit=rule.elicit,
+            title=(known and known.title) or tool.replace("_", " ").capitalize(),
+            patience_s=called.declaration.table.call_s,
+        )
 
     async def call_action(
         self, upstream: str, tool: str, arguments: Mapping[str, Any], *, key: str, principal: str

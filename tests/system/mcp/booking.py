@@ -21,7 +21,7 @@ from widgetd.mcp import sdk
 from widgetd.mcp.assembly import build
 from widgetd.mcp.server import Server, ServerOptions
 from widgetd.observe.observer import Observer
-from widgetd.render.action_callers import ActionAnswer
+from widgetd.render.action_callers import ActionAnswer, ActionCaller, ActionTerms
 from widgetd.store.contract import Store
 from widgetd.store.factory import local_store
 from widgetd.widget.widget import Widget
@@ -66,7 +66,7 @@ def seats(sidecar: str = SIDECAR) -> Widget:
 
 
 @dataclass(eq=False)
-class Airline:
+class Airline(ActionCaller):
     """An upstream that books seats and counts.
 
     Attributes:
@@ -89,21 +89,14 @@ class Airline:
     gate: anyio.Event | None = None
     patience: float = 60.0
 
-    def require_rule(self, _upstream: str, _tool: str) -> bool:
-        """Return `confirms`."""
-        return self.confirms
-
-    def can_elicit(self, _upstream: str, _tool: str) -> bool:
-        """Return `elicits`."""
-        return self.elicits
-
-    def title(self, _upstream: str, _tool: str) -> str:
-        """Return the tool's title."""
-        return "Book a seat"
-
-    def patience_s(self, _upstream: str) -> float:
-        """Return `patience`."""
-        return self.patience
+    def find_terms(self, _upstream: str, _tool: str) -> ActionTerms:
+        """Return what the attributes say."""
+        return ActionTerms(
+            confirm=self.confirms,
+            elicit=self.elicits,
+            title="Book a seat",
+            patience_s=self.patience,
+        )
 
     async def call_action(
         self, upstream: str, tool: str, arguments: Mapping[str, Any], *, key: str, principal: str
