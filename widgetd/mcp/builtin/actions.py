@@ -34,7 +34,7 @@ from widgetd.widget.actions.tree_actions import to_object
 from widgetd.widget.actions.user_input import password_paths
 from widgetd.widget.widget import Widget
 
-RENDER_ID = argument("string", "The id that the widget's result ends with, as r_….")
+RENDER_ID = argument("string", "The id at the end of the widget's result.")
 SHOWN_ID = argument("string", "The id of the render that is shown.")
 
 
@@ -314,20 +314,20 @@ TOOLS = (
     # What is let go of is what the caller has; asking the same again gets the same.
     BuiltinTool(
         name="await_widget_action",
-        description="Wait for what the user does in a widget that has buttons or fields. "
-        "Ask again with `next` as `after`: until then, no action that you were told is let go.",
+        description="Wait for what the user does in a widget with buttons or fields. "
+        "Ask again with `next` as `after`, which lets go of the actions that you were told.",
         input_schema=closed_object(
             {
                 "render_id": RENDER_ID,
                 "after": argument(
                     "integer",
-                    "The `next` of the last answer, once its actions are dealt with.",
+                    "The last answer's `next`, once its actions are dealt with.",
                     minimum=0,
                     default=0,
                 ),
                 "timeout_s": argument(
                     "number",
-                    "How long to wait for an action.",
+                    "How long to wait.",
                     minimum=0,
                     maximum=LIMITS.wait_s,
                     default=20,

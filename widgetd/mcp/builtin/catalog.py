@@ -121,23 +121,21 @@ async def show_render(context: ToolContext, arguments: Mapping[str, Any]) -> Res
 TOOLS = (
     BuiltinTool(
         name="search_widgets",
-        description="Find the widget that shows what the user should see, by what it is for. "
-        "Then call it by its name, or by render_widget where it is not in your list of tools.",
+        description="Find the widget that shows what the user should see; then call it by its "
+        "name, or by render_widget where it is not in your list of tools.",
         input_schema=closed_object(
             {
-                "query": argument(
-                    "string", "What the user should see, in a few words. Empty lists every widget."
-                ),
+                "query": argument("string", "What to show, in a few words; empty lists all."),
                 "limit": argument(
                     "integer",
-                    "How many widgets to answer with.",
+                    "How many to list.",
                     minimum=1,
                     maximum=LIMITS.hits,
                     default=10,
                 ),
                 "tags": argument(
                     "array",
-                    "Only widgets with one of these tags.",
+                    "Only those with one of these.",
                     items={"type": "string"},
                     maxItems=LIMITS.hits,
                 ),
@@ -147,13 +145,12 @@ TOOLS = (
     ),
     BuiltinTool(
         name="get_widget_details",
-        description="Read what widgets show, the arguments they take and an example of each.",
+        description="Read what widgets show, their arguments and an example of each.",
         input_schema=closed_object(
             {
                 "names": argument(
                     "array",
-                    "Names of widgets, as search_widgets gives them. "
-                    "Without any, all widgets are named.",
+                    "As search_widgets names them; by default, all are named.",
                     items={"type": "string"},
                     maxItems=LIMITS.hits,
                 )
@@ -163,14 +160,11 @@ TOOLS = (
     ),
     BuiltinTool(
         name="render_widget",
-        description="Show a widget by name, with arguments for its inputSchema. "
-        "The same as calling the widget's own tool.",
+        description="Show a widget by name, as its own tool does.",
         input_schema=closed_object(
             {
                 "name": argument("string", "The widget's name."),
-                "arguments": argument(
-                    "object", "What the widget's inputSchema asks for; see get_widget_details."
-                ),
+                "arguments": argument("object", "For its inputSchema; see get_widget_details."),
             },
             required=("name",),
         ),
@@ -179,9 +173,9 @@ TOOLS = (
     ),
     BuiltinTool(
         name="show_render",
-        description="Show a widget that was rendered before, by a backend or in an earlier call.",
+        description="Show a widget that was rendered before, by a call or a backend.",
         input_schema=closed_object(
-            {"render_id": argument("string", "The id of the render.")}, required=("render_id",)
+            {"render_id": argument("string", "Its id, as r_….")}, required=("render_id",)
         ),
         handler=show_render,
         scope=CALL,

@@ -98,21 +98,18 @@ TOOLS = (
                 "render_id": RENDER_ID,
                 "arguments": argument(
                     "object",
-                    "All of the widget's arguments, as they are now. "
-                    "Without them, only the note is shown.",
+                    "All of them, as they are now; by default, only the note is shown.",
                 ),
                 "note": argument(
                     "string",
-                    "A sentence for the user beneath the widget.",
+                    "A sentence beneath the widget.",
                     maxLength=LIMITS.note_chars,
                     default="",
                 ),
                 "failed": argument(
-                    "boolean", "Whether it could not be done; the note says why.", default=False
+                    "boolean", "It could not be done; the note says why.", default=False
                 ),
-                "after": argument(
-                    "integer", "Refuse if the render is not at this version.", minimum=1
-                ),
+                "after": argument("integer", "Refuse at any other version.", minimum=1),
             },
             required=("render_id",),
         ),
