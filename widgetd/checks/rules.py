@@ -145,8 +145,8 @@ class Subject:
 
     @property
     def template(self) -> str | None:
-        """Return the Jinja text that was compiled and is rendered."""
-        if self.widget is None or self.widget.source == "view":
+        """Return the Jinja text that is rendered, and whose losses are not reported as a whole."""
+        if self.widget is None or self.widget.source in {"view", "both"}:
             return None
         return self.definition.template
 

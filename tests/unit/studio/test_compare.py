@@ -35,13 +35,17 @@ SAMPLE = {"n": 3, "names": ["Ann", "Bob"]}
 
 
 def export(
-    view: str | None, template: str | None, preview: Any = None, sidecar: str = ""
+    view: str | None,
+    template: str | None,
+    preview: Any = None,
+    sidecar: str = "",
+    schema: Any = SCHEMA,
 ) -> Widget:
     """A file as Studio exports it, in which each part may be missing."""
     file: dict[str, Any] = {
         "version": "1.0",
         "name": "People",
-        "jsonSchema": SCHEMA,
+        "jsonSchema": schema,
         "description": "Show people.",
     }
     if template is not None:
@@ -114,6 +118,45 @@ def test_the_jsx_is_drawn_where_the_exporter_lost_some_of_it(
     made = export(view, template)
 
     assert (made.source, drawn(made)) == (source, children)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {**SCHEMA, "required": ["n"]},
+        {**SCHEMA, "required": ["n"], "properties": {"n": {}, "people": {"type": "array"}}},
+    ],
+    ids=["optional", "renamed"],
+)
+def test_untouched_export_keeps_its_source_when_its_list_may_be_absent(schema: Any) -> None:
+    count = '{"type":"Text","value":{{ (names | length) | tojson }}}'
+    view = f"<Card>{JOINED_JSX}{SERIES_JSX}<Text value={{names.length}} />{LOOP_JSX}</Card>"
+
+    made = export(view, card(JOINED, SERIES, count, LOOP), schema=schema)
+
+    assert (made.source, made.choice.edits) == ("view", ())
+    assert not [one for one in said(made) if one.startswith(("W1323", "W1326"))]
+
+
+def test_edit_and_loss_of_one_file_are_reported_apart() -> None:
+    view = f"<Card>{JOINED_JSX}{SERIES_JSX}{LITERAL_JSX}</Card>"
+    word = LITERAL.replace("((n))", '"three"')
+
+    made = export(view, card(JOINED, SERIES, word), {"type": "Card", "children": [
+        {"type": "Text", "value": "Ann, Bob"},
+        {"type": "Chart", "data": [], "xAxis": "n", "series": [{"type": "bar", "dataKey": "n"}]},
+        {"type": "Text", "value": "3"},
+    ]})  # fmt: skip
+
+    assert drawn(made) == ["Ann, Bob", [{"type": "bar", "dataKey": "n"}], "three"]
+    edits = [one for one in said(made) if one.startswith("W1326")]
+    assert [one.partition("; ")[0] for one in edits] == [
+        (
+            "W1326 people.widget#/template: the template was edited after the export: "
+            '/children/2/value is "three", where the JSX says 3'
+        )
+    ]
+    assert [one[:5] for one in said(made)] == ["W1307", "W1326"]
 
 
 def said(made: Widget) -> list[str]:
