@@ -33,6 +33,7 @@ from tests.unit.schema import test_schema_safety as of_schemas
 from tests.unit.template import jsx_attacks, matrix
 from tests.unit.template import test_prices as of_prices
 from tests.unit.template import test_safety as of_templates
+from tests.unit.upstreams.feed_attacks import ATTACKS, FeedAttack
 from tests.unit.widget import test_jmespath as of_expressions
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
@@ -133,6 +134,14 @@ def upstream_costs(way: Way, *, compressed: bool = False) -> Iterator[Cost]:
             if way in misbehavior.ways and (misbehavior.encode is not None) == compressed:
                 with declared(name, way) as table:
                     yield cost_in_fork(partial(anyio.run, _call_first_tool, table), warm_up)
+
+
+def feed_costs() -> Iterator[Cost]:
+    """Read and map hostile answers; in a fork, for orjson reserves memory that it never touches."""
+    for attack in ATTACKS.values():
+        yield cost_in_fork(
+            attack.prepare(), FeedAttack(mapping={"any": "f0"}, results=list).prepare
+        )
 
 
 @contextmanager
@@ -284,6 +293,7 @@ def main() -> None:
         ("upstreams' lists, schemas and answers", upstream_costs("json")),
         ("the same in events", upstream_costs("events")),
         ("the same from a program", upstream_costs("program")),
+        ("answers that feeds read and map", feed_costs()),
         ("targets of a session", text_costs("target")),
         ("upstreams that compress", upstream_costs("json", compressed=True)),
         ("trees of an edited template", text_costs("tree")),

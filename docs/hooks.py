@@ -1,4 +1,4 @@
-"""What mkdocs is told: a link that leaves the pages names its file in the repository."""
+"""Hooks of mkdocs: links that leave the pages, and the pictures of components."""
 
 from __future__ import annotations
 
@@ -7,16 +7,33 @@ import re
 from pathlib import Path
 from typing import Any
 
+from mkdocs.structure.files import File, Files
+
 _LINK = re.compile(r"\[([^\]]*)\]\((\.\./[^)#\s]+)(?:#[^)\s]*)?\)")
+_SHEET = re.compile(r"<!-- sheet: ([\w.]+) -->")
+_SHEETS = Path("build/components")
+"""Pictures that `make docs` drew, as `Button-light.png`; empty without a browser."""
+
 _log = logging.getLogger("mkdocs.hooks")
 
 
+def on_files(files: Files, *, config: Any) -> Files:
+    """Add the pictures of components beside their page."""
+    for picture in sorted(_SHEETS.glob("*.png")):
+        place = f"reference/components/{picture.name}"
+        files.append(File.generated(config, place, abs_src_path=str(picture.absolute())))
+    return files
+
+
 def on_page_markdown(markdown: str, *, page: Any, config: Any, **_: Any) -> str:
-    """`[text](../examples/README.md)` as the text and the file's path; one that is gone is said."""
+    """Show the sheets of components, and name the file of a link that leaves the pages.
+
+    `[text](../examples/README.md)` becomes the text and the file's path; a dead one is a warning.
+    """
     docs = Path(config["docs_dir"])
     here = (docs / page.file.src_uri).parent
 
-    def written(link: re.Match[str]) -> str:
+    def name_file(link: re.Match[str]) -> str:
         text, address = link.groups()
         target = (here / address).resolve()
         if docs in target.parents:
@@ -26,4 +43,12 @@ def on_page_markdown(markdown: str, *, page: Any, config: Any, **_: Any) -> str:
         path = f"`{target.relative_to(docs.parent)}`"
         return path if text.strip("`") in path else f"{text} ({path})"
 
-    return _LINK.sub(written, markdown)
+    def show_sheet(comment: re.Match[str]) -> str:
+        pictures = (f"{comment[1]}-{theme}.png" for theme in ("light", "dark"))
+        return "\n".join(
+            f"![{comment[1]}, drawn](components/{one}){{ width=48% }}"
+            for one in pictures
+            if (_SHEETS / one).exists()
+        )
+
+    return _SHEET.sub(show_sheet, _LINK.sub(name_file, markdown))

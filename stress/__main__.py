@@ -19,6 +19,7 @@ from anyio import to_thread
 from benchmarks.__main__ import describe_machine
 from benchmarks.folders import folder
 from stress import (
+    answers,
     attacks,
     configmap,
     deaf,
@@ -80,6 +81,7 @@ FAMILIES: Mapping[str, Mapping[str, Trial]] = {
     },
     "fuzz": {
         "files": lambda _, some: to_thread.run_sync(partial(fuzz.measure, seconds=some(60))),
+        "answers": lambda _, some: to_thread.run_sync(partial(answers.measure, seconds=some(20))),
     },
     "stage": {
         "mutants": lambda at, some: to_thread.run_sync(

@@ -178,7 +178,7 @@ def unified_diff(before: Sequence[str], after: Sequence[str], context: int) -> I
 
     Where too many lines differ to compare each with each, all of them are removed and added.
     """
-    head, tail = _common_ends(before, after)
+    head, tail = common_ends(before, after)
     # Equal lines at both ends are not compared, but for the context that is shown of them.
     start, left_out = max(head - context, 0), max(tail - context, 0)
     old, new = before[start : len(before) - left_out], after[start : len(after) - left_out]
@@ -199,7 +199,7 @@ def unified_diff(before: Sequence[str], after: Sequence[str], context: int) -> I
                 yield from (f"+{line}" for line in new[at_new:end_new])
 
 
-def _common_ends(before: Sequence[object], after: Sequence[object]) -> tuple[int, int]:
+def common_ends(before: Sequence[object], after: Sequence[object]) -> tuple[int, int]:
     """Return how many elements two sequences have in common at their beginning and end."""
     size = min(len(before), len(after))
     head = next((at for at in range(size) if before[at] != after[at]), size)
@@ -215,7 +215,7 @@ def compare_sequences(
 
     Where too many elements differ to compare each with each, all of them are one part.
     """
-    head, tail = _common_ends(before, after)
+    head, tail = common_ends(before, after)
     ends = len(before) - tail, len(after) - tail
     yield True, range(head), range(head)
     if max(ends) - head <= LIMITS.compared_elements:

@@ -54,7 +54,6 @@ def message(text: str) -> None:
     """Have the scripted model answer `text` twice: with a search, then with an example."""
     sample = WidgetSample(
         arguments={"v": "sunny", "w": "1-" * 30 + "2"},
-        properties={"v": {"type": "string"}, "w": {"type": "string"}},
         admits=lambda _arguments: True,
     )
     schema = {"properties": {"place": {"type": "string"}}, "required": ["place"]}

@@ -3,7 +3,7 @@
 /** Returns the value so far, undefined where there is none yet; a text may lack its end. */
 export function closed(text: string): unknown {
   let json = text;
-  // Whatever stands unfinished at the end is given up, character by character.
+  // An unfinished end is dropped, character by character.
   for (let least = Math.max(0, text.length - 64); json.length >= least; json = json.slice(0, -1)) {
     for (const inside of ["", '"']) {
       try {

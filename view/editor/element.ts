@@ -17,7 +17,7 @@ export interface Element {
   readonly from: number;
   readonly to: number;
   readonly attributes: readonly Attribute[];
-  /** Where another attribute would be written. */
+  /** The offset at which another attribute would be written. */
   readonly end: number;
 }
 

@@ -18,7 +18,7 @@ interface Profile {
   readonly display_modes: readonly string[];
   /** It tells the view which tool it shows. */
   readonly tool_info: boolean;
-  /** What it does until the view has its result, in this order. */
+  /** Its steps until the view has its result. */
   readonly order: readonly Moment[];
   readonly delay_ms: number;
   readonly strips: readonly string[];
@@ -27,6 +27,7 @@ interface Profile {
   readonly empties_replays: boolean;
   readonly refuses: readonly string[];
   readonly refuses_unlisted: boolean;
+  readonly keeps_storage: boolean;
   readonly hides_until_sized: boolean;
   readonly width_px: number;
 }
@@ -49,7 +50,7 @@ declare global {
   }
 }
 
-/** Does to messages what the host does. */
+/** A transport that changes messages as the host does. */
 class FilteredTransport extends PostMessageTransport {
   readonly #profile: Profile;
   readonly #listed: ReadonlySet<string>;
@@ -160,7 +161,8 @@ class Stage {
 
   async #mount(result: Json): Promise<void> {
     const frame = document.createElement("iframe");
-    frame.setAttribute("sandbox", "allow-scripts");
+    const origin = this.#profile.keeps_storage ? " allow-same-origin" : "";
+    frame.setAttribute("sandbox", `allow-scripts${origin}`);
     frame.title = this.#shown.title;
     frame.style.width = this.#profile.width_px ? `${this.#profile.width_px}px` : "100%";
     // Not `display: none`: a frame without a box has no height to tell.

@@ -5,7 +5,7 @@ import type { Plugin } from "vite";
 import { iconShapes } from "./icons.ts";
 import { tokenStylesheet } from "./tokens.ts";
 
-/** Serves `virtual:tokens.css` and `virtual:icons`, made anew for each build. */
+/** Serves `virtual:tokens.css` and `virtual:icons`, generated at each build. */
 export function generated(root: string): Plugin {
   const makers: Record<string, () => string> = {
     "virtual:tokens.css": () => tokenStylesheet(root, sources(`${root}/src`)),

@@ -13,7 +13,7 @@ const ALIASES: Record<string, string> = {
   "profile-card": "BuilderProfileCard",
   write: "EditPencil",
 };
-/** What the view's own controls draw, besides the names that a widget may use. */
+/** Icons of the view's own controls, besides the names that a widget may use. */
 const OWN = ["chevron-down", "x", "exclamation-mark-circle"];
 
 export type Shape = [tag: string, attributes: Record<string, string>];

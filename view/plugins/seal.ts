@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import type { Plugin } from "vite";
+import type { Plugin, Rollup } from "vite";
 import { iconShapes, type Shape } from "./icons.ts";
 
 const SEALED = ["plugins", "src"];
@@ -27,12 +27,7 @@ export function seal(root: string, out: string): Plugin {
   return {
     name: "widgetd:seal",
     apply: "build",
-    generateBundle(_options, bundle) {
-      for (const chunk of Object.values(bundle)) {
-        const ids = chunk.type === "chunk" ? chunk.moduleIds : [];
-        for (const name of ids.map(packageOf)) if (name) bundled.add(name);
-      }
-    },
+    generateBundle: collectPackages(bundled),
     closeBundle() {
       const page = readFileSync(`${out}/view.html`);
       writeFileSync(
@@ -65,7 +60,7 @@ function cspSource(html: string, element: RegExp): string {
   return `'sha256-${createHash("sha256").update(content).digest("base64")}'`;
 }
 
-/** The hash of `sha256sum`'s output over the sources, so that any tool can check it. */
+/** Returns the hash of `sha256sum`'s output over the sources, so that any tool can check it. */
 function sourceHash(root: string): string {
   const listed = SEALED.flatMap((folder) =>
     readdirSync(`${root}/${folder}`, { recursive: true, withFileTypes: true })
@@ -78,7 +73,7 @@ function sourceHash(root: string): string {
   return sha256(Buffer.from(lines.join("")));
 }
 
-/** The icons that ChatKit names, for whoever draws them elsewhere; in the form of `lucide.txt`. */
+/** Returns the icons that ChatKit names in the form of `lucide.txt`, for renderers elsewhere. */
 function icons(root: string): string {
   const { icons } = JSON.parse(readFileSync(`${root}/vocabulary.json`, "utf8"));
   const named = Object.entries(iconShapes(root, [...icons].sort()));
@@ -95,16 +90,21 @@ export function noticesOf(root: string, file: string): Plugin {
   return {
     name: "widgetd:notices",
     apply: "build",
-    generateBundle(_options, bundle) {
-      for (const chunk of Object.values(bundle)) {
-        const ids = chunk.type === "chunk" ? chunk.moduleIds : [];
-        for (const name of ids.map(packageOf)) if (name) bundled.add(name);
-      }
-    },
+    generateBundle: collectPackages(bundled),
     closeBundle() {
       const name = file.replace(/.*\//, "").replace(".txt", ".js");
       writeFileSync(file, notices(root, [...bundled].sort(), name));
     },
+  };
+}
+
+/** Returns a hook that adds the packages of a bundle to `packages`. */
+function collectPackages(packages: Set<string>) {
+  return (_options: unknown, bundle: Rollup.OutputBundle): void => {
+    for (const chunk of Object.values(bundle)) {
+      const ids = chunk.type === "chunk" ? chunk.moduleIds : [];
+      for (const name of ids.map(packageOf)) if (name) packages.add(name);
+    }
   };
 }
 

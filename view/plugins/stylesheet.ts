@@ -1,4 +1,4 @@
-/** Reads custom properties out of a stylesheet, and knows nothing of what they mean. */
+/** Reads custom properties from a stylesheet. */
 
 export type Declarations = Map<string, string>;
 

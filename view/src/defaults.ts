@@ -47,7 +47,7 @@ export const DEFAULTS = {
     shade: 400,
   },
 
-  /** What `loadingBehavior: "auto"` means for each kind of trigger. */
+  /** The meaning of `loadingBehavior: "auto"` for each kind of trigger. */
   loading: {
     button: "self",
     submit: "self",

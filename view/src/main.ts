@@ -30,10 +30,10 @@ function start(element: HTMLElement): void {
   if (inline) void announceReady();
 }
 
-/** What a page shows that holds something else by now. */
+/** The state of a page before its next widget is read. */
 const BLANK = { tree: undefined, icons: {}, notice: undefined, context: NO_CONTEXT } as const;
 
-/** Shows the widget with working controls and nobody behind them. */
+/** Shows the widget with working controls whose actions go nowhere. */
 function preview(element: HTMLElement, view: Partial<View>): void {
   const screen = new Screen(element, {
     can: () => true,

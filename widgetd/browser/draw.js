@@ -1,8 +1,8 @@
 /**
- * Draws a widget on a page that may have drawn others, and answers where on the page it is.
+ * Draws a widget on a page that may have drawn others, and returns its place on the page.
  *
- * `behind` says what is painted where the widget itself paints nothing: what a chat has there,
- * behind all of it ("everything") or where something stands that could not be read without
+ * `behind` chooses the background where the widget paints nothing: a chat's own background,
+ * behind all of it ("everything") or behind text that would be illegible without
  * ("words"), or "nothing".
  */
 async function draw({ json, behind }) {
@@ -22,12 +22,12 @@ async function draw({ json, behind }) {
   return { box: around(root), overflow: wider(root) };
 }
 
-/** A picture is a frame of its own: what is to be on it waits for no other. */
+/** Each picture has a frame of its own, so that none waits for another. */
 window.requestAnimationFrame = (then) => then(performance.now());
 
-/** Brings to its end what still moves; what would move for ever stands as it would without. */
+/** Finishes animations; removes those that never end. */
 function settle() {
-  // What ends lets what inherits from it begin, as deep as the tree is.
+  // The end of one animation may begin another, down to the depth of the tree.
   for (let depth = 0; depth < 100; depth++) {
     const moving = document.getAnimations();
     if (!moving.length) return;

@@ -71,6 +71,7 @@ class HostProfile:
         ignores_image_origins: Whether it loads no images from the origins that a page declares.
         refuses: Tools that it does not call for a view.
         refuses_unlisted: Whether it calls no tools for a view that the server does not list.
+        keeps_storage: Whether it gives the view an origin, so that the view can store what it sent.
         hides_until_sized: Whether it hides the frame until the view sends a size.
         width_px: Width of the frame; 0 for the whole page.
         life: What happens to a view after it is drawn.
@@ -103,6 +104,7 @@ class HostProfile:
     ignores_image_origins: bool = False
     refuses: tuple[str, ...] = ()
     refuses_unlisted: bool = False
+    keeps_storage: bool = False
     hides_until_sized: bool = False
     width_px: int = 0
     life: tuple[Scene, ...] = ("remount",)
@@ -375,5 +377,9 @@ class EmulatedStage(Stage):
             csp = self._page.get("_meta", {}).get("ui", {}).get("csp", {})
             ignores = self.profile.ignores_image_origins
             origins = () if ignores else csp.get("resourceDomains", ())
-            return self._page["text"], frame_headers(origins)
+            headers = frame_headers(origins)
+            if self.profile.keeps_storage:
+                policy = headers["content-security-policy"]
+                headers["content-security-policy"] = f"{policy} allow-same-origin"
+            return self._page["text"], headers
         return None

@@ -1,4 +1,4 @@
-/** Looks at pictures as a person does: a cell is another where its colour is, not where a pixel is. */
+/** Compares pictures as a person does: by the colour of cells, not of pixels. */
 
 const CELL_PX = 8;
 /** Another build of a browser may place a line of text a pixel away. */
@@ -9,7 +9,7 @@ const PARTS = QUARTERS.flatMap((y) => QUARTERS.map((x) => [x, y]));
 const FAINT = 24;
 /** The part of the contrast by which a pixel may differ, as it does at the edges of a redrawn letter. */
 const EDGE = 0.16;
-/** What other antialiasing leaves unexplained is 0.02 at most, another letter at 12 pixels 0.12 at least. */
+/** Other antialiasing leaves at most 0.02 unexplained, another letter of 12 pixels at least 0.12. */
 const LETTER = 0.1;
 
 async function pixelsOf(base64) {
@@ -18,14 +18,14 @@ async function pixelsOf(base64) {
   await image.decode();
   const { naturalWidth: width, naturalHeight: height } = image;
   const context = new OffscreenCanvas(width, height).getContext("2d");
-  // What is transparent is seen on white.
+  // Transparent pixels are seen on white.
   context.fillStyle = "#fff";
   context.fillRect(0, 0, width, height);
   context.drawImage(image, 0, 0);
   return context.getImageData(0, 0, width, height);
 }
 
-/** Returns a function that tells a channel's mean in a cell, from sums made once. */
+/** Returns a function that computes a channel's mean in a cell, from sums made once. */
 function means({ width, height, data }, channel) {
   const row = width + 1;
   const sums = new Float64Array(row * (height + 1));
@@ -127,7 +127,7 @@ async function compared(before, after) {
   return { was: [was.width, was.height], is: [is.width, is.height], distances, letters: letters(was, is) };
 }
 
-/** Returns a PNG of both pictures beside each other, and the second once more with what differs framed. */
+/** Returns a PNG of both pictures side by side, and the second again with frames around differences. */
 async function sideBySide(before, after) {
   const [was, is] = await Promise.all([pixelsOf(before), pixelsOf(after)]);
   const [width, height] = [Math.max(was.width, is.width), Math.max(was.height, is.height)];

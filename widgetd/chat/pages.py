@@ -230,7 +230,7 @@ async def state(chat: Chat, request: Request) -> dict[str, Any]:
     """Return the model's name, the state of its servers, and the views to load ahead."""
     backend = await chat.backend()
     model, caller = backend.model, caller_of(request)
-    async with backend.connected(caller.principal) as (_servers, states):
+    async with backend.connect(caller.principal) as (_servers, states):
         servers = states()
     widgets = caller.snapshot.widgets
     return {

@@ -31,13 +31,11 @@ class WidgetSample:
 
     Attributes:
         arguments: The example.
-        properties: The schemas of the widget's properties.
         admits: Returns whether the widget takes these arguments.
         submit: The label of the button that sends its form; empty if it has no form.
     """
 
     arguments: Mapping[str, Any]
-    properties: Mapping[str, Any]
     admits: Callable[[Mapping[str, Any]], bool]
     submit: str = ""
 
@@ -60,11 +58,7 @@ def find_sample(server: Server, tool: str) -> WidgetSample | None:
         for action in find_tree_actions(tree).values():
             if any(trigger.submits and trigger.fields for trigger in action.triggers):
                 submit = submit or find_label(tree, action.type)
-    schema = widget.schema
-    properties = widget.input_schema.get("properties", {})
-    return WidgetSample(
-        arguments=arguments, properties=properties, admits=schema.admits, submit=submit
-    )
+    return WidgetSample(arguments=arguments, admits=widget.schema.admits, submit=submit)
 
 
 def list_suggestions(snapshot: Snapshot, upstreams: Iterable[Upstream]) -> list[str]:

@@ -16,6 +16,7 @@ from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.schema.json_values import pointer, resolve_pointer
 from widgetd.text_search import compile_pattern
 from widgetd.widget.components.tree import iterate_components
+from widgetd.widget.components.values import read_literal_color
 from widgetd.widget.images import find_blocked, find_image_origins
 from widgetd.widget.samples import GENERATED
 from widgetd.widget.sidecar import SUFFIX
@@ -127,11 +128,13 @@ def _check_button(part: Mapping[str, Any], _on_card: bool) -> Iterator[Problem]:
 
 
 def _check_color(part: Mapping[str, Any], on_card: bool) -> Iterator[Problem]:
-    # A color in hexadecimal is the same in both themes; names of ChatKit differ.
+    # A literal color and a hue alone are the same in both themes; ChatKit's names differ.
     color = part.get("color") if on_card and part.get("type") in _TEXTS else None
-    for theme, card in _CARDS.items() if isinstance(color, str) and _HEX.fullmatch(color) else ():
-        if (ratio := contrast(str(color), card)) < _LEAST_CONTRAST:
-            problem = f"the color '{color}' of a text has a contrast of {ratio:.1f} : 1 in {theme}"
+    for theme, card in _CARDS.items():
+        text = color.get(theme) if isinstance(color, Mapping) else color
+        literal = read_literal_color(text) if isinstance(text, str) else None
+        if literal and (ratio := contrast(literal, card)) < _LEAST_CONTRAST:
+            problem = f"the color '{text}' of a text has a contrast of {ratio:.1f} : 1 in {theme}"
             advice = "write a name as 'secondary' or 'danger', or {light, dark} with a color each"
             yield "W1411", problem, advice
 
@@ -154,14 +157,12 @@ _UNIT_PX = 4
 _MOST_UNITS = 16
 """Spaces from here on, 64 px, are mostly meant as pixels."""
 
-_TEXTS = frozenset({"Text", "Title", "Caption", "Icon"})
+_TEXTS = frozenset({"Text", "Title", "Caption", "Label", "Icon"})
 _CARDS = MappingProxyType({"light": "#ffffff", "dark": "#303030"})
 """The background of a card in each theme."""
 
 _LEAST_CONTRAST = 3.0
 """For large text. Source: WCAG 2.2, success criterion 1.4.3."""
-
-_HEX = compile_pattern(r"#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})")
 
 
 def check_sentences(widget: Widget, outcomes: Sequence[Outcome]) -> Iterator[Finding]:
@@ -225,7 +226,7 @@ def _walk(
 
 
 def contrast(one: str, other: str) -> float:
-    """Return the contrast of two colors in hexadecimal, from 1 to 21.
+    """Return the contrast of two colors as `#rrggbb`, from 1 to 21.
 
     Source: WCAG 2.2, contrast ratio and relative luminance.
     """
@@ -234,8 +235,7 @@ def contrast(one: str, other: str) -> float:
 
 
 def _luminance(color: str) -> float:
-    digits = color[1:] if len(color) > 4 else "".join(2 * digit for digit in color[1:])
-    parts = [int(digits[at : at + 2], 16) / 255 for at in (0, 2, 4)]
+    parts = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     red, green, blue = (
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
     )

@@ -23,15 +23,17 @@ from widgetd.checks.declared_paths import split_path
 from widgetd.checks.limits import LIMITS
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.limits import Limits
-from widgetd.schema.json_text import line_and_column
+from widgetd.schema.json_text import iterate_places, line_and_column
 from widgetd.schema.json_values import resolve_pointer
 from widgetd.schema.phrase import join_alternatives
 from widgetd.studio.compare import describe_differences, differ, differences
 from widgetd.studio.limits import LIMITS as STUDIO_LIMITS
 from widgetd.studio.places import enclosing_place, find_places
 from widgetd.template import Template
+from widgetd.text_search import compile_pattern
 from widgetd.widget.actions import WidgetAction
 from widgetd.widget.components import check_tree, tree
+from widgetd.widget.components.tree import walk_components
 from widgetd.widget.document import Studio
 from widgetd.widget.samples import (
     Sample,
@@ -157,13 +159,37 @@ def _failure_finding(outcome: Outcome, code: str, arguments: str) -> Finding:
     )
 
 
+_COMPONENT = compile_pattern(r"(?:/children(?:/[0-9]++)*+)*+")
+"""The pointer of a component in a template's output, in which lists of children may nest."""
+
+
 def locate(widget: Widget, outcome: Outcome, at: str) -> tuple[int | None, int | None]:
-    """Return the line and column of the element around a value of a tree; None in a template."""
-    if outcome.tree is None or outcome.at == "/template":
+    """Return the line and column of the source that wrote the component around a value.
+
+    Args:
+        widget: The widget.
+        outcome: What it drew.
+        at: JSON pointer of the value in the tree.
+    """
+    if outcome.tree is None:
         return None, None
-    arguments = widget.fill(outcome.sample.arguments)
-    offset = enclosing_place(find_places(widget, arguments, outcome.tree), at)
-    return (None, None) if offset is None else line_and_column(widget.definition.view, offset)
+    arguments, drawing = widget.fill(outcome.sample.arguments), widget.drawing
+    if outcome.at != "/template":
+        offset = enclosing_place(find_places(widget, arguments, outcome.tree), at)
+        return (None, None) if offset is None else line_and_column(widget.definition.view, offset)
+    if not isinstance(drawing, Template) or (rendering := drawing.rendering(arguments)).repaired:
+        return None, None
+    offsets = [
+        place.offset
+        for place in iterate_places(rendering.text)
+        if place.lexeme == "{" and _COMPONENT.fullmatch(place.pointer)
+    ]
+    # The tree has lost what is no component, and nothing else, so the order is the same.
+    pointers = [pointer for pointer, _ in walk_components(outcome.tree)]
+    if len(offsets) != len(pointers):
+        return None, None
+    offset = enclosing_place(dict(zip(pointers, offsets, strict=True)), at)
+    return (None, None) if offset is None else drawing.place(arguments, offset)
 
 
 def source_name(at: str) -> str:

@@ -26,7 +26,7 @@ def components(*names: str, dir: Dir = None) -> int:
     """Print what components are for and what they accept; without NAMES, list all.
 
     Args:
-        names: As Button, Button.variant, colors or icons.
+        names: As Button, Button.variant, colors, sizes or icons.
         dir: The folder of widgets that examples are taken from.
     """
     from widgetd.files.source import escape_path

@@ -199,11 +199,11 @@ def _copy_bundled(tool: str, name: str) -> _NewWidget:
     return content, definition.view.strip(), sample, f"{head}{table}{rest}"
 
 
-def schema(what: Literal["widget", "sidecar", "settings", "test"]) -> int:
-    """Print the JSON Schema of a kind of file, for editors.
+def schema(what: Literal["widget", "sidecar", "settings", "test", "tree"]) -> int:
+    """Print the JSON Schema of a kind of file, or of a tree of components, for editors.
 
     Args:
-        what: The kind: .widget, .widget.toml, widgetd.toml or *.test.yaml.
+        what: The kind: .widget, .widget.toml, widgetd.toml, *.test.yaml or a tree.
     """
     from widgetd.cli.schemas import SCHEMA_OF
 

@@ -27,13 +27,58 @@ def document_schema() -> dict[str, Any]:
     properties["template"]["pattern"] = r"\S"
     properties["template"]["description"] = "Jinja that writes a tree of components as JSON."
     properties["jsonSchema"]["description"] = "The JSON Schema of the tool's arguments."
+    tree = tree_schema()
+    # The second alternative admits every preview: the first only explains and completes it.
+    preview = {"anyOf": [{"$ref": "#/$defs/component"}, properties["outputJsonPreview"]]}
     return {
         "$schema": DRAFT,
         "title": "A ChatKit widget",
         "type": "object",
-        "properties": properties,
+        "properties": {**properties, "outputJsonPreview": preview},
         "required": list(REQUIRED),
+        "$defs": tree["$defs"],
     }
+
+
+def tree_schema() -> dict[str, Any]:
+    """Return the schema of a tree of components, with ChatKit's documentation of each property."""
+    # Imported here: the other schemas do not need ChatKit's classes, which take 100 ms to import.
+    from widgetd.widget.components import load_vocabulary
+
+    components = load_vocabulary().components
+    definitions: dict[str, Any] = {}
+    kinds = []
+    for type_, component in components.items():
+        own = dict(component.schema)
+        definitions |= own.pop("$defs", {})
+        children = {} if component.holds == frozenset() else {"children": _CHILDREN}
+        definitions[type_] = {
+            **own,
+            "description": component.use,
+            "properties": {**own["properties"], **children},
+        }
+        is_type = {"properties": {"type": {"const": type_}}, "required": ["type"]}
+        kinds.append({"if": is_type, "then": {"$ref": f"#/$defs/{type_}"}})
+    definitions["component"] = {
+        "type": "object",
+        "properties": {"type": {"enum": list(components)}},
+        "required": ["type"],
+        "allOf": kinds,
+    }
+    return {
+        "$schema": DRAFT,
+        "title": "A tree of ChatKit components",
+        "$ref": "#/$defs/component",
+        "$defs": definitions,
+    }
+
+
+_CHILDREN: Mapping[str, Any] = {
+    "anyOf": [
+        {"$ref": "#/$defs/component"},
+        {"type": "array", "items": {"$ref": "#/$defs/component"}},
+    ]
+}
 
 
 def sidecar_schema() -> dict[str, Any]:
@@ -145,5 +190,6 @@ SCHEMA_OF: Mapping[str, Callable[[], dict[str, Any]]] = {
     "sidecar": sidecar_schema,
     "settings": settings_schema,
     "test": suite_schema,
+    "tree": tree_schema,
 }
 """Schemas by their names in `widgetd schema`."""

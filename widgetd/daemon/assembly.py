@@ -42,11 +42,11 @@ from widgetd.mcp.resources import Resources
 from widgetd.mcp.server import Server, ServerOptions
 from widgetd.mcp.sessions import SessionBounds
 from widgetd.observe.audit import Audit
-from widgetd.observe.blocked_images import BlockedImages
 from widgetd.observe.limits import LIMITS as OBSERVE_LIMITS
 from widgetd.observe.log_ring import LogRing
 from widgetd.observe.observer import RecordDuration
 from widgetd.observe.status import Health
+from widgetd.observe.widget_warnings import WidgetWarnings
 from widgetd.render.inline_images import InlineImages
 from widgetd.render.result import Policy
 from widgetd.render.view import view_html
@@ -199,7 +199,7 @@ def build_server(
         images=InlineImages(settings.inline_image_origin),
         observers=(
             runtime.metrics,
-            BlockedImages(settings.image_origin),
+            WidgetWarnings(settings.image_origin),
             *([runtime.audit] if runtime.audit else []),
         ),
         anonymous=runtime.access_policy.anonymous,

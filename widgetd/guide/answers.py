@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from subprocess import STDOUT
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import orjson
@@ -35,10 +36,11 @@ from widgetd.guide.component_details import (
     describe_components,
     find_icons,
 )
+from widgetd.guide.component_sheet import list_screenshots
 from widgetd.guide.drafts import Drafts, encode_file
 from widgetd.guide.guide import KINDS, ORDER, pages
 from widgetd.guide.limits import LIMITS
-from widgetd.guide.reference import Reference
+from widgetd.guide.reference import Reference, ReferenceEntry, search_tests
 from widgetd.mcp.builtin.consent import inert
 from widgetd.mcp.builtin.table import ConsentQuestion, ToolContext
 from widgetd.render.parts import JSON, PARTS
@@ -49,6 +51,9 @@ from widgetd.widget.actions import find_widget_actions
 from widgetd.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX, tests_name
 from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.widget import Widget
+
+if TYPE_CHECKING:
+    from widgetd.browser.picture import Picture
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,27 +114,71 @@ async def search_reference(context: ToolContext, arguments: Mapping[str, Any]) -
     reference, snapshot = context.use(AuthorServices).reference, context.caller.snapshot
     audience = context.caller.principal.audience
     await reference.prepare(snapshot, audience=audience)
+    tests: Sequence[tuple[float, ReferenceEntry]] = ()
+    if "test" in kinds:
+        services, query = context.use(AuthorServices), arguments["query"]
+        find = partial(_search_folder_tests, services, snapshot, query)
+        tests = await to_thread.run_sync(find, limiter=services.at_once)
     items, total = reference.find(
-        snapshot, arguments["query"], kinds, arguments["limit"], audience=audience
+        snapshot, arguments["query"], kinds, arguments["limit"], audience=audience, tests=tests
     )
     return structured_result({"items": items, "total": total})
+
+
+def _search_folder_tests(
+    services: AuthorServices, snapshot: Snapshot, query: str
+) -> list[tuple[float, ReferenceEntry]]:
+    """Search the test files beside the first widgets that the caller sees."""
+    paths = (tests_name(widget.definition.path) for widget in snapshot.widgets.values())
+    texts = ((path, services.text_of(path)) for path in islice(paths, LIMITS.searched_tests))
+    return search_tests({path: text for path, text in texts if text}, query)
 
 
 async def get_component_details(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
     """Return `{"items": [{"name", "status", "use", "properties", ...}]}`; briefly without names.
 
+    With `picture`, an image of the components in each value of their choices is added, in both
+    themes, and `{"width", "height"}`; if none can be taken, its `error` says why.
+
     Raises:
         CallError: There are too many names (W3003).
     """
     names, caller, services = arguments["names"], context.caller, context.use(AuthorServices)
-    demand_few(names, LIMITS.components)
+    demand_few(names, LIMITS.drawn_components if arguments.get("picture") else LIMITS.components)
     examples = services.examples.of(caller.principal.audience)
 
     def read() -> list[dict[str, Any]]:
         return list(describe_components(names, examples.follow(caller.snapshot)))
 
     items = await to_thread.run_sync(read, limiter=services.at_once)
-    return structured_result({"items": items})
+    screenshots = list_screenshots(names) if arguments.get("picture") else []
+    if not screenshots:
+        return structured_result({"items": items})
+    # Few callers want a picture.
+    from widgetd.browser.camera import Camera  # noqa: PLC0415
+
+    camera, owner = context.use(Camera), caller.principal.name
+
+    async def draw() -> Picture:
+        pictures = [(one.title, await camera.take(one, owner=owner)) for one in screenshots]
+        return await camera.sheet(pictures, owner=owner)
+
+    return await _add_picture({"items": items}, draw, ("width", "height"))
+
+
+async def _add_picture(
+    report: Mapping[str, Any], draw: Callable[[], Awaitable[Picture]], facts: Sequence[str]
+) -> Result:
+    """Return a report with a picture and these facts about it, or why there is none."""
+    try:
+        picture = await draw()
+    except CallError as error:
+        failed = {"error": f"[{error.code}] {error.message}"}
+        return structured_result({**report, "picture": failed})
+    known = {name: getattr(picture, name) for name in facts}
+    structured = to_json({**report, "picture": known})
+    blocks = [image_block(picture.content), text_block(structured.decode())]
+    return Result(content=to_json(blocks), structured=structured)
 
 
 async def read_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
@@ -297,16 +346,8 @@ async def try_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Resu
 
     theme = arguments.get("theme", "light")
     shot = Screenshot(tree=report["tree"], title=report["tool"], theme=theme, width=width, scale=1)
-    try:
-        picture = await context.use(Camera).take(shot)
-    except CallError as error:
-        return structured_result(
-            {**report, "picture": {"error": f"[{error.code}] {error.message}"}}
-        )
-    facts = {name: getattr(picture, name) for name in ("width", "height", "overflow", "console")}
-    structured = to_json({**report, "picture": facts})
-    blocks = [image_block(picture.content), text_block(structured.decode())]
-    return Result(content=to_json(blocks), structured=structured)
+    draw = partial(context.use(Camera).take, shot)
+    return await _add_picture(report, draw, ("width", "height", "overflow", "console"))
 
 
 def save_confirmation(context: ToolContext, arguments: Mapping[str, Any]) -> ConsentQuestion | None:

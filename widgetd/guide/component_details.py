@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache
@@ -37,10 +37,12 @@ from widgetd.widget.widget import Widget
 
 ICONS = "icons"
 COLORS = "colors"
+SIZES = "sizes"
 
 VALUES: Mapping[str, str] = {
     ICONS: "Names for Icon and the icons of buttons.",
     COLORS: "Names of colors for texts, backgrounds, borders and charts, and the palette.",
+    SIZES: "Names of sizes and radii, and what a number is.",
 }
 """Lists of values that several components take, and what they are for."""
 
@@ -54,7 +56,7 @@ def describe_components(names: Sequence[str], examples: Examples) -> Iterator[di
     """Yield `{"name", "status", ...}` for each name; without names, all components briefly.
 
     Args:
-        names: Each as `Button`, `Button.variant`, `colors` or `icons`.
+        names: Each as `Button`, `Button.variant`, `colors`, `sizes` or `icons`.
         examples: The users of components.
     """
     if not names:
@@ -119,8 +121,9 @@ def _describe(name: str, examples: Examples, described: dict[str, str]) -> dict[
     the first component that has it; `described` has that component, by the description.
     """
     components = load_vocabulary().components
-    if name == COLORS:
-        return {"name": name, "status": "ok", "use": VALUES[COLORS], **list_colors()}
+    if name in (COLORS, SIZES):
+        listed = list_colors() if name == COLORS else list_sizes()
+        return {"name": name, "status": "ok", "use": VALUES[name], **listed}
     if name == ICONS:
         more = "or lucide: and a name of that set"
         return {
@@ -204,20 +207,39 @@ def list_colors() -> Mapping[str, Any]:
         `{"tokens": [{"values", "of"}], "hues", "shades", "others"}`; `of` names the properties
         that take the tokens.
     """
-    users: dict[tuple[str, ...], set[str]] = {}
-    for component in load_vocabulary().components.values():
-        parts = {component.type: component.schema, **component.schema.get("$defs", {})}
-        for owner, part in parts.items():
-            for name, inner in part.get("properties", {}).items():
-                if tokens := list_color_tokens(inner.get("description", "")):
-                    users.setdefault(tokens, set()).add(f"{owner}.{name}")
     return {
-        "tokens": [{"values": list(one), "of": sorted(of)} for one, of in users.items()],
+        "tokens": _list_tokens(lambda part: list_color_tokens(part.get("description", ""))),
         "hues": list(HUES),
         "shades": list(SHADES),
         "others": "A hue and a shade as blue-500, a hue alone is its shade 400; alpha-5 to "
         "alpha-90; any color of CSS; or {light, dark} with one of these each.",
     }
+
+
+@cache
+def list_sizes() -> Mapping[str, Any]:
+    """Return the named sizes: `{"tokens": [{"values", "of"}], "others"}`, as `list_colors`."""
+    return {
+        "tokens": _list_tokens(
+            lambda part: tuple(part["enum"]) if {"sm", "lg"} <= {*part.get("enum", ())} else ()
+        ),
+        "others": "Where a property is a number: steps of 4 pixels in gap, padding, margin and "
+        "spacing, else pixels. A text is a length of CSS, as 12px, 50% or 1.5rem.",
+    }
+
+
+def _list_tokens(
+    select: Callable[[Mapping[str, Any]], tuple[str, ...]],
+) -> list[dict[str, list[str]]]:
+    """Return the words that `select` finds in properties, with the properties that take them."""
+    users: dict[tuple[str, ...], set[str]] = {}
+    for component in load_vocabulary().components.values():
+        parts = {component.type: component.schema, **component.schema.get("$defs", {})}
+        for owner, part in parts.items():
+            for name, inner in part.get("properties", {}).items():
+                if tokens := select(inner):
+                    users.setdefault(tokens, set()).add(f"{owner}.{name}")
+    return [{"values": list(one), "of": sorted(of)} for one, of in users.items()]
 
 
 def _unknown(name: str, known: Iterable[str]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ class GuideLimits:
     Attributes:
         names: Pages or widgets of one request.
         components: Components of one request.
+        drawn_components: Components of one request with a picture.
         parts_bytes: Size of all parts of widgets; the first one is always included.
         findings: Findings about a draft.
         traced_values: Values in the trace of a template.
@@ -23,6 +24,7 @@ class GuideLimits:
         snippet_chars: Length of a search result's text.
         diff_lines: Lines of a difference on the card that asks before a save.
         diff_line_chars: Length of one of them.
+        searched_tests: Widgets whose test files a search for tests reads.
         element_chars: Length of an element or test in a search result.
         tests_s: Time for the tests that are saved with a widget.
         test_report_chars: End of their report that is returned if they fail.
@@ -30,6 +32,7 @@ class GuideLimits:
 
     names: int = 8
     components: int = 50
+    drawn_components: int = 8
     parts_bytes: int = 64 * 1024
     findings: int = 50
     traced_values: int = 200
@@ -41,6 +44,7 @@ class GuideLimits:
     snippet_chars: int = 400
     diff_lines: int = 40
     diff_line_chars: int = 160
+    searched_tests: int = 500
     element_chars: int = 1_200
     tests_s: float = 120.0
     test_report_chars: int = 1_500

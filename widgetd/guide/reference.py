@@ -6,10 +6,11 @@ sees them; their index follows the snapshot with each search, so a save costs no
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice
+from textwrap import dedent
 from types import MappingProxyType
 from typing import Any
 
@@ -23,10 +24,12 @@ from widgetd.files.folder import bundled_folder
 from widgetd.guide.component_details import (
     COLORS,
     ICONS,
+    SIZES,
     VALUES,
     count_components,
     describe_properties,
     list_colors,
+    list_sizes,
 )
 from widgetd.guide.guide import KINDS, pages
 from widgetd.guide.limits import LIMITS
@@ -87,6 +90,7 @@ SYNONYMS = MappingProxyType(
         "Title": "headline heading header",
         "colors": "color colour names words of colors palette shade hue token text background",
         "icons": "icon names symbol glyph",
+        "sizes": "names of sizes small large width height radius length unit pixels",
         "Transition": "animate animation change",
     }
 )
@@ -182,6 +186,7 @@ class Reference:
         limit: int,
         *,
         audience: Hashable = None,
+        tests: Sequence[tuple[float, ReferenceEntry]] = (),
     ) -> tuple[list[dict[str, Any]], int]:
         """Search the entries of some kinds.
 
@@ -191,17 +196,21 @@ class Reference:
             kinds: Of `KINDS`; none for all.
             limit: Number of results.
             audience: Key of the examples' index.
+            tests: The folder's tests that match, from `search_tests`.
 
         Returns:
             The best results, and the number of all matches.
         """
         wanted = frozenset(kinds or KINDS)
         query_words = _words(query[:LONGEST_QUESTION])
+        own = {entry.name for _, entry in tests}
         scored: list[Scored] = [
             (score * _weight(entry.weighted_kind(query_words), query_words), entry.name, entry)
             for key, score in self._index.scores(query).items()
-            if (entry := self._entries_by_title[key]).kind in wanted
+            if (entry := self._entries_by_title[key]).kind in wanted and entry.name not in own
         ]
+        weight = _weight("test", query_words)
+        scored += [(score * weight, entry.name, entry) for score, entry in tests]
         total = len(scored)
         if "example" in wanted:
             index = self._examples.of(audience).following(snapshot.widgets)
@@ -223,6 +232,18 @@ class Reference:
             (one if isinstance(one, ReferenceEntry) else _example(one, types)).to_result(score)
             for score, _, one in islice(_without_repetition(ordered, query_words), limit)
         ], total
+
+
+def search_tests(texts: Mapping[str, str], query: str) -> list[tuple[float, ReferenceEntry]]:
+    """Return the tests in test files that match, with their scores.
+
+    Args:
+        texts: The files' texts, by path.
+        query: Words.
+    """
+    entries = {entry.at: entry for path, text in texts.items() for entry in split_tests(path, text)}
+    scores = SearchIndex(_texts_of_entry).following(entries).scores(query)
+    return [(score, entries[key]) for key, score in scores.items()]
 
 
 def _weight(kind: str, query: frozenset[str]) -> float:
@@ -281,10 +302,14 @@ def _entries(settings: Mapping[str, str]) -> Iterator[ReferenceEntry]:
                 f"{each.get('text', '')}",
                 is_property=True,
             )
-    colors = list_colors()
-    tokens = ", ".join(value for one in colors["tokens"] for value in one["values"])
+    colors, sizes = list_colors(), list_sizes()
+    words_of = {
+        name: ", ".join(dict.fromkeys(value for one in listed["tokens"] for value in one["values"]))
+        for name, listed in ((COLORS, colors), (SIZES, sizes))
+    }
     named = {
-        COLORS: f"{tokens}; {', '.join(colors['hues'])} with a shade. {colors['others']}",
+        COLORS: f"{words_of[COLORS]}; {', '.join(colors['hues'])} with a shade. {colors['others']}",
+        SIZES: f"{words_of[SIZES]}. {sizes['others']}",
         ICONS: ", ".join(load_vocabulary().icons),
     }
     for name, text in named.items():
@@ -379,18 +404,28 @@ _TYPE = compile_pattern(r'\{\s*"type"\s*:\s*"([A-Za-z.]{1,64})"')
 
 
 def _bundled_tests() -> Iterator[ReferenceEntry]:
-    """Yield each test of the files beside the bundled widgets, as it is written."""
+    """Yield each test of the files beside the bundled widgets."""
     for file in sorted(bundled_folder().glob(f"*{TESTS_SUFFIX}")):
-        before, *tests = file.read_text(encoding="utf-8").split("\n  - name: ")
-        line = before.count("\n") + 2
-        for each in tests:
-            name, _, steps = each.partition("\n")
-            yield ReferenceEntry(
-                kind="test",
-                name=file.name,
-                title=f"{file.name.removesuffix(TESTS_SUFFIX)}: {name}",
-                text=f"- name: {name}\n{steps}",
-                at=f"{file.name} line {line}",
-                keywords="test example",
-            )
-            line += each.count("\n") + 1
+        yield from split_tests(file.name, file.read_text(encoding="utf-8"))
+
+
+_TEST = compile_pattern(r"(?m)^ *- name: *")
+
+
+def split_tests(path: str, text: str) -> Iterator[ReferenceEntry]:
+    """Yield each test of a test file as it is written."""
+    starts = [match.start() for match in _TEST.finditer(text)]
+    file = path.rpartition("/")[2].removesuffix(TESTS_SUFFIX)
+    line, counted = 1, 0
+    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+        line, counted = line + text.count("\n", counted, start), start
+        written = dedent(text[start:end]).strip()
+        name = written.partition("\n")[0].removeprefix("- name:").strip()
+        yield ReferenceEntry(
+            kind="test",
+            name=path,
+            title=f"{file}: {name}",
+            text=written,
+            at=f"{path} line {line}",
+            keywords="test example",
+        )

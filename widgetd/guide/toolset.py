@@ -99,7 +99,10 @@ TOOLS = (
     ),
     _tool(
         "get_component_details",
-        {"names": _names("As Button, Button.variant, colors or icons.")},
+        {
+            "names": _names("As Button, Button.variant, colors, sizes or icons."),
+            "picture": {"type": "boolean", "description": "Draw them in each of their values."},
+        },
         description="Read what a component is for and what it may say. Without names: all in a "
         "line each.",
     ),

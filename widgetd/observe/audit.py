@@ -134,6 +134,9 @@ class Audit:
             )
         )
 
+    def on_difference(self, widget: Widget) -> None:
+        """Ignore differing pages."""
+
     def on_notice(self, notice: Notice) -> None:
         """Ignore notices."""
 

@@ -114,6 +114,9 @@ class Observer(Protocol):
     def on_render(self, widget: Widget, steps: int) -> None:
         """Record a render and the steps that its template took."""
 
+    def on_difference(self, widget: Widget) -> None:
+        """Record that a page drew a widget otherwise than the server."""
+
     def on_notice(self, notice: Notice) -> None:
         """Record a notice that was sent to clients."""
 

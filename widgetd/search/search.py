@@ -26,6 +26,7 @@ MANY = 200
 DEEPEST = 3
 """So many levels of fields are read."""
 
+_KIND = compile_pattern(r"(?i)(?<![a-z])(?:card|widget)s?(?![a-z])")
 _CLAUSE = compile_pattern(r"(?<=[.;!?])\s+")
 _ELSEWHERE = compile_pattern(
     r"(?i)\bnot for\b|\bnever\b|\binstead\b|\brather than\b|\bbefore that\b"
@@ -110,7 +111,8 @@ def _has_one(widget: Widget, tags: Collection[str]) -> bool:
 
 def _texts(widget: Widget) -> Iterator[tuple[int, str]]:
     definition = widget.definition
-    yield 4, f"{definition.tool} {definition.title}"
+    # A card is what most widgets are, and what people pay with.
+    yield 4, _KIND.sub(" ", f"{definition.tool} {definition.title}")
     yield 4, " ".join(definition.sidecar.keywords)
     yield 3, " ".join(definition.tags)
     for clause in _CLAUSE.split(definition.description):

@@ -1,9 +1,10 @@
 """A full-text index of documents with weighted texts.
 
 Scores are BM25 with a weight for each text. A query word that no document contains is
-replaced by its synonyms, by words with two of its letters swapped, or by words with similar
-trigrams, so that typing errors still match. A search visits only documents that contain one of
-its words, and an update costs the words of the changed documents.
+replaced by its synonyms, by words with two of its letters swapped, by words that differ in one
+letter, or by words that begin alike, so that typing errors and other forms of a word still match.
+Two neighbouring words also count as one, as in `check out`. A search visits only documents that
+contain one of its words, and an update costs the words of the changed documents.
 
 Source: Robertson and Zaragoza, "The Probabilistic Relevance Framework" (2009).
 """
@@ -15,12 +16,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from heapq import nlargest
+from itertools import pairwise
 from math import log
 from typing import Generic, NamedTuple, Self, TypeVar
 
 from widgetd.files.persistent_map import list_differing, list_missing
 from widgetd.search.synonyms import STOP_WORDS, SYNONYMS
-from widgetd.text_search import compile_pattern
+from widgetd.text_search import common_ends, compile_pattern
 
 Document = TypeVar("Document")
 
@@ -42,6 +44,13 @@ FLOOR = 0.3
 FITS = 0.1
 """Without a hit above this share of the maximum score, there is no hit at all."""
 
+STRANGE = 0.2
+"""Share of the maximum score that a word without any match counts. People name places, people and
+things in a wish, which are in no description and say nothing against a widget."""
+
+SHORTEST_STEM = 5
+"""Letters with which another form of a word begins, as in `depart` and `departure`."""
+
 LONGEST_QUESTION = 2_048
 """Characters of a query that are searched."""
 
@@ -55,7 +64,7 @@ _PLURALS = (
     *(("ss", "ss"), ("s", "")),
 )
 _ENDINGS = (("ing", ""), ("ion", ""), ("ed", ""), ("ector", "ect"))
-_SATURATION = 1.2
+_SATURATION = 2.0
 _LENGTH = 0.6
 
 
@@ -96,7 +105,7 @@ class SearchIndex(Generic[Document]):
 
     def scores(self, question: str) -> Mapping[str, float]:
         """Return the scores of the matching documents by key; empty without a match."""
-        asked = dict.fromkeys(words(question[:LONGEST_QUESTION]))
+        asked = self._read_question(question)
         terms = sorted((self._term(word) for word in asked), key=lambda term: -term.most)
         shortest = _SATURATION * (1 - _LENGTH)
         longer = _SATURATION * _LENGTH * len(self._lengths) / max(self._length, 1)
@@ -124,7 +133,7 @@ class SearchIndex(Generic[Document]):
 
     def best_text(self, question: str, key: str) -> str:
         """Return the text of a document that adds most to its score; empty if none does."""
-        asked = dict.fromkeys(words(question[:LONGEST_QUESTION]))
+        asked = self._read_question(question)
         meanings = [self._meanings(word) for word in asked]
 
         def score(weighted: tuple[int, str]) -> float:
@@ -145,6 +154,14 @@ class SearchIndex(Generic[Document]):
         best = max(self._texts(self._documents[key]), key=score)
         return best[1] if score(best) else ""
 
+    def _read_question(self, question: str) -> Iterable[str]:
+        """Return the words of a query, numbers left out, and neighbours that are one word here."""
+        text = question[:LONGEST_QUESTION]
+        spoken = _fold(text)
+        pairs = (_stem(one + other) for one, other in pairwise(spoken))
+        joined = (pair for pair in pairs if pair in self._postings or pair in _aliases())
+        return dict.fromkeys(word for word in (*words(text), *joined) if not word.isdigit())
+
     def _term(self, word: str) -> _Term:
         postings = [(worth, self._postings[one]) for one, worth in self._meanings(word).items()]
         having = len(set().union(*(posting for _, posting in postings)))
@@ -153,7 +170,7 @@ class SearchIndex(Generic[Document]):
             for worth, posting in postings
         ]
         return _Term(
-            asks=self._rarity(having) * (_SATURATION + 1),
+            asks=self._rarity(having) * (_SATURATION + 1) * (1 if having else STRANGE),
             most=max((worth for worth, _ in worths), default=0.0),
             postings=worths,
         )
@@ -187,7 +204,11 @@ class SearchIndex(Generic[Document]):
             known: 2 * count / (len(grams) + len(trigrams(known)))
             for known, count in shared.items()
         }
-        return {known: dice * dice for known, dice in likeness.items() if dice >= ALIKE}
+        return {
+            known: dice * dice
+            for known, dice in likeness.items()
+            if dice >= ALIKE and _is_same_word(word, known)
+        }
 
     def _spell(self, word: str) -> None:
         if self._trigrams is not None:
@@ -236,9 +257,21 @@ def words(text: str) -> list[str]:
     """Split `text` into folded words without stop words; camelCase names are split, too."""
     # `e-mail` is also indexed as `email`, `multi-choice` also by its parts.
     joined = " ".join(_HYPHENATED.findall(text)).replace("-", "")
-    plain = unicodedata.normalize("NFKD", _CAMEL.sub(" ", f"{text} {joined}")).casefold()
-    found = _WORD.findall("".join(char for char in plain if not unicodedata.combining(char)))
-    return [_stem(word) for word in found if word not in STOP_WORDS]
+    return [_stem(word) for word in _fold(f"{text} {joined}") if word not in STOP_WORDS]
+
+
+def _fold(text: str) -> list[str]:
+    plain = unicodedata.normalize("NFKD", _CAMEL.sub(" ", text)).casefold()
+    return _WORD.findall("".join(char for char in plain if not unicodedata.combining(char)))
+
+
+def _is_same_word(word: str, other: str) -> bool:
+    """Return whether one is another form of the other, or differs in one letter but the first."""
+    shorter, longer = sorted((word, other), key=len)
+    if len(shorter) >= SHORTEST_STEM and longer.startswith(shorter):
+        return True
+    begun, ended = common_ends(shorter, longer)
+    return begun > 0 and len(longer) >= SHORTEST_STEM and len(longer) - begun - ended <= 1
 
 
 @lru_cache(maxsize=4096)

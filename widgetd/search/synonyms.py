@@ -3,60 +3,79 @@
 from __future__ import annotations
 
 _STOP_WORDS = """
-a about after all also am an and any are as at be been but by can could did do does for from
-get give got had has have having he help her here hers him his how i if in into is it its just let
-like ll many may me might more most much must my need next no not now of on onto or our
-out over please put re s see she should show so some someone something t tell than that the
-their them then there these they thing this those through to too up us use user ve very view
-want was way we went were what when where which while who whom whose why will with would you your
+a about after all already also am an and any are as at be been but by can client could customer did
+display do does each every find for from get give got had has have having he help her here hers him
+his how i if in into is it its just know let like ll many may me might more most much must my need
+next no not nothing now of on onto or our out over please put re s see she should show so some
+someone something still t tell than that the their them then there these they thing this those
+through to too up us use user ve very view want was way we went were what when where whether which
+while who whom whose why will with would yet you your
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 """Words of a question that say nothing about what is wanted."""
 
 _SYNONYMS = """
-chart graph plot diagram histogram trend revenue profit development develop
-table spreadsheet grid compare comparison versus list
-flight plane airplane aeroplane
-taxi cab uber ride car lift
-song music track playlist play playing album listen
-cart basket trolley
-shop store buy purchase order
-shop present gift shoe clothes jacket headphone cheap euro dollar
-todo task remind reminder chore
-email mail message
-reply answer email message
-meeting appointment event calendar
-put plan invite propose new
-slot appointment time
-eat food meal dish menu dinner lunch
-phone laptop gadget product item
-cat kitten pet
-weather temperature outside umbrella
-rain snow forecast weekend
-error fail failure wrong problem
-success worked done saved
-pay payment checkout money credit card collect
+chart graph plot diagram histogram curve trend growth grow rise statistic revenue profit develop
+chart metric kpi dashboard sales statistics progress decline visualization
+chart development percentage proportion visualise visualize turnover draw
+table spreadsheet grid row column compare comparison versus better differ difference list ranking
+table inventory leaderboard
+table standings scoreboard matrix breakdown expense budget
+flight plane airplane aeroplane airline airport depart departure arrival takeoff gate terminal delay
+flight airfare pilot boarding landing
+taxi cab uber ride car lift driver chauffeur pickup eta hail
+song music track playlist play listen album band artist singer tune mix concert radio
+player team football soccer basketball athlete striker goal goalkeeper scorer league match season
+player career squad quarterback pitcher
+cart basket trolley checkout
+shop store buy bought purchase order sell browse catalogue catalog recommend recommendation
+shop collection similar
+shop price cheap discount sale bargain euro dollar pound below present gift afford bestseller
+product item article goods gadget phone laptop shoe clothes jacket headphone furniture sneaker dress
+product shirt watch camera
+detail description specification spec size colour color material weight datasheet
+receipt order purchase bought paid delivery deliver parcel ship
+pay paid payment money credit card charge settle collect bill fee owe deposit donate donation tip
+pay transfer purchase
 invoice bill payment table
-survey poll question ask vote choice
-dropdown select choose pick option choice radio
+task todo remind reminder chore errand ticket issue bug assign deadline due checklist homework duty
+email mail letter write written wrote compose reply answer forward inbox recipient subject
+message post wrote written said chat channel thread comment slack discord announcement mention
+message reaction emoji
+event calendar meeting appointment agenda party birthday wedding concert lunch dinner invitation
+event vacation holiday ceremony
+new create add make plan schedule arrange organise organize book block invite propose put reschedule
+new postpone register
+free available slot reserve reservation booking appointment schedule
+session talk lecture conference workshop keynote speaker seminar panel breakout webinar class course
+session lesson track
+weather temperature outside umbrella warm cold hot degree sun sunny cloudy wet dry wind storm
+weather humidity fog heatwave frost sunshine thunderstorm climate
+rain snow forecast wet dry drier
+forecast tomorrow weekend ahead
+error fail failure wrong problem decline deny reject refuse broken break crash outage sorry invalid
+error timeout unavailable apologise apologize mistake trouble
+success worked done saved save confirm change update complete finish congratulate sent accepted
+success approved
+choice choose pick option select dropdown radio prefer favourite favorite vote poll survey ask
+choice decide feedback agree disagree answer
+question quiz mcq qcm survey poll ask
 multi multiple several
 one single
-add create new make
-mcq qcm quiz question
 toggle switch checkbox tick
-photo picture image product
-notify notification push alert
-file document upload download attachment scan
-team player football soccer basketball athlete
-licence license subscription seat software
-talk session lecture conference
+file document upload download attachment attach scan photo passport certificate licence resume cv
+file contract certificate
+photo picture image portrait
+notify notification push alert warn remind permission subscribe mute opt
+licence license subscription subscribe seat software saas renew tier upgrade pricing
+contact person people lead prospect visitor newsletter signup company callback trial demo register
+contact waitlist enquiry inquiry quote interest
+form input field collect fill questionnaire
+eat food meal dish menu dinner lunch
+cat kitten pet
 news article blog post
 map place location address
-contact person people lead prospect newsletter signup company
 review rating star
-spec specification detail datasheet
-slack discord chat channel
-form input field collect
 """
 
 SYNONYMS = tuple(tuple(line.split()) for line in _SYNONYMS.strip().splitlines())

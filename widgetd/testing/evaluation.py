@@ -27,7 +27,7 @@ RENDER_WIDGET = "render_widget"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What came of a wish or a question.
+    """The judgement of a wish or a question.
 
     Attributes:
         case: The wish or the question.

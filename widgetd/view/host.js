@@ -1,5 +1,5 @@
 /**
- * Plays the MCP Apps host for one frame: shakes hands, hands over results, notes what is sent back.
+ * Plays the MCP Apps host for one frame: handshake, results, and the frame's messages.
  *
  * Source: MCP Apps (SEP-1865), specification 2026-01-26.
  */
@@ -9,14 +9,14 @@ const ABILITIES = { openLinks: {}, serverTools: {}, message: {}, updateModelCont
 const METHOD_NOT_FOUND = -32601;
 const INTERNAL_ERROR = -32603;
 
-/** A new picture is handed to the frame, which redraws in place: scroll and typed values stay. */
+/** The frame redraws each result in place: scroll position and typed values stay. */
 export class Frame {
   #result;
   #arguments;
   #answered;
   #ready = false;
   #context;
-  #told;
+  #callbacks;
 
   /**
    * @param {{tool: string, title: string, theme: string, locale?: string, src?: string,
@@ -24,7 +24,7 @@ export class Frame {
    *          logged?: (data: object) => void, act?: (action: object) => Promise<object>}} options
    */
   constructor({ tool, title, theme, locale, src = `/gallery/frame/${encodeURIComponent(tool)}`, sized = () => {}, sent = () => {}, logged = () => {}, act }) {
-    this.#told = { sized, sent, logged, act };
+    this.#callbacks = { sized, sent, logged, act };
     this.#context = {
       theme,
       locale: locale || navigator.language,
@@ -63,7 +63,7 @@ export class Frame {
     this.element.remove();
   }
 
-  /** Settles once the view has dealt with all that it was sent. */
+  /** Settles once the view has handled all messages. */
   settled() {
     return new Promise((answered) => {
       this.#answered = answered;
@@ -87,8 +87,8 @@ export class Frame {
   }
 
   #hear(method, params) {
-    if (method === "ui/notifications/size-changed") this.#told.sized(params.height);
-    if (method === "notifications/message") this.#told.logged(params.data);
+    if (method === "ui/notifications/size-changed") this.#callbacks.sized(params.height);
+    if (method === "notifications/message") this.#callbacks.logged(params.data);
     if (method !== "ui/notifications/initialized") return;
     this.#ready = true;
     this.#hand();
@@ -106,17 +106,17 @@ export class Frame {
           },
         };
       case "tools/call":
-        // Of newer versions the page hears by itself, once for all frames.
+        // The page itself follows newer versions, once for all frames.
         if (!params.name.endsWith("widget_action")) return { error: { code: METHOD_NOT_FOUND, message: `the gallery has no ${params.name}` } };
-        return { result: await this.#told.act(params.arguments) };
+        return { result: await this.#callbacks.act(params.arguments) };
       case "ui/message":
-        this.#told.sent({ kind: "message", text: textOf(params.content) });
+        this.#callbacks.sent({ kind: "message", text: textOf(params.content) });
         return { result: {} };
       case "ui/update-model-context":
-        this.#told.sent({ kind: "context", text: textOf(params.content) });
+        this.#callbacks.sent({ kind: "context", text: textOf(params.content) });
         return { result: {} };
       case "ui/open-link":
-        this.#told.sent({ kind: "link", url: String(params.url) });
+        this.#callbacks.sent({ kind: "link", url: String(params.url) });
         return { result: {} };
       case "ui/request-display-mode":
         return { result: { mode: "inline" } };
@@ -132,7 +132,7 @@ export class Frame {
   }
 
   #post(message) {
-    // The frame is sandboxed, so its origin is none that could be named.
+    // A sandboxed frame has no origin to name.
     this.element.contentWindow?.postMessage({ jsonrpc: "2.0", ...message }, "*");
   }
 }

@@ -26,7 +26,11 @@ from widgetd.store.rate_limits import admission
 from widgetd.web.page import WebPage, refusal
 
 _CHALLENGE = {"www-authenticate": 'Basic realm="widgetd", charset="UTF-8", Bearer realm="widgetd"'}
-_UNAUTHORIZED = PlainTextResponse("a token is needed\n", 401, headers=_CHALLENGE)
+_UNAUTHORIZED = PlainTextResponse(
+    "a token is needed: as a bearer, or in a browser as the password of any name\n",
+    401,
+    headers=_CHALLENGE,
+)
 
 
 class Guard:

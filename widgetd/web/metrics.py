@@ -66,6 +66,9 @@ class Metrics:
         )
         for limit in _LIMIT_NAMES.values():
             self._limited.labels(limit)
+        self._differences = self._counter(
+            "page_differences", "Renders that a page drew otherwise than the server.", "widget"
+        )
         self._uploads = self._counter("uploads", "Widgets brought to the folder.", "outcome")
         for outcome in get_args(UploadOutcome):
             self._uploads.labels(outcome)  # a rise from nothing is no rise to Prometheus
@@ -117,7 +120,7 @@ class Metrics:
             self._steps_of.pop(tool, None)
             for counters in self._calls_of.values():
                 counters.pop(tool, None)
-            for metric in (self._calls, self._seconds, self._steps):
+            for metric in (self._calls, self._seconds, self._steps, self._differences):
                 metric.remove_by_labels({"widget": tool})
 
     def on_call(self, call: CallRecord) -> None:
@@ -138,6 +141,11 @@ class Metrics:
     def on_action(self, action: ActionRecord) -> None:
         """Count an action that called a tool of an upstream."""
         self._action_calls.labels(action.upstream, action.outcome).inc()
+
+    def on_difference(self, widget: Widget) -> None:
+        """Count a render that a page drew otherwise, unless its widget was removed meanwhile."""
+        if widget.tool in self._registry.current.widgets:
+            self._differences.labels(widget.tool).inc()
 
     def on_upload(self, upload: Upload) -> None:
         """Count an upload."""

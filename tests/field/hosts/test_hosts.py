@@ -221,6 +221,31 @@ async def test_second_mount_says_what_was_sent_and_sends_it_no_more(
 
 
 @needs_browser
+@pytest.mark.parametrize(
+    ("app_tools", "keeps_storage", "sent"),
+    [("always", False, 1), ("auto", True, 1), ("auto", False, 2)],
+    ids=["queue", "storage", "neither"],
+)
+async def test_second_mount_behind_a_gateway_sends_no_message_again_where_the_page_has_storage(
+    chromium: Chromium, app_tools: str, keeps_storage: bool, sent: int
+) -> None:
+    host = replace(HOSTS["gateway"], keeps_storage=keeps_storage)
+    async with hosted(chromium, host, app_tools=app_tools) as stage:
+        await shown(stage)
+        await press(stage)
+        await stage.remount()
+        if app_tools == "always" or keeps_storage:
+            with anyio.fail_after(LIFE_S):
+                await stage.frame.get_by_text("“Add task” was sent.").wait_for()
+        await press(stage)
+
+        messages = [one for one in stage.messages if "Action: task.create" in one]
+        assert len(messages) == sent
+        assert len(await queued(stage)) == (1 if app_tools == "always" else 0)
+        assert stage.console == []
+
+
+@needs_browser
 async def test_action_that_repeats_is_taken_at_each_press(
     chromium: Chromium, tmp_path: Path
 ) -> None:

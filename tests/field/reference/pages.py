@@ -27,10 +27,17 @@ from widgetd.cli import app
 from widgetd.cli.schemas import settings_schema, sidecar_schema
 from widgetd.daemon.toolsets import ROWS
 from widgetd.guide import answers
+from widgetd.guide.component_details import (
+    VALUES,
+    Examples,
+    describe_components,
+    describe_properties,
+)
 from widgetd.mcp.builtin.table import BuiltinTool, Handler
 from widgetd.observe.status import Health
 from widgetd.settings import PREFIX
 from widgetd.web.metrics import Metrics
+from widgetd.widget.components import load_vocabulary
 
 FOLDER = Path(__file__).resolve().parents[3] / "docs" / "reference"
 
@@ -51,6 +58,7 @@ async def pages() -> Mapping[str, str]:
         "limits.md": _limits(),
         "python.md": _python(),
         "tools.md": _tools(),
+        "components.md": _components(),
     }
 
 
@@ -280,6 +288,70 @@ def handler_of(tool: BuiltinTool) -> Handler:
     """Return the function that answers for a tool; the guide imports its own when called."""
     handler: Handler = getattr(answers, tool.name) if tool.toolset == "author" else tool.handler
     return handler
+
+
+def _components() -> str:
+    """Every component with its properties; the site puts its sheet at the comment."""
+    intro = (
+        "The components that a widget is made of, as ChatKit documents them; the site shows each "
+        "in every value of its choices, light and dark, and so does the gallery at `/components`. "
+        "`get_component_details` and `widgetd components` answer the same to agents and in a "
+        "terminal. A default is what widgetd's view draws."
+    )
+    parts, described = [intro], dict[str, str]()
+    for component in load_vocabulary().components.values():
+        rows: list[tuple[str, ...]] = [("property", "value", "default", "is")]
+        for row in describe_properties(component):
+            rows += _property_rows(component.type, row, described)
+        holds = "anything" if component.holds is None else _list_children(component.holds)
+        parts.append(f"## `{component.type}`\n\n{component.use} Holds {holds}.")
+        parts.append(f"<!-- sheet: {component.type} -->")
+        parts += [_table(*rows)] if len(rows) > 1 else []
+    for name, use in VALUES.items():
+        [item] = describe_components([name], Examples())
+        parts.append(f"## {name.capitalize()}\n\n{use}\n\n{_value_table(item)}")
+    return _page("Components", *parts)
+
+
+def _list_children(types: frozenset[str]) -> str:
+    if not types:
+        return "nothing"
+    return f"`{next(iter(types))}`" if len(types) == 1 else "components"
+
+
+def _property_rows(
+    owner: str, row: Mapping[str, Any], described: dict[str, str]
+) -> Iterator[tuple[str, ...]]:
+    """Yield the row of a property and those of its fields, the first time that they appear."""
+    name = f"{owner}.{row['name']}"
+    kinds = {"": row["fields"]} if "fields" in row else row.get("kinds", {})
+    first = described.setdefault(repr(kinds), name) if kinds else name
+    says = " ".join(row.get("text", "").split()) + (
+        "" if first == name else f" Fields as of `{first}`."
+    )
+    yield f"`{row['name']}`", _choices(row), _default(row), says
+    for kind, parts in kinds.items() if first == name else ():
+        for field, inner in parts.items():
+            shown = f"`{row['name']}.{field}`" + (f" ({kind})" if kind else "")
+            yield shown, _choices(inner), "", " ".join(inner.get("text", "").split())
+
+
+def _choices(row: Mapping[str, Any]) -> str:
+    values = row.get("values")
+    text = ", ".join(f"`{one}`" for one in values) if values else row["expected"]
+    return text + (", *needed*" if row.get("required") else "")
+
+
+def _value_table(item: Mapping[str, Any]) -> str:
+    """Return a list of values that several components take, with those that do."""
+    if "tokens" not in item:
+        return f"{', '.join(f'`{one}`' for one in item['values'])}; {item['holds']}."
+    columns = "values", "of"
+    rows = (
+        tuple(", ".join(f"`{one}`" for one in row[part]) for part in columns)
+        for row in item["tokens"]
+    )
+    return f"{_table(columns, *rows)}\n\n{item['others']}"
 
 
 def _python() -> str:

@@ -14,6 +14,9 @@ import pytest
 from tests.field.web.browsing import browsing, needs_browser, showing
 from tests.support.widgets import widget_file
 from widgetd.files.folder import bundled_folder
+from widgetd.guide.component_sheet import build_sheet
+from widgetd.widget.components import load_vocabulary
+from widgetd.widget.components.tree import iterate_components
 
 pytestmark = needs_browser
 
@@ -90,6 +93,26 @@ async def test_tabs_share_one_row_and_are_seen_whole_on_wide_screens(tmp_path: P
             assert len(tops) == 1, "all tabs are in one row, which scrolls on a phone"
 
     assert all(max(ends[width]) <= width for width in (1280, 1440))
+
+
+async def test_page_of_components_draws_the_sheet_of_each_in_both_themes(tmp_path: Path) -> None:
+    (tmp_path / "Note.widget").write_text(widget_file("Note"))
+    drawn = {}
+    async with showing(tmp_path) as site, browsing() as page:
+        await page.goto(f"{site}/components")
+        assert await page.locator(".sheet").count() == len(load_vocabulary().components)
+        for name, last in (("Button", "iconSize"), ("Table.Cell", "currency")):
+            sheet = page.locator(f"[data-component='{name}']")
+            await sheet.scroll_into_view_if_needed()
+            frames = sheet.locator("iframe")
+            for each in range(2):
+                await frames.nth(each).content_frame.get_by_text(last).first.wait_for()
+            buttons = frames.nth(1).content_frame.get_by_role("button")
+            themes = await frames.evaluate_all("all => all.map(one => one.style.colorScheme)")
+            drawn[name] = await buttons.count(), themes
+
+    types = [part["type"] for part in iterate_components(build_sheet("Button"))]
+    assert drawn["Button"] == (types.count("Button"), ["light", "dark"])
 
 
 async def test_both_themes_stand_side_by_side() -> None:

@@ -260,7 +260,7 @@ def chat_with(*tools: OwnTools) -> servers.ChatServer:
     async def redraw(_facts: Any, _owner: Principal) -> None:
         return None
 
-    sample = WidgetSample(arguments=ARGUMENTS, properties={}, admits=lambda _arguments: True)
+    sample = WidgetSample(arguments=ARGUMENTS, admits=lambda _arguments: True)
     model = models.chat_model(SCRIPTED, "", None, samples={"order": sample}.get)
     return servers.ChatServer(
         Threads(ChatDatabase()),

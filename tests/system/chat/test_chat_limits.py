@@ -24,8 +24,8 @@ from tests.system.chat.talking import Talker, problems, said, set_limits, widget
 from tests.unit.catalog.test_state_faults import no_room
 from widgetd.access.principal import LOCAL, Principal
 from widgetd.catalog.state import StateFolder
+from widgetd.chat.backend.conversation import newest
 from widgetd.chat.backend.database import ChatDatabase
-from widgetd.chat.backend.server import newest
 from widgetd.chat.backend.threads import MissingError, Threads
 from widgetd.chat.limits import LIMITS, ChatLimits
 

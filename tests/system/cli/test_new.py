@@ -20,11 +20,14 @@ from widgetd.cli.schemas import (
     settings_schema,
     sidecar_schema,
     suite_schema,
+    tree_schema,
 )
 from widgetd.files.folder import bundled_folder
+from widgetd.guide.component_sheet import build_sheet
 from widgetd.settings import Settings
 from widgetd.testing.suite import resolve_cases
 from widgetd.testing.yaml_file import read_suite
+from widgetd.widget.components import load_vocabulary
 
 BAD = sorted((Path(__file__).parents[2] / "widgets" / "bad").glob("*.txt"))
 SHAPE = ("W1105", "W1106", "W1107", "W1111", "W1112", "W1113")
@@ -227,6 +230,20 @@ def test_the_schema_of_tests_says_of_a_file_what_its_reader_says(
 def _reads(file: Path) -> bool:
     _, faults = resolve_cases(read_suite(file), Snapshot.empty())
     return {fault.code for fault in faults} <= {"W2001"}  # there are no widgets here
+
+
+def test_schema_of_a_tree_documents_every_property_and_admits_every_component() -> None:
+    schema = tree_schema()
+    compiled = jsonschema_rs.validator_for(schema)
+
+    for type_, component in load_vocabulary().components.items():
+        described = schema["$defs"][type_]["properties"]
+        for name, text in component.documentation.items():
+            assert name == "children" or described[name]["description"] == text
+        assert compiled.is_valid(build_sheet(type_))
+    assert not compiled.is_valid({"type": "Card", "children": [{"type": "Buton"}]})
+    assert not compiled.is_valid({"type": "Text", "value": "a", "sise": "sm"})
+    assert document_schema()["$defs"] == schema["$defs"]
 
 
 @pytest.mark.parametrize("what", sorted(SCHEMA_OF))

@@ -104,6 +104,23 @@ async def test_agent_writes_a_new_widget_and_calls_it(tmp_path: Path) -> None:
     assert (tmp_path / "Parcel.widget.toml").read_text() == SIDECAR
 
 
+async def test_search_for_tests_finds_those_of_the_folder_with_their_lines(tmp_path: Path) -> None:
+    steps = "    steps:\n      - Show Widget\n      - Expect Text: {contains: Here}\n"
+    tests = f"widget: parcel\ntests:\n  - name: waits\n{steps}  - name: says where it is\n{steps}"
+    (tmp_path / "Parcel.widget").write_text(json.dumps(PARCEL))
+    (tmp_path / "Parcel.test.yaml").write_text(tests)
+    async with serving(tmp_path, **SETTINGS) as url, connected(url, "modern") as connection:
+        client = connection.client
+        found = await asked(client, "search_reference", query="says where", kinds=["test"])
+        bundled = await asked(client, "search_reference", query="pick a date", kinds=["test"])
+
+    first = found["items"][0]
+    assert (first["name"], first["title"]) == ("Parcel.test.yaml", "Parcel: says where it is")
+    assert first["at"] == "Parcel.test.yaml line 7"
+    assert first["snippet"].startswith("- name: says where it is")
+    assert "Create Task.test.yaml" in {item["name"] for item in bundled["items"]}
+
+
 def mended(widget: dict[str, Any], findings: list[dict[str, Any]]) -> dict[str, Any]:
     """The draft with each name that a finding calls wrong replaced by the one it advises."""
     template = widget["template"]

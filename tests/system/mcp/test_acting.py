@@ -13,7 +13,9 @@ import pytest
 from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
+from tests.support.logs import captured_logs
 from tests.system.mcp.booking import GIVEN, SIDECAR, Airline, airport, host, mark, press, shown
+from tests.system.store.server import running_server
 from widgetd.access.principal import LOCAL
 from widgetd.errors import CallError
 from widgetd.mcp.http_calls import caller_for, take_action
@@ -21,7 +23,7 @@ from widgetd.mcp.server import Server
 from widgetd.observe.observer import ActionRecord, CallRecord, Notice
 from widgetd.render.action_callers import ActionAnswer, DryRun
 from widgetd.store.contract import Store
-from widgetd.store.factory import local_store
+from widgetd.store.factory import local_store, open_store
 from widgetd.widget.widget import Widget
 
 QUIET_S = 30.0
@@ -41,6 +43,9 @@ class Actions:
 
     def on_notice(self, notice: Notice) -> None:
         """Ignore notices."""
+
+    def on_difference(self, widget: Widget) -> None:
+        """Ignore differing pages."""
 
     def on_action(self, action: ActionRecord) -> None:
         """Keep the record."""
@@ -333,3 +338,14 @@ async def test_dry_run_shows_what_would_come_and_changes_nothing(
     assert kept is not None
     assert (kept.version, airline.calls.total()) == (1, 0)
     assert (await store.actions.read(render["id"], timeout_s=0)).actions == ()
+
+
+async def test_press_is_refused_while_replicas_cannot_agree_on_it(airline: Airline) -> None:
+    with running_server() as shared, captured_logs():
+        async with open_store(shared.url) as store, host(airport(airline, store)) as client:
+            render = await shown(client)
+            shared.kill()
+            refused = await press(client, render)
+
+    assert code_of(refused) == "W5017"
+    assert not airline.calls

@@ -83,6 +83,9 @@ class Recorder:
     def on_notice(self, notice: Notice) -> None:
         self.told.append(notice)
 
+    def on_difference(self, widget: Widget) -> None:
+        self.told.append(widget.tool)
+
     def on_action(self, action: ActionRecord) -> None:
         self.told.append(replace(action, seconds=0))
 

@@ -19,7 +19,9 @@ from tests.support.daemons import serving
 from tests.support.widgets import widget_file
 from tests.system.mcp.booking import mark
 from tests.system.mcp.booking import press as push
+from tests.system.store.receiver import receiving
 from tests.system.upstreams.servers import mcp_served, raw, read_request, toml
+from tests.system.web.asking import ask
 from widgetd.access.principal import UI_EXTENSION
 
 WAIT_S = 30.0
@@ -127,6 +129,81 @@ async def test_press_reaches_an_mcp_server_once_with_its_key(tmp_path: Path) -> 
     assert "B4-12A" in json.dumps(done[0].meta["widgetd/widget"])
     assert list(airport.keys.values()) == [1]
     assert airport.principals == {""}
+
+
+async def test_press_is_audited_counted_and_sent_to_the_webhook_without_what_is_secret(
+    tmp_path: Path,
+) -> None:
+    airport, widgets = Airport(), write(tmp_path, ACTION)
+    audit = tmp_path / "audit.jsonl"
+    async with mcp_served(airport.mcp) as upstream, receiving() as receiver:
+        declared = tmp_path / "u.toml"
+        declared.write_text(
+            toml("airport", url=upstream) + "[airport.actions.book_seat]\nconfirm = false\n"
+        )
+        hook = {"webhook": receiver.url, "webhook_secret": "s" * 24, "webhook_private": True}
+        async with (
+            serving(widgets, upstreams=declared, audit=audit, **hook) as url,
+            hosting(url) as client,
+        ):
+            render = mark(await client.call_tool("board", {"gate": "B4", "status": "boarding"}))
+            await push(client, render, payload={"seat": "12A"})
+            await receiver.heard(1)
+            metrics = (await ask(url, "/metrics")).text
+
+    [line] = [
+        one for one in map(json.loads, audit.read_text().splitlines()) if one["event"] == "action"
+    ]
+    assert {name: line[name] for name in ("widget", "action", "upstream", "tool", "outcome")} == {
+        "widget": "board",
+        "action": "seat.book",
+        "upstream": "airport",
+        "tool": "book_seat",
+        "outcome": "done",
+    }
+    assert "12A" not in audit.read_text()
+    assert "B4" not in audit.read_text()
+    assert 'widgetd_action_calls_total{outcome="done",upstream="airport"} 1.0' in metrics
+    data = receiver.told[0].message["data"]
+    assert (data["action"], data["outcome"], data["payload"]) == (
+        "seat.book",
+        "done",
+        {"seat": "12A"},
+    )
+
+
+async def test_gallery_rehearses_a_press_and_says_so(tmp_path: Path) -> None:
+    airport, widgets = Airport(), write(tmp_path, ACTION)
+    async with mcp_served(airport.mcp) as upstream:
+        declared = tmp_path / "u.toml"
+        declared.write_text(toml("airport", url=upstream, actions=["book_seat"]))
+        async with (
+            serving(widgets, upstreams=declared, gallery=True) as url,
+            httpx2.AsyncClient(base_url=url.removesuffix("/mcp"), timeout=WAIT_S) as browser,
+        ):
+            given = {"gate": "B4", "status": "boarding"}
+            shown = (await browser.post("/render/board", json=given)).json()
+            asked = {
+                "render_id": shown["renderId"],
+                "action": "seat.book",
+                "payload": {"seat": "12A"},
+            }
+            answers = [
+                (
+                    await browser.post(
+                        "/w/board/action",
+                        json={**asked, **token},
+                        headers={"origin": url.removesuffix("/mcp")},
+                    )
+                ).json()
+                for token in ({}, {"token": "dry"})
+            ]
+
+    confirm, done = (one["structuredContent"] for one in answers)
+    assert confirm["status"] == "confirm"
+    assert done["status"] == "done"
+    assert done["note"] == "Dry run: airport.book_seat was not called."
+    assert not airport.keys
 
 
 async def test_tool_that_only_actions_may_call_is_called_for_nothing_else(tmp_path: Path) -> None:

@@ -20,8 +20,11 @@ import pytest
 from tests.support.daemons import serving
 from tests.support.widgets import widget_file
 from tests.system.web.test_gallery_pages import client
+from widgetd.guide.component_details import describe_properties
+from widgetd.guide.component_sheet import build_sheet
 from widgetd.guide.guide import ORDER, pages
 from widgetd.web.gallery.call_snippets import SNIPPETS, calls
+from widgetd.widget.components import load_vocabulary
 
 TRICKY = "it's '''\n\"END\" \\ <b> URL"
 
@@ -52,6 +55,26 @@ async def test_every_page_of_the_guide_is_a_page_and_each_leads_to_all_of_them(
     assert 'href="/guide"' in index.text
     assert missing.status_code == 404
     assert "did you mean &#39;schema&#39;?" in missing.text
+
+
+async def test_page_of_components_shows_each_with_its_properties_and_its_sheet(
+    tmp_path: Path,
+) -> None:
+    async with page_of_greeting(tmp_path) as (_, asking):
+        page = unescape((await asking.get("/components")).text)
+        sheet = (await asking.get("/gallery/sheet/Table.Cell.json")).json()["result"]
+        frame = await asking.get("/gallery/frame")
+        missing = await asking.get("/gallery/sheet/Buton.json")
+        guide = await asking.get("/guide")
+
+    for type_, component in load_vocabulary().components.items():
+        assert f'data-component="{type_}"' in page
+        assert component.use in page
+        assert all(row["text"] in page for row in describe_properties(component))
+    assert sheet["structuredContent"] == build_sheet("Table.Cell")
+    assert "sandbox" in frame.headers["content-security-policy"]
+    assert missing.status_code == 404
+    assert 'href="/components"' in guide.text
 
 
 async def test_the_tree_and_a_call_stand_ready_to_be_copied(tmp_path: Path) -> None:

@@ -218,13 +218,13 @@ async def test_the_changes_to_the_version_before_are_shown(tmp_path: Path) -> No
     file = tmp_path / "A.widget"
     file.write_text(widget_file("A"))
     async with serving(tmp_path, gallery=True) as url, client(url) as asking:
-        before = (await asking.get("/w/a?tab=changes")).text
+        before = (await asking.get("/w/a?tab=source")).text
         digest = (await asking.get("/w/a.json")).json()["digest"]
         file.write_text(widget_file("A", text="Bye"))
         with anyio.fail_after(PATIENCE_S):
             while (await asking.get("/w/a.json")).json()["digest"] == digest:  # noqa: ASYNC110 - a page tells nobody
                 await anyio.sleep(0.01)
-        after = (await asking.get("/w/a?tab=changes")).text
+        after = (await asking.get("/w/a?tab=source")).text
 
     assert "Not changed since widgetd started." in before
     assert "<ins>+" in after

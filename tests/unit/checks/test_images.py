@@ -39,7 +39,7 @@ def said(
 
 
 BUTTONS = (
-    '{"type":"Card","children":[{"type":"Button","label":"View"},'
+    '{"type":"Card","children":[\n{"type":"Button","label":"View"},\n'
     '{"type":"Button","onClickAction":{"type":"go"}},{"type":"Button","label":"Send","submit":true},'
     '{"type":"Button","iconStart":"check","onClickAction":{"type":"go"}}]}'
 )
@@ -51,12 +51,15 @@ NOTHING = '[[examples]]\narguments = { src = "data:," }\n'
 def test_button_without_effect_or_name_is_reported() -> None:
     found = said(BUTTONS, '[[examples]]\narguments = { src = "data:," }\n')
 
-    assert sorted(found, reverse=True) == [
+    assert sorted(found) == [
         (
-            "parcel.widget#/template: the button 'View' does nothing when it is pressed; write its "
-            "'onClickAction', or 'submit' in a form"
+            "parcel.widget#/template: line 2: the button 'View' does nothing when it is pressed; "
+            "write its 'onClickAction', or 'submit' in a form"
         ),
-        "parcel.widget#/template: a button has neither a label nor an icon; write its 'label'",
+        (
+            "parcel.widget#/template: line 3: a button has neither a label nor an icon; "
+            "write its 'label'"
+        ),
     ]
 
 
@@ -79,14 +82,23 @@ def test_key_that_is_written_twice_is_reported_once_with_what_was_meant() -> Non
         ("#222222", ["1.2 : 1 in dark"]),
         ("#eee", ["1.2 : 1 in light"]),
         ("#888888", []),
+        ("#eeef", ["1.2 : 1 in light"]),
+        ("#eee8", []),
+        ("gold", ["1.4 : 1 in light"]),
+        ("Navy", ["1.2 : 1 in dark"]),
+        ("steelblue", []),
+        # The hue of the palette; the yellow of CSS has 1.1 : 1.
+        ("yellow", ["1.6 : 1 in light"]),
+        ("gray", []),
         ("secondary", []),
-        ("purple-900", []),
+        ("yellow-500", []),
+        ({"light": "#eee", "dark": "gold"}, ["1.2 : 1 in light"]),
     ],
 )
 def test_literal_color_of_a_text_is_compared_with_the_card_in_both_themes(
-    color: str, themes: list[str]
+    color: str | dict[str, str], themes: list[str]
 ) -> None:
-    text = f'{{"type":"Text","value":"a","color":"{color}"}}'
+    text = f'{{"type":"Text","value":"a","color":{json.dumps(color)}}}'
     boxed = f'{{"type":"Box","background":"#fff","children":[{text}]}}'
     example = '[[examples]]\narguments = { src = "data:," }\n'
 
@@ -100,9 +112,12 @@ def test_space_that_is_meant_in_pixels_is_reported_in_units() -> None:
     spaces = '{"type":"Row","gap":16,"padding":{"x":24,"y":2},"margin":"24px"}'
 
     assert said(f'{{"type":"Card","padding":4,"children":[{spaces}]}}', NOTHING) == [
-        ("parcel.widget#/template: 'gap' of 'Row' is 16 units, which are 64 px; write 4 for 16 px"),
         (
-            "parcel.widget#/template: 'padding' of 'Row' is 24 units, which are 96 px; "
+            "parcel.widget#/template: line 1: 'gap' of 'Row' is 16 units, which are 64 px; "
+            "write 4 for 16 px"
+        ),
+        (
+            "parcel.widget#/template: line 1: 'padding' of 'Row' is 24 units, which are 96 px; "
             "write 6 for 24 px"
         ),
     ]
@@ -138,8 +153,8 @@ def test_relative_address_of_an_image_is_reported() -> None:
 
     assert said(fixed, '[[examples]]\narguments = { src = "data:," }\n') == [
         (
-            "parcel.widget#/template: the address of an image is relative, and hosts draw none: "
-            "'/a.png'; write whole addresses, as https://…, or send data: URIs"
+            "parcel.widget#/template: line 1: the address of an image is relative, and hosts draw "
+            "none: '/a.png'; write whole addresses, as https://…, or send data: URIs"
         )
     ]
 
@@ -155,9 +170,9 @@ def test_where_a_sample_has_its_images_is_named_with_what_to_write() -> None:
     [finding] = said(toml=REMOTE)
 
     assert finding == (
-        "parcel.widget#/template: images come from https://i.imgur.com, and hosts load none from "
-        "there; write `image_origins = [\"https://i.imgur.com\"]` into 'parcel.widget.toml', "
-        "or send them as data: URIs"
+        "parcel.widget#/template: line 1: images come from https://i.imgur.com, and hosts load "
+        'none from there; write `image_origins = ["https://i.imgur.com"]` into '
+        "'parcel.widget.toml', or send them as data: URIs"
     )
 
 

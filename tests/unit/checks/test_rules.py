@@ -364,8 +364,8 @@ def test_an_action_whose_type_an_argument_says_may_be_described() -> None:
             '{"type":"Icon","name":"map"}',
             [
                 (
-                    "W1404 parcel.widget#/template: 'name' of 'Icon' cannot be 'map', which is no "
-                    "icon (at /children/0/name of the tree); did you mean 'maps'?"
+                    "W1404 parcel.widget#/template: line 1: 'name' of 'Icon' cannot be 'map', "
+                    "which is no icon (at /children/0/name of the tree); did you mean 'maps'?"
                 ),
             ],
         ),
@@ -373,8 +373,8 @@ def test_an_action_whose_type_an_argument_says_may_be_described() -> None:
             '{"type":"Icon","name":{{ (\'map\' if km else \'star\') | tojson }}}',
             [
                 (
-                    "W1404 parcel.widget#/template: 'name' of 'Icon' cannot be 'map', which is no "
-                    "icon (at /children/0/name of the tree); did you mean 'maps'?"
+                    "W1404 parcel.widget#/template: line 1: 'name' of 'Icon' cannot be 'map', "
+                    "which is no icon (at /children/0/name of the tree); did you mean 'maps'?"
                 ),
             ],
         ),
@@ -382,7 +382,7 @@ def test_an_action_whose_type_an_argument_says_may_be_described() -> None:
             '{"type":"Text","value":true}',
             [
                 (
-                    "W1405 parcel.widget#/template: 'value' of 'Text' cannot be a boolean "
+                    "W1405 parcel.widget#/template: line 1: 'value' of 'Text' cannot be a boolean "
                     "(at /children/0/value of the tree); use a string"
                 ),
             ],
@@ -404,6 +404,22 @@ def test_what_does_not_come_from_arguments_is_held_against_the_vocabulary_withou
     told = said(widget(template, **properties))
 
     assert [one for one in told if one.startswith(("W1403", "W1404", "W1405"))] == expected
+
+
+def test_finding_about_a_component_has_the_line_of_the_template_that_wrote_it() -> None:
+    children = [
+        "null, [false, [",
+        '{"type":"Text","value":"a"}',
+        ']], {"type":"Col","gap":null,"children":{"type":"Row","children":[',
+        '{% for one in "ab" %}{"type":"Icon",',
+        '"name":"map"}{% if not loop.last %},{% endif %}{% endfor %}',
+        "]}}",
+    ]
+    template = '{"type":"Card","children":[\n' + "\n".join(children) + "\n]}"
+
+    [finding] = check_widget(widget(template))
+    assert (finding.code, finding.line, finding.column) == ("W1404", 5, 22)
+    assert "at /children/1/children/children/0/name of the tree" in finding.problem
 
 
 def test_finding_out_what_is_shown_has_one_budget_of_steps_for_all_fields() -> None:

@@ -170,6 +170,15 @@ def test_colors_are_listed_in_one_place() -> None:
             assert list(check_tree({"type": "Card", "background": f"{hue}-{shade}"})) == []
 
 
+def test_sizes_are_listed_in_one_place() -> None:
+    sizes = one("sizes")
+
+    [badge] = [each["values"] for each in sizes["tokens"] if "Badge.size" in each["of"]]
+    assert badge == ["sm", "md", "lg"]
+    listed = {name for each in sizes["tokens"] for name in each["of"]}
+    assert {"Button.size", "Box.radius", "Input.gutterSize", "Table.Cell.colSize"} <= listed
+
+
 def test_cells_of_a_table_have_properties() -> None:
     names = {each["name"] for each in one("Table.Cell")["properties"]}
     assert {"align", "colSize", "colSpan", "format"} <= names
@@ -207,7 +216,12 @@ def test_users_follow_the_snapshot_and_only_changes_are_read() -> None:
 def test_without_names_all_components_are_described_briefly() -> None:
     items = list(describe_components([], Examples()))
 
-    assert {item["name"] for item in items} == {*load_vocabulary().components, "icons", "colors"}
+    assert {item["name"] for item in items} == {
+        *load_vocabulary().components,
+        "icons",
+        "colors",
+        "sizes",
+    }
     assert all(item["use"] for item in items)
 
 

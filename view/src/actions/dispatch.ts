@@ -3,7 +3,7 @@
  *
  * A server action calls the tool `widget_action`; then the model hears of it, as a turn where the
  * action streams, else as context. A client action opens its link or becomes context. A host
- * without tools is told in a message.
+ * without tools gets a message.
  */
 
 import { type ActionOutcome, type ActionRequest, NO_PROBLEMS } from "../app/stage";
@@ -14,6 +14,7 @@ import { RpcError } from "../host/rpc";
 import { isWebAddress } from "../style/url";
 import { isObject, type JsonObject } from "../tree/node";
 import type { Action } from "./action";
+import { readJournal, writeJournal } from "./journal";
 
 export const ACTION_TOOL = "widget_action";
 const REMEMBERED = 20;
@@ -22,13 +23,13 @@ const LONGEST = 40;
 const MISFIT = "something in it is missing or does not fit";
 
 export interface Surface {
-  /** By which the server knows what is shown; without it the server cannot be called. */
+  /** The id of the render that is shown; without it the server cannot be called. */
   renderId(): string | undefined;
-  /** What is shown, as JSON: another picture is another one. */
+  /** Returns the render, its version and its tree as JSON. */
   picture(): string;
   /** The render's version that is shown. */
   version(): number;
-  /** What goes along with each action: the local state, and the secret of the render's page. */
+  /** Returns arguments of each action: the local state, and the secret of the render's page. */
   extras(): JsonObject;
   /** Tells whether each press takes the action again. */
   repeats(type: string): boolean;
@@ -39,13 +40,14 @@ export interface Surface {
   ask(question: string): Promise<boolean>;
 }
 
-/** One thing that the user does, however often they press for it. */
-interface Deed {
+/** One action of the user, which several presses may ask for. */
+interface Task {
   readonly what: string;
   readonly key: string;
   underWay: Promise<ActionOutcome> | undefined;
   tries: number;
-  told: boolean;
+  /** The model has heard of it. */
+  isReported: boolean;
 }
 
 type Route = "tool" | "message" | "link" | "context" | "none";
@@ -55,7 +57,7 @@ export class Dispatcher {
   readonly #surface: Surface;
   readonly #taken: JsonObject[] = [];
   /** The latest last, by what was done. */
-  readonly #deeds = new Map<string, Deed>();
+  readonly #tasks = new Map<string, Task>();
   #isRefused = false;
 
   constructor(host: Host, surface: Surface) {
@@ -69,46 +71,46 @@ export class Dispatcher {
   }
 
   /**
-   * Sends the action; whatever goes wrong is shown, and never thrown.
+   * Sends the action; failures are shown, and never thrown.
    *
    * As long as neither the version nor what is filled in changes, another press is the same
    * action: it is not sent while the first is under way, and later with the key of the first. The
    * key is made of these alone, so that a view which is mounted again cannot take it twice.
    */
   send(request: ActionRequest): Promise<ActionOutcome> {
-    const deed = this.#deedOf(request);
-    deed.underWay ??= this.#attempt(request, deed).finally(() => {
-      deed.underWay = undefined;
+    const task = this.#findTask(request);
+    task.underWay ??= this.#attempt(request, task).finally(() => {
+      task.underWay = undefined;
     });
-    return deed.underWay;
+    return task.underWay;
   }
 
-  #deedOf({ action, payload, isChange }: ActionRequest): Deed {
+  #findTask({ action, payload, isChange }: ActionRequest): Task {
     const what = JSON.stringify([this.#surface.picture(), action, payload]);
-    const known = isChange ? undefined : this.#deeds.get(what);
+    const known = isChange ? undefined : this.#tasks.get(what);
     const isRepeated = isChange || this.#surface.repeats(action.type);
-    if (known && (known.underWay || !isRepeated || !known.told)) return known;
+    if (known && (known.underWay || !isRepeated || !known.isReported)) return known;
     const key = isRepeated
-      ? freshKey()
+      ? makeKey()
       : digest([this.#surface.renderId(), this.#surface.version(), action.type, payload]);
-    const deed: Deed = { what, key, underWay: undefined, tries: 0, told: false };
-    if (!isChange) this.#remember(deed);
-    return deed;
+    const task: Task = { what, key, underWay: undefined, tries: 0, isReported: isReported(key) };
+    if (!isChange) this.#remember(task);
+    return task;
   }
 
-  #remember(deed: Deed): void {
-    this.#deeds.delete(deed.what);
-    this.#deeds.set(deed.what, deed);
-    const [oldest] = this.#deeds.keys();
-    if (this.#deeds.size > REMEMBERED && oldest !== undefined) this.#deeds.delete(oldest);
+  #remember(task: Task): void {
+    this.#tasks.delete(task.what);
+    this.#tasks.set(task.what, task);
+    const [oldest] = this.#tasks.keys();
+    if (this.#tasks.size > REMEMBERED && oldest !== undefined) this.#tasks.delete(oldest);
   }
 
-  async #attempt(request: ActionRequest, deed: Deed): Promise<ActionOutcome> {
+  async #attempt(request: ActionRequest, task: Task): Promise<ActionOutcome> {
     const route = this.#route(request.action);
     const quiet = request.isChange || route === "link";
     if (!quiet) this.#sayBusy(request);
     try {
-      const outcome = await this.#take(route, request, deed);
+      const outcome = await this.#take(route, request, task);
       if (Object.keys(outcome.problems).length) this.#fail(request, MISFIT);
       else if (!quiet && route !== "tool") this.#confirm(request);
       return outcome;
@@ -122,52 +124,60 @@ export class Dispatcher {
   }
 
   #sayBusy({ label }: ActionRequest): void {
-    this.#surface.say({ kind: "busy", text: `Sending ${quoted(label)}…` });
+    this.#surface.say({ kind: "busy", text: `Sending ${quote(label)}…` });
   }
 
   #confirm(request: ActionRequest): void {
-    this.#surface.say({ kind: "sent", text: `${quoted(request.label)} was sent.` });
+    this.#surface.say({ kind: "sent", text: `${quote(request.label)} was sent.` });
   }
 
   #fail(request: ActionRequest, reason: string): void {
-    const text = `${quoted(request.label)} did not go through${reason && `: ${reason}`}.`;
+    const text = `${quote(request.label)} did not go through${reason && `: ${reason}`}.`;
     this.#surface.say({ kind: "problem", text });
   }
 
-  async #take(route: Route, request: ActionRequest, deed: Deed): Promise<ActionOutcome> {
-    if (route === "link") await this.#host.openLink(linkOf(request.action) ?? "");
-    else if (route === "tool") return this.#callOrSay(request, deed);
-    else if (!deed.told && route === "message") await this.#host.say(this.#sentence(request));
-    else if (!deed.told && route === "context") await this.#tellModel(request);
-    deed.told = true;
+  async #take(route: Route, request: ActionRequest, task: Task): Promise<ActionOutcome> {
+    if (route === "link") await this.#host.openLink(findLink(request.action) ?? "");
+    else if (route === "tool") return this.#callOrSay(request, task);
+    else if (!task.isReported && route === "message") await this.#sayOnce(request, task);
+    else if (!task.isReported && route === "context") await this.#tellModel(request);
+    task.isReported = true;
     return NO_PROBLEMS;
   }
 
   /** Calls the tool; a host that refuses that hears a message, as one without tools. */
-  async #callOrSay(request: ActionRequest, deed: Deed): Promise<ActionOutcome> {
+  async #callOrSay(request: ActionRequest, task: Task): Promise<ActionOutcome> {
     try {
-      return await this.#call(request, deed);
+      return await this.#call(request, task);
     } catch (error) {
       const isRefusal = error instanceof RpcError ? !error.isUncertain : error instanceof Refusal;
       if (!isRefusal || !this.#host.can("message")) throw error;
       this.#isRefused = true;
-      if (!deed.told) await this.#host.say(this.#sentence(request));
-      deed.told = true;
+      if (!task.isReported) await this.#sayOnce(request, task);
+      task.isReported = true;
       if (!request.isChange) this.#confirm(request);
       return NO_PROBLEMS;
     }
   }
 
-  async #call(request: ActionRequest, deed: Deed, token = ""): Promise<ActionOutcome> {
+  /** Says it to the model, and remembers that for a view that is mounted again. */
+  async #sayOnce(request: ActionRequest, { key }: Task): Promise<void> {
+    await this.#host.say(this.#sentence(request));
+    const renderId = this.#surface.renderId();
+    const { type } = request.action;
+    if (renderId) writeJournal({ key, renderId, version: this.#surface.version(), type });
+  }
+
+  async #call(request: ActionRequest, task: Task, token = ""): Promise<ActionOutcome> {
     const { action, payload } = request;
-    deed.tries += 1;
+    task.tries += 1;
     const result = await this.#host.callTool(ACTION_TOOL, {
       render_id: this.#surface.renderId(),
       action: action.type,
       payload: payload ?? {},
       ...this.#surface.extras(),
       ...(token && { token }),
-      idempotency_key: deed.key,
+      idempotency_key: task.key,
     });
     if (result.tree) this.#surface.show(result);
     const { problems } = result;
@@ -175,17 +185,17 @@ export class Dispatcher {
       const agreed = await this.#surface.ask(result.question);
       if (!agreed) return NO_PROBLEMS;
       this.#sayBusy(request);
-      return this.#call(request, deed, result.token);
+      return this.#call(request, task, result.token);
     }
     if (Object.keys(problems).length > 0) return { problems };
     if (result.isForeign) throw new Refusal(result.reason, { cause: result.text });
     if (result.isError) throw new Failure(result.reason, { cause: result.text });
-    // At once: how long the host takes to tell the model is not the user's business.
+    // Before the model hears of it: the host may take long for that.
     if (!request.isChange) this.#confirm(request);
     // Another mount of the view has told the model.
-    const isKnown = result.repeated && deed.tries === 1;
-    if (!deed.told && !isKnown) await this.#tell(request, result.line);
-    deed.told = true;
+    const isKnown = result.repeated && task.tries === 1;
+    if (!task.isReported && !isKnown) await this.#tell(request, result.line);
+    task.isReported = true;
     return NO_PROBLEMS;
   }
 
@@ -216,7 +226,7 @@ export class Dispatcher {
   #route(action: Action): Route {
     const can = (ability: Ability) => this.#host.can(ability);
     if (action.handler === "client") {
-      if (linkOf(action) && can("openLinks")) return "link";
+      if (findLink(action) && can("openLinks")) return "link";
       return can("updateModelContext") ? "context" : can("message") ? "message" : "none";
     }
     const isCallable = can("serverTools") && !this.#isRefused;
@@ -234,12 +244,14 @@ export class Dispatcher {
 }
 
 /** Returns the address a client action is about, such as `open_url` with `{"url": …}`. */
-function linkOf({ type, payload }: Action): string | undefined {
+function findLink({ type, payload }: Action): string | undefined {
   if (!/url|link|open|navigate|visit/i.test(type) || !isObject(payload)) return undefined;
   return [payload.url, payload.href, payload.link].find(
     (value): value is string => typeof value === "string" && isWebAddress(value),
   );
 }
+
+const isReported = (key: string) => readJournal().some((entry) => entry.key === key);
 
 /** The host or a gateway refuses the call itself. */
 class Refusal extends Failure {}
@@ -262,13 +274,13 @@ function digest(value: unknown): string {
 }
 
 /** `crypto.randomUUID` is missing where the page has no secure origin. */
-export function freshKey(): string {
+export function makeKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** What was pressed, as it may be quoted: a whole row of a list is too much. */
-export function quoted(label: string): string {
+/** Quotes the label of a control, shortened: a row of a list has a long one. */
+export function quote(label: string): string {
   if (!label) return "It";
   const letters = [...label];
   return `“${letters.length > LONGEST ? `${letters.slice(0, LONGEST - 1).join("")}…` : label}”`;

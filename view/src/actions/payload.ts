@@ -29,7 +29,7 @@ function place(root: Record<string, unknown>, path: readonly string[], value: Fi
 
 /**
  * Returns the payload with the fields in it. What the author wrote wins over a field of the same
- * name; a payload that is no object stands beside the fields as `value`.
+ * name; a payload that is no object goes beside the fields as `value`.
  */
 export function withFields(payload: unknown, fields: Fields): unknown {
   if (fields.size === 0) return payload;

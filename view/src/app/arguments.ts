@@ -3,7 +3,7 @@
 import { drawPartial, drawWhole, type PageProgram } from "../program/draw";
 import { Failure } from "../program/values";
 import { type IconSet, readIcons } from "../style/icons";
-import { isObject, type JsonObject, plainText, type WidgetNode } from "../tree/node";
+import { isObject, type JsonObject, LAST, type WidgetNode, walk } from "../tree/node";
 
 export const PROGRAM_ID = "widgetd-program";
 
@@ -27,7 +27,7 @@ export class ArgumentDrawer {
   readonly #show: (drawing: Drawing) => void;
   #pending: { readonly args: JsonObject; readonly state: JsonObject | undefined } | undefined;
   #isStopped = false;
-  /** What the arguments made that were all there; null where the program failed on them. */
+  /** The tree of whole arguments; null if the program failed on them. */
   #whole: WidgetNode | null | undefined;
 
   constructor(program: PageProgram, show: (drawing: Drawing) => void) {
@@ -58,7 +58,10 @@ export class ArgumentDrawer {
   stop(): WidgetNode | null | undefined {
     this.#drawPending(() => undefined);
     this.#isStopped = true;
-    return this.#whole;
+    const whole = this.#whole;
+    // A newer version is of other arguments, so it is compared with nothing.
+    this.#whole = undefined;
+    return whole;
   }
 
   #drawPending(show: (drawing: Drawing) => void): void {
@@ -74,12 +77,17 @@ export class ArgumentDrawer {
         ? drawWhole(this.#program, args, state)
         : drawPartial(this.#program, args);
       if (isComparable) this.#whole = tree;
-      // The skeleton stays until there is something to read of the arguments.
-      const isTelling = Object.keys(args).length > 0 && plainText([tree]) !== "";
-      if (isWhole || isTelling) show({ tree, icons: this.#icons, isWhole });
+      if (isWhole || hasText(tree)) show({ tree, icons: this.#icons, isWhole });
     } catch (error) {
       // The last good tree stays.
       if (!(error instanceof Failure)) throw error;
     }
   }
+}
+
+/** Tells whether there is something to read yet, up to the last component that is filled. */
+function hasText(tree: WidgetNode): boolean {
+  const nodes = [...walk(tree)];
+  const end = nodes.findIndex((node) => node[LAST]) + 1 || nodes.length;
+  return nodes.slice(0, end).some(({ value, label }) => value || label);
 }

@@ -1,7 +1,8 @@
-/** Keeps the screen in step with the host: what it says is shown, what the user does is sent. */
+/** Connects the screen and the host: shows results, and sends actions. */
 
 import { type Action, actionsIn, labelOf } from "../actions/action";
-import { ACTION_TOOL, Dispatcher, freshKey, quoted, type Surface } from "../actions/dispatch";
+import { ACTION_TOOL, Dispatcher, makeKey, quote, type Surface } from "../actions/dispatch";
+import { readJournal } from "../actions/journal";
 import type { HostContext } from "../host/context";
 import { Follower } from "../host/follow";
 import { Failure, type Host, type HostEvents } from "../host/host";
@@ -26,7 +27,9 @@ export class Embedded implements HostEvents, Surface {
   readonly #screen: Screen;
   readonly #follower: Follower;
   #connected = false;
-  /** Resolves once the host has answered the handshake or refused it. */
+  /** The page drew another tree than the server. */
+  #differed = false;
+  /** Resolves to whether the host accepted the handshake. */
   #handshake: Promise<boolean> = Promise.resolve(false);
   #isSettled = false;
   #arguments: JsonObject | undefined;
@@ -37,10 +40,10 @@ export class Embedded implements HostEvents, Surface {
   /** Answers the question that the user is asked. */
   #decide: ((agrees: boolean) => void) | undefined;
   readonly #drawer: ArgumentDrawer | undefined;
-  /** What the page drew from the arguments, as long as no result has come. */
+  /** The page's own drawing of the arguments, until a result comes. */
   #drawn: WidgetNode | undefined;
   readonly #local: LocalState;
-  /** Of what a local action may show that the result did not. */
+  /** Icons that only trees of local actions show. */
   readonly #icons: IconSet;
   /** Settles once the server has answered the last local action. */
   #answered: Promise<unknown> = Promise.resolve();
@@ -86,7 +89,7 @@ export class Embedded implements HostEvents, Surface {
     this.#reconsider();
   }
 
-  /** What the host can do is known now, and a result may have come before. */
+  /** Applies the host's abilities to a result that came before the handshake. */
   #reconsider(): void {
     const { notice } = this.#screen.view;
     if (notice === INERT) this.#screen.update({ notice: undefined });
@@ -112,7 +115,7 @@ export class Embedded implements HostEvents, Surface {
     if (isWhole) setTimeout(() => this.#explainPreview(), PATIENCE_MS);
   }
 
-  /** Another call is shown in the same page: a gallery's arguments were edited. */
+  /** Forgets the shown result: the gallery shows another call in the same page. */
   #beginAnew(): void {
     this.#follower.stop();
     this.#latest = undefined;
@@ -120,7 +123,7 @@ export class Embedded implements HostEvents, Surface {
     this.#drawer?.resume();
   }
 
-  /** Says that the controls are off, where no result has come for a while. */
+  /** Explains that controls are off if no result has come for a while. */
   #explainPreview(): void {
     if (!this.#drawn) return;
     const isInert = this.#outward(this.#drawn).length > 0;
@@ -128,7 +131,7 @@ export class Embedded implements HostEvents, Surface {
     void announceReady();
   }
 
-  /** Without a render the server knows nothing that an action could be about. */
+  /** Tells whether an action can be taken: the server takes none without a render. */
   #can(action: Action): boolean {
     if (!this.#local.has(action.type)) return !this.#drawn && this.#dispatcher.can(action);
     return this.#local.isOwn || (!!this.renderId() && this.#host.can("serverTools"));
@@ -151,14 +154,14 @@ export class Embedded implements HostEvents, Surface {
       }
       this.#newest = request;
       const answer = this.#answered.then(async () => {
-        // Of changes that waited, the last one says it all.
+        // The last of several waiting changes includes the others.
         if (isChange && this.#newest !== request) return;
         const result = await this.#host.callTool(ACTION_TOOL, {
           render_id: this.renderId(),
           action: action.type,
           payload: payload ?? {},
           ...this.extras(),
-          idempotency_key: freshKey(),
+          idempotency_key: makeKey(),
         });
         if (!result.tree) throw new Failure("the server drew nothing");
         this.show(result);
@@ -167,7 +170,7 @@ export class Embedded implements HostEvents, Surface {
       await answer;
     } catch (error) {
       this.#host.log("warning", { action: action.type, detail: String(error) });
-      const text = `${quoted(label)} did not go through.`;
+      const text = `${quote(label)} did not go through.`;
       this.#screen.update({ notice: { kind: "problem", text } });
     }
     return NO_PROBLEMS;
@@ -220,7 +223,7 @@ export class Embedded implements HostEvents, Surface {
 
   show(result: Rendered): void {
     const { renderId, version } = this.#screen.view;
-    // What was on its way while something newer came.
+    // It was overtaken by a newer version.
     if (result.renderId && result.renderId === renderId && result.version < version) return;
     // A question about another version is none any more.
     this.#decide?.(false);
@@ -232,7 +235,7 @@ export class Embedded implements HostEvents, Surface {
       renderId: result.renderId ?? renderId,
       version: result.version,
       loading: false,
-      notice: result.tree ? outcome(result) : emptiness(result),
+      notice: result.tree ? describeOutcome(result) : describeAbsence(result),
     });
     if (result.tell) void this.#dispatcher.report(result.tell);
     this.#explainInertness();
@@ -242,17 +245,20 @@ export class Embedded implements HostEvents, Surface {
 
   #follow(): void {
     const { follow, renderId, version } = this.#latest ?? {};
-    if (follow && renderId) this.#follower.follow(renderId, version ?? 1);
+    const sent = readJournal().findLast(
+      (entry) => entry.renderId === renderId && entry.version === version,
+    );
+    if (sent) this.#remind(sent.type);
+    if (follow && renderId) this.#follower.follow(renderId, version ?? 1, this.#differed);
   }
 
-  /** The server's tree wins; that the page's was another is a fault, told without its values. */
+  /** Lets the server's tree win; reports a difference without values. */
   #replacePreview(tree: WidgetNode | undefined): void {
     const drawn = this.#drawer?.stop();
     this.#drawn = undefined;
     if (drawn === undefined || !tree || this.#local.isMoved) return;
-    if (drawn === null || !isSame(drawn, tree)) {
-      this.#host.log("warning", { event: "tree.differed" });
-    }
+    this.#differed = drawn === null || !isSame(drawn, tree);
+    if (this.#differed) this.#host.log("warning", { event: "page.differed" });
   }
 
   version(): number {
@@ -280,18 +286,18 @@ export class Embedded implements HostEvents, Surface {
     return this.#latest?.repeat.includes(type) ?? false;
   }
 
-  /** Says what the user had done before the host took the view away and mounted it again. */
+  /** Repeats the notice of an action that was sent from an earlier mount of the view. */
   #remind(type: string): void {
     const { notice, tree } = this.#screen.view;
     const label = labelOf(tree, type);
     if (notice || label === undefined) return;
-    this.#screen.update({ notice: { kind: "sent", text: `${quoted(label)} was sent.` } });
+    this.#screen.update({ notice: { kind: "sent", text: `${quote(label)} was sent.` } });
   }
 
   say(notice: Notice): void {
     const { version, notice: shown } = this.#screen.view;
     if (notice.kind === "busy") this.#actedOn = version;
-    // What came of it was quicker than the word that it was sent.
+    // The result of the action came first.
     else if (notice.kind === "sent" && shown && version > this.#actedOn) return;
     this.#screen.update({ notice });
   }
@@ -301,11 +307,11 @@ export class Embedded implements HostEvents, Surface {
     return JSON.stringify([renderId, version, tree]);
   }
 
-  /** Says nothing of the size before there is something to see: a host would fold the frame. */
+  /** Reports no size before something is drawn: a host would collapse the frame. */
   #measure(): void {
     const { tree, loading, notice } = this.#screen.view;
     if (!this.#connected || !(tree || loading || notice)) return;
-    this.#size ??= watchSize((width, height) => this.#host.resized(width, height));
+    this.#size ??= watchSize((width, height) => this.#host.reportSize(width, height));
     this.#size.look();
   }
 
@@ -324,7 +330,7 @@ export class Embedded implements HostEvents, Surface {
           () => false,
         )
       : openWindow(url);
-    if (!opened) this.#screen.update({ notice: unopened(url) });
+    if (!opened) this.#screen.update({ notice: describeUnopened(url) });
   }
 }
 
@@ -343,13 +349,13 @@ const INERT: Notice = {
   text: "This host cannot take the actions of this widget, so those controls are off.",
 };
 
-/** What came of what the user did, where whoever drew it said so. */
-function outcome({ note, failed }: Rendered): Notice | undefined {
+/** Returns the notice of a result that has a note about the user's action. */
+function describeOutcome({ note, failed }: Rendered): Notice | undefined {
   return note ? { kind: failed ? "problem" : "sent", text: note } : undefined;
 }
 
-/** What went wrong is for the model, which reads it and calls again; people read that it did. */
-function emptiness({ isError, reason, text }: Rendered): Notice {
+/** Returns the notice of a result without a widget; the details of an error are for the model. */
+function describeAbsence({ isError, reason, text }: Rendered): Notice {
   if (isError) {
     const text = `This could not be shown${reason && `: ${reason}`}.`;
     return { kind: "problem", text };
@@ -357,6 +363,6 @@ function emptiness({ isError, reason, text }: Rendered): Notice {
   return { kind: "info", text: text || "This result holds no widget." };
 }
 
-function unopened(url: string): Notice {
+function describeUnopened(url: string): Notice {
   return { kind: "info", text: `This host opens no links; the address is ${url}` };
 }

@@ -1,4 +1,4 @@
-/** Reads the widget that stands in the page itself, for pictures and previews. */
+/** Reads the widget in the page itself, for pictures and previews. */
 
 import { readContext } from "../host/context";
 import { readIcons } from "../style/icons";

@@ -1,7 +1,7 @@
-/** Opens an address in a window of its own; tells whether the browser let it. */
+/** Opens an address in a new window; returns whether the browser allowed it. */
 export function openWindow(url: string): boolean {
   const opened = window.open(url, "_blank");
-  // A window opened with `noopener` cannot be told from one that was blocked.
+  // With `noopener`, a blocked window looks like an opened one.
   if (opened) opened.opener = null;
   return opened !== null;
 }

@@ -9,7 +9,7 @@ export class LocalState {
   readonly #program: PageProgram | undefined;
   #types: ReadonlySet<string>;
   #state: JsonObject;
-  /** What the page draws from; without them the server draws. */
+  /** The arguments that the page draws; without them the server draws. */
   #args: JsonObject | undefined;
   #isMoved = false;
 

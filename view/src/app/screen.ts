@@ -1,4 +1,4 @@
-/** The one mutable cell of the view: holds what is shown, and draws it anew when it changes. */
+/** The one mutable cell of the view: holds its state, and draws each change. */
 
 import { h, render } from "preact";
 import type { HostContext } from "../host/context";

@@ -1,4 +1,4 @@
-/** Knows how large the content is, and says so when that changes. */
+/** Reports the size of the content when it changes. */
 
 export interface SizeWatch {
   /** Looks at once: a frame that is out of sight gets no turn of its own to notice a change. */
@@ -6,7 +6,7 @@ export interface SizeWatch {
   stop(): void;
 }
 
-/** Tells `changed` the size in pixels whenever it differs from what was told last. */
+/** Calls `changed` with the size in pixels when it differs from the last one. */
 export function watchSize(changed: (width: number, height: number) => void): SizeWatch {
   let told = "";
   const look = (): void => {

@@ -1,4 +1,4 @@
-/** What the components may ask of the page they stand on. */
+/** The services that components use of their page. */
 
 import { createContext } from "preact";
 import type { Action } from "../actions/action";
@@ -16,7 +16,7 @@ export interface ActionRequest {
 }
 
 export interface ActionOutcome {
-  /** What is wrong, by field name; the fields show it. */
+  /** Problems by field name, which the fields show. */
   readonly problems: Readonly<Record<string, string>>;
 }
 

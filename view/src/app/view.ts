@@ -1,24 +1,24 @@
-/** Everything the page shows, as one value: a new picture is a new value. */
+/** The state of the page as one value. */
 
 import type { HostContext } from "../host/context";
 import type { IconSet } from "../style/icons";
 import type { WidgetNode } from "../tree/node";
 import type { Theme } from "../tree/read";
 
-/** What is said beneath the widget; `busy`, then `sent` or `problem`, is how an action fares. */
+/** A line beneath the widget; an action is `busy`, then `sent` or a `problem`. */
 export interface Notice {
   readonly kind: "info" | "busy" | "sent" | "problem";
   readonly text: string;
-  /** Of a question: hears the user's answer. */
+  /** Receives the answer to a question. */
   readonly decide?: (agrees: boolean) => void;
 }
 
 export interface View {
-  /** What is shown; `undefined` until a result has come. */
+  /** The widget; `undefined` until a result has come. */
   readonly tree: WidgetNode | undefined;
   readonly icons: IconSet;
   readonly renderId: string | undefined;
-  /** Of the render; a lower one never takes the place of a higher. */
+  /** The render's version; a lower one never replaces a higher. */
   readonly version: number;
   /** The arguments are coming, the result is not there yet. */
   readonly loading: boolean;

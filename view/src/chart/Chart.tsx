@@ -134,7 +134,7 @@ function Drawing({ model, frame, hovered, ...props }: DrawingProps) {
   );
 }
 
-/** Where the drawing stands inside the room, in pixels. */
+/** The edges of the drawing inside the frame, in pixels. */
 interface Frame {
   readonly left: number;
   readonly width: number;

@@ -6,7 +6,7 @@ import type { Scale } from "./scale";
 const SIZE_PX = 12;
 /** About the width of a digit or letter at that size, where there is no page to measure it on. */
 const LETTER_PX = 6.5;
-/** Between labels that stand side by side. */
+/** The gap between labels side by side. */
 const GAP_PX = 8;
 
 export function Grid({ y, width }: { y: Scale; width: number }) {
@@ -41,7 +41,7 @@ export function ValueAxis({ y, format }: { y: Scale; format: (value: number) => 
 export function CategoryAxis(props: { step: number; labels: readonly string[]; top: number }) {
   return (
     <g class="axis" text-anchor="middle">
-      {placed(props.labels, props.step).map(({ words, x }) => (
+      {placeLabels(props.labels, props.step).map(({ words, x }) => (
         <text key={x} x={x} y={props.top}>
           {words}
         </text>
@@ -60,18 +60,18 @@ export interface Label {
 /**
  * Returns the labels that there is room for, evenly, and cut where they are too long for any.
  *
- * Each stands under its category, and at an edge as near to it as the whole of it can be seen;
+ * Each is under its category, and at an edge as near to it as the whole of it can be seen;
  * none touches the next.
  */
-export function placed(labels: readonly string[], step: number): Label[] {
+export function placeLabels(labels: readonly string[], step: number): Label[] {
   for (let every = stride(labels, step); ; every++) {
-    const { found, crowded } = inARow(labels, step, every);
+    const { found, crowded } = placeInRow(labels, step, every);
     if (!crowded || every >= labels.length) return found;
   }
 }
 
 /** Places every n-th label, and says whether an edge cuts one that would have room elsewhere. */
-function inARow(labels: readonly string[], step: number, every: number) {
+function placeInRow(labels: readonly string[], step: number, every: number) {
   const centered = labels
     .map((label, index) => ({ label, x: step * (index + 0.5) }))
     .filter((_, index) => index % every === 0)
@@ -94,7 +94,7 @@ function inARow(labels: readonly string[], step: number, every: number) {
 
 /** Returns how wide the longest of the labels is, in pixels. */
 export function widest(labels: readonly string[]): number {
-  const ink = pen();
+  const ink = getPen();
   const width = (label: string) =>
     ink ? ink.measureText(label).width : [...label].length * LETTER_PX;
   return Math.max(0, ...labels.map(width));
@@ -102,7 +102,7 @@ export function widest(labels: readonly string[]): number {
 
 let canvas: CanvasRenderingContext2D | null | undefined;
 
-function pen(): CanvasRenderingContext2D | null {
+function getPen(): CanvasRenderingContext2D | null {
   if (typeof document === "undefined") return null;
   canvas ??= document.createElement("canvas").getContext("2d");
   const { fontFamily } = getComputedStyle(document.documentElement);
@@ -116,7 +116,7 @@ export function stride(labels: readonly string[], step: number): number {
   return Math.max(1, Math.ceil(comfortable / Math.max(1, step)));
 }
 
-/** Returns as much of a label as has room, and nothing of one that could not be told by it. */
+/** Returns the part of a label that fits, and nothing if that part would say too little. */
 function cut(label: string, room: number): Omit<Label, "x"> {
   const whole = widest([label]);
   if (whole <= room) return { words: label, width: whole };

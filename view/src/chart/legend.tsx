@@ -1,4 +1,4 @@
-/** What the colours and the places mean: legend, tooltip, and the same numbers as a table. */
+/** The explanation of colours and places: legend, tooltip, and the same numbers as a table. */
 
 import type { CSSProperties } from "preact";
 import { useContext } from "preact/hooks";
@@ -21,7 +21,7 @@ export function Legend({ series }: { series: readonly Series[] }) {
 
 interface TooltipProps {
   readonly model: ChartModel;
-  /** Which category. */
+  /** The category's index. */
   readonly at: number;
   /** Its middle and the whole width, in pixels. */
   readonly x: number;

@@ -12,9 +12,9 @@ export interface Plane {
 
 interface BarsProps extends Plane {
   readonly series: readonly Series[];
-  /** Between bars of one category, in pixels. */
+  /** The gap between bars of one category, in pixels. */
   readonly gap: number;
-  /** Between categories, in pixels. */
+  /** The gap between categories, in pixels. */
   readonly categoryGap: number;
 }
 

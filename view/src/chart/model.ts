@@ -1,4 +1,4 @@
-/** What a chart shows, worked out from its properties: series of numbers, stacked where asked. */
+/** The content of a chart: series of numbers from its properties, stacked where asked. */
 
 import { DEFAULTS } from "../defaults";
 import { color } from "../style/color";

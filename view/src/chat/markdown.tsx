@@ -1,9 +1,9 @@
 /**
- * The view's Markdown for the chat's own page, where a model's words stand outside any widget.
+ * The view's Markdown for the chat's own page, where a model's words are outside any widget.
  *
  * It differs from the component in three ways, all of them because the page is ours and not a
  * widget's sandbox: code can be copied, only web addresses are links, and pictures are links, since
- * the address of a picture can tell its server what stands in the conversation.
+ * the address of a picture can carry the conversation to its server.
  */
 
 import type { Tokens } from "marked";

@@ -3,7 +3,7 @@ import { useContext } from "preact/hooks";
 import { action } from "../actions/action";
 import { type Trigger, useTrigger } from "../actions/trigger";
 import { DEFAULTS } from "../defaults";
-import { readable } from "../form/field";
+import { toWords } from "../form/field";
 import { FormContext } from "../form/form";
 import { CONTROL_SIZES, CONTROL_VARIANTS } from "../style/control";
 import { tone } from "../style/tone";
@@ -42,7 +42,7 @@ const schema = {
 function Button(props: Props<typeof schema>) {
   const form = useContext(FormContext);
   const sends = props.onClickAction ?? (props.submit ? form?.submitAction : undefined);
-  const name = props.label || readable(props.iconStart ?? props.iconEnd ?? "button");
+  const name = props.label || toWords(props.iconStart ?? props.iconEnd ?? "button");
   const trigger = useTrigger(props.submit ? "submit" : "button", sends, name);
   return (
     <PushButton
@@ -87,7 +87,7 @@ interface PushButtonProps {
   onPress(): void;
 }
 
-/** The button as it looks, whoever presses it. */
+/** A button; its user handles the press. */
 export function PushButton(props: PushButtonProps) {
   const { pill = true, uniform = false, block = false } = props;
   const classes = ["button", `control-${props.size}`, props.variant];

@@ -93,7 +93,7 @@ function Weekdays({ of }: { of: readonly Day[] }) {
 
 interface DayProps {
   readonly day: Day;
-  /** Where the arrow keys are; its month is the one shown. */
+  /** The day at which the arrow keys are; its month is shown. */
   readonly at: Day;
   readonly chosen: boolean;
   readonly disabled: boolean;
@@ -131,7 +131,7 @@ function focusDay(grid: HTMLElement | null, day: Day): void {
   grid?.querySelector<HTMLElement>(`[data-day="${day}"]`)?.focus({ preventScroll: true });
 }
 
-/** Where lines run from the right, so do the days of a week. */
+/** Returns the direction of an arrow key; lines that run from the right reverse it. */
 function towards(key: string, locale: string): string {
   if (directionOf(locale) === "ltr") return key;
   return { ArrowLeft: "ArrowRight", ArrowRight: "ArrowLeft" }[key] ?? key;

@@ -54,10 +54,10 @@ function Card(props: CardProps) {
   );
 }
 
-/** The inner padding also stands in custom properties, for what is drawn flush with the edge. */
+/** Returns the style of a card; children that are flush with its edge read the custom properties. */
 function cardStyle(props: CardProps): CSSProperties {
   const usual = `${DEFAULTS.card.padding * 4}px`;
-  const padding = { ...allSides(usual), ...defined(props.padding) };
+  const padding = { ...allSides(usual), ...dropUndefined(props.padding) };
   return {
     "--card-top": padding.top,
     "--card-right": padding.right,
@@ -68,7 +68,7 @@ function cardStyle(props: CardProps): CSSProperties {
   } as CSSProperties;
 }
 
-function defined<T extends object>(given: T | undefined): Partial<T> {
+function dropUndefined<T extends object>(given: T | undefined): Partial<T> {
   return Object.fromEntries(
     Object.entries(given ?? {}).filter(([, value]) => value !== undefined),
   ) as Partial<T>;
@@ -129,7 +129,7 @@ function Folded(props: CardProps) {
     <>
       <button type="button" class="fold" aria-expanded={open} onClick={() => setOpen(!open)}>
         <Glyph name="check-circle-filled" />
-        <span class="truncated">{headline(props.children)}</span>
+        <span class="truncated">{findHeadline(props.children)}</span>
         <Glyph name="chevron-down" class="turning" />
       </button>
       {open && <Content {...props} confirm={undefined} cancel={undefined} />}
@@ -137,7 +137,7 @@ function Folded(props: CardProps) {
   );
 }
 
-function headline(children: readonly WidgetNode[]): string {
+function findHeadline(children: readonly WidgetNode[]): string {
   const within = children.flatMap((child) => [...walk(child)]);
   const title = within.find(({ type }) => type === "Title") ?? within.find(({ value }) => value);
   return String(title?.value ?? "Done");

@@ -5,7 +5,7 @@ import { StageContext } from "../app/stage";
 import { DEFAULTS } from "../defaults";
 import { useChoice } from "../form/choice";
 import { dayOf, formatDay } from "../form/dates";
-import { nameWith, readable, useField } from "../form/field";
+import { nameWith, toWords, useField } from "../form/field";
 import { CONTROL_SIZES, CONTROL_VARIANTS, look } from "../style/control";
 import { component } from "../tree/component";
 import { flag, oneOf, optionalText, type Props, type Reader, text } from "../tree/read";
@@ -36,7 +36,7 @@ const schema = {
 function DatePicker(props: Props<typeof schema>) {
   const { locale } = useContext(StageContext);
   const field = useField(props.name, props.placeholder);
-  const change = useTrigger("change", props.onChangeAction, readable(props.name));
+  const change = useTrigger("change", props.onChangeAction, toWords(props.name));
   const [value, setValue] = useChoice(props.defaultValue ?? "");
   const [open, setOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);

@@ -1,4 +1,4 @@
-/** Text that can be edited where it stands. */
+/** Text that can be edited in place. */
 
 import type { CSSProperties } from "preact";
 import { useRef } from "preact/hooks";

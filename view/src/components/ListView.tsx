@@ -17,7 +17,7 @@ import { Status, status } from "./Status";
 const limit: Reader<number | undefined> = (value, around) =>
   value === "auto" ? DEFAULTS.listView.auto : count(1)(value, around);
 
-/** Whatever stands in a list is an item of it. */
+/** Reads the children of a list; any other component becomes an item. */
 const items: Reader<readonly WidgetNode[]> = (value, around) =>
   nodes(value, around).map((node) =>
     node.type === "ListViewItem" ? node : { type: "ListViewItem", key: node.key, children: [node] },

@@ -17,7 +17,7 @@ export function Markdown({ value, streaming }: Props<typeof schema>) {
       dir="auto"
       aria-busy={streaming || undefined}
     >
-      {draw(outlined(new Lexer({ gfm: true, breaks: true }).lex(value)))}
+      {draw(levelHeadings(new Lexer({ gfm: true, breaks: true }).lex(value)))}
     </div>
   );
 }
@@ -25,7 +25,7 @@ export function Markdown({ value, streaming }: Props<typeof schema>) {
 type Leveled = Tokens.Heading & { readonly level?: number };
 
 /** Levels the headings, so that each is at most one below the last, and the first below the page's. */
-function outlined(tokens: readonly Token[]): Token[] {
+function levelHeadings(tokens: readonly Token[]): Token[] {
   const open: number[] = [];
   return tokens.map((token) => {
     if (token.type !== "heading") return token;
@@ -49,26 +49,30 @@ export const BLOCKS: Record<string, Draw> = {
   ),
   hr: () => <hr />,
   list: (token: Tokens.List) =>
-    h(token.ordered ? "ol" : "ul", { start: token.start || undefined }, token.items.map(listItem)),
-  table: (token: Tokens.Table) => table(token),
+    h(
+      token.ordered ? "ol" : "ul",
+      { start: token.start || undefined },
+      token.items.map(drawListItem),
+    ),
+  table: (token: Tokens.Table) => drawTable(token),
   space: () => null,
   def: () => null,
   checkbox: () => null,
 };
 
 export const INLINES: Record<string, Draw> = {
-  text: (token: Tokens.Text) => (token.tokens ? inner(token) : plain(token.text)),
-  escape: (token: Tokens.Escape) => plain(token.text),
+  text: (token: Tokens.Text) => (token.tokens ? inner(token) : stripMarkup(token.text)),
+  escape: (token: Tokens.Escape) => stripMarkup(token.text),
   strong: (token: Tokens.Strong) => <strong>{inner(token)}</strong>,
   em: (token: Tokens.Em) => <em>{inner(token)}</em>,
   del: (token: Tokens.Del) => <del>{inner(token)}</del>,
   codespan: (token: Tokens.Codespan) => <code>{token.text}</code>,
   br: () => <br />,
   link: (token: Tokens.Link) => <Link href={token.href}>{inner(token)}</Link>,
-  image: (token: Tokens.Image) => picturing(token),
+  image: (token: Tokens.Image) => drawImage(token),
 };
 
-/** HTML, and whatever else is not in the tables, is shown as the text it is. */
+/** HTML, and all else that the tables lack, is shown as text. */
 function draw(tokens: readonly Token[]): ComponentChildren[] {
   return tokens.map((token) => {
     const drawn = BLOCKS[token.type] ?? INLINES[token.type];
@@ -79,7 +83,7 @@ function draw(tokens: readonly Token[]): ComponentChildren[] {
 export const inner = (token: { tokens?: Token[] }) => draw(token.tokens ?? []);
 
 /** marked leaves entities as they were written. */
-function plain(words: string): string {
+function stripMarkup(words: string): string {
   return words.replace(/&(amp|lt|gt|quot|#39|nbsp);/g, (entity) => ENTITIES[entity] ?? entity);
 }
 
@@ -92,7 +96,7 @@ const ENTITIES: Record<string, string> = {
   "&nbsp;": "\u00a0",
 };
 
-function listItem(item: Tokens.ListItem): VNode {
+function drawListItem(item: Tokens.ListItem): VNode {
   const content = inner(item);
   if (!item.task) return <li>{content}</li>;
   return (
@@ -109,7 +113,7 @@ function listItem(item: Tokens.ListItem): VNode {
   );
 }
 
-function table({ header, rows }: Tokens.Table): VNode {
+function drawTable({ header, rows }: Tokens.Table): VNode {
   const cells = (row: Tokens.TableCell[], tag: "th" | "td") =>
     row.map((cell) => h(tag, { style: { textAlign: cell.align ?? undefined } }, inner(cell)));
   return (
@@ -128,7 +132,7 @@ function table({ header, rows }: Tokens.Table): VNode {
   );
 }
 
-function picturing({ href, text: alt }: Tokens.Image): ComponentChildren {
+function drawImage({ href, text: alt }: Tokens.Image): ComponentChildren {
   const src = picture(href, { theme: "light" });
   return src ? <img src={src} alt={alt} referrerPolicy="no-referrer" /> : alt;
 }

@@ -70,7 +70,7 @@ export function Options(props: OptionsProps) {
 interface OptionProps {
   readonly id: string;
   readonly option: SelectOption;
-  /** Where the arrow keys are. */
+  /** The option at which the arrow keys are. */
   readonly active: boolean;
   readonly chosen: boolean;
   choose(value: string): void;

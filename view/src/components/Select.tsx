@@ -3,7 +3,7 @@ import { action } from "../actions/action";
 import { type Trigger, useTrigger } from "../actions/trigger";
 import { DEFAULTS } from "../defaults";
 import { useChoice } from "../form/choice";
-import { nameWith, readable, useField } from "../form/field";
+import { nameWith, toWords, useField } from "../form/field";
 import { CONTROL_SIZES, CONTROL_VARIANTS, look } from "../style/control";
 import { component } from "../tree/component";
 import { flag, listOf, oneOf, optionalText, type Props, record, text } from "../tree/read";
@@ -34,7 +34,7 @@ const schema = {
 };
 type SelectProps = Props<typeof schema>;
 
-/** What both kinds of select are made of. */
+/** The properties of both kinds of select. */
 export interface SelectParts extends SelectProps {
   readonly value: string;
   readonly field: ReturnType<typeof useField>;
@@ -45,7 +45,7 @@ export interface SelectParts extends SelectProps {
 function Select(props: SelectProps) {
   const field = useField(props.name, props.placeholder);
   const [value, setValue] = useChoice(props.defaultValue ?? "");
-  const change = useTrigger("change", props.onChangeAction, readable(props.name));
+  const change = useTrigger("change", props.onChangeAction, toWords(props.name));
   const choose = (next: string): void => {
     setValue(next);
     change.fire(new Map([[props.name, next]]));

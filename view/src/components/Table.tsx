@@ -4,7 +4,7 @@ import { createContext, type RefObject } from "preact";
 import { useContext, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { StageContext } from "../app/stage";
 import { sides } from "../style/box";
-import { FORMATS, localised } from "../style/cells";
+import { FORMATS, localise } from "../style/cells";
 import { aligned } from "../style/direction";
 import { insets, pixels } from "../style/units";
 import { component } from "../tree/component";
@@ -13,7 +13,7 @@ import { count, flag, nodes, oneOf, type Props, text } from "../tree/read";
 
 const ALIGNS = ["start", "center", "end"] as const;
 const VERTICAL = { start: "top", center: "middle", end: "bottom" } as const;
-/** As shares of the table's width. */
+/** Shares of the table's width. */
 const COLUMN_SIZES = { xs: "10%", sm: "20%", md: "30%", lg: "40%", xl: "60%" } as const;
 
 const tableSchema = { children: nodes };
@@ -109,7 +109,7 @@ function Cell(props: Props<typeof cellSchema>) {
   const { format, currency } = props;
   const children = props.children.map((node) =>
     format && typeof node.value === "string"
-      ? { ...node, value: localised(node.value, format, currency, locale) }
+      ? { ...node, value: localise(node.value, format, currency, locale) }
       : node,
   );
   const Tag = useContext(HeaderContext) ? "th" : "td";

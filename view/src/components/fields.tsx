@@ -6,7 +6,7 @@ import { action } from "../actions/action";
 import { useTrigger } from "../actions/trigger";
 import { DEFAULTS } from "../defaults";
 import { useEntry } from "../form/entry";
-import { readable, useField } from "../form/field";
+import { toWords, useField } from "../form/field";
 import { CONTROL_SIZES, FIELD_VARIANTS, GUTTER_SIZES, look } from "../style/control";
 import { component } from "../tree/component";
 import { count, flag, listOf, oneOf, optionalText, type Props, record, text } from "../tree/read";
@@ -66,9 +66,9 @@ function Input(props: Props<typeof inputSchema>) {
   const change = useTrigger(
     "change",
     props.onChangeAction,
-    props.placeholder ?? readable(props.name),
+    props.placeholder ?? toWords(props.name),
   );
-  const told = (event: JSX.TargetedEvent<HTMLInputElement>): void =>
+  const reportChange = (event: JSX.TargetedEvent<HTMLInputElement>): void =>
     change.fire(new Map([[props.name, event.currentTarget.value]]));
   return (
     <div class="field" {...field.listeners}>
@@ -89,7 +89,7 @@ function Input(props: Props<typeof inputSchema>) {
         {...field.attributes}
         {...entry}
         // A server is told once the user leaves the field, not of each letter.
-        {...(change.isLocal ? { onInput: told } : { onChange: told })}
+        {...(change.isLocal ? { onInput: reportChange } : { onChange: reportChange })}
       />
       {field.problem}
     </div>
@@ -126,7 +126,7 @@ function Textarea(props: Props<typeof textareaSchema>) {
 
 function Checkbox(props: Props<typeof checkboxSchema>) {
   const field = useField(props.name, props.label);
-  const change = useTrigger("change", props.onChangeAction, props.label ?? readable(props.name));
+  const change = useTrigger("change", props.onChangeAction, props.label ?? toWords(props.name));
   return (
     <div class="field" {...field.listeners}>
       <label class="choice">
@@ -151,7 +151,7 @@ function Checkbox(props: Props<typeof checkboxSchema>) {
 
 function RadioGroup(props: Props<typeof radioGroupSchema>) {
   const field = useField(props.name, props.ariaLabel);
-  const change = useTrigger("change", props.onChangeAction, readable(props.name));
+  const change = useTrigger("change", props.onChangeAction, toWords(props.name));
   const disabled = props.disabled || !change.possible;
   const named = props.ariaLabel
     ? { "aria-label": props.ariaLabel, "aria-labelledby": undefined }

@@ -105,7 +105,7 @@ function Transition({ children }: Props<typeof transitionSchema>) {
   );
 }
 
-/** Shows what is inside in one theme, whatever the theme around it. */
+/** Shows its children in one theme, independent of the theme around it. */
 export function Themed(props: {
   theme: "light" | "dark" | undefined;
   children: ComponentChildren;

@@ -13,7 +13,7 @@ import { component } from "../tree/component";
 import { flag, oneOf, optionalText, type Props, text } from "../tree/read";
 import { Glyph } from "./Glyph";
 
-/** In which the reason why a picture is missing can be read. */
+/** The least width in which the reason for a missing picture can be read. */
 const LEAST_PX = 96;
 
 const badgeSchema = {
@@ -146,7 +146,7 @@ const addressOf = (address: string | undefined) =>
 const originOf = (address: string) => addressOf(address)?.origin;
 const hostOf = (address: string | undefined) => addressOf(address)?.host ?? "";
 
-/** A sentence has room in it; where no width is said, the stylesheet sees to it. */
+/** Tells whether a sentence fits; without a width, the stylesheet decides. */
 function isRoomy({ width, size }: Props<typeof BLOCK>): boolean {
   const pixels = Number.parseFloat(String(width ?? size ?? LEAST_PX));
   return String(width ?? size ?? "").endsWith("%") || pixels >= LEAST_PX;

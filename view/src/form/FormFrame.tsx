@@ -8,7 +8,7 @@ import { FormContext, onEnter } from "./form";
 
 interface FrameProps {
   readonly kind: TriggerKind;
-  /** What Enter and a submit button send. */
+  /** Sent by Enter and by a submit button. */
   readonly action: Action | undefined;
   readonly label: string;
   readonly class: string;

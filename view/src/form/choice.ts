@@ -1,4 +1,4 @@
-/** A value that is chosen rather than typed: it follows its default until someone chooses. */
+/** A value that is chosen rather than typed: it follows its default until the user chooses. */
 
 import { useState } from "preact/hooks";
 

@@ -1,4 +1,4 @@
-/** What every field that is typed into shares: focus, selection, autofill, pattern and growth. */
+/** The behaviour of typed fields: focus, selection, autofill, pattern and growth. */
 
 import type { JSX, RefObject } from "preact";
 import { useLayoutEffect } from "preact/hooks";
@@ -16,7 +16,7 @@ export interface Entry {
   readonly maxRows: number | undefined;
 }
 
-/** What the common password managers look for before they offer to fill a field. */
+/** Attributes that keep the common password managers from filling a field. */
 const NO_AUTOFILL = {
   autoComplete: "off",
   "data-1p-ignore": "true",

@@ -1,4 +1,4 @@
-/** What every field shares: its id, its accessible name, and the problem shown beneath it. */
+/** The parts of every field: its id, its accessible name, and the problem beneath it. */
 
 import type { JSX, VNode } from "preact";
 import { useContext, useState } from "preact/hooks";
@@ -14,7 +14,7 @@ export interface Field {
     readonly "aria-invalid"?: "true";
     readonly "aria-describedby"?: string;
   };
-  /** Hears of problems and of their mending, for the element around the control. */
+  /** Show and clear the problem; for the element around the control. */
   readonly listeners: Pick<JSX.HTMLAttributes<HTMLElement>, "onInput" | "onInvalidCapture">;
   readonly problem: VNode | null;
 }
@@ -26,7 +26,7 @@ export function useField(name: string, fallback?: string): Field {
   const [problem, setProblem] = useState("");
   const label = labelled.has(name)
     ? { "aria-labelledby": labelIdOf(id) }
-    : { "aria-label": fallback || readable(name) };
+    : { "aria-label": fallback || toWords(name) };
   return {
     id,
     attributes: problem
@@ -57,7 +57,7 @@ export function useFieldId(name: string): string {
 export const labelIdOf = (id: string) => `${id}-label`;
 
 /** Returns a field's name as words: `"task.dueDate"` → `"Due date"`. */
-export function readable(name: string): string {
+export function toWords(name: string): string {
   const last = name.split(".").pop() ?? name;
   const words = last
     .replace(/[_-]+/g, " ")

@@ -1,4 +1,4 @@
-/** The form that a control stands in. */
+/** The form around a control. */
 
 import { createContext, type RefObject } from "preact";
 import type { Action } from "../actions/action";
@@ -7,7 +7,7 @@ export interface FormScope {
   /** Keeps the ids of equally named fields apart from another form's. */
   readonly id: string;
   readonly element: RefObject<HTMLElement>;
-  /** What a submit button in it sends, unless it has an action of its own. */
+  /** Sent by a submit button without an action of its own. */
   readonly submitAction: Action | undefined;
 }
 

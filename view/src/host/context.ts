@@ -1,4 +1,4 @@
-/** What the host says of the place where the view stands. */
+/** The host's description of the view's surroundings. */
 
 import { isObject, type JsonObject } from "../tree/node";
 import { number, oneOf, optionalText, record, type Theme } from "../tree/read";
@@ -28,7 +28,7 @@ const theme = oneOf(["light", "dark"], undefined);
 export function readContext(context: JsonObject): HostContext {
   return {
     theme: theme(context.theme, AROUND),
-    locale: known(optionalText(context.locale, AROUND)),
+    locale: canonicalize(optionalText(context.locale, AROUND)),
     displayMode: optionalText(context.displayMode, AROUND) ?? "inline",
     fontFamily: optionalText(at(context, "styles", "variables", "--font-sans"), AROUND),
     title: optionalText(
@@ -47,7 +47,7 @@ export function at(value: unknown, ...path: readonly string[]): unknown {
 }
 
 /** A locale that `Intl` refuses would break every number. */
-function known(locale: string | undefined): string | undefined {
+function canonicalize(locale: string | undefined): string | undefined {
   try {
     return locale && Intl.getCanonicalLocales(locale)[0];
   } catch {

@@ -1,4 +1,4 @@
-/** Asks the server for newer versions of what is shown: no host says that there are any. */
+/** Asks the server for newer versions of the shown render: no host announces them. */
 
 import type { Host } from "./host";
 import type { Rendered } from "./result";
@@ -6,7 +6,7 @@ import type { Rendered } from "./result";
 export const FOLLOW_TOOL = "follow_render";
 /** Less than hosts and proxies give a call. */
 const WAIT_S = 25;
-/** Before asking again a server that had nothing to say and did not wait. */
+/** The pause before another question to a server that did not wait. */
 const PAUSE_MS = 5000;
 const MOST_FAILURES = 5;
 
@@ -24,12 +24,12 @@ export class Follower {
     this.#remind = remind;
   }
 
-  /** Follows this render from this version on, and no other any more. */
-  follow(renderId: string, version: number): void {
+  /** Follows one render from `version` on; `differed` reports that the page drew another tree. */
+  follow(renderId: string, version: number, differed: boolean): void {
     this.#version = version;
     if (renderId === this.#renderId || !this.#host.can("serverTools")) return;
     this.#renderId = renderId;
-    void this.#ask(renderId);
+    void this.#ask(renderId, differed);
   }
 
   stop(): void {
@@ -37,14 +37,19 @@ export class Follower {
   }
 
   /** Asks until the render is gone, another one is followed, or the host cannot ask. */
-  async #ask(renderId: string): Promise<void> {
+  async #ask(renderId: string, differed: boolean): Promise<void> {
     // The first question is answered at once: what has happened while no view was there?
     let timeout_s = 0;
     for (let failures = 0; failures < MOST_FAILURES; ) {
-      await seen();
+      await waitUntilVisible();
       if (renderId !== this.#renderId) return;
       const began = performance.now();
-      const given = { render_id: renderId, after: this.#version, timeout_s };
+      const given = {
+        render_id: renderId,
+        after: this.#version,
+        timeout_s,
+        ...(differed && timeout_s === 0 && { differed }),
+      };
       const found = await this.#host.callTool(FOLLOW_TOOL, given).catch(() => undefined);
       if (!found || renderId !== this.#renderId || found.status === "expired") return;
       failures = found.isError ? failures + 1 : 0;
@@ -58,8 +63,8 @@ export class Follower {
   }
 }
 
-/** Resolves once somebody may look at the page. */
-async function seen(): Promise<void> {
+/** Resolves once the page is visible. */
+async function waitUntilVisible(): Promise<void> {
   while (document.hidden) {
     await new Promise((done) =>
       document.addEventListener("visibilitychange", done, { once: true }),

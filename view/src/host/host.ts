@@ -14,7 +14,7 @@ const PROTOCOL_VERSION = "2026-01-26";
 const APP_INFO = { name: "widgetd-view", version: "1.0.0" };
 const DISPLAY_MODES = ["inline", "fullscreen", "pip"];
 
-/** What a host may be able to do for a view. */
+/** Abilities of hosts that views use. */
 export type Ability =
   | "serverTools"
   | "serverResources"
@@ -86,22 +86,24 @@ export class Host {
 
   /** Says something to the model as the user, which starts a turn. */
   async say(text: string): Promise<void> {
-    refused(await this.#rpc.request("ui/message", { role: "user", content: [textBlock(text)] }));
+    requireAccepted(
+      await this.#rpc.request("ui/message", { role: "user", content: [makeTextBlock(text)] }),
+    );
   }
 
   /** Lets the model know the state of the view at its next turn; replaces what it knew. */
   async updateModel(text: string, state: JsonObject): Promise<void> {
     await this.#rpc.request("ui/update-model-context", {
-      content: [textBlock(text)],
+      content: [makeTextBlock(text)],
       structuredContent: state,
     });
   }
 
   async openLink(url: string): Promise<void> {
-    refused(await this.#rpc.request("ui/open-link", { url }));
+    requireAccepted(await this.#rpc.request("ui/open-link", { url }));
   }
 
-  resized(width: number, height: number): void {
+  reportSize(width: number, height: number): void {
     this.#rpc.notify("ui/notifications/size-changed", { width, height });
   }
 
@@ -148,8 +150,8 @@ export class Failure extends Error {
   override readonly name = "Failure";
 }
 
-const textBlock = (text: string) => ({ type: "text", text });
+const makeTextBlock = (text: string) => ({ type: "text", text });
 
-function refused(result: JsonObject): void {
+function requireAccepted(result: JsonObject): void {
   if (result.isError === true) throw new Failure("the host declined");
 }

@@ -1,10 +1,10 @@
 /** The names of tools behind a gateway, or in a server that widgetd is mounted in. */
 
-/** What shows any widget, by the server's own names. */
+/** The server's names of tools that show any widget. */
 const SHOWING = ["render_widget", "show_render"];
 
 /**
- * Returns what stands before the server's own names where this host calls its tools.
+ * Returns the prefix that this host puts before the server's own names of tools.
  *
  * `called` is the host's name of the tool that was called, `widget` the server's name of the widget's
  * own tool: `ui_` for `ui_flight_tracker` and `flight_tracker`.

@@ -27,7 +27,7 @@ export async function recover(
   const again = canCall && (await host.callAgain(args).catch(() => undefined));
   if (!again || again.isError) return undefined;
   const drawn = again.tree || !again.renderId ? again : await fetchRender(host, again.renderId);
-  // What was done in the first render must not be done again in this one: without an id, the
+  // An action of the first render must not be taken again in this one: without an id, the
   // controls are off until the host sends a result.
   return drawn && { ...drawn, renderId: undefined, follow: false };
 }

@@ -8,7 +8,7 @@ export interface Rendered {
   /** `undefined` where the result holds no widget. */
   readonly tree: WidgetNode | undefined;
   readonly icons: IconSet;
-  /** By which an action names what it came from. */
+  /** The render to which actions belong. */
   readonly renderId: string | undefined;
   /** Counts what took the render's place; 1 is the first. */
   readonly version: number;
@@ -16,37 +16,37 @@ export interface Rendered {
   readonly repeat: readonly string[];
   /** The last action that the server accepted in the version that is shown. */
   readonly acted: string | undefined;
-  /** What the user must agree to before the action is done; with the token that says they do. */
+  /** A question to the user before the action is taken, with the token of their consent. */
   readonly question: string;
   readonly token: string | undefined;
-  /** What the model is told of an action that the server itself did. */
+  /** The line for the model about an action that the server itself took. */
   readonly line: string | undefined;
   /** The secret of the render's page, without which the server does nothing by itself. */
   readonly press: string | undefined;
-  /** What the model is told of a change that came by itself. */
+  /** The line for the model about a change without an action. */
   readonly tell: string | undefined;
   /** The server had accepted the action before. */
   readonly repeated: boolean;
   /** Newer versions may come, and `follow_render` waits for them. */
   readonly follow: boolean;
-  /** What came of what the user did, in a sentence for them. */
+  /** The outcome of the user's action, in a sentence for them. */
   readonly note: string;
-  /** It was not done; the note says why. */
+  /** The action failed; the note says why. */
   readonly failed: boolean;
   readonly isError: boolean;
   /** The error is the host's or a gateway's, so the server took nothing. */
   readonly isForeign: boolean;
-  /** How a wait ended that brought nothing. */
+  /** The end of a wait without a newer version. */
   readonly status: string | undefined;
-  /** What the result says in words. */
+  /** The result's text. */
   readonly text: string;
   /** The server's own name for the tool whose widget it is. */
   readonly widget: string | undefined;
-  /** Why the call failed, in words for people; they are not told what only a model can mend. */
+  /** The reason of a failure in words for people; empty if only a model can correct it. */
   readonly reason: string;
-  /** Of a widget with a local state. */
+  /** The local state of the widget. */
   readonly local: LocalMark | undefined;
-  /** What the server found wrong, by field. */
+  /** Problems that the server found, by field. */
   readonly problems: Readonly<Record<string, string>>;
 }
 
@@ -59,43 +59,43 @@ export interface LocalMark {
   readonly args: JsonObject | undefined;
 }
 
-/** How the text of each of the server's errors begins. */
+/** The beginning of each of the server's errors. */
 const OWN_ERROR = /^\[W\d{4}\]/;
 
-/** What a result's text ends with: for the model, and for a page that gets nothing else. */
+/** The last line of a result's text, for the model and for pages that get nothing else. */
 const NAMED = /(?:^|\n)Render: (r_[\w-]+)\s*$/;
 
 export function readResult(given: JsonObject): Rendered {
-  const result = unwrapped(given);
+  const result = unwrap(given);
   const meta = result._meta;
-  const text = textOf(result.content);
-  const data = result.structuredContent ?? jsonIn(text.replace(NAMED, ""));
+  const text = joinText(result.content);
+  const data = result.structuredContent ?? parseJson(text.replace(NAMED, ""));
   return {
     tree: [at(meta, "widgetd/widget"), data, at(data, "widget"), at(data, "result")].find(isRoot),
     icons: readIcons(at(meta, "widgetd/icons")),
     renderId: [at(meta, "widgetd/render", "id"), at(data, "renderId"), NAMED.exec(text)?.[1]]
-      .map(name)
+      .map(readName)
       .find(Boolean),
-    version: count(at(meta, "widgetd/render", "version")),
-    repeat: namesIn(at(meta, "widgetd/render", "repeat")),
-    acted: name(at(data, "acted")),
+    version: readCount(at(meta, "widgetd/render", "version")),
+    repeat: readNames(at(meta, "widgetd/render", "repeat")),
+    acted: readName(at(data, "acted")),
     repeated: at(data, "repeated") === true,
-    question: name(at(data, "text")) ?? "",
-    token: name(at(data, "token")),
-    line: name(at(data, "line")),
-    press: name(at(meta, "widgetd/render", "press")),
-    tell: name(at(meta, "widgetd/render", "tell")),
+    question: readName(at(data, "text")) ?? "",
+    token: readName(at(data, "token")),
+    line: readName(at(data, "line")),
+    press: readName(at(meta, "widgetd/render", "press")),
+    tell: readName(at(meta, "widgetd/render", "tell")),
     follow: at(meta, "widgetd/render", "follow") === true,
-    note: name(at(meta, "widgetd/render", "note")) ?? "",
+    note: readName(at(meta, "widgetd/render", "note")) ?? "",
     failed: at(meta, "widgetd/render", "state") === "failed",
-    status: name(at(data, "status")),
-    widget: name(at(meta, "widgetd/render", "widget")),
+    status: readName(at(data, "status")),
+    widget: readName(at(meta, "widgetd/render", "widget")),
     isError: result.isError === true,
     isForeign: result.isError === true && !at(meta, "widgetd/error") && !OWN_ERROR.test(text),
     text: text.replace(NAMED, ""),
-    reason: reasonOf(at(meta, "widgetd/error")),
-    local: localOf(at(meta, "widgetd/render", "local")),
-    problems: problemsOf(at(data, "validationErrors")),
+    reason: readReason(at(meta, "widgetd/error")),
+    local: readLocal(at(meta, "widgetd/render", "local")),
+    problems: readProblems(at(data, "validationErrors")),
   };
 }
 
@@ -115,7 +115,7 @@ export function readRender({ contents }: JsonObject): Rendered {
 }
 
 /** Hosts that strip structured content leave its copy in the text. */
-function jsonIn(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return text.startsWith("{") ? JSON.parse(text) : undefined;
   } catch {
@@ -124,18 +124,18 @@ function jsonIn(text: string): unknown {
 }
 
 /** Some hosts deliver `{"result": …}`. */
-function unwrapped(result: JsonObject): JsonObject {
+function unwrap(result: JsonObject): JsonObject {
   const isWrapped = isObject(result.result) && !("content" in result);
   return isWrapped ? (result.result as JsonObject) : result;
 }
 
-const name = (value: unknown) => (typeof value === "string" ? value : undefined);
+const readName = (value: unknown) => (typeof value === "string" ? value : undefined);
 
-const namesIn = (value: unknown) => (Array.isArray(value) ? value.filter(isText) : []);
+const readNames = (value: unknown) => (Array.isArray(value) ? value.filter(isText) : []);
 
 const isText = (value: unknown): value is string => typeof value === "string";
 
-const count = (value: unknown) => (typeof value === "number" ? value : 1);
+const readCount = (value: unknown) => (typeof value === "number" ? value : 1);
 
 const REASONS: Readonly<Record<string, string>> = {
   W2007: "it is no longer available, so ask for it again",
@@ -144,37 +144,37 @@ const REASONS: Readonly<Record<string, string>> = {
   W2403: "it is too long",
 };
 
-function reasonOf(error: unknown): string {
+function readReason(error: unknown): string {
   if (!isObject(error)) return "";
   const known = REASONS[String(error.code)];
   return known ?? (error.recoverable === true ? "try again in a moment" : "");
 }
 
-function textOf(content: unknown): string {
+function joinText(content: unknown): string {
   const blocks = Array.isArray(content) ? content.filter(isObject) : [];
   return blocks
     .flatMap(({ type, text }) => (type === "text" && typeof text === "string" ? text : []))
     .join("\n");
 }
 
-function localOf(mark: unknown): LocalMark | undefined {
+function readLocal(mark: unknown): LocalMark | undefined {
   if (!isObject(mark)) return undefined;
   const object = (value: unknown) => (isObject(value) ? value : undefined);
   return {
     state: object(mark.state) ?? {},
-    actions: namesIn(mark.actions),
-    program: name(mark.program),
+    actions: readNames(mark.actions),
+    program: readName(mark.program),
     args: object(mark.arguments),
   };
 }
 
-/** A field's problem is a sentence or several. */
-function problemsOf(errors: unknown): Readonly<Record<string, string>> {
+/** Reads a sentence or several for each field. */
+function readProblems(errors: unknown): Readonly<Record<string, string>> {
   if (!isObject(errors)) return {};
   return Object.fromEntries(
-    Object.entries(errors).map(([name, said]) => [
+    Object.entries(errors).map(([name, problem]) => [
       name,
-      Array.isArray(said) ? said.join(" ") : String(said),
+      Array.isArray(problem) ? problem.join(" ") : String(problem),
     ]),
   );
 }

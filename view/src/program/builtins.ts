@@ -1,12 +1,11 @@
 /**
  * Operators, filters, tests, methods and functions of templates, as the server has them.
  *
- * Arguments that are given by name stand in their positions. `widgetd/template/vocabulary.json`
+ * Arguments given by name are in their positions. `widgetd/template/vocabulary.json`
  * says which of them the page has; a test holds these tables to it.
  */
 
 import {
-  checked,
   compare,
   type Dict,
   dict,
@@ -20,11 +19,13 @@ import {
   isNothing,
   isNumber,
   isText,
-  listed,
+  listElements,
   member,
-  paid,
+  pay,
   points,
   Runtime,
+  requireComputable,
+  requireWhole,
   size,
   step,
   Tuple,
@@ -33,7 +34,6 @@ import {
   truthy,
   tuple,
   type Value,
-  whole,
 } from "./values";
 
 type Function = (...args: Value[]) => Value;
@@ -41,8 +41,13 @@ type Table = Readonly<Record<string, Function>>;
 
 // --- operators ---
 
-function pair(left: Value, right: Value, compute: (left: number, right: number) => number): Value {
-  if (isNumber(left) && isNumber(right)) return checked(compute(checked(left), checked(right)));
+function computePair(
+  left: Value,
+  right: Value,
+  compute: (left: number, right: number) => number,
+): Value {
+  if (isNumber(left) && isNumber(right))
+    return requireComputable(compute(requireComputable(left), requireComputable(right)));
   return isNothing(left) || isNothing(right) ? undefined : fail("these cannot be computed with");
 }
 
@@ -51,24 +56,24 @@ const divisor = (value: number) => value || fail("cannot divide by zero");
 function add(left: Value, right: Value): Value {
   if (isText(left) || isText(right)) {
     const parts = [left, right].filter((each) => !isNothing(each));
-    return parts.some(isHolder) ? fail("these cannot be added") : paid(parts.map(text).join(""));
+    return parts.some(isHolder) ? fail("these cannot be added") : pay(parts.map(text).join(""));
   }
-  if (isList(left) && isList(right)) return paid([...left, ...right]);
-  return pair(left, right, (a, b) => a + b);
+  if (isList(left) && isList(right)) return pay([...left, ...right]);
+  return computePair(left, right, (a, b) => a + b);
 }
 
 function multiply(left: Value, right: Value): Value {
   const [subject, times] =
     (isText(right) || isList(right)) && isNumber(left) ? [right, left] : [left, right];
   if (isNumber(times) && (isText(subject) || (isList(subject) && !(subject instanceof Tuple)))) {
-    const count = subject.length ? Math.max(0, whole(times)) : 0;
+    const count = subject.length ? Math.max(0, requireWhole(times)) : 0;
     step(isText(subject) ? (subject.length * count) >>> 6 : subject.length * count);
     if (subject.length * count > 2 ** 20) fail("too much text");
     return isText(subject)
       ? subject.repeat(count)
       : Array.from({ length: count }, () => subject).flat();
   }
-  return pair(left, right, (a, b) => a * b);
+  return computePair(left, right, (a, b) => a * b);
 }
 
 function remainder(left: Value, right: Value): Value {
@@ -76,7 +81,7 @@ function remainder(left: Value, right: Value): Value {
     if (isDict(right)) return fail("a format takes values by position");
     return format(left, ...(right instanceof Tuple ? right : [right]));
   }
-  return pair(left, right, (a, b) => {
+  return computePair(left, right, (a, b) => {
     const rest = a % divisor(b);
     return rest && rest < 0 !== b < 0 ? rest + b : rest;
   });
@@ -104,12 +109,12 @@ const differs: Function = (left, right) => !equal(left, right);
 
 export const BINARY: Table = {
   "+": add,
-  "-": (left, right) => pair(left, right, (a, b) => a - b),
+  "-": (left, right) => computePair(left, right, (a, b) => a - b),
   "*": multiply,
-  "/": (left, right) => pair(left, right, (a, b) => a / divisor(b)),
-  "//": (left, right) => pair(left, right, (a, b) => Math.floor(a / divisor(b))),
+  "/": (left, right) => computePair(left, right, (a, b) => a / divisor(b)),
+  "//": (left, right) => computePair(left, right, (a, b) => Math.floor(a / divisor(b))),
   "%": remainder,
-  "**": (left, right) => pair(left, right, (a, b) => a ** b),
+  "**": (left, right) => computePair(left, right, (a, b) => a ** b),
   eq: equal,
   ne: differs,
   lt: below,
@@ -124,12 +129,12 @@ export const BINARY: Table = {
 export function slice(value: Value, start: Value, stop: Value, by: Value): Value {
   if (isNothing(value)) return undefined;
   const all = isText(value) ? points(value) : isList(value) ? value : fail("this has no slices");
-  const [pace, length] = [isNothing(by) ? 1 : whole(by), all.length];
+  const [pace, length] = [isNothing(by) ? 1 : requireWhole(by), all.length];
   if (!pace) fail("a slice cannot have steps of zero");
   const [low, high] = pace > 0 ? [0, length] : [-1, length - 1];
   const bound = (at: Value, or: number) => {
     if (isNothing(at)) return or;
-    const place = whole(at);
+    const place = requireWhole(at);
     return Math.min(Math.max(place < 0 ? place + length : place, low), high);
   };
   const [from, to] =
@@ -201,7 +206,7 @@ function getter(attribute: Value, or?: Value): Key {
   };
 }
 
-const folded =
+const foldCase =
   (key: Key, isSensitive: Value): Key =>
   (value) => {
     const held = key(value);
@@ -209,7 +214,7 @@ const folded =
   };
 
 /** Sorts by keys, nothing last. */
-function ordered(values: Value[], keys: Key[], reverse: Value = false): Value[] {
+function sortByKeys(values: Value[], keys: Key[], reverse: Value = false): Value[] {
   const sign = truthy(reverse) ? -1 : 1;
   const by = (left: Value, right: Value) => {
     if (isNothing(left) || isNothing(right))
@@ -230,25 +235,25 @@ function ordered(values: Value[], keys: Key[], reverse: Value = false): Value[] 
 const extreme =
   (reverse: boolean): Function =>
   (value, isSensitive, attribute) => {
-    const key = folded(getter(attribute), isSensitive);
-    const known = listed(value).filter((each) => !isNothing(key(each)));
-    return ordered(known, [key], reverse)[0];
+    const key = foldCase(getter(attribute), isSensitive);
+    const known = listElements(value).filter((each) => !isNothing(key(each)));
+    return sortByKeys(known, [key], reverse)[0];
   };
 
 const end =
   (at: number): Function =>
   (value) =>
-    Array.from(isText(value) ? points(value) : listed(value)).at(at);
+    Array.from(isText(value) ? points(value) : listElements(value)).at(at);
 
 const chooser =
   (keep: boolean, byAttribute: boolean): Function =>
   (value, ...given) => {
     const read = getter(byAttribute && given.length ? given.shift() : undefined);
-    const test = given.length ? named(TESTS, given.shift()) : truthy;
-    return listed(value).filter((each) => truthy(test(read(each), ...given)) === keep);
+    const test = given.length ? findNamed(TESTS, given.shift()) : truthy;
+    return listElements(value).filter((each) => truthy(test(read(each), ...given)) === keep);
   };
 
-const named = (table: Table, name: Value): Function =>
+const findNamed = (table: Table, name: Value): Function =>
   (isText(name) && has(table, name) ? table[name] : undefined) ?? fail("no filter has this name");
 
 // Python's white space, which is JavaScript's but for a few.
@@ -260,7 +265,7 @@ const GAP = new RegExp(`${SPACE}+`);
 const stripped =
   (head: boolean, tail: boolean): Function =>
   (value, chars) => {
-    const shown = paid(text(value));
+    const shown = pay(text(value));
     if (isNothing(chars)) {
       const started = head ? shown.replace(HEAD, "") : shown;
       return tail ? started.replace(TAIL, "") : started;
@@ -272,16 +277,17 @@ const stripped =
     return all.slice(start, stop).join("");
   };
 const trim = stripped(true, true);
-const trimmed = (value: Value) => String(trim(value));
+const trimText = (value: Value) => String(trim(value));
 
-function capital(part: string): string {
+function capitalizeWord(part: string): string {
   const [first = "", ...rest] = Array.from(part);
   return first.toUpperCase() + rest.join("").toLowerCase();
 }
 
 function replace(value: Value, old: Value, by: Value, count?: Value): Value {
   const [shown, sought, put] = [text(value), text(old), text(by)];
-  const most = isNothing(count) || whole(count) < 0 ? Number.POSITIVE_INFINITY : whole(count);
+  const most =
+    isNothing(count) || requireWhole(count) < 0 ? Number.POSITIVE_INFINITY : requireWhole(count);
   const parts = sought ? shown.split(sought) : ["", ...Array.from(shown), ""];
   const turns = Math.min(parts.length - 1, most);
   step(parts.length + ((turns * put.length) >>> 6));
@@ -291,7 +297,7 @@ function replace(value: Value, old: Value, by: Value, count?: Value): Value {
 }
 
 /** Rounds to the nearest, and of two as near to the even one, by the exact value. */
-function nearest(value: number, digits: number): number {
+function roundNearest(value: number, digits: number): number {
   if (digits < 0) {
     const unit = 10 ** -digits;
     const low = Math.floor(value / unit);
@@ -310,33 +316,36 @@ function nearest(value: number, digits: number): number {
 
 function rounded(value: Value, precision: Value = 0, method: Value = "common"): Value {
   if (isNothing(value)) return undefined;
-  const digits = whole(precision);
+  const digits = requireWhole(precision);
   if (!isNumber(value) || Math.abs(digits) > 30) fail("this cannot be rounded");
-  if (method === "common") return nearest(checked(value), digits);
+  if (method === "common") return roundNearest(requireComputable(value), digits);
   const round = method === "ceil" ? Math.ceil : method === "floor" ? Math.floor : undefined;
-  return round ? round(checked(value) * 10 ** digits) / 10 ** digits : fail("no such method");
+  return round
+    ? round(requireComputable(value) * 10 ** digits) / 10 ** digits
+    : fail("no such method");
 }
 
 const INTEGER = /^[+-]?\d+(?:_\d+)*$/;
 const DECIMAL = /^[+-]?(?:\d+(?:_\d+)*(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
 function integer(value: Value, or: Value = 0, base: Value = 10): Value {
-  if (isNumber(value)) return Math.trunc(checked(value));
+  if (isNumber(value)) return Math.trunc(requireComputable(value));
   if (!isText(value)) return or;
-  const shown = trimmed(value).replaceAll("_", "");
+  const shown = trimText(value).replaceAll("_", "");
   if (base !== 10) {
     const digits = shown.replace(/^[+-]?(?:0x)?/i, "");
-    const isRead = digits && [...digits].every((digit) => Number.parseInt(digit, 36) < whole(base));
-    if (isRead) return Number.parseInt(shown, whole(base));
+    const isRead =
+      digits && [...digits].every((digit) => Number.parseInt(digit, 36) < requireWhole(base));
+    if (isRead) return Number.parseInt(shown, requireWhole(base));
   }
-  const isRead = INTEGER.test(trimmed(value)) || DECIMAL.test(shown);
-  return isRead ? Math.trunc(checked(shown)) : or;
+  const isRead = INTEGER.test(trimText(value)) || DECIMAL.test(shown);
+  return isRead ? Math.trunc(requireComputable(shown)) : or;
 }
 
 function float(value: Value, or: Value = 0): Value {
-  if (isNumber(value)) return checked(value);
-  const shown = isText(value) ? trimmed(value) : "";
-  return DECIMAL.test(shown) ? checked(shown.replaceAll("_", "")) : or;
+  if (isNumber(value)) return requireComputable(value);
+  const shown = isText(value) ? trimText(value) : "";
+  return DECIMAL.test(shown) ? requireComputable(shown.replaceAll("_", "")) : or;
 }
 
 function truncate(
@@ -347,7 +356,11 @@ function truncate(
   leeway: Value = 5,
 ): Value {
   const shown = Array.from(text(value));
-  const [most, tail, slack] = [whole(length), text(ending), isNothing(leeway) ? 5 : whole(leeway)];
+  const [most, tail, slack] = [
+    requireWhole(length),
+    text(ending),
+    isNothing(leeway) ? 5 : requireWhole(leeway),
+  ];
   if (most < size(tail) || slack < 0) fail("truncate needs a longer length");
   if (shown.length <= most + slack) return text(value);
   const cut = shown.slice(0, most - size(tail)).join("");
@@ -356,9 +369,9 @@ function truncate(
 }
 
 function unique(value: Value, isSensitive: Value, attribute: Value): Value {
-  const key = folded(getter(attribute), isSensitive);
+  const key = foldCase(getter(attribute), isSensitive);
   const marks: Value[] = [];
-  return listed(value).filter((each) => {
+  return listElements(value).filter((each) => {
     const held = key(each);
     const mark = isHolder(held) ? text(held) : held;
     return !marks.some((known) => equal(known, mark)) && marks.push(mark);
@@ -367,10 +380,10 @@ function unique(value: Value, isSensitive: Value, attribute: Value): Value {
 
 function groupby(value: Value, attribute: Value, or?: Value, isSensitive: Value = false): Value {
   const read = getter(attribute, or ?? undefined);
-  const key = folded(read, isSensitive);
+  const key = foldCase(read, isSensitive);
   const groups: Value[][] = [];
   let last: Value;
-  for (const each of ordered(listed(value), [key])) {
+  for (const each of sortByKeys(listElements(value), [key])) {
     const group = groups.at(-1);
     if (group && equal(last, key(each))) group.push(each);
     else groups.push([each]);
@@ -380,7 +393,7 @@ function groupby(value: Value, attribute: Value, or?: Value, isSensitive: Value 
 }
 
 function batch(value: Value, linecount: Value, fill?: Value): Value {
-  const [values, count] = [listed(value), whole(linecount)];
+  const [values, count] = [listElements(value), requireWhole(linecount)];
   if (count < 1) fail("'linecount' must be at least 1");
   const missing = isNothing(fill) ? 0 : (count - (values.length % count)) % count;
   step(missing);
@@ -390,7 +403,7 @@ function batch(value: Value, linecount: Value, fill?: Value): Value {
 }
 
 function slices(value: Value, into: Value, fill?: Value): Value {
-  const [values, count] = [listed(value), whole(into)];
+  const [values, count] = [listElements(value), requireWhole(into)];
   if (count < 1) fail("'slices' must be at least 1");
   step(count);
   const [each, extra] = [Math.floor(values.length / count), values.length % count];
@@ -404,19 +417,19 @@ function slices(value: Value, into: Value, fill?: Value): Value {
 function items(value: Value): Value[] {
   if (isNothing(value)) return [];
   if (!isDict(value)) return fail("this has no entries");
-  return paid(Object.entries(value).map((entry) => tuple(entry)));
+  return pay(Object.entries(value).map((entry) => tuple(entry)));
 }
 
-const joined = (values: Value[], between: string) => {
+const joinTexts = (values: Value[], between: string) => {
   const parts = values.map(text);
   step((parts.length * between.length) >>> 6);
-  return paid(parts.join(between));
+  return pay(parts.join(between));
 };
 
 function count(value: Value): Value {
   if (isNothing(value)) return 0;
   if (isText(value)) return size(value);
-  return isSequence(value) ? listed(value).length : fail("this has no length");
+  return isSequence(value) ? listElements(value).length : fail("this has no length");
 }
 
 const orDefault: Function = (value, or = "", boolean = false) =>
@@ -424,7 +437,7 @@ const orDefault: Function = (value, or = "", boolean = false) =>
 
 const ENTITIES: Dict = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "'": "&#39;", '"': "&#34;" };
 const escaped: Function = (value) =>
-  paid(text(value).replace(/[&<>'"]/g, (char) => String(ENTITIES[char])));
+  pay(text(value).replace(/[&<>'"]/g, (char) => String(ENTITIES[char])));
 
 const CONVERSION = /%([-+ 0#]*)(\d*)(?:\.(\d+))?([a-zA-Z%])/g;
 
@@ -435,16 +448,16 @@ function format(value: Value, ...values: Value[]): string {
     if (kind === "%") return "%";
     if (!pending.length) fail("a format has more places than values");
     if (width > 100 || precision > 100) fail("a format is too wide");
-    const [sign, body] = converted(pending.shift(), flags, precision, kind);
+    const [sign, body] = convert(pending.shift(), flags, precision, kind);
     const pad = Math.max(0, width - sign.length - size(body));
     if (flags.includes("-")) return sign + body + " ".repeat(pad);
     const isZeroed = flags.includes("0") && !"sr".includes(kind);
     return isZeroed ? sign + "0".repeat(pad) + body : " ".repeat(pad) + sign + body;
   });
-  return pending.length ? fail("a format has more values than places") : paid(shown);
+  return pending.length ? fail("a format has more values than places") : pay(shown);
 }
 
-function converted(value: Value, flags: string, precision: string | undefined, kind: string) {
+function convert(value: Value, flags: string, precision: string | undefined, kind: string) {
   if (kind === "s" || kind === "r") {
     const shown = text(value);
     return [
@@ -453,14 +466,17 @@ function converted(value: Value, flags: string, precision: string | undefined, k
     ] as const;
   }
   if (!isNumber(value) || !"diufFeExXo".includes(kind)) return fail("a format cannot write this");
-  if ("xXo".includes(kind) && !Number.isInteger(value)) fail("a format writes whole numbers there");
-  const number = "diuxXo".includes(kind) ? Math.trunc(checked(value)) : checked(value);
+  if ("xXo".includes(kind) && !Number.isInteger(value))
+    fail("a format writes requireWhole numbers there");
+  const number = "diuxXo".includes(kind)
+    ? Math.trunc(requireComputable(value))
+    : requireComputable(value);
   const isNegative = number < 0 || (Object.is(number, -0) && "fFeE".includes(kind));
   const sign = isNegative ? "-" : flags.includes("+") ? "+" : flags.includes(" ") ? " " : "";
   const plain = Math.abs(number);
   const digits = Number(precision ?? 6);
   const shown = "fF".includes(kind)
-    ? nearest(plain, digits).toFixed(digits)
+    ? roundNearest(plain, digits).toFixed(digits)
     : "eE".includes(kind)
       ? plain.toExponential(digits).replace(/e([+-])(\d)$/, "e$10$2")
       : plain
@@ -469,16 +485,16 @@ function converted(value: Value, flags: string, precision: string | undefined, k
   return [sign, "XE".includes(kind) ? shown.toUpperCase() : shown] as const;
 }
 
-const lower: Function = (value) => paid(text(value).toLowerCase());
-const upper: Function = (value) => paid(text(value).toUpperCase());
-const capitalize: Function = (value) => capital(paid(text(value)));
+const lower: Function = (value) => pay(text(value).toLowerCase());
+const upper: Function = (value) => pay(text(value).toUpperCase());
+const capitalize: Function = (value) => capitalizeWord(pay(text(value)));
 
 export const FILTERS: Table = {
   abs: (value) =>
     isNothing(value)
       ? undefined
       : isNumber(value)
-        ? Math.abs(checked(value))
+        ? Math.abs(requireComputable(value))
         : fail("this has no absolute value"),
   batch,
   capitalize,
@@ -488,7 +504,11 @@ export const FILTERS: Table = {
   default: orDefault,
   dictsort: (value, isSensitive, by = "key", reverse = false) => {
     if (by !== "key" && by !== "value") fail("an object is sorted by 'key' or 'value'");
-    return ordered(items(value), [folded(getter(Number(by === "value")), isSensitive)], reverse);
+    return sortByKeys(
+      items(value),
+      [foldCase(getter(Number(by === "value")), isSensitive)],
+      reverse,
+    );
   },
   e: escaped,
   escape: escaped,
@@ -501,14 +521,15 @@ export const FILTERS: Table = {
   int: integer,
   items,
   join: (value, between = "", attribute) =>
-    joined(listed(value).map(getter(attribute)), text(between)),
-  list: (value) => [...listed(value)],
+    joinTexts(listElements(value).map(getter(attribute)), text(between)),
+  list: (value) => [...listElements(value)],
   lower,
   upper,
   map: (value, name, ...args) => {
-    if (isDict(name)) return listed(value).map(getter(name.attribute, name.default ?? undefined));
-    const filter = named(FILTERS, name);
-    return listed(value).map((each) => filter(each, ...args));
+    if (isDict(name))
+      return listElements(value).map(getter(name.attribute, name.default ?? undefined));
+    const filter = findNamed(FILTERS, name);
+    return listElements(value).map((each) => filter(each, ...args));
   },
   max: extreme(true),
   min: extreme(false),
@@ -518,30 +539,30 @@ export const FILTERS: Table = {
   selectattr: chooser(true, true),
   replace,
   reverse: (value) =>
-    isText(value) ? Array.from(value).reverse().join("") : [...listed(value)].reverse(),
+    isText(value) ? Array.from(value).reverse().join("") : [...listElements(value)].reverse(),
   round: rounded,
   safe: (value) => value,
   slice: slices,
   sort: (value, reverse, isSensitive, attribute) => {
     const names = isText(attribute) ? attribute.split(",") : [attribute];
-    const keys = names.map((name) => folded(getter(name), isSensitive));
-    return ordered(listed(value), keys, reverse);
+    const keys = names.map((name) => foldCase(getter(name), isSensitive));
+    return sortByKeys(listElements(value), keys, reverse);
   },
   string: text,
   sum: (value, attribute, start = 0) =>
-    listed(value)
+    listElements(value)
       .map(getter(attribute))
       .reduce((total, held) => (isNothing(held) ? total : add(total, held)), start),
   title: (value) =>
-    paid(text(value))
+    pay(text(value))
       .split(/([-\s({[<]+)/u)
-      .map(capital)
+      .map(capitalizeWord)
       .join(""),
   tojson,
   trim,
   truncate,
   unique,
-  wordcount: (value) => (paid(text(value)).match(/[\p{L}\p{N}_]+/gu) ?? []).length,
+  wordcount: (value) => (pay(text(value)).match(/[\p{L}\p{N}_]+/gu) ?? []).length,
 };
 
 // --- methods and functions ---
@@ -582,7 +603,7 @@ const LIST_METHODS: Readonly<Record<string, ListMethod>> = {
   copy: (list) => [...list],
   count: (list, value) => list.filter((each) => equal(each, value)).length,
   extend: (list, values) => {
-    for (const each of [...listed(values)]) changed(list).push(each);
+    for (const each of [...listElements(values)]) changed(list).push(each);
     return null;
   },
   index: (list, value) => {
@@ -590,11 +611,11 @@ const LIST_METHODS: Readonly<Record<string, ListMethod>> = {
     return found < 0 ? fail("the list does not hold this value") : found;
   },
   insert: (list, at, value) => {
-    changed(list).splice(clamped(list, whole(at)), 0, value);
+    changed(list).splice(clamped(list, requireWhole(at)), 0, value);
     return null;
   },
   pop: (list, at = -1) => {
-    const place = whole(at) < 0 ? list.length + whole(at) : whole(at);
+    const place = requireWhole(at) < 0 ? list.length + requireWhole(at) : requireWhole(at);
     return place in changed(list) ? list.splice(place, 1)[0] : undefined;
   },
 };
@@ -606,7 +627,9 @@ const DICT_METHODS: Readonly<Record<string, (subject: Dict, ...args: Value[]) =>
   keys: (of) => Object.keys(of),
   values: (of) => Object.values(of),
   update: (of, other) => {
-    const entries = isDict(other) ? Object.entries(other) : (listed(other) as [Value, Value][]);
+    const entries = isDict(other)
+      ? Object.entries(other)
+      : (listElements(other) as [Value, Value][]);
     for (const [key, value] of entries) changed(of)[String(key)] = value;
     return null;
   },
@@ -616,7 +639,7 @@ const fitted =
   (pad: (shown: string, missing: number) => string): Function =>
   (value, width) => {
     const shown = text(value);
-    const missing = Math.max(0, whole(width) - size(shown));
+    const missing = Math.max(0, requireWhole(width) - size(shown));
     step(missing >>> 6);
     return missing > 2 ** 20 ? fail("too much text") : pad(shown, missing);
   };
@@ -629,7 +652,7 @@ const TEXT_METHODS: Readonly<Record<string, (subject: string, ...args: Value[]) 
   strip: trim,
   lstrip: stripped(true, false),
   rstrip: stripped(false, true),
-  title: (value) => value.toLowerCase().replace(/\p{L}+/gu, capital),
+  title: (value) => value.toLowerCase().replace(/\p{L}+/gu, capitalizeWord),
   count: (value, part) => (text(part) ? value.split(text(part)).length - 1 : size(value) + 1),
   find: (value, part) => {
     const found = value.indexOf(text(part));
@@ -638,23 +661,23 @@ const TEXT_METHODS: Readonly<Record<string, (subject: string, ...args: Value[]) 
   startswith: (value, part) => value.startsWith(text(part)),
   endswith: (value, part) => value.endsWith(text(part)),
   isdigit: (value) => /^\p{Nd}+$/u.test(value),
-  join: (value, values) => joined(listed(values), value),
+  join: (value, values) => joinTexts(listElements(values), value),
   split: (value, separator, most = -1) => {
-    const limit = whole(most);
+    const limit = requireWhole(most);
     if (isNothing(separator)) {
       if (limit >= 0) return fail("a split between spaces takes no limit");
-      const shown = trimmed(value);
-      return shown ? paid(shown.split(GAP)) : [];
+      const shown = trimText(value);
+      return shown ? pay(shown.split(GAP)) : [];
     }
     const parts = value.split(text(separator) || fail("an empty separator"));
-    if (limit < 0 || parts.length <= limit + 1) return paid(parts);
+    if (limit < 0 || parts.length <= limit + 1) return pay(parts);
     return [...parts.slice(0, limit), parts.slice(limit).join(text(separator))];
   },
   splitlines: (value) => {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: Python ends lines at them
     const lines = value.split(/\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/);
     if (lines.at(-1) === "") lines.pop();
-    return paid(lines);
+    return pay(lines);
   },
   ljust: fitted((shown, missing) => shown + " ".repeat(missing)),
   rjust: fitted((shown, missing) => " ".repeat(missing) + shown),
@@ -733,11 +756,11 @@ function entries(args: Value[], given: Dict): Dict {
 
 export const FUNCTIONS: Readonly<Record<string, (args: Value[], given: Dict) => Value>> = {
   range: (args) => {
-    const numbers = args.map((each) => (isNothing(each) ? 0 : whole(each)));
+    const numbers = args.map((each) => (isNothing(each) ? 0 : requireWhole(each)));
     const [first = 0, second, by = 1] = numbers;
     const [start, stop] = second === undefined ? [0, first] : [first, second];
     if (!numbers.length || numbers.length > 3 || !by)
-      fail("range takes one to three whole numbers");
+      fail("range takes one to three requireWhole numbers");
     const length = Math.max(0, Math.ceil((stop - start) / by));
     step(length);
     return Array.from({ length }, (_, at) => start + at * by);

@@ -1,6 +1,6 @@
-/** Draws a widget from raw arguments: what a call need not say, then the program, then the tree. */
+/** Draws a widget from raw arguments: fills in defaults, runs the program, reads the tree. */
 
-import { isRoot, type JsonObject, type WidgetNode } from "../tree/node";
+import { isRoot, type JsonObject, LAST, type WidgetNode } from "../tree/node";
 import { allowSteps, type Program, run } from "./run";
 import {
   type Dict,
@@ -17,14 +17,14 @@ import {
   type Value,
 } from "./values";
 
-/** What the schema fills in: below properties and items. */
+/** Defaults of the schema, below properties and items. */
 interface Defaults {
   readonly d?: Value;
   readonly p?: Readonly<Record<string, Defaults>>;
   readonly i?: Defaults;
 }
 
-/** The one kind of a value, as far as the schema says: n, b, o, a, s. */
+/** The kind of a value as far as the schema determines it: n, b, o, a, s. */
 type Kind =
   | string
   | {
@@ -35,20 +35,20 @@ type Kind =
       readonly i?: Kind;
     };
 
-/** All that a page needs to draw its widget; the server writes it in `widget/page_program.py`. */
+/** The parts from which a page draws its widget; `widget/page_program.py` writes them. */
 export interface PageProgram extends Program {
   readonly defaults?: Defaults;
   readonly kinds?: Kind;
-  /** How arguments follow from others, by dotted path. */
+  /** Arguments that follow from others, by dotted path. */
   readonly derived?: Readonly<Record<string, Program>>;
   /** The arguments that the server makes up. */
   readonly ids?: readonly string[];
   readonly icons?: unknown;
   /** Names that the template reads beside the arguments, with their first values. */
   readonly state?: Dict;
-  /** What local actions assign to those: by type, a program for each name. */
+  /** The assignments of local actions: by type, a program for each name. */
   readonly local?: Readonly<Record<string, Readonly<Record<string, Program>>>>;
-  /** Of the program's own text; results of the same program name it. */
+  /** The digest of the program's text, which results of the same program have. */
   readonly digest?: string;
 }
 
@@ -57,7 +57,7 @@ type Path = readonly (string | number)[];
 /** Draws arguments that are all there; throws `Failure` where the program cannot. */
 export function drawWhole(program: PageProgram, args: Dict, state?: Dict): WidgetNode {
   allowSteps();
-  return rooted(program, run(program, filled(program, args, state)));
+  return readRoot(program, run(program, fillIn(program, args, state)));
 }
 
 /** Returns the state after a local action; throws `Failure` where an expression fails. */
@@ -70,7 +70,7 @@ export function act(
 ): Dict {
   allowSteps();
   const payload = isDict(given) ? given : isNothing(given) ? {} : { value: given };
-  const known = { ...filled(program, args, state), payload };
+  const known = { ...fillIn(program, args, state), payload };
   const made = { ...state };
   for (const [name, each] of Object.entries(program.local?.[type] ?? {})) {
     made[name] = JSON.parse(tojson(run(each, known)));
@@ -84,25 +84,53 @@ export function act(
  * All that may still grow lies on one path: the last key, its value's last element, and so on.
  * What is absent there is waited for: a value is written as null, a condition takes no branch, a
  * loop no turn. A text grows once it has a space; a number may have another digit to come.
+ *
+ * The component that the last value went into is marked: parts after it move with each value that
+ * comes, so they keep their room and are seen once they stay. Nothing that is seen goes away again.
  */
 export function drawPartial(program: PageProgram, args: Dict): WidgetNode {
   allowSteps();
   const path = lastPath(args);
   const last = at(args, path);
   const isGrowing = isText(last) ? /\s/.test(last) : isHolder(last);
-  const known = isGrowing ? args : (without(args, path) as Dict);
-  const made = filled(program, known, undefined, path);
-  const growing = new Set<Value>();
+  const known = isGrowing ? args : (removeAt(args, path) as Dict);
+  const made = fillIn(program, known, undefined, path);
+  const open = new Set<Value>();
   let value: Value = made;
   for (const key of [...path, ""]) {
     if (!isHolder(value)) break;
-    growing.add(value);
+    open.add(value);
     value = (value as Dict)[key];
   }
-  return rooted(program, run(program, made, growing));
+  const filled = new Set<number | undefined>();
+  const tree = readRoot(program, run(program, made, { open, filled }));
+  if (program.b) markLast(tree, filled);
+  return tree;
 }
 
-/** Tells whether two trees, or arguments, are the same; those too large to compare pass for it. */
+/** Marks the last component that a value went into; the payloads of actions are not seen. */
+function markLast(tree: Dict, filled: ReadonlySet<number | undefined>): void {
+  let count = 0;
+  let newest = tree;
+  let last = tree;
+  const visit = (value: Value, owner?: Dict): void => {
+    if (isList(value)) for (const each of value) visit(each, owner);
+    else if (isDict(value)) {
+      const part = owner ?? value;
+      if (!owner) newest = value;
+      if (filled.has(count++) && part === newest) last = part;
+      for (const [key, each] of Object.entries(value)) {
+        visit(each, key === "children" ? undefined : /ction$/.test(key) ? NO_PART : part);
+      }
+    }
+  };
+  visit(tree);
+  last[LAST] = true;
+}
+
+const NO_PART: Dict = {};
+
+/** Tells whether two trees, or arguments, are equal; true if they are too large to compare. */
 export function isSame(left: JsonObject, right: JsonObject): boolean {
   allowSteps();
   try {
@@ -128,24 +156,24 @@ const at = (value: Value, path: Path): Value =>
   path.reduce<Value>((inner, key) => (inner as Dict)[key], value);
 
 /** Returns a copy without what a path leads to. */
-function without(value: Value, [key, ...rest]: Path): Value {
+function removeAt(value: Value, [key, ...rest]: Path): Value {
   if (key === undefined) return value;
   const copy = (isList(value) ? [...value] : { ...(value as Dict) }) as Dict;
-  if (rest.length) copy[key] = without(copy[key], rest);
+  if (rest.length) copy[key] = removeAt(copy[key], rest);
   else if (isList(copy)) copy.pop();
   else delete copy[key];
   return copy;
 }
 
-function rooted(program: PageProgram, made: Value): WidgetNode {
+function readRoot(program: PageProgram, made: Value): WidgetNode {
   const root = isList(made) && made.length === 1 ? made[0] : made;
-  const tree = parsed(program.b ? String(made) : tojson(root));
+  const tree = parseJson(program.b ? String(made) : tojson(root));
   if (!isRoot(tree)) return fail("the output is no widget");
   tidy(tree);
   return tree;
 }
 
-function parsed(json: string): Value {
+function parseJson(json: string): Value {
   try {
     return JSON.parse(json);
   } catch {
@@ -171,31 +199,31 @@ function tidy(node: object): void {
 // --- what a call need not say ---
 
 /** Fills in what the server fills in; nothing on `growing`, the path to what came last. */
-function filled(program: PageProgram, args: Dict, state = program.state, growing?: Path): Dict {
-  let value: Value = program.kinds ? (coerced(program.kinds, args) ?? args) : args;
+function fillIn(program: PageProgram, args: Dict, state = program.state, growing?: Path): Dict {
+  let value: Value = program.kinds ? (coerce(program.kinds, args) ?? args) : args;
   if (program.defaults) value = withDefaults(program.defaults, value, growing);
   // The server makes ids of what only it knows; until then a placeholder keeps payloads whole.
   const made = { ...(value as Dict), ...state };
   for (const name of growing ? [] : (program.ids ?? [])) made[name] ??= `~${name}`;
   value = made;
   for (const [path, each] of Object.entries(program.derived ?? {})) {
-    value = derived(value, path.split("."), {}, each, growing);
+    value = derive(value, path.split("."), {}, each, growing);
   }
   return value as Dict;
 }
 
 const NUMBER = /^\s*-?(?:0|[1-9]\d{0,30})(?:\.\d{1,30})?(?:e[+-]?\d{1,3})?\s*$/i;
-const same = (text: string) => text.trim().toLowerCase();
+const fold = (text: string) => text.trim().toLowerCase();
 
 /** Reads what models slip on as the server does; undefined for a null that need not be there. */
-function coerced(kind: Kind, given: Value): Value {
+function coerce(kind: Kind, given: Value): Value {
   const { k, e, p, i } = isText(kind) ? { k: kind } : kind;
   if (given === null && k) return undefined;
   let value = given;
   if (isText(value)) {
     const shown = value;
     if (k === "n" && NUMBER.test(shown)) return Number(shown);
-    if (k === "b" && /^(?:true|false)$/.test(same(shown))) return same(shown) === "true";
+    if (k === "b" && /^(?:true|false)$/.test(fold(shown))) return fold(shown) === "true";
     if ((k === "o" && /^\s*\{/.test(shown)) || (k === "a" && /^\s*\[/.test(shown))) {
       try {
         value = JSON.parse(shown);
@@ -203,39 +231,39 @@ function coerced(kind: Kind, given: Value): Value {
         return value;
       }
     } else if (e && !e.includes(shown)) {
-      return e.find((each) => same(each) === same(shown)) ?? shown;
+      return e.find((each) => fold(each) === fold(shown)) ?? shown;
     }
   }
   if (k === "a" && !isList(value) && value !== undefined) value = [value];
-  if (isList(value)) return i ? value.map((each) => coerced(i, each) ?? each) : value;
+  if (isList(value)) return i ? value.map((each) => coerce(i, each) ?? each) : value;
   if (!isDict(value) || !p) return value;
   const made: Dict = {};
   for (const [name, each] of Object.entries(value)) {
     const inner = has(p, name) ? p[name] : undefined;
-    const read = inner === undefined ? each : coerced(inner, each);
+    const read = inner === undefined ? each : coerce(inner, each);
     if (read !== undefined) made[name] = read;
   }
   return made;
 }
 
 /** Returns the rest of a path that goes through `key`. */
-const through = (path: Path | undefined, key: string | number): Path | undefined =>
+const descend = (path: Path | undefined, key: string | number): Path | undefined =>
   path?.length && path[0] === key ? path.slice(1) : undefined;
 
 function withDefaults({ p = {}, i }: Defaults, value: Value, growing?: Path): Value {
   if (isList(value)) {
-    return i ? value.map((each, at) => withDefaults(i, each, through(growing, at))) : value;
+    return i ? value.map((each, at) => withDefaults(i, each, descend(growing, at))) : value;
   }
   if (!isDict(value)) return value;
   const made: Dict = { ...value };
   for (const [name, inner] of Object.entries(p)) {
-    if (has(made, name)) made[name] = withDefaults(inner, made[name], through(growing, name));
+    if (has(made, name)) made[name] = withDefaults(inner, made[name], descend(growing, name));
     else if (has(inner, "d") && !growing) made[name] = withDefaults(inner, inner.d);
   }
   return made;
 }
 
-function derived(
+function derive(
   value: Value,
   [name = "", ...rest]: readonly string[],
   around: Dict,
@@ -244,14 +272,14 @@ function derived(
 ): Value {
   if (isList(value)) {
     const path = [name, ...rest];
-    return value.map((each, at) => derived(each, path, around, program, through(growing, at)));
+    return value.map((each, at) => derive(each, path, around, program, descend(growing, at)));
   }
   if (!isDict(value)) return value;
   const inner = has(value, name) ? value[name] : undefined;
   const known = { ...around, ...value };
   if (rest.length) {
     if (isNothing(inner)) return value;
-    return { ...value, [name]: derived(inner, rest, known, program, through(growing, name)) };
+    return { ...value, [name]: derive(inner, rest, known, program, descend(growing, name)) };
   }
   if (!isNothing(inner) || growing) return value;
   try {

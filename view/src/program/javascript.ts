@@ -1,4 +1,4 @@
-/** What JSX means by its operators, methods and functions; absent stays absent, as on the server. */
+/** Operators, methods and functions of JSX; absent stays absent, as on the server. */
 
 import {
   type Dict,
@@ -8,9 +8,9 @@ import {
   isList,
   isNothing,
   isText,
-  listed,
+  listElements,
   member,
-  paid,
+  pay,
   javascriptText as shown,
   step,
   type Value,
@@ -18,7 +18,7 @@ import {
 
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
-/** What is empty but holds nothing is true, as in JavaScript. */
+/** Returns JavaScript's truth of a value: empty lists and objects are true. */
 export const isTrue = (value: Value): boolean => Boolean(value);
 
 export function toNumber(value: Value): number {
@@ -44,20 +44,20 @@ const ordering =
     return left !== undefined && right !== undefined && holds(toNumber(left), toNumber(right));
   };
 
-const joins = (value: Value) => isText(value) || isHolder(value);
-const sum = arithmetic((left, right) => left + right);
+const isJoining = (value: Value) => isText(value) || isHolder(value);
+const addNumbers = arithmetic((left, right) => left + right);
 
 function equal(left: Value, right: Value): boolean {
   if (isNothing(left) || isNothing(right)) return isNothing(left) && isNothing(right);
   if (isHolder(left) && isHolder(right)) return left === right;
-  return joins(left) && joins(right)
+  return isJoining(left) && isJoining(right)
     ? shown(left) === shown(right)
     : toNumber(left) === toNumber(right);
 }
 
 export const OPERATORS: Readonly<Record<string, Binary>> = {
   "+": (left, right) =>
-    joins(left) || joins(right) ? paid(shown(left) + shown(right)) : sum(left, right),
+    isJoining(left) || isJoining(right) ? pay(shown(left) + shown(right)) : addNumbers(left, right),
   "-": arithmetic((left, right) => left - right),
   "*": arithmetic((left, right) => left * right),
   "/": arithmetic((left, right) => left / right),
@@ -72,7 +72,7 @@ export const OPERATORS: Readonly<Record<string, Binary>> = {
   ">=": ordering((left, right) => left >= right),
 };
 
-function place(value: Value): number | undefined {
+function toIndex(value: Value): number | undefined {
   if (value === undefined) return undefined;
   const given = toNumber(value);
   return Number.isFinite(given) ? Math.trunc(given) : 0;
@@ -83,26 +83,26 @@ const ofText =
   (value: Value, ...args: Value[]) => {
     if (isNothing(value)) return undefined;
     const made = isText(value) ? change(value, ...args) : fail("this is no text");
-    return isText(made) ? paid(made) : made;
+    return isText(made) ? pay(made) : made;
   };
 
 /** The number of letters before an offset in UTF-16. */
-const before = (text: string, offset: number) =>
+const countBefore = (text: string, offset: number) =>
   offset < 0 ? offset : Array.from(text.slice(0, offset)).length;
 
-function padding(text: string, width: Value, fill: Value = " "): string {
+function makePadding(text: string, width: Value, fill: Value = " "): string {
   const pad = Array.from(shown(fill));
-  const missing = (place(width) ?? 0) - Array.from(text).length;
+  const missing = (toIndex(width) ?? 0) - Array.from(text).length;
   if (missing <= 0 || !pad.length) return "";
   step(missing >> 6);
   return Array.from({ length: missing }, (_, at) => pad[at % pad.length]).join("");
 }
 
-const list = (value: Value) =>
-  isText(value) || isDict(value) ? fail("this is no list") : [...listed(value)];
-const reversed = (value: Value) => list(value).reverse();
-const sorted = (value: Value) => {
-  const values = list(value);
+const copyList = (value: Value) =>
+  isText(value) || isDict(value) ? fail("this is no list") : [...listElements(value)];
+const reverseList = (value: Value) => copyList(value).reverse();
+const sortTexts = (value: Value) => {
+  const values = copyList(value);
   const texts = new Map(values.map((each) => [each, shown(each)] as const));
   return values.sort((left, right) => {
     const [one, other] = [texts.get(left) ?? "", texts.get(right) ?? ""];
@@ -112,64 +112,64 @@ const sorted = (value: Value) => {
 
 export const METHODS: Readonly<Record<string, (subject: Value, ...args: Value[]) => Value>> = {
   includes: (value, sought) =>
-    isText(value) ? value.includes(shown(sought)) : listed(value).includes(sought),
+    isText(value) ? value.includes(shown(sought)) : listElements(value).includes(sought),
   join: (value, between) => {
     const separator = between === undefined ? "," : shown(between);
     if (isText(value)) return fail("a text cannot be joined");
-    const parts = listed(value).map((each) => (isNothing(each) ? "" : shown(each)));
-    return paid(parts.join(separator));
+    const parts = listElements(value).map((each) => (isNothing(each) ? "" : shown(each)));
+    return pay(parts.join(separator));
   },
   slice: (value, start, stop) => {
     if (isNothing(value)) return undefined;
     const cut = (
       isText(value) ? Array.from(value) : isList(value) ? value : fail("this has no slices")
-    ).slice(place(start), place(stop));
-    return isText(value) ? paid(cut.join("")) : cut;
+    ).slice(toIndex(start), toIndex(stop));
+    return isText(value) ? pay(cut.join("")) : cut;
   },
   toFixed: (value, digits = 0) => {
-    const count = place(digits) ?? 0;
+    const count = toIndex(digits) ?? 0;
     if (value === undefined) return undefined;
     return count >= 0 && count <= 100 ? toNumber(value).toFixed(count) : fail("too many digits");
   },
   toLowerCase: ofText((text) => text.toLowerCase()),
   toUpperCase: ofText((text) => text.toUpperCase()),
   trim: ofText((text) => text.trim()),
-  at: (value, index) => member(value, place(index) ?? 0),
-  charAt: ofText((text, index) => Array.from(text)[place(index) ?? 0] ?? ""),
+  at: (value, index) => member(value, toIndex(index) ?? 0),
+  charAt: ofText((text, index) => Array.from(text)[toIndex(index) ?? 0] ?? ""),
   concat: (value, other) =>
-    isText(value) ? paid(value + shown(other)) : [listed(value), other].flat(),
+    isText(value) ? pay(value + shown(other)) : [listElements(value), other].flat(),
   endsWith: ofText((text, part) => text.endsWith(shown(part))),
-  flat: (value) => listed(value).flat(),
+  flat: (value) => listElements(value).flat(),
   indexOf: (value, sought) =>
     isText(value)
-      ? before(value, value.indexOf(shown(sought)))
-      : listed(value).indexOf(sought as never),
-  padEnd: ofText((text, width, fill) => text + padding(text, width, fill)),
-  padStart: ofText((text, width, fill) => padding(text, width, fill) + text),
+      ? countBefore(value, value.indexOf(shown(sought)))
+      : listElements(value).indexOf(sought as never),
+  padEnd: ofText((text, width, fill) => text + makePadding(text, width, fill)),
+  padStart: ofText((text, width, fill) => makePadding(text, width, fill) + text),
   repeat: ofText((text, count = 0) => {
-    const times = place(count) ?? 0;
+    const times = toIndex(count) ?? 0;
     step((times * text.length) >> 6);
     return times < 0 ? fail("repeat takes a number from 0") : text.repeat(times);
   }),
   replace: ofText((text, old, by) => text.replace(shown(old), () => shown(by))),
   replaceAll: ofText((text, old, by) => text.replaceAll(shown(old), () => shown(by))),
-  reverse: reversed,
-  sort: sorted,
+  reverse: reverseList,
+  sort: sortTexts,
   split: ofText((text, between) =>
     between === undefined ? [text] : between === "" ? Array.from(text) : text.split(shown(between)),
   ),
   startsWith: ofText((text, part) => text.startsWith(shown(part))),
   substring: ofText((text, start, stop) => {
     const letters = Array.from(text);
-    const [from, to] = [place(start) ?? 0, place(stop) ?? letters.length];
+    const [from, to] = [toIndex(start) ?? 0, toIndex(stop) ?? letters.length];
     return letters.slice(Math.max(0, Math.min(from, to)), Math.max(0, from, to)).join("");
   }),
-  toReversed: reversed,
-  toSorted: sorted,
+  toReversed: reverseList,
+  toSorted: sortTexts,
   toString: shown,
 };
 
-const rounded =
+const roundWith =
   (compute: (...numbers: number[]) => number) =>
   (...args: Value[]) => {
     if (!args.length || args.includes(undefined)) return undefined;
@@ -177,10 +177,10 @@ const rounded =
     return numbers.every(Number.isFinite) ? compute(...numbers) : Number.NaN;
   };
 
-const parsed = (parse: (text: string) => number) => (value: Value) =>
+const parseWith = (parse: (text: string) => number) => (value: Value) =>
   value === undefined ? value : parse(shown(value));
 
-const object = (value: Value): Dict =>
+const toObject = (value: Value): Dict =>
   isText(value) ? { ...Array.from(value) } : isHolder(value) ? (value as Dict) : {};
 
 export const FUNCTIONS: Readonly<Record<string, (...args: Value[]) => Value>> = {
@@ -189,32 +189,32 @@ export const FUNCTIONS: Readonly<Record<string, (...args: Value[]) => Value>> = 
   Boolean: isTrue,
   typeof: (value) => typeof value,
   isNaN: (value) => Number.isNaN(toNumber(value)),
-  parseFloat: parsed(Number.parseFloat),
-  parseInt: parsed((text) => Number.parseInt(text, 10)),
+  parseFloat: parseWith(Number.parseFloat),
+  parseInt: parseWith((text) => Number.parseInt(text, 10)),
   "Array.from": (value) => {
-    if (!isDict(value)) return [...listed(value)];
-    const length = Math.max(0, place(value.length) ?? 0);
+    if (!isDict(value)) return [...listElements(value)];
+    const length = Math.max(0, toIndex(value.length) ?? 0);
     step(length);
     return Array.from({ length });
   },
   "Array.isArray": isList,
-  "Object.entries": (value) => Object.entries(object(value)),
-  "Object.keys": (value) => Object.keys(object(value)),
-  "Object.values": (value) => Object.values(object(value)),
-  "Math.round": rounded(Math.round),
-  "Math.floor": rounded(Math.floor),
-  "Math.ceil": rounded(Math.ceil),
-  "Math.trunc": rounded(Math.trunc),
-  "Math.abs": rounded(Math.abs),
-  "Math.min": rounded(Math.min),
-  "Math.max": rounded(Math.max),
-  "Math.pow": rounded(Math.pow),
-  "Math.sqrt": rounded(Math.sqrt),
+  "Object.entries": (value) => Object.entries(toObject(value)),
+  "Object.keys": (value) => Object.keys(toObject(value)),
+  "Object.values": (value) => Object.values(toObject(value)),
+  "Math.round": roundWith(Math.round),
+  "Math.floor": roundWith(Math.floor),
+  "Math.ceil": roundWith(Math.ceil),
+  "Math.trunc": roundWith(Math.trunc),
+  "Math.abs": roundWith(Math.abs),
+  "Math.min": roundWith(Math.min),
+  "Math.max": roundWith(Math.max),
+  "Math.pow": roundWith(Math.pow),
+  "Math.sqrt": roundWith(Math.sqrt),
 };
 
 type Turn = (...args: Value[]) => Value;
 
-const sortedBy = (values: Value[], turn: Turn) =>
+const sortBy = (values: Value[], turn: Turn) =>
   values.sort((left, right) => toNumber(turn(left, right)) || 0);
 
 export const LOOPS: Readonly<
@@ -232,8 +232,8 @@ export const LOOPS: Readonly<
         initial.length ? initial[0] : values[0],
       );
   },
-  sort: sortedBy,
-  toSorted: sortedBy,
+  sort: sortBy,
+  toSorted: sortBy,
   filter: (values, turn) => values.filter((each, at) => isTrue(turn(each, at))),
   find: (values, turn) => values.find((each, at) => isTrue(turn(each, at))),
   some: (values, turn) => values.some((each, at) => isTrue(turn(each, at))),

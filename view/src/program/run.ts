@@ -31,9 +31,9 @@ import {
   isNothing,
   isText,
   javascriptText,
-  listed,
+  listElements,
   member,
-  paid,
+  pay,
   Runtime,
   step,
   text,
@@ -50,7 +50,7 @@ export type Operand = string | number | boolean | null | Operands | { [name: str
 export type Operands = readonly Operand[];
 
 export interface Program {
-  /** How many slots a frame has. */
+  /** The number of slots of a frame. */
   readonly n: number;
   /** The slot of each argument. */
   readonly a: Readonly<Record<string, number>>;
@@ -67,15 +67,38 @@ type Frame = Value[];
 /** Stands for an argument that may still come; what needs it waits. */
 const WAITING = Symbol("waiting");
 
-/** The lists and objects that may still grow; nothing in them is known to be absent. */
-let open: ReadonlySet<Value> = new Set();
+/** Arguments that a model is still writing. */
+export interface Growth {
+  /** The lists and objects that may still grow; nothing in them is known to be absent. */
+  readonly open: ReadonlySet<Value>;
+  /** Receives the positions of the objects in the output that values went into. */
+  readonly filled: Set<number | undefined>;
+}
+
+let open: Growth["open"] = new Set();
+/** Follows each value in the output while arguments grow: a code point that is no character. */
+const MARK = "\uffff";
+let mark = "";
+
+/** Returns the output without its marks, and notes in which objects they are. */
+function takeMarks(output: string, { filled }: Growth): string {
+  const around: number[] = [];
+  let count = 0;
+  for (const [piece] of output.matchAll(/"(?:[^"\\]|\\.)*"?|[{}\uffff]/gs)) {
+    step();
+    if (piece === "{") around.push(count++);
+    else if (piece === "}") around.pop();
+    else if (piece.includes(MARK)) filled.add(around.at(-1));
+  }
+  return output.replaceAll(MARK, "");
+}
 
 function wait(): never {
   throw WAITING;
 }
 
-/** Returns what `act` comes to, or `otherwise` where it waits. */
-function unless<T>(act: () => T, otherwise: T): T {
+/** Returns the result of `act`, or `otherwise` if it waits. */
+function evaluateOr<T>(act: () => T, otherwise: T): T {
   try {
     return act();
   } catch (error) {
@@ -85,10 +108,10 @@ function unless<T>(act: () => T, otherwise: T): T {
 }
 
 /** A list that is empty so far may still get an element. */
-const settled = (value: Value): Value =>
+const requireSettled = (value: Value): Value =>
   isList(value) && !value.length && open.has(value) ? wait() : value;
 
-function held(value: Value, key: Value): Value {
+function readMember(value: Value, key: Value): Value {
   const found = member(value, key);
   return found === undefined && open.has(value) ? wait() : found;
 }
@@ -103,14 +126,14 @@ export function evaluate(operand: Operand | undefined, frame: Frame): Value {
   const applied = String(name).slice(1);
   const table = String(name)[0] === "|" ? FILTERS : TESTS;
   const apply = (has(table, applied) && table[applied]) || fail(`there is no ${name}`);
-  const [subject, ...args] = all(operands, frame);
-  return apply(settled(subject), ...args);
+  const [subject, ...args] = evaluateAll(operands, frame);
+  return apply(requireSettled(subject), ...args);
 }
 
-const all = (operands: Operands, frame: Frame): Value[] =>
-  operands.map((each) => (isDict(each) ? byName(each, frame) : evaluate(each, frame)));
+const evaluateAll = (operands: Operands, frame: Frame): Value[] =>
+  operands.map((each) => (isDict(each) ? evaluateNamed(each, frame) : evaluate(each, frame)));
 
-const byName = (given: Operand | undefined, frame: Frame): Dict =>
+const evaluateNamed = (given: Operand | undefined, frame: Frame): Dict =>
   dict(
     Object.entries((given ?? {}) as Dict).map(([key, each]) => [
       key,
@@ -124,15 +147,15 @@ type Operator = (operands: Operands, frame: Frame) => Value;
 const eager =
   (apply: (...values: never[]) => Value): Operator =>
   (operands, frame) =>
-    apply(...(all(operands, frame) as never[]));
+    apply(...(evaluateAll(operands, frame) as never[]));
 
 const eagerly = (prefix: string, table: Readonly<Record<string, (...values: never[]) => Value>>) =>
   Object.fromEntries(Object.entries(table).map(([name, apply]) => [prefix + name, eager(apply)]));
 
-const decided = (operand: Operand | undefined, frame: Frame) =>
-  truthy(settled(evaluate(operand, frame)));
+const decide = (operand: Operand | undefined, frame: Frame) =>
+  truthy(requireSettled(evaluate(operand, frame)));
 
-/** Of `a and b`: the left one where it decides, else the right one. */
+/** An operator that returns its left operand if that decides, else the right one. */
 const choosing =
   (takesLeft: (left: Value) => boolean): Operator =>
   ([left, right], frame) => {
@@ -141,8 +164,8 @@ const choosing =
   };
 
 /** A literal's values; what waits is absent in it. */
-const ready = (operand: Operand | undefined, frame: Frame) =>
-  unless(() => evaluate(operand, frame), undefined);
+const evaluateReady = (operand: Operand | undefined, frame: Frame) =>
+  evaluateOr(() => evaluate(operand, frame), undefined);
 
 const SPREAD = "...";
 const isSpread = (operand: Operand | undefined): operand is Operands =>
@@ -151,18 +174,18 @@ const isSpread = (operand: Operand | undefined): operand is Operands =>
 export const OPERATORS: Readonly<Record<string, Operator>> = {
   "#": ([value]) => value,
   undef: () => undefined,
-  ".": ([subject, ...keys], frame) => keys.reduce<Value>(held, evaluate(subject, frame)),
-  "[]": eager(held),
+  ".": ([subject, ...keys], frame) => keys.reduce<Value>(readMember, evaluate(subject, frame)),
+  "[]": eager(readMember),
   "[:]": eager(slice),
   index: ([slot, loop], frame) => frame[Number(slot)] ?? (frame[Number(loop)] as Loop).index0,
   loop: ([slot, name], frame) => (frame[Number(slot)] as Loop).member(name),
-  "?:": ([test, yes, no], frame) => evaluate(decided(test, frame) ? yes : no, frame),
+  "?:": ([test, yes, no], frame) => evaluate(decide(test, frame) ? yes : no, frame),
   and: choosing((left) => !truthy(left)),
   or: choosing(truthy),
-  not: ([value], frame) => !decided(value, frame),
+  not: ([value], frame) => !decide(value, frame),
   neg: eager((value: Value) => (isNothing(value) ? undefined : BINARY["-"]?.(0, value))),
   pos: eager((value: Value) => (isNothing(value) ? value : BINARY["-"]?.(value, 0))),
-  "~": eager((...parts: Value[]) => paid(parts.map(text).join(""))),
+  "~": eager((...parts: Value[]) => pay(parts.map(text).join(""))),
   ...eagerly("", BINARY),
   chain: ([first, ...rest], frame) => {
     let left = evaluate(first, frame);
@@ -173,17 +196,17 @@ export const OPERATORS: Readonly<Record<string, Operator>> = {
     }
     return true;
   },
-  "[,]": all,
-  "(,)": (operands, frame) => tuple(all(operands, frame)),
+  "[,]": evaluateAll,
+  "(,)": (operands, frame) => tuple(evaluateAll(operands, frame)),
   "{}": (operands, frame) => {
-    const values = all(operands, frame);
-    return dict(pairs(values));
+    const values = evaluateAll(operands, frame);
+    return dict(pairUp(values));
   },
   fn: ([name, args = [], given], frame) =>
-    FUNCTIONS[String(name)]?.(all(args as Operands, frame), byName(given, frame)),
+    FUNCTIONS[String(name)]?.(evaluateAll(args as Operands, frame), evaluateNamed(given, frame)),
   m: ([name, operand, args = []], frame) => {
     const subject = evaluate(operand, frame);
-    const values = all(args as Operands, frame);
+    const values = evaluateAll(args as Operands, frame);
     if (isNothing(subject)) return undefined;
     const methods = subject instanceof Loop ? LOOP_METHODS : methodsOf(subject);
     const method = has(methods, String(name)) ? methods[String(name)] : undefined;
@@ -192,9 +215,9 @@ export const OPERATORS: Readonly<Record<string, Operator>> = {
   "()": ([callee, args = [], given], frame) => {
     const called = evaluate(callee, frame);
     if (!(called instanceof Runtime)) return fail("this cannot be called");
-    return called.call(all(args as Operands, frame), byName(given, frame));
+    return called.call(evaluateAll(args as Operands, frame), evaluateNamed(given, frame));
   },
-  capture: ([body], frame) => written(body, frame),
+  capture: ([body], frame) => writeBody(body, frame),
   String: eager(javascriptText),
   macro: (operands, frame) => new Macro(operands, frame),
   // JSX
@@ -207,14 +230,14 @@ export const OPERATORS: Readonly<Record<string, Operator>> = {
   jspos: eager((value: Value) => (value === undefined ? value : javascript.toNumber(value))),
   "js?:": ([test, yes, no], frame) =>
     evaluate(javascript.isTrue(evaluate(test, frame)) ? yes : no, frame),
-  "js`": eager((...parts: Value[]) => paid(parts.map(javascriptText).join(""))),
+  "js`": eager((...parts: Value[]) => pay(parts.map(javascriptText).join(""))),
   "js[]": eager((value: Value, at: Value) => {
-    if (isDict(value)) return held(value, javascriptText(at));
-    return isText(at) || (typeof at === "number" && at >= 0) ? held(value, at) : undefined;
+    if (isDict(value)) return readMember(value, javascriptText(at));
+    return isText(at) || (typeof at === "number" && at >= 0) ? readMember(value, at) : undefined;
   }),
   jsfn: ([name, ...args], frame) => javascript.FUNCTIONS[String(name)]?.(...spread(args, frame)),
   jsm: ([name, subject, ...args], frame) =>
-    javascript.METHODS[String(name)]?.(evaluate(subject, frame), ...all(args, frame)),
+    javascript.METHODS[String(name)]?.(evaluate(subject, frame), ...evaluateAll(args, frame)),
   jsloop: ([name, subject, parameters, body, ...initial], frame) => {
     const value = evaluate(subject, frame);
     if (isText(value) || isDict(value)) fail("this is no list");
@@ -227,10 +250,14 @@ export const OPERATORS: Readonly<Record<string, Operator>> = {
       }
       return evaluate(body, frame);
     };
-    return javascript.LOOPS[String(name)]?.([...listed(value)], turn, ...all(initial, frame));
+    return javascript.LOOPS[String(name)]?.(
+      [...listElements(value)],
+      turn,
+      ...evaluateAll(initial, frame),
+    );
   },
   let: (operands, frame) => {
-    for (const [slot, value] of pairs(operands)) {
+    for (const [slot, value] of pairUp(operands)) {
       if (value !== undefined) frame[Number(slot)] = evaluate(value, frame);
     }
     return evaluate(operands.at(-1), frame);
@@ -238,8 +265,8 @@ export const OPERATORS: Readonly<Record<string, Operator>> = {
   "js[,]": spread,
   "js{}": ([kids, ...entries], frame) => {
     const made = dict();
-    for (const [key, operand] of pairs(entries)) {
-      const value = ready(operand, frame);
+    for (const [key, operand] of pairUp(entries)) {
+      const value = evaluateReady(operand, frame);
       if (key === null) Object.assign(made, isDict(value) ? value : {});
       else made[javascriptText(evaluate(key, frame))] = value;
     }
@@ -254,14 +281,14 @@ export const OPERATORS: Readonly<Record<string, Operator>> = {
 
 function spread(operands: Operands, frame: Frame): Value[] {
   return operands.flatMap((each) =>
-    isSpread(each) ? listed(evaluate(each[1], frame)) : [evaluate(each, frame)],
+    isSpread(each) ? listElements(evaluate(each[1], frame)) : [evaluate(each, frame)],
   );
 }
 
 const shown = (operands: Operands, frame: Frame) =>
-  javascript.children(operands.map((each) => ready(each, frame)));
+  javascript.children(operands.map((each) => evaluateReady(each, frame)));
 
-function pairs<T>(flat: readonly T[]): [T, T][] {
+function pairUp<T>(flat: readonly T[]): [T, T][] {
   const made: [T, T][] = [];
   for (let at = 0; at < flat.length; at += 2) made.push([flat[at], flat[at + 1]] as [T, T]);
   return made;
@@ -271,7 +298,7 @@ const MOST_CALLS = 40;
 let depth = 0;
 
 /** Goes into a macro or a recursive loop, which may not nest too deeply. */
-function within<T>(act: () => T): T {
+function nest<T>(act: () => T): T {
   if (++depth > MOST_CALLS) fail("calls nest too deeply");
   try {
     return act();
@@ -319,7 +346,7 @@ class Macro extends Runtime {
     else if (args.length > parameters.length) fail("the macro takes fewer arguments");
     if (kwargs !== null) frame[kwargs] = given;
     else if (Object.keys(given).length) fail("the macro takes no such argument");
-    return within(() => written(body, frame));
+    return nest(() => writeBody(body, frame));
   }
 }
 
@@ -334,17 +361,17 @@ function execute(body: Operand | undefined, frame: Frame, out: string[]): void {
   }
 }
 
-function written(body: Operand | undefined, frame: Frame): string {
+function writeBody(body: Operand | undefined, frame: Frame): string {
   const out: string[] = [];
   execute(body, frame, out);
-  return paid(out.join(""));
+  return pay(out.join("").replaceAll(MARK, ""));
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids them in texts
 const UNESCAPED = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|["\\\x00-\x1f]/g;
 const inside = (shown: string) => JSON.stringify(shown).slice(1, -1);
 
-/** How each kind of output writes a value, and what stands for one that waits. */
+/** The writer of each kind of output, and the text in place of a value that waits. */
 export const OUTPUTS: Readonly<Record<string, readonly [(value: Value) => string, string]>> = {
   json: [tojson, "null"],
   json_inside: [(value) => inside(isText(value) ? value : tojson(value)), ""],
@@ -366,7 +393,7 @@ function assign(target: Operand | undefined, value: Value, frame: Frame): void {
   const [kind, ...parts] = target as Operands;
   if (kind === "field") setField(frame[Number(parts[0])], String(parts[1]), value);
   else {
-    const values = listed(value);
+    const values = listElements(value);
     if (values.length !== parts.length) fail("there are not as many values as names");
     for (const [at, part] of parts.entries()) assign(part, values[at], frame);
   }
@@ -377,7 +404,7 @@ const branches =
   (operands, frame, out) => {
     for (let at = 0; at < operands.length; at += 2) {
       if (at + 1 === operands.length) return execute(operands[at], frame, out);
-      const taken = unless<boolean | undefined>(() => decided(operands[at], frame), undefined);
+      const taken = evaluateOr<boolean | undefined>(() => decide(operands[at], frame), undefined);
       if (taken === undefined) {
         out.push(inPlaceOfWaiting);
         return;
@@ -389,26 +416,26 @@ const branches =
 export const STATEMENTS: Readonly<Record<string, Statement>> = {
   out: (parts, frame, out) => {
     for (const part of parts) {
-      if (isText(part)) out.push(paid(part));
+      if (isText(part)) out.push(pay(part));
       else {
         const [kind, operand] = part as Operands;
         const [write, empty] = OUTPUTS[String(kind)] ?? fail(`there is no ${kind}`);
-        out.push(paid(unless(() => write(evaluate(operand, frame)), empty)));
+        out.push(pay(evaluateOr(() => write(evaluate(operand, frame)) + mark, empty)));
       }
     }
   },
   if: branches(""),
   ifv: branches("null"),
   for: (operands, frame, out) => {
-    const value = unless(() => evaluate(operands[1], frame), WAITING);
+    const value = evaluateOr(() => evaluate(operands[1], frame), WAITING);
     if (value !== WAITING) repeat(operands, value, frame, out, 0);
   },
   "=": ([target, operand], frame) => {
-    const value = unless(() => evaluate(operand, frame), WAITING);
+    const value = evaluateOr(() => evaluate(operand, frame), WAITING);
     if (value !== WAITING || typeof target === "number") assign(target, value, frame);
   },
   copy: (slots, frame) => {
-    for (const [to, from] of pairs(slots)) frame[Number(to)] = frame[Number(from)];
+    for (const [to, from] of pairUp(slots)) frame[Number(to)] = frame[Number(from)];
   },
   strip: ([body], frame, out) => {
     const start = out.length;
@@ -417,7 +444,7 @@ export const STATEMENTS: Readonly<Record<string, Statement>> = {
     if (first >= 0) out[first] = String(out[first]).replace(/^,/, "");
   },
   with: ([targets, operands, body], frame, out) => {
-    const values = all(operands as Operands, frame);
+    const values = evaluateAll(operands as Operands, frame);
     for (const [at, target] of (targets as Operands).entries()) assign(target, values[at], frame);
     execute(body, frame, out);
   },
@@ -425,18 +452,18 @@ export const STATEMENTS: Readonly<Record<string, Statement>> = {
 
 function repeat(operands: Operands, value: Value, frame: Frame, out: string[], depth0: number) {
   const [target, , body, slot = null, otherwise = [], filter = true, isRecursive] = operands;
-  let values = listed(value);
+  let values = listElements(value);
   if (filter !== true) {
     values = values.filter((each) => {
       assign(target, each, frame);
-      return unless(() => decided(filter, frame), false);
+      return evaluateOr(() => decide(filter, frame), false);
     });
   }
   const again = (inner: Value) =>
-    within(() => {
+    nest(() => {
       const made: string[] = [];
       repeat(operands, inner, [...frame], made, depth0 + 1);
-      return paid(made.join(""));
+      return pay(made.join(""));
     });
   const loop = new Loop(values, depth0, isRecursive ? again : undefined);
   if (slot !== null) frame[Number(slot)] = loop;
@@ -506,8 +533,8 @@ export function isJson(shown: string): boolean {
   }
 }
 
-/** Sets right the commas between JSON values, where a template writes too many or too few. */
-function withCommas(shown: string): string {
+/** Inserts missing commas between JSON values, and removes superfluous ones. */
+function repairCommas(shown: string): string {
   const out: string[] = [];
   let before = "";
   for (const [piece] of shown.matchAll(PIECE)) {
@@ -526,11 +553,12 @@ function withCommas(shown: string): string {
 /**
  * Runs a program on arguments: returns the text of a template, the value of an expression.
  *
- * `growing` are the lists and objects among the arguments that may still grow.
+ * While a model writes the arguments, `growth` says which of them may grow.
  */
-export function run(program: Program, args: Dict, growing?: ReadonlySet<Value>): Value {
+export function run(program: Program, args: Dict, growth?: Growth): Value {
   const frame: Frame = new Array(program.n);
-  open = growing ?? new Set();
+  open = growth?.open ?? new Set();
+  mark = growth ? MARK : "";
   depth = 0;
   protect(args);
   const absent = open.has(args) ? WAITING : undefined;
@@ -538,13 +566,16 @@ export function run(program: Program, args: Dict, growing?: ReadonlySet<Value>):
     frame[slot] = has(args, name) ? args[name] : absent;
   }
   try {
-    if (!program.b) return unless(() => evaluate(program.e, frame), undefined);
-    const shown = written(program.b as unknown as Operand, frame);
-    if (!(program.commas || growing) || isJson(shown)) return shown;
-    const mended = withCommas(shown);
-    return isJson(mended) ? mended : shown;
+    if (!program.b) return evaluateOr(() => evaluate(program.e, frame), undefined);
+    const out: string[] = [];
+    execute(program.b as unknown as Operand, frame, out);
+    const output = pay(out.join(""));
+    const shown = growth ? takeMarks(output, growth) : output;
+    if (!(program.commas || growth) || isJson(shown)) return shown;
+    const repaired = repairCommas(shown);
+    return isJson(repaired) ? repaired : shown;
   } catch (error) {
-    // What is too large or too deep for the engine fails as all else does.
+    // The engine's own limits of size and depth count as failures.
     if (error instanceof RangeError || error instanceof TypeError) fail("the program does not end");
     throw error;
   }

@@ -1,5 +1,5 @@
 /**
- * What the server's evaluator means by values, in JavaScript: null is nothing, undefined is absent.
+ * The values of the server's evaluator in JavaScript: null is nothing, undefined is absent.
  *
  * Everything that a program makes pays from one counter, so that a hostile template ends.
  */
@@ -17,7 +17,7 @@ export function fail(problem: string): never {
 const MOST_STEPS = 300_000;
 let left = 0;
 
-/** Begins to count anew. */
+/** Resets the counter. */
 export function allowSteps(): void {
   left = MOST_STEPS;
 }
@@ -29,12 +29,12 @@ export function step(count = 1): void {
 }
 
 /** Pays for a text or list that was made; what is long costs more. */
-export function paid<T extends string | readonly Value[]>(made: T): T {
+export function pay<T extends string | readonly Value[]>(made: T): T {
   step(typeof made === "string" ? made.length >> 6 : made.length);
   return made;
 }
 
-/** What a program holds that is no JSON: a macro, a loop, a namespace, a joiner, a cycler. */
+/** A value that is no JSON: a macro, a loop, a namespace, a joiner, a cycler. */
 export class Runtime {
   member(_key: Value): Value {
     return undefined;
@@ -75,7 +75,7 @@ export const isHolder = (value: Value): value is object =>
   typeof value === "object" && value !== null;
 export const isDict = (value: Value): value is Dict =>
   isHolder(value) && !isList(value) && !(value instanceof Runtime);
-/** To the server true is 1. */
+/** Includes booleans: on the server true is 1. */
 export const isNumber = (value: Value): value is number =>
   typeof value === "number" || typeof value === "boolean";
 
@@ -93,16 +93,18 @@ export function truthy(value: Value): boolean {
 }
 
 /** Returns a number that is small enough to compute with. */
-export function checked(value: Value): number {
+export function requireComputable(value: Value): number {
   const given = Number(value);
   return Math.abs(given) < 2 ** 64 ? given : fail("a number is too large to compute with");
 }
 
-export function whole(value: Value): number {
-  return isNumber(value) && Number.isInteger(+value) ? +value : fail("must be a whole number");
+export function requireWhole(value: Value): number {
+  return isNumber(value) && Number.isInteger(+value)
+    ? +value
+    : fail("must be a requireWhole number");
 }
 
-/** Returns what a value holds under a key. */
+/** Returns a member of a value. */
 export function member(value: Value, key: Value): Value {
   if (isText(value) || isList(value)) {
     if (isNumber(key)) {
@@ -157,8 +159,8 @@ export function compare(left: Value, right: Value): number {
   return fail("these cannot be ordered");
 }
 
-/** Returns what a loop over a value goes through. */
-export function listed(value: Value): Value[] {
+/** Returns the elements that a loop over a value visits. */
+export function listElements(value: Value): Value[] {
   const found = isList(value)
     ? value
     : isNothing(value)
@@ -188,19 +190,19 @@ export function text(value: Value): string {
   if (typeof value === "boolean") return value ? "True" : "False";
   if (typeof value === "number") return number(value);
   if (isList(value)) {
-    const inside = value.map(quoted).join(", ");
-    if (!(value instanceof Tuple)) return paid(`[${inside}]`);
+    const inside = value.map(quote).join(", ");
+    if (!(value instanceof Tuple)) return pay(`[${inside}]`);
     return `(${inside}${value.length === 1 ? "," : ""})`;
   }
   if (!isDict(value)) return fail("this cannot be shown as text");
   const entries = Object.entries(value);
-  return paid(`{${entries.map(([key, each]) => `${quoted(key)}: ${quoted(each)}`).join(", ")}}`);
+  return pay(`{${entries.map(([key, each]) => `${quote(key)}: ${quote(each)}`).join(", ")}}`);
 }
 
 const SHORT: Dict = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
 /** Prints a value as it shows inside a list. */
-function quoted(value: Value): string {
+function quote(value: Value): string {
   step();
   if (!isText(value)) return text(value);
   const mark = value.includes("'") && !value.includes('"') ? '"' : "'";
@@ -221,7 +223,7 @@ export function tojson(value: Value): string {
       if (each instanceof Runtime) fail("this cannot be shown as JSON");
       return each ?? null;
     });
-    return paid(json);
+    return pay(json);
   }
   return Number.isFinite(value) ? number(Number(value)) : JSON.stringify(value ?? null);
 }
@@ -231,7 +233,7 @@ export function javascriptText(value: Value): string {
   if (value === undefined) return "";
   step();
   if (isList(value)) {
-    return paid(value.map((each) => (each === null ? "" : javascriptText(each))).join(","));
+    return pay(value.map((each) => (each === null ? "" : javascriptText(each))).join(","));
   }
   return isHolder(value) ? "[object Object]" : String(value);
 }

@@ -1,4 +1,4 @@
-/** What stands in a column of numbers, amounts or days, as the reader's locale writes it. */
+/** Numbers, amounts and days in columns, as the reader's locale writes them. */
 
 import { formatDay } from "../form/dates";
 
@@ -7,7 +7,7 @@ export const FORMATS = ["text", "number", "date", "currency", "boolean"] as cons
 const DAY = /^\d{4}-\d{2}-\d{2}(?=$|T)/;
 
 /** Returns the value as it is where it is none of its column's. */
-export function localised(
+export function localise(
   value: string,
   format: (typeof FORMATS)[number] | undefined,
   currency: string,

@@ -46,8 +46,8 @@ const ALPHA = /^alpha-(\d{1,3})$/;
 export const color =
   (role: Role): Reader<string | undefined> =>
   (value, around) => {
-    const given = themed(value, around);
-    return given === undefined ? undefined : css(TOKENS[role], given);
+    const given = pickTheme(value, around);
+    return given === undefined ? undefined : toCss(TOKENS[role], given);
   };
 
 /** Reads a `background`: besides colours, gradients and pictures. */
@@ -56,12 +56,12 @@ export const background: Reader<string | undefined> = (value, around) => {
   return painted && /\burl\(/i.test(painted) ? overBackdrop(painted) : painted;
 };
 
-function themed(value: unknown, around: Surroundings): string | undefined {
+function pickTheme(value: unknown, around: Surroundings): string | undefined {
   const given = isObject(value) ? (value[around.theme] ?? value.light ?? value.dark) : value;
   return typeof given === "string" && given.trim() ? given.trim() : undefined;
 }
 
-function css(tokens: Record<string, string>, given: string): string {
+function toCss(tokens: Record<string, string>, given: string): string {
   const token = Object.hasOwn(tokens, given) ? tokens[given] : undefined;
   if (token) return `var(${token})`;
   if (PRIMITIVE.test(given)) return `var(--${given})`;

@@ -1,4 +1,4 @@
-/** Which way a page goes: a language is written from the left or from the right. */
+/** The direction of a page: a language is written from the left or from the right. */
 
 export type Direction = "ltr" | "rtl";
 

@@ -29,7 +29,7 @@ const UNKNOWN: Icon = {
   ],
 };
 
-/** Returns the icon of that name; one nobody knows is a dashed square. */
+/** Returns the icon of that name; an unknown one is a dashed square. */
 export function iconOf(name: string, sent: IconSet): Icon {
   const pointing = POINTING.test(name);
   if (Object.hasOwn(ICONS, name)) return { shapes: ICONS[name] ?? [], outlined: false, pointing };

@@ -1,4 +1,4 @@
-/** Which addresses a tree may point to. */
+/** The addresses that a tree may point to. */
 
 import { optionalText, type Reader } from "../tree/read";
 

@@ -6,7 +6,7 @@ interface State {
   readonly failed?: WidgetNode;
 }
 
-/** A component that fails says so in its place, and its neighbours stand; its next tree is tried anew. */
+/** Shows the error of a component that fails, in its place; tries again with its next tree. */
 export class Boundary extends Component<{ readonly node: WidgetNode }, State> {
   override componentDidCatch(error: unknown): void {
     this.setState({ error, failed: this.props.node });

@@ -3,7 +3,7 @@
 import { createContext, type FunctionComponent, Component as Parent } from "preact";
 import { useContext } from "preact/hooks";
 import type { Component } from "./component";
-import { nodesIn, type WidgetNode } from "./node";
+import { LAST, nodesIn, type WidgetNode } from "./node";
 
 export type Registry = ReadonlyMap<string, Component>;
 
@@ -19,7 +19,7 @@ export function Nodes({ of }: { of: readonly WidgetNode[] }) {
       {of.map((node) => {
         const Draw = registry.get(node.type)?.Draw ?? Unknown;
         return (
-          <Marked key={identity(node)} type={node.type}>
+          <Marked key={identity(node)} type={node.type} isLast={node[LAST] === true}>
             <Draw node={node} />
           </Marked>
         );
@@ -28,14 +28,16 @@ export function Nodes({ of }: { of: readonly WidgetNode[] }) {
   );
 }
 
-/** Says on a component's element which it is, for whoever tests widgets by their components. */
-class Marked extends Parent<{ type: string }> {
+/** Writes on a component's element which it is, for tests, and whether it is the last filled one. */
+class Marked extends Parent<{ type: string; isLast: boolean }> {
   override componentDidMount = () => this.#mark();
   override componentDidUpdate = () => this.#mark();
   override render = () => this.props.children;
 
   #mark(): void {
-    if (this.base instanceof Element) this.base.setAttribute("data-component", this.props.type);
+    if (!(this.base instanceof Element)) return;
+    this.base.setAttribute("data-component", this.props.type);
+    this.base.toggleAttribute(LAST, this.props.isLast);
   }
 }
 
@@ -44,7 +46,7 @@ function identity(node: WidgetNode): string | undefined {
   return given === undefined || given === null ? undefined : `${node.type} ${given}`;
 }
 
-/** A component this view does not know: its name, and whatever is inside it. */
+/** Shows the name of an unknown component, and its children. */
 const Unknown: FunctionComponent<{ node: WidgetNode }> = ({ node }) => (
   <div class="unknown" role="group" aria-label={`Unknown component ${node.type}`}>
     <span class="unknown-name">Unknown component: {node.type}</span>

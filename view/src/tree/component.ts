@@ -1,4 +1,4 @@
-/** What a component is: the properties it reads, and how it draws them. */
+/** The definition of a component: the properties that it reads, and how it draws them. */
 
 import { type ComponentType, createContext, type FunctionComponent, h } from "preact";
 import { useContext } from "preact/hooks";

@@ -7,6 +7,9 @@ export interface WidgetNode {
 
 export type JsonObject = { readonly [key: string]: unknown };
 
+/** The property of the last component that is filled, while the arguments come. */
+export const LAST = "data-last";
+
 const ROOTS = new Set(["Card", "ListView", "Basic"]);
 
 export function isObject(value: unknown): value is JsonObject {

@@ -9,7 +9,7 @@ import { isObject, type JsonObject, nodesIn, type WidgetNode } from "./node";
 
 export type Theme = "light" | "dark";
 
-/** What a reader may look at besides the value. */
+/** The context in which a value is read. */
 export interface Surroundings {
   readonly theme: Theme;
 }

@@ -79,7 +79,7 @@ interface Viewport {
   readonly height: number;
 }
 
-/** Shows a tree that stands in the page itself. */
+/** Shows a tree in the page itself. */
 export async function showInline(
   page: Page,
   set: (html: string) => void,
@@ -115,7 +115,7 @@ export async function bundleHost(): Promise<void> {
   hostScript = await bundled("host-page.ts");
 }
 
-/** Returns a script beside this one with all that it imports, fit to stand in a page. */
+/** Returns a script of this folder bundled with its imports, for use in a page. */
 export async function bundled(name: string): Promise<string> {
   const bundle = (await build({
     configFile: false,

@@ -15,9 +15,11 @@ type Recorded = { readonly kind: string; readonly params: unknown };
 class FakeHost {
   readonly recorded: Recorded[] = [];
   answer: CallToolResult = { content: [] };
-  /** What has happened to the render before the view was there. */
+  /** The answer to the first question of a view that is mounted. */
   standing: CallToolResult = { content: [], structuredContent: { status: "timeout" } };
-  /** Whoever waits for a newer version; each is for the test to answer. */
+  /** The arguments of first questions. */
+  readonly questions: Record<string, unknown>[] = [];
+  /** Waiting requests for a newer version; the test answers each. */
   readonly following: ((result: CallToolResult) => void)[] = [];
   /** Holds every tool call until it is released. */
   gate: Promise<void> = Promise.resolve();
@@ -39,8 +41,11 @@ class FakeHost {
     };
     bridge.oncalltool = async (params) => {
       if (params.name === "follow_render") {
-        // The first question is answered at once.
-        if (params.arguments?.timeout_s === 0) return this.standing;
+        if (params.arguments?.timeout_s === 0) {
+          // The first question is answered at once.
+          this.questions.push(params.arguments);
+          return this.standing;
+        }
         await record("follow")(params);
         return new Promise((resolve) => this.following.push(resolve));
       }

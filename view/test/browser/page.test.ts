@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-/** What axe has to say against the page as it stands. */
+/** Returns the violations that axe finds in the page. */
 async function objections(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   return page.evaluate(async () => {

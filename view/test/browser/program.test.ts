@@ -52,6 +52,55 @@ describe.skipIf(!hasBrowser)("a page with a program", () => {
     expect(errors).toEqual([]);
   });
 
+  test("keeps parts after the last value out of sight, so that nothing moves", async () => {
+    const { view, send } = await withProgram();
+    await view.evaluate(() => {
+      const shifts: number[] = [];
+      Object.assign(window, { shifts });
+      new PerformanceObserver((list) => {
+        for (const entry of list.getEntries()) {
+          shifts.push((entry as unknown as { value: number }).value);
+        }
+      }).observe({ type: "layout-shift" });
+    });
+    const rows: { name: string }[] = [];
+    for (const name of ["the first", "the second", "the third"]) {
+      rows.push({ name });
+      await send("sendToolInputPartial", { arguments: { title: "Rows", rows } });
+      await view.getByText(name).waitFor();
+      await view.evaluate(() => new Promise((done) => requestAnimationFrame(() => done(0))));
+    }
+    const button = view.getByRole("button", { name: "Go", includeHidden: true });
+    expect(await button.isVisible()).toBe(false);
+    expect((await button.boundingBox())?.height).toBeGreaterThan(0);
+
+    await send("sendToolInput", { arguments: { title: "Rows", rows } });
+    await button.waitFor();
+    expect(await view.evaluate(() => Reflect.get(window, "shifts"))).toEqual([]);
+  });
+
+  test("reports a difference once, and none for a newer version", async () => {
+    const { page, view, send, recorded } = await withProgram();
+    const versionOf = (title: string, version: number) => {
+      const made = result(treeOf(title)) as { _meta: Record<string, Record<string, unknown>> };
+      const mark = { ...made._meta["widgetd/render"], version, follow: true };
+      return { ...made, _meta: { ...made._meta, "widgetd/render": mark } };
+    };
+    await send("sendToolInput", { arguments: { title: "From the page" } });
+    await send("sendToolResult", versionOf("From the server", 1));
+    await view.getByText("From the server").waitFor();
+    await send("sendToolResult", versionOf("Newer", 2));
+    await view.getByText("Newer").waitFor();
+
+    await expect.poll(() => recorded("log")).toHaveLength(1);
+    await expect
+      .poll(() => page.evaluate(() => window.host.questions))
+      .toMatchObject([{ timeout_s: 0, differed: true }]);
+    expect(await recorded("follow")).not.toContainEqual(
+      expect.objectContaining({ arguments: expect.objectContaining({ differed: true }) }),
+    );
+  });
+
   test("says that its controls are off until a result comes, and turns them on then", async () => {
     const { view, send, recorded } = await withProgram();
     await send("sendToolInput", { arguments: { title: "Alone" } });
@@ -64,7 +113,7 @@ describe.skipIf(!hasBrowser)("a page with a program", () => {
     expect(await view.getByText("This is drawn from the arguments alone").count()).toBe(0);
     await button.click();
     await expect.poll(() => recorded("tool")).toHaveLength(1);
-    expect(JSON.stringify(await recorded("log"))).not.toContain("tree.differed");
+    expect(JSON.stringify(await recorded("log"))).not.toContain("page.differed");
   });
 
   test("shows the server's tree where it is another, and logs that without values", async () => {
@@ -75,7 +124,7 @@ describe.skipIf(!hasBrowser)("a page with a program", () => {
     await view.getByText("From the server").waitFor();
     expect(await view.getByText("From the page").count()).toBe(0);
     await expect.poll(() => recorded("log")).toHaveLength(1);
-    expect(JSON.stringify(await recorded("log"))).toContain("tree.differed");
+    expect(JSON.stringify(await recorded("log"))).toContain("page.differed");
     expect(JSON.stringify(await recorded("log"))).not.toContain("From");
 
     await send("sendToolInputPartial", { arguments: { title: "Too late" } });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { placed, stride } from "../../src/chart/axes";
+import { placeLabels, stride } from "../../src/chart/axes";
 import { bar } from "../../src/chart/marks";
 import { axis, chartModel, type SeriesProps, series } from "../../src/chart/model";
 import { bands, verticalScale } from "../../src/chart/scale";
@@ -99,7 +99,7 @@ test.each([
   ["some longer than others", DAYS.map((day, index) => (index % 3 ? day : `${day}, a Sunday`))],
 ])("no label of a chart touches the next or leaves the plot: %s", (_what, labels) => {
   for (const width of [120, 256, 336, 700]) {
-    const found = placed(labels, width / labels.length);
+    const found = placeLabels(labels, width / labels.length);
     expect(found.length).toBeGreaterThan(0);
     let from = 0;
     for (const label of found) {
@@ -112,7 +112,7 @@ test.each([
 });
 
 test("labels that have room at all are fewer at an edge, not cut", () => {
-  const words = placed(DAYS, 256 / DAYS.length).map((label) => label.words);
+  const words = placeLabels(DAYS, 256 / DAYS.length).map((label) => label.words);
   expect(words.length).toBeGreaterThan(1);
   for (const each of words) expect(DAYS).toContain(each);
 });

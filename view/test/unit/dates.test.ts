@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { addDays, addMonths, dayOf, firstWeekday, weeksOf } from "../../src/form/dates";
-import { readable } from "../../src/form/field";
+import { toWords } from "../../src/form/field";
 
 test.each([
   ["2026-01-26", "2026-01-26"],
@@ -36,5 +36,5 @@ test.each([
   ["first_name", "First name"],
   ["email", "Email"],
 ])("the field %j is called %j", (name, words) => {
-  expect(readable(name)).toBe(words);
+  expect(toWords(name)).toBe(words);
 });

@@ -12,9 +12,9 @@ interface Case {
   readonly program: Program;
   readonly rows: readonly {
     readonly arguments: Dict;
-    /** What the server makes of them; null where it fails. */
+    /** The server's text; null if it fails. */
     readonly text: string | null;
-    /** What the page makes of them where that is known to differ, and why it may. */
+    /** The page's text if it is known to differ, and the reason. */
     readonly page?: string | null;
     readonly because?: string;
   }[];
@@ -60,9 +60,9 @@ const comparable = (kind: string, text: string | null) => {
 describe("programs", () => {
   test.each(CASES)("$source", (one) => {
     for (const { arguments: args, text, page = text } of one.rows) {
-      const told = JSON.stringify(args);
-      expect([told, comparable(one.kind, outcome(one, args))]).toEqual([
-        told,
+      const given = JSON.stringify(args);
+      expect([given, comparable(one.kind, outcome(one, args))]).toEqual([
+        given,
         comparable(one.kind, page),
       ]);
     }

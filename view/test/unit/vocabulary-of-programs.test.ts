@@ -1,4 +1,4 @@
-/** Every word of the server's vocabulary that the page is said to have is implemented, and no other. */
+/** Holds the page's tables to the server's vocabulary: the words for the page, and no other. */
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";

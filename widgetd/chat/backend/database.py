@@ -135,13 +135,13 @@ class ChatDatabase:
     async def change(self, thread: str, owner: str, work: Callable[[Connection], None]) -> None:
         """Run `work`, which changes a thread, and then make room."""
 
-        def changed(connection: Connection) -> None:
+        def change_and_fit(connection: Connection) -> None:
             work(connection)
             query = "UPDATE threads SET changed_s = ? WHERE id = ?"
             connection.execute(query, (self._clock(), thread))
             self._make_room(connection, thread, owner)
 
-        await self.run(changed)
+        await self.run(change_and_fit)
 
     @property
     def oldest_s(self) -> float:

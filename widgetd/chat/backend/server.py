@@ -9,59 +9,58 @@ does in a widget goes back as hidden context, and the agent answers to it.
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from secrets import token_hex
 from typing import Any
 
 import anyio
 import orjson
-from agents import Agent, RunHooks, Runner, Tool
-from agents.mcp import MCPServerManager, MCPToolCustomDataContext
+from agents import Agent, Runner
+from agents.mcp import MCPServerManager
 from chatkit.actions import Action
-from chatkit.agents import AgentContext, ThreadItemConverter, stream_agent_response
+from chatkit.agents import AgentContext, stream_agent_response
 from chatkit.errors import CustomStreamError
 from chatkit.server import ChatKitServer
 from chatkit.types import (
-    AssistantMessageContentPartTextDelta,
-    AssistantMessageItem,
     ClientEffectEvent,
-    CustomTask,
     HiddenContextItem,
     NoticeEvent,
-    ProgressUpdateEvent,
     StreamingReq,
     SyncCustomActionResponse,
     ThreadItem,
-    ThreadItemAddedEvent,
     ThreadItemDoneEvent,
     ThreadItemRemovedEvent,
-    ThreadItemUpdatedEvent,
     ThreadMetadata,
     ThreadRetryAfterItemParams,
     ThreadsRetryAfterItemReq,
     ThreadStreamEvent,
     UserMessageItem,
-    UserMessageTagContent,
     UserMessageTextContent,
     WidgetItem,
-    WorkflowItem,
 )
-from pydantic import ValidationError
 from typing_extensions import override
 
 from widgetd.access.principal import Principal
-from widgetd.chat.backend.model import AnswerTooLongError, ChatModel, require_answer
+from widgetd.chat.backend.conversation import Conversation, newest
+from widgetd.chat.backend.model import ChatModel, require_answer
 from widgetd.chat.backend.threads import Threads, with_zone
-from widgetd.chat.backend.tools import IN_WORDS, OwnTools, UpstreamTools, first_line, text_of
+from widgetd.chat.backend.tool_calls import SensitivePaths, ToolCallHooks
+from widgetd.chat.backend.tools import (
+    IN_WORDS,
+    OwnTools,
+    UpstreamTools,
+    as_object,
+    first_line,
+    text_of,
+)
+from widgetd.chat.backend.turn_events import AnswerSize, MessageIds, RunEvents, ToolEvents
 from widgetd.chat.limits import LIMITS, ChatLimits
 from widgetd.logs import get_logger
 from widgetd.store.cache import LocalCache
 from widgetd.widget.components import to_chatkit
-from widgetd.widget.summary import remove_paths
 
 INSTRUCTIONS = (
     "You help the user by showing widgets. Call the tool that fits what they should see, with the "
@@ -76,8 +75,6 @@ PRESS = "widgetd/press"
 
 _PRESS_FIELDS = ("idempotency_key", "token", "state")
 
-ROOTS = {"Card", "ListView", "Basic"}
-
 TURN_TOO_LONG = "W2501"
 
 _log = get_logger()
@@ -91,142 +88,8 @@ ActionHandler = Callable[
 """Calls `widget_action` for a user; returns its answer, the payload's readable part, and what was
 done in words."""
 
-SensitivePaths = Callable[[str, Mapping[str, Any]], tuple[str, ...]]
-"""Returns the dotted paths in the arguments of a tool's call that its widget calls sensitive."""
-
 Redraw = Callable[[Mapping[str, Any], Principal], Any]
 """Draws a widget of a thread again for a user; returns its tree, or None if it cannot."""
-
-
-class Conversation(ThreadItemConverter):
-    """A thread as a model reads it: widgets by their summary, without the rows about tools."""
-
-    @override
-    async def user_message_to_input(
-        self, item: UserMessageItem, is_last_message: bool = True
-    ) -> Any:
-        # ChatKit puts quotes and tags into messages of their own. In one message a model cannot
-        # take the context for what the user said last.
-        made: Any = await super().user_message_to_input(item, is_last_message)
-        messages = made if isinstance(made, list) else [made]
-        content = [part for message in messages for part in message["content"]]
-        return {"type": "message", "role": "user", "content": content}
-
-    @override
-    async def tag_to_message_content(self, tag: UserMessageTagContent) -> Any:
-        data = orjson.dumps({"name": tag.text, "id": tag.id, **tag.data}).decode()
-        return {"type": "input_text", "text": f"<Tag>{data}</Tag>"}
-
-    @override
-    async def widget_to_input(self, item: WidgetItem) -> Any:
-        shown = f"<ShownWidget>{item.copy_text or 'a widget'}</ShownWidget>"
-        part = {"type": "input_text", "text": shown}
-        return {"type": "message", "role": "user", "content": [part]}
-
-    @override
-    async def assistant_message_to_input(self, item: AssistantMessageItem) -> Any:
-        # Chat completions have no parts in a model's message.
-        return {"role": "assistant", "content": "".join(part.text for part in item.content)}
-
-    @override
-    async def workflow_to_input(self, item: WorkflowItem) -> Any:
-        return None
-
-
-class ToolCallHooks(RunHooks[AgentContext[Principal]]):
-    """Adds a row to the thread for each call of a tool, and the widget that the call returned."""
-
-    def __init__(self, sensitive: SensitivePaths, limits: ChatLimits) -> None:
-        self._sensitive = sensitive
-        self._limits = limits
-        self._started_s: dict[str, float] = {}
-        self._results: dict[str, MCPToolCustomDataContext] = {}
-
-    def record_result(self, call: MCPToolCustomDataContext) -> None:
-        """Keep the result of an MCP server until `on_tool_end`, which gets only its text."""
-        context: Any = call.run_context
-        self._results[context.tool_call_id] = call
-
-    @override
-    async def on_tool_start(self, context: Any, agent: Any, tool: Tool) -> None:
-        self._started_s[context.tool_call_id] = time.perf_counter()
-        await context.context.stream(ProgressUpdateEvent(text=f"Calling {tool.name}"))
-
-    @override
-    async def on_tool_end(self, context: Any, agent: Any, tool: Tool, result: object) -> None:
-        ms = (time.perf_counter() - self._started_s.pop(context.tool_call_id)) * 1000
-        call, text = self._results.pop(context.tool_call_id, None), text_of(result)
-        failed = call is None or call.is_error
-        # A token is about four characters.
-        facts = "failed" if failed else f"{ms:.0f} ms · {len(text) // 4} tokens"
-        name = tool.name.rpartition("__")[2] if call is None else call.tool_name
-        arguments = as_object(context.tool_arguments)
-        if isinstance(arguments.get("arguments"), str):
-            arguments["arguments"] = as_object(arguments["arguments"])
-        public = remove_paths(arguments, self._sensitive(name, arguments))
-        most = self._limits.tool_text_chars
-        task = CustomTask(
-            title=f"{tool.name} · {facts}",
-            content=f"{orjson.dumps(public).decode()[:most]}\n\n{text[:most]}",
-            status_indicator="complete",
-        )
-        await context.context.add_workflow_task(task)
-        if call is not None and not failed:
-            if call.tool_name == "update_render":
-                await self._note_update(context.context, dict(call.arguments))
-            await self._show(context.context, call, text)
-
-    async def _note_update(self, context: AgentContext[Principal], given: dict[str, Any]) -> None:
-        """Note the new arguments of a widget in the thread, with which it is drawn from now on."""
-        threads: Any = context.store
-        thread, owner = context.thread.id, context.request_context
-        most = self._limits.input_items
-        items = await threads.load_thread_items(thread, None, most, "desc", owner)
-        for item in items.data:
-            facts = await threads.load_note(thread, item.id, owner)
-            is_updated = facts.get("render") == given["render_id"] and "arguments" in given
-            if is_updated and not facts.get("private"):
-                facts["arguments"] = as_object(given["arguments"])
-                await threads.save_note(thread, item.id, facts, owner)
-
-    async def _show(
-        self, context: AgentContext[Principal], call: MCPToolCustomDataContext, text: str
-    ) -> None:
-        tree, meta = call.structured_content, call.result_meta or {}
-        if not tree or tree.get("type") not in ROOTS:
-            return
-        try:
-            widget = to_chatkit(dict(tree))
-        except ValidationError:
-            # Studio is ahead of the library, whose threads hold only components that it has.
-            await context.stream(
-                NoticeEvent(level="warning", message=f"{call.tool_name} shows what ChatKit cannot.")
-            )
-            return
-        item = WidgetItem(
-            id=f"wgt_{token_hex(8)}",
-            thread_id=context.thread.id,
-            created_at=datetime.now(UTC),
-            widget=widget,
-            copy_text=text[: self._limits.tool_text_chars],
-        )
-        mark = meta.get("widgetd/render", {})
-        arguments = dict(call.arguments)
-        if call.tool_name == "render_widget":
-            arguments = as_object(arguments.get("arguments"))
-        tool = mark.get("widget", "")
-        # A conversation outlives the process, a sensitive argument must not: such a widget is
-        # drawn from the render, for as long as that is kept.
-        private = bool(self._sensitive(tool, {}))
-        facts = {
-            "tool": tool,
-            "arguments": None if private or call.tool_name == "show_render" else arguments,
-            "render": mark.get("id", ""),
-            "private": private,
-        }
-        threads: Any = context.store
-        await threads.save_note(context.thread.id, item.id, facts, context.request_context)
-        await context.stream(ThreadItemDoneEvent(item=item))
 
 
 class ChatServer(ChatKitServer[Principal]):
@@ -261,7 +124,7 @@ class ChatServer(ChatKitServer[Principal]):
         )
 
     @asynccontextmanager
-    async def connected(
+    async def connect(
         self, owner: Principal
     ) -> AsyncIterator[tuple[list[Any], Callable[[], list[dict[str, str]]]]]:
         """Yield the MCP servers that can be reached, and a function that lists the state of all.
@@ -324,7 +187,7 @@ class ChatServer(ChatKitServer[Principal]):
         hooks = ToolCallHooks(self._sensitive, limits)
         async with AsyncExitStack() as held:
             try:
-                servers, states = await held.enter_async_context(self.connected(context))
+                servers, states = await held.enter_async_context(self.connect(context))
                 yield ClientEffectEvent(name="widgetd.servers", data={"servers": states()})
                 for server in servers:
                     server.custom_data_extractor = hooks.record_result
@@ -538,105 +401,6 @@ class ChatServer(ChatKitServer[Principal]):
         # A user who stops a turn keeps what it said so far.
         with anyio.CancelScope(shield=True):
             await super().handle_stream_cancelled(thread, pending_items, context)
-
-
-class ToolEvents(asyncio.Queue[Any]):
-    """The events of a turn's tools; ChatKit leaves a task waiting here if a turn is cut short."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._waiting: asyncio.Task[Any] | None = None
-
-    @override
-    async def get(self) -> Any:
-        self._waiting = asyncio.current_task()
-        return await super().get()
-
-    def end(self) -> None:
-        """Cancel the waiting task."""
-        if self._waiting is not None:
-            self._waiting.cancel()
-
-
-class RunEvents:
-    """The events of a run; ChatKit leaves a task waiting here, too, if a turn is cut short."""
-
-    def __init__(self, events: AsyncIterator[Any]) -> None:
-        self._events = events
-        self._waiting: asyncio.Task[Any] | None = None
-
-    def __aiter__(self) -> RunEvents:
-        return self
-
-    async def __anext__(self) -> Any:
-        self._waiting = asyncio.current_task()
-        return await anext(self._events)
-
-    def end(self) -> None:
-        """Cancel the waiting task, which would report the end of the run to nothing."""
-        if self._waiting is not None:
-            self._waiting.cancel()
-
-
-class MessageIds:
-    """An id for each message of a turn.
-
-    The SDK gives every message of a chat completion the same id, and a thread would keep the last.
-
-    Attributes:
-        unfinished: The ids of messages that began and did not end, by the SDK's id.
-    """
-
-    def __init__(self) -> None:
-        self.unfinished: dict[str, str] = {}
-
-    def rename(self, event: ThreadStreamEvent) -> ThreadStreamEvent:
-        """Return `event` with the message's own id."""
-        match event:
-            case ThreadItemUpdatedEvent(item_id=given):
-                return event.model_copy(update={"item_id": self.unfinished.get(given, given)})
-            case ThreadItemAddedEvent(item=AssistantMessageItem() as item):
-                name = self.unfinished[item.id] = f"msg_{token_hex(8)}"
-            case ThreadItemDoneEvent(item=AssistantMessageItem() as item):
-                name = self.unfinished.pop(item.id)
-            case _:
-                return event
-        return event.model_copy(update={"item": item.model_copy(update={"id": name})})
-
-
-class AnswerSize:
-    """The size of a turn's text so far; `most_bytes` is the limit."""
-
-    def __init__(self, most_bytes: int) -> None:
-        self._most_bytes = most_bytes
-        self._bytes = 0
-
-    def count(self, event: ThreadStreamEvent) -> None:
-        """Add the text of `event`; raise `AnswerTooLongError` above the limit."""
-        match event:
-            case ThreadItemUpdatedEvent(update=AssistantMessageContentPartTextDelta(delta=text)):
-                self._bytes += len(text.encode())
-        if self._bytes > self._most_bytes:
-            raise AnswerTooLongError(self._most_bytes)
-
-
-def newest(items: Sequence[Any], most_bytes: int) -> list[Any]:
-    """Return the last of `items` that fit as JSON; the very last in any case."""
-    left, kept = most_bytes, 0
-    for item in reversed(items):
-        left -= len(orjson.dumps(item, default=dict))
-        if left < 0 and kept:
-            break
-        kept += 1
-    return list(items[len(items) - kept :])
-
-
-def as_object(value: Any) -> dict[str, Any]:
-    """Return an action's payload or a model's arguments as an object."""
-    if isinstance(value, str):
-        with suppress(orjson.JSONDecodeError):
-            value = orjson.loads(value)
-    return dict(value) if isinstance(value, Mapping) else {} if value is None else {"value": value}
 
 
 def _status_of(result: dict[str, Any]) -> str:

@@ -77,7 +77,7 @@ class Threads(Store[Principal]):
 
     @override
     async def load_thread(self, thread_id: str, context: Principal) -> ThreadMetadata:
-        body = await self._database.run(lambda tables: self._owned(tables, thread_id, context))
+        body = await self._database.run(lambda tables: self._load_owned(tables, thread_id, context))
         return _thread(body)
 
     @override
@@ -115,7 +115,7 @@ class Threads(Store[Principal]):
         limit = min(max(limit, 1), self._limits.listed)
 
         def load(tables: Connection) -> list[Any]:
-            self._owned(tables, thread_id, context)
+            self._load_owned(tables, thread_id, context)
             values = (thread_id, after, start, limit + 1)
             return tables.execute(_LIST_ITEMS.format(**direction), values).fetchall()
 
@@ -124,7 +124,7 @@ class Threads(Store[Principal]):
     @override
     async def load_item(self, thread_id: str, item_id: str, context: Principal) -> ThreadItem:
         def load(tables: Connection) -> str:
-            self._owned(tables, thread_id, context)
+            self._load_owned(tables, thread_id, context)
             query = "SELECT body FROM items WHERE thread = ? AND id = ?"
             for (body,) in tables.execute(query, (thread_id, item_id)):
                 return str(body)
@@ -135,10 +135,10 @@ class Threads(Store[Principal]):
     @override
     async def add_thread_item(self, thread_id: str, item: ThreadItem, context: Principal) -> None:
         facts = await self.load_note(thread_id, item.id, context)
-        body = self._stored(with_zone(item), private=bool(facts.get("private")))
+        body = self._dump(with_zone(item), private=bool(facts.get("private")))
 
         def save(tables: Connection) -> None:
-            self._owned(tables, thread_id, context)
+            self._load_owned(tables, thread_id, context)
             tables.execute(_SAVE_ITEM, (thread_id, item.id, body))
 
         await self._database.change(thread_id, context.name, save)
@@ -148,7 +148,7 @@ class Threads(Store[Principal]):
     @override
     async def delete_thread_item(self, thread_id: str, item_id: str, context: Principal) -> None:
         def delete(tables: Connection) -> None:
-            self._owned(tables, thread_id, context)
+            self._load_owned(tables, thread_id, context)
             for table, column in (("notes", "item"), ("items", "id")):
                 query = f"DELETE FROM {table} WHERE thread = ? AND {column} = ?"  # noqa: S608 - constants
                 tables.execute(query, (thread_id, item_id))
@@ -164,7 +164,7 @@ class Threads(Store[Principal]):
             body = orjson.dumps({**facts, "arguments": None}, default=dict)
 
         def save(tables: Connection) -> None:
-            self._owned(tables, thread_id, context)
+            self._load_owned(tables, thread_id, context)
             tables.execute(_SAVE_NOTE, (thread_id, item_id, body.decode()))
 
         await self._database.change(thread_id, context.name, save)
@@ -173,7 +173,7 @@ class Threads(Store[Principal]):
         """Return the facts beside an item; empty if there are none."""
 
         def load(tables: Connection) -> dict[str, Any]:
-            self._owned(tables, thread_id, context)
+            self._load_owned(tables, thread_id, context)
             query = "SELECT body FROM notes WHERE thread = ? AND item = ?"
             for (body,) in tables.execute(query, (thread_id, item_id)):
                 facts: dict[str, Any] = orjson.loads(body)
@@ -194,14 +194,14 @@ class Threads(Store[Principal]):
     async def delete_attachment(self, attachment_id: str, context: Principal) -> None:
         raise MissingError(attachment_id)
 
-    def _owned(self, tables: Connection, thread_id: str, owner: Principal) -> str:
+    def _load_owned(self, tables: Connection, thread_id: str, owner: Principal) -> str:
         """Return the body of a thread; raise `MissingError` if it is not this owner's."""
         query = "SELECT body FROM threads WHERE id = ? AND owner = ? AND changed_s >= ?"
         for (body,) in tables.execute(query, (thread_id, owner.name, self._database.oldest_s)):
             return str(body)
         raise MissingError(thread_id)
 
-    def _stored(self, item: ThreadItem, *, private: bool) -> str:
+    def _dump(self, item: ThreadItem, *, private: bool) -> str:
         """Return an item as JSON within its limit, without what must not be kept."""
         if isinstance(item, WidgetItem) and private:
             item = _with_text(item, "This widget showed private values, which are not kept here.")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
+import orjson
 from agents.mcp import MCPServer, MCPServerStreamableHttp
 from httpx2 import AsyncClient
 from mcp_types import CallToolResult, TextContent
@@ -174,6 +176,14 @@ def text_of(content: Any) -> str:
     parts = content if isinstance(content, list) else [content]
     texts = (part.get("text", "") if isinstance(part, dict) else str(part) for part in parts)
     return "\n".join(text for text in texts if text)
+
+
+def as_object(value: Any) -> dict[str, Any]:
+    """Return an action's payload or a model's arguments as an object."""
+    if isinstance(value, str):
+        with suppress(orjson.JSONDecodeError):
+            value = orjson.loads(value)
+    return dict(value) if isinstance(value, Mapping) else {} if value is None else {"value": value}
 
 
 def first_line(error: BaseException) -> str:

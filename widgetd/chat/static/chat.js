@@ -8,7 +8,7 @@ import { startThreads, toggleMenu } from "./threads.js";
 const list = $("items");
 const words = $("words");
 const systemDark = matchMedia("(prefers-color-scheme: dark)");
-/** The items that are shown, by id: each with its place, its text, and for a widget its frame. */
+/** The shown items by id: each with its element, its text, and for a widget its frame. */
 const shown = new Map();
 let thread = location.hash.slice(1);
 let state = { scripted: false, suggestions: [] };
@@ -197,7 +197,7 @@ function answerAgain(one) {
   if (asked) restart(asked);
 }
 
-/** Answers a message anew; what followed it is removed, here and in the thread. */
+/** Answers a message again; items after it are removed, here and in the thread. */
 function restart(asked, metadata) {
   const ids = [...shown.keys()];
   ids.slice(ids.indexOf(asked.item.id) + 1).forEach(drop);
@@ -205,7 +205,7 @@ function restart(asked, metadata) {
   void turn("threads.retry_after_item", { thread_id: thread, item_id: asked.item.id }, { metadata });
 }
 
-/** One call of a tool: its name, how long it took and what it cost; folded, what went in and came out. */
+/** Shows a call of a tool: its name, duration and cost; folded, its arguments and its answer. */
 function showCall(one, at, task) {
   if (!one.place) return;
   const open = one.place.children[at]?.open ?? false;
@@ -228,7 +228,7 @@ function fail(message, retry) {
   say("error", message, again);
 }
 
-/** Offers what can be asked: at the beginning, and where the script had nothing to show. */
+/** Suggests questions: at the beginning, and where the script had nothing to show. */
 function suggest() {
   const after = [...shown.values()].map(({ item }) => item.type);
   const isUnmet = state.scripted && !after.slice(after.lastIndexOf("user_message")).includes("widget");
@@ -239,7 +239,7 @@ function suggest() {
 
 const CACHES = { session: sessionStorage, persistent: localStorage };
 
-/** Returns what a widget shows now, from where its author lets it be kept; else from the server. */
+/** Returns a widget's current tree from the browser's storage if its author allows that, else from the server. */
 async function fetchWidget(id) {
   const key = `widget ${id}`;
   for (const store of Object.values(CACHES)) {

@@ -25,7 +25,7 @@ export function startThreads({ open, removed }) {
   };
 }
 
-/** Opens or closes the list on a screen that has no room for it. */
+/** Opens or closes the list on a small screen. */
 export function toggleMenu(open = document.body.dataset.menu !== "open") {
   document.body.dataset.menu = open ? "open" : "";
   $("menu").ariaExpanded = String(open);

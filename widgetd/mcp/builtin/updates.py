@@ -77,6 +77,8 @@ async def follow_render(context: ToolContext, arguments: Mapping[str, Any]) -> R
         CallError: There is no such render, or it has expired (W2007).
     """
     render_id, after = arguments["render_id"], arguments["after"]
+    if arguments["differed"]:
+        await _report_difference(context, render_id)
     found = await context.rendering.wait_for_newer(
         render_id, context.caller, after=after, timeout_s=arguments["timeout_s"]
     )
@@ -86,6 +88,14 @@ async def follow_render(context: ToolContext, arguments: Mapping[str, Any]) -> R
     if found == "timeout" and (acted := await find_last_action(context.store, render_id, after)):
         answer["acted"] = acted
     return structured_result(answer)
+
+
+async def _report_difference(context: ToolContext, render_id: str) -> None:
+    render = await context.rendering.load(render_id, context.caller)
+    widget = context.caller.snapshot.widgets.get(render.tool)
+    if widget is not None:
+        for observer in context.observers:
+            observer.on_difference(widget)
 
 
 TOOLS = (
@@ -130,6 +140,9 @@ TOOLS = (
                     minimum=0,
                     maximum=LIMITS.wait_s,
                     default=20,
+                ),
+                "differed": argument(
+                    "boolean", "Whether the page had drawn another tree.", default=False
                 ),
             },
             required=("render_id",),

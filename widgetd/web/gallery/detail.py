@@ -31,7 +31,7 @@ from widgetd.widget.page_program import program_or_empty
 from widgetd.widget.states import SAMPLE, ShownState, State
 from widgetd.widget.widget import Widget
 
-TABS = ("arguments", "model", "problems", "actions", "use", "source", "changes")
+TABS = ("arguments", "model", "problems", "actions", "use", "source")
 
 
 async def preview(

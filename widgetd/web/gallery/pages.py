@@ -17,6 +17,8 @@ from widgetd.access.principal import ADMIN, GALLERY, WRITE
 from widgetd.browser.pictures import COST
 from widgetd.checks.images import find_refused_origins
 from widgetd.errors import CallError
+from widgetd.guide.component_details import describe_properties
+from widgetd.guide.component_sheet import build_sheet
 from widgetd.guide.guide import blocks, page, pages
 from widgetd.mcp.http_calls import take_action
 from widgetd.render.view import frame_headers, page_of, view_html
@@ -51,6 +53,7 @@ from widgetd.web.page import (
 )
 from widgetd.web.static_files import cacheable, static_file, static_files
 from widgetd.web.templating import html
+from widgetd.widget.components import load_vocabulary
 from widgetd.widget.page_program import program_or_empty
 from widgetd.widget.states import GRID_WIDTHS_PX, SAMPLE, THEMES
 
@@ -140,6 +143,26 @@ async def guide_page(gallery: Gallery, request: Request) -> dict[str, Any] | Res
     return {**shown, "page": found, "blocks": tuple(blocks(found.text)), "problem": ""}
 
 
+async def empty_frame(_gallery: Gallery, request: Request) -> Response:
+    """Answer with the page that MCP hosts get, for a tree of no widget."""
+    return view_response(request, ())
+
+
+async def components_page(gallery: Gallery, request: Request) -> dict[str, Any]:
+    """Show every component: drawn in each value of its choices, and its properties."""
+    components = load_vocabulary().components.values()
+    rows = [(one, describe_properties(one)) for one in components]
+    return {**gallery.layout(request), "components": rows}
+
+
+async def component_sheet(_gallery: Gallery, request: Request) -> dict[str, Any]:
+    """Return the sheet of a component as a result, for a frame."""
+    type_ = request.path_params["type"]
+    if type_ not in load_vocabulary().components:
+        raise RefusedError(404, {"error": f"there is no component '{type_}'"})
+    return {"result": {"content": [], "structuredContent": build_sheet(type_)}}
+
+
 async def tile(gallery: Gallery, request: Request) -> Response:
     """Answer with what the index draws of one widget."""
     content = gallery.tiles.tile(gallery.server, gallery.widget(request))
@@ -227,8 +250,11 @@ PAGES = (
     _Free(path="/w/{tool}/action", view=action, methods=("POST",)),
     _Linked(path="/guide", view=guide_page, template="guide.html"),
     _Linked(path="/guide/{name}", view=guide_page, template="guide.html"),
+    _Linked(path="/components", view=components_page, template="components.html"),
+    _Free(path="/gallery/sheet/{type}.json", view=component_sheet),
     _Free(path="/gallery/tile/{tool}", view=tile),
     _Free(path="/gallery/frame/{tool}", view=frame),
+    _Free(path="/gallery/frame", view=empty_frame),
     _Free(path="/gallery/live", view=live),
     _Free(path="/gallery/render/{id}", view=stored_render),
     _Free(path="/gallery/static/{name}", view=static),

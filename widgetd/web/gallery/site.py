@@ -7,9 +7,10 @@ tells scripts that no daemon can render more.
 from __future__ import annotations
 
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 from urllib.parse import quote
 
 import anyio
@@ -17,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from widgetd.access.principal import Caller
+from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import ConfigError
 from widgetd.guide.guide import ORDER
 from widgetd.text_search import compile_pattern
@@ -24,6 +26,7 @@ from widgetd.web.app import routes
 from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.gallery.pages import PAGES
 from widgetd.web.static_files import static_files
+from widgetd.widget.components import load_vocabulary
 
 MARK = ".widgetd-site"
 """A file that marks a folder as a site, which may be overwritten."""
@@ -34,7 +37,7 @@ _DATA = (
     "/w/{tool}/problems.json",
     "/w/{tool}/studio.widget",
 )
-_FOLDERS = ("w", "guide", "gallery")
+_FOLDERS = ("w", "guide", "components", "gallery")
 _LINK = compile_pattern(r'(?<= )(href|src|action)="/')
 _POLICY = "content-security-policy"
 _NOT_IN_A_PAGE = ("frame-ancestors ", "sandbox ")
@@ -93,22 +96,32 @@ async def _files(gallery: Gallery) -> AsyncIterator[tuple[str, bytes]]:
         place = path.format(**{name: quote(value) for name, value in parameters.items()})
         return place.lstrip("/"), bytes((await request_page(path, **parameters)).body)
 
-    yield await page("/")
-    if not gallery.clean:
-        yield await data("/index.json")
-        yield await page("/guide")
-        for name in ORDER:
-            yield await page("/guide/{name}", name=name)
-    for tool, widget in caller.snapshot.widgets.items():
-        yield await page("/w/{tool}", tool=tool)
-        yield await page("/w/{tool}/grid", tool=tool)
-        yield await page("/gallery/frame/{tool}", tool=tool)
-        for path in _DATA[: 1 if gallery.clean else None]:
-            yield await data(path, tool=tool)
-        for state in gallery.states(widget):
-            yield await data("/w/{tool}/states/{state}.json", tool=tool, state=state.key)
+    for write, path, parameters in _list_addresses(gallery, caller.snapshot):
+        yield await (page if write == "page" else data)(path, **parameters)
     for name, content in static_files("widgetd.web.gallery").items():
         yield f"gallery/static/{name}", content
+
+
+def _list_addresses(
+    gallery: Gallery, snapshot: Snapshot
+) -> Iterator[tuple[Literal["page", "data"], str, Mapping[str, str]]]:
+    """Yield the path of each page, and of the data that scripts fetch, with its parameters."""
+    yield "page", "/", {}
+    if not gallery.clean:
+        yield "data", "/index.json", {}
+        yield from (("page", one, {}) for one in ("/guide", "/components", "/gallery/frame"))
+        yield from (("page", "/guide/{name}", {"name": name}) for name in ORDER)
+        types = load_vocabulary().components
+        yield from (("data", "/gallery/sheet/{type}.json", {"type": one}) for one in types)
+    for tool, widget in snapshot.widgets.items():
+        yield "page", "/w/{tool}", {"tool": tool}
+        yield "page", "/w/{tool}/grid", {"tool": tool}
+        yield "page", "/gallery/frame/{tool}", {"tool": tool}
+        yield from (
+            ("data", path, {"tool": tool}) for path in _DATA[: 1 if gallery.clean else None]
+        )
+        for state in gallery.states(widget):
+            yield "data", "/w/{tool}/states/{state}.json", {"tool": tool, "state": state.key}
 
 
 def _make_static(response: Response, base: str) -> bytes:

@@ -82,6 +82,18 @@ def iterate_components(tree: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
             waiting.append(part.get("children"))
 
 
+def walk_components(tree: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the JSON pointer and each component of a tree, outer before inner, in order."""
+    waiting: list[tuple[str, Any]] = [("", tree)]
+    while waiting:
+        at, part = waiting.pop()
+        if isinstance(part, list):
+            waiting += [(f"{at}/{index}", one) for index, one in enumerate(part)][::-1]
+        elif isinstance(part, Mapping):
+            yield at, part
+            waiting.append((f"{at}/children", part.get("children")))
+
+
 def _normalise(root: dict[str, Any]) -> None:
     """Drop superfluous values in place: the tree is ours, fresh from the parser."""
     components = [root]

@@ -6,7 +6,11 @@ neither is drawn as if it were not there, so that its author sees black bars and
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
+from importlib.resources import files
+
+import orjson
 
 from widgetd.text_search import compile_pattern, nearest
 
@@ -25,33 +29,21 @@ PALETTE = tuple(f"{hue}-{shade}" for hue in HUES[1:] for shade in SHADES) + tupl
 """Primitive tokens: a hue and a shade."""
 _PALETTE = frozenset(PALETTE)
 
-_NAMED_COLORS = """
-aliceblue antiquewhite aqua aquamarine azure beige bisque black blanchedalmond blue blueviolet
-brown burlywood cadetblue chartreuse chocolate coral cornflowerblue cornsilk crimson cyan
-darkblue darkcyan darkgoldenrod darkgray darkgreen darkgrey darkkhaki darkmagenta darkolivegreen
-darkorange darkorchid darkred darksalmon darkseagreen darkslateblue darkslategray darkslategrey
-darkturquoise darkviolet deeppink deepskyblue dimgray dimgrey dodgerblue firebrick floralwhite
-forestgreen fuchsia gainsboro ghostwhite gold goldenrod gray green greenyellow grey honeydew
-hotpink indianred indigo ivory khaki lavender lavenderblush lawngreen lemonchiffon lightblue
-lightcoral lightcyan lightgoldenrodyellow lightgray lightgreen lightgrey lightpink lightsalmon
-lightseagreen lightskyblue lightslategray lightslategrey lightsteelblue lightyellow lime
-limegreen linen magenta maroon mediumaquamarine mediumblue mediumorchid mediumpurple
-mediumseagreen mediumslateblue mediumspringgreen mediumturquoise mediumvioletred midnightblue
-mintcream mistyrose moccasin navajowhite navy oldlace olive olivedrab orange orangered orchid
-palegoldenrod palegreen paleturquoise palevioletred papayawhip peachpuff peru pink plum
-powderblue purple rebeccapurple red rosybrown royalblue saddlebrown salmon sandybrown seagreen
-seashell sienna silver skyblue slateblue slategray slategrey snow springgreen steelblue tan teal
-thistle tomato turquoise violet wheat white whitesmoke yellow yellowgreen transparent
-currentcolor inherit initial unset revert none
-"""
-CSS_COLORS = frozenset(_NAMED_COLORS.split())
-"""Named colours of CSS. Source: CSS Color Module Level 4, section 6.1."""
+CSS_COLORS: Mapping[str, str] = orjson.loads(
+    (files("widgetd.widget.components") / "css_colors.json").read_bytes()
+)
+"""Named colours of CSS as `#rrggbb`. Source: CSS Color Module Level 4, section 6.1."""
+
+_KEYWORDS = frozenset(
+    "transparent currentcolor inherit initial unset revert none".split()  # noqa: SIM905 - a table
+)
 
 _TOKENS = compile_pattern(r"[Tt]okens: ((?:`[a-z-]+` ?)+)")
 _TRANSLUCENT = compile_pattern(
     r"(?:(?:gray|red|orange|yellow|green|blue|purple|pink)-a|alpha-)\d{1,3}"
 )
 _HEX = compile_pattern(r"#(?:[0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})")
+_HUE = compile_pattern(r"--(red|orange|yellow|green|blue|purple|pink)-400:(#[0-9a-f]{6});")
 _LENGTH = compile_pattern(r"[+-]?(?:\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})(?:%|[A-Za-z]{1,5})?")
 _NAMED_SIZES = """
 auto none inherit initial unset normal min-content max-content fit-content stretch
@@ -86,11 +78,40 @@ def admits_color(value: str, tokens: tuple[str, ...]) -> bool:
         or given in tokens
         or given in _PALETTE
         or given.lower() in CSS_COLORS
+        or given.lower() in _KEYWORDS
         # Functions are left to CSS: gradients, pictures, rgb().
         or "(" in given
         or _HEX.fullmatch(given) is not None
         or _TRANSLUCENT.fullmatch(given) is not None
     )
+
+
+@cache
+def read_literal_color(value: str) -> str | None:
+    """Return a colour that is the same in both themes, as `#rrggbb`.
+
+    A hue alone is that of the palette, as everywhere in widgetd, and not the one of CSS.
+
+    Returns:
+        None for tokens with a shade, which an author chose by its look, for names that differ by
+        theme, and for what is translucent.
+    """
+    given = value.strip().lower()
+    if given in HUES:
+        return _read_hues().get(given)
+    if given in CSS_COLORS:
+        return CSS_COLORS[given]
+    if _HEX.fullmatch(given) is None:
+        return None
+    digits = given[1:] if len(given) > 5 else "".join(2 * digit for digit in given[1:])
+    return f"#{digits[:6]}" if digits[6:] in ("", "ff") else None
+
+
+@cache
+def _read_hues() -> Mapping[str, str]:
+    """Return the hues that the view draws alike in both themes: all but gray."""
+    page = (files("widgetd.view") / "view.html").read_text(encoding="utf-8")
+    return dict(_HUE.findall(page))
 
 
 def admits_length(value: str) -> bool:

@@ -1,4 +1,4 @@
-/** The tab Edit: the parts of a widget's files, drawn beside it while they are typed. */
+/** The tab Edit: editors of a widget's files; drafts are drawn beside them. */
 
 import { Frame } from "../static/host.js";
 import { count } from "../static/tabs.js";
@@ -19,7 +19,7 @@ const PARTS = {
  * Opens the editor of a widget's page.
  *
  * @param {{tool: string, asked: () => {state: string, edited: unknown}, take: (trial: object) => void,
- *          end: () => void}} page What the page shows, and how it takes a draft or goes back to the file.
+ *          end: () => void}} page The shown state, and functions that show a draft or the file again.
  */
 export async function startEditing(page) {
   const editing = new Editing(page);
@@ -32,7 +32,7 @@ class Editing {
   #editor;
   #form;
   #vocabulary;
-  /** As the file holds them, by part. */
+  /** The file's content by part. */
   #file = {};
   #digest = "";
   #part = "";
@@ -40,7 +40,7 @@ class Editing {
   #pause = 0;
   #turn = 0;
   #isSaving = false;
-  #said = document.getElementById("edit-said");
+  #message = document.getElementById("edit-said");
   #findings = document.getElementById("edit-findings");
   #choice = document.getElementById("edit-parts");
   #previous = document.getElementById("edit-previous");
@@ -75,12 +75,12 @@ class Editing {
     await this.draw();
   }
 
-  /** Tells whether something was typed that is not in the file. */
+  /** Tells whether there are unsaved changes. */
   isDraft() {
     return this.#parts().some((part) => this.#editor.text(part) !== this.#file[part]);
   }
 
-  /** The file is another now; what was typed here stays, and is not saved over it. */
+  /** Follows a change of the file; unsaved changes stay, and are not saved over it. */
   async follow() {
     if (this.#isSaving) return;
     const read = await this.#read();
@@ -92,7 +92,7 @@ class Editing {
     }
   }
 
-  /** Draws what is typed, with what the page asks for. */
+  /** Draws the draft with the page's state and arguments. */
   async draw() {
     clearTimeout(this.#pause);
     const turn = ++this.#turn;
@@ -100,7 +100,7 @@ class Editing {
     const body = { tool: this.#page.tool, parts: this.#texts(), state, arguments: edited };
     const response = await this.#post("/gallery/draft/trial", body);
     const trial = await response.json();
-    // What was typed meanwhile is on its way, and newer.
+    // A newer draft is on its way.
     if (turn !== this.#turn) return;
     if (!response.ok) {
       this.#say(`Not drawn: ${trial.error}.`);
@@ -118,18 +118,18 @@ class Editing {
     try {
       const body = { tool: this.#page.tool, parts, digest: this.#digest };
       const response = await this.#post("/gallery/draft", body);
-      const told = await response.json().catch(() => ({ error: `the answer was ${response.status}` }));
+      const answer = await response.json().catch(() => ({ error: `the answer was ${response.status}` }));
       if (!response.ok) {
-        this.#say(`Not saved: ${told.problem ? `${told.problem}; ${told.advice}` : told.error}.`);
+        this.#say(`Not saved: ${answer.problem ? `${answer.problem}; ${answer.advice}` : answer.error}.`);
         return;
       }
-      if (told.tool !== this.#page.tool) location.assign(`${told.page}?tab=edit`);
-      this.#digest = told.digest;
+      if (answer.tool !== this.#page.tool) location.assign(`${answer.page}?tab=edit`);
+      this.#digest = answer.digest;
       this.#file = parts;
       this.#previous.hidden = false;
       this.#say("Saved.");
       const read = await this.#read();
-      // The template of a changed JSX is another, too.
+      // A changed JSX changes the template, too.
       if (read?.digest === this.#digest && !this.isDraft()) this.#take(read, "Saved.");
       this.#page.end();
     } finally {
@@ -159,11 +159,11 @@ class Editing {
     return undefined;
   }
 
-  #take({ parts, digest, drawn, previous }, said = "") {
+  #take({ parts, digest, drawn, previous }, message = "") {
     const same = JSON.stringify(parts) === JSON.stringify(this.#file);
     this.#digest = digest;
     this.#previous.hidden = !previous;
-    this.#say(said);
+    this.#say(message);
     if (same) return;
     for (const [part, text] of Object.entries(parts)) {
       const [label, language] = PARTS[part];
@@ -231,14 +231,14 @@ class Editing {
 
   async #compare() {
     const response = await request(`/gallery/edit/${this.#page.tool}/previous`);
-    const told = await response.json();
+    const answer = await response.json();
     if (!response.ok) {
-      this.#say(`${told.error}.`);
+      this.#say(`${answer.error}.`);
       return;
     }
     const use = () => {
       dialog.close();
-      for (const [part, text] of Object.entries(told.parts)) if (part in this.#file) this.#editor.replace(part, text);
+      for (const [part, text] of Object.entries(answer.parts)) if (part in this.#file) this.#editor.replace(part, text);
       this.#show(this.#part);
       this.#say("The previous version is in the editor, not yet saved.");
     };
@@ -256,7 +256,7 @@ class Editing {
       "dialog",
       { className: "question versions", "aria-labelledby": "versions" },
       make("h2", { id: "versions", textContent: "Previous version" }),
-      make("div", { className: "pair" }, picture("Before", told.before), picture("Now", told.now)),
+      make("div", { className: "pair" }, picture("Before", answer.before), picture("Now", answer.now)),
       make("p", { className: "row" }, make("button", { type: "button", className: "primary", textContent: "Put it into the editor", onclick: use }), close),
     );
     dialog.onclose = () => {
@@ -272,7 +272,7 @@ class Editing {
   }
 
   #say(text) {
-    this.#said.textContent = text.charAt(0).toUpperCase() + text.slice(1);
+    this.#message.textContent = text.charAt(0).toUpperCase() + text.slice(1);
   }
 }
 

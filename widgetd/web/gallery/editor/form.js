@@ -25,7 +25,7 @@ export class Form {
     });
   }
 
-  /** Shows the properties of an element; whoever fills in a field of it keeps the focus. */
+  /** Shows the properties of an element; a focused field keeps the focus. */
   show(element) {
     const before = this.#element;
     this.#element = element;
@@ -35,14 +35,14 @@ export class Form {
     this.#place.hidden = !component;
     if (!component) return;
     const known = new Set(component.properties.map(({ name }) => name));
-    const written = new Map(element.attributes.map((one) => [one.name, one]));
+    const given = new Map(element.attributes.map((one) => [one.name, one]));
     const others = element.attributes.filter(({ name }) => !known.has(name)).map(({ name }) => ({ name, expected: "any value" }));
-    const set = component.properties.filter(({ name, required }) => written.has(name) || required);
+    const set = component.properties.filter(({ name, required }) => given.has(name) || required);
     const unset = component.properties.filter((one) => !set.includes(one));
     this.#place.replaceChildren(
       make("h3", { textContent: `Properties of ${element.type}` }),
       make("p", { className: "help", textContent: component.use }),
-      ...[...set, ...others].map((one) => this.#row(one, written.get(one.name)?.source)),
+      ...[...set, ...others].map((one) => this.#row(one, given.get(one.name)?.source)),
       unset.length
         ? make(
             "details",
@@ -82,12 +82,12 @@ export class Form {
     const input = make("input", { value: shown(source), spellcheck: false, autocomplete: "off", className: "mono" });
     const known = expected.includes("icon") ? icons : /colou?r|background/i.test(property.name) ? colors : [];
     if (known.length) input.setAttribute("list", listOf(expected.includes("icon") ? "icons" : "colors", known));
-    input.oninput = () => change(written(input.value, expected));
+    input.oninput = () => change(toSource(input.value, expected));
     return input;
   }
 }
 
-/** A list of values that an input suggests, once for all of them. */
+/** Returns a list of suggestions, which inputs share. */
 function listOf(name, values) {
   const id = `values-${name}`;
   if (!document.getElementById(id)) {
@@ -125,8 +125,8 @@ function shown(source) {
   }
 }
 
-/** Returns what to write for a field's text; `undefined` for none. Braces hold an expression. */
-function written(text, expected) {
+/** Returns the source for a field's text; `undefined` for none. Braces hold an expression. */
+function toSource(text, expected) {
   if (text === "") return undefined;
   if (text.startsWith("{") && text.endsWith("}")) return text;
   if (/number/.test(expected) && /^-?\d+(?:\.\d+)?$/.test(text)) return `{${text}}`;

@@ -1,10 +1,10 @@
-/** What was just done in a widget, as a test file that does it again. */
+/** Writes the last action in a widget as a test file that repeats it. */
 
-const written = (value) => JSON.stringify(value).replaceAll("${", () => "$${");
+const quote = (value) => JSON.stringify(value).replaceAll("${", () => "$${");
 
 const labelOf = ({ options = [] }, value) => options.find((option) => option.value === value)?.label ?? value;
 
-/** How a field comes to its value, where it is not what it begins with. */
+/** Returns the step that gives a field its value; none for its initial value. */
 const FILLED = {
   Input: (target, text) => (text === "" ? ["Clear", target] : ["Enter Text", { target, text }]),
   Checkbox: (target, ticked) => [ticked ? "Check" : "Uncheck", target],
@@ -22,7 +22,7 @@ function* walk(node) {
 
 const isSecret = ({ type, inputType }) => type === "Input" && inputType === "password";
 
-/** The values of `fields` in what was sent: `buyer.email` stands in `buyer`. */
+/** Returns the values of `fields` in a payload: `buyer.email` is in `buyer`. */
 const valueIn = (payload, name) => name.split(".").reduce((within, part) => within?.[part], payload);
 
 function* filling(nodes, payload) {
@@ -38,7 +38,7 @@ function* filling(nodes, payload) {
 const isSent = (own, payload) =>
   Object.entries(own ?? {}).every(([key, value]) => JSON.stringify(payload[key]) === JSON.stringify(value));
 
-/** What was pressed; of several with the same action, the one that sends the same. */
+/** Returns the pressed control; of several with the same action, the one with the same payload. */
 function* pressing(nodes, action, payload) {
   if (nodes.some(({ onSubmitAction }) => onSubmitAction?.type === action)) return yield ["Submit"];
   const own = nodes.flatMap(({ onClickAction, confirm, cancel }) => [onClickAction, confirm?.action, cancel?.action]);
@@ -47,7 +47,7 @@ function* pressing(nodes, action, payload) {
   if (same.length) yield ["Press", `action=${action}${same.length > 1 ? ` [${at + 1 || 1}]` : ""}`];
 }
 
-function withoutSecrets(nodes, payload) {
+function hideSecrets(nodes, payload) {
   const open = structuredClone(payload ?? {});
   for (const { name } of nodes.filter((node) => isSecret(node) && node.name)) {
     const path = name.split(".");
@@ -59,13 +59,13 @@ function withoutSecrets(nodes, payload) {
 
 export function asTest(tool, shown, { action, payload }) {
   const nodes = [...walk(shown.result?._meta["widgetd/widget"])];
-  const sent = withoutSecrets(nodes, payload);
+  const sent = hideSecrets(nodes, payload);
   const steps = [
     ["Show Widget", { arguments: shown.arguments }],
     ...filling(nodes, sent),
     ...pressing(nodes, action, sent),
     ["Expect Action", { type: action, payload: sent }],
   ];
-  const lines = steps.map(([keyword, given]) => `      - ${keyword}${given === undefined ? "" : `: ${written(given)}`}`);
-  return [`widget: ${tool}`, "tests:", `  - name: ${written(action)}`, "    steps:", ...lines, ""].join("\n");
+  const lines = steps.map(([keyword, given]) => `      - ${keyword}${given === undefined ? "" : `: ${quote(given)}`}`);
+  return [`widget: ${tool}`, "tests:", `  - name: ${quote(action)}`, "    steps:", ...lines, ""].join("\n");
 }

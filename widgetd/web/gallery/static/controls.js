@@ -1,6 +1,6 @@
-/** A form made from a JSON Schema. Every edit is told as a whole new value; nothing is kept back. */
+/** A form made from a JSON Schema. Every edit reports the whole new value. */
 
-import { alternatives, fresh, isObject, kindOf, resembles, resolved } from "./schema.js";
+import { alternatives, fresh, isObject, kindOf, resembles, resolve } from "./schema.js";
 import { make } from "./ui.js";
 
 const LONG = 60;
@@ -19,7 +19,7 @@ export class Controls {
     this.#changed = changed;
   }
 
-  /** Shows `value` in a form for `schema`; whoever is typing keeps the focus. */
+  /** Shows `value` in a form for `schema`; a focused field keeps the focus. */
   show(schema, value) {
     this.#root = schema;
     this.#value = value;
@@ -29,18 +29,18 @@ export class Controls {
   }
 
   #set(path, value, reshape = false) {
-    this.#value = written(this.#value, path, value);
+    this.#value = replaceAt(this.#value, path, value);
     if (reshape) this.show(this.#root, this.#value);
     this.#changed(this.#value);
   }
 
   #node(schema, value, path) {
-    const node = resolved(schema, this.#root);
+    const node = resolve(schema, this.#root);
     const choices = alternatives(node, this.#root);
     if (choices.length === 1) return this.#control(choices[0], value, path);
     const found = choices.findIndex((choice) => resembles(value, choice));
     const chosen = Math.max(found, 0);
-    const kinds = choices.map((choice, number) => choice.title ?? named(choice, number));
+    const kinds = choices.map((choice, number) => choice.title ?? nameKind(choice, number));
     const select = picker(kinds, chosen, (to) => this.#set(path, fresh(choices[to], this.#root), true));
     select.setAttribute("aria-label", `Kind of ${path.at(-1) ?? "value"}`);
     const inner = this.#control(choices[chosen], value, path);
@@ -86,7 +86,7 @@ export class Controls {
   }
 
   #row(schema, name, value, path, required) {
-    const node = resolved(schema, this.#root);
+    const node = resolve(schema, this.#root);
     const control = this.#node(schema, value, path);
     const plain = control.matches("input, select, textarea, label");
     const target = control.matches("label") ? control.querySelector("input") : control;
@@ -111,8 +111,8 @@ export class Controls {
     const replace = (next) => this.#set(path, next, true);
     for (const [at, element] of value.entries()) {
       const tools = make("div", { className: "line" }, make("span", { className: "ordinal", textContent: at + 1 }));
-      if (at > 0) tools.append(tool("↑", `Move element ${at + 1} up`, () => replace(swapped(value, at - 1))));
-      if (at < value.length - 1) tools.append(tool("↓", `Move element ${at + 1} down`, () => replace(swapped(value, at))));
+      if (at > 0) tools.append(tool("↑", `Move element ${at + 1} up`, () => replace(swap(value, at - 1))));
+      if (at < value.length - 1) tools.append(tool("↓", `Move element ${at + 1} down`, () => replace(swap(value, at))));
       if (value.length > (node.minItems ?? 0)) {
         tools.append(this.#remover(`Remove element ${at + 1}`, () => replace(value.toSpliced(at, 1))));
       }
@@ -122,8 +122,8 @@ export class Controls {
     }
     const box = make("div", { className: "stack" }, list);
     if (value.length < (node.maxItems ?? Infinity)) {
-      const copied = () => (value.length ? structuredClone(value.at(-1)) : fresh(node.items ?? {}, this.#root));
-      box.append(make("p", { className: "adders" }, this.#adder("Add one", () => replace([...value, copied()]))));
+      const copyLast = () => (value.length ? structuredClone(value.at(-1)) : fresh(node.items ?? {}, this.#root));
+      box.append(make("p", { className: "adders" }, this.#adder("Add one", () => replace([...value, copyLast()]))));
     }
     return box;
   }
@@ -209,7 +209,7 @@ function picker(labels, chosen, picked) {
   return select;
 }
 
-function named(node, number) {
+function nameKind(node, number) {
   const kind = kindOf(node);
   if (kind === "const") return String(node.const);
   if (kind !== "object") return kind;
@@ -217,15 +217,15 @@ function named(node, number) {
   return constant ? String(constant.const) : `object ${number + 1}`;
 }
 
-function swapped(list, at) {
+function swap(list, at) {
   return list.toSpliced(at, 2, list[at + 1], list[at]);
 }
 
-/** Returns `value` with `inner` at `path`; `undefined` takes away what stands there. */
-function written(value, [step, ...rest], inner) {
+/** Returns `value` with `inner` at `path`; `undefined` removes the member. */
+function replaceAt(value, [step, ...rest], inner) {
   if (step === undefined) return inner;
   const copy = Array.isArray(value) ? [...value] : { ...value };
-  const next = rest.length ? written(copy[step], rest, inner) : inner;
+  const next = rest.length ? replaceAt(copy[step], rest, inner) : inner;
   if (next === undefined) delete copy[step];
   else copy[step] = next;
   return copy;

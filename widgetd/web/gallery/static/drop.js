@@ -8,7 +8,7 @@ export function acceptFiles() {
   const veil = make("div", { className: "veil", hidden: true }, make("p", { textContent: "Drop .widget files and their sidecars to serve them" }));
   document.body.append(veil);
   let depth = 0;
-  /** What is dropped while a question is open waits until it is answered. */
+  /** Files dropped while a question is open wait until it is answered. */
   let turn = Promise.resolve();
   const over = (by) => {
     depth = Math.max(0, depth + by);
@@ -28,7 +28,7 @@ export function acceptFiles() {
 
 const holdsFiles = ({ dataTransfer }) => dataTransfer?.types.includes("Files");
 
-/** One after the other, so that a question about one is not hidden by the next. */
+/** Saves one file after the other, so that no question hides another. */
 async function takeAll(files) {
   const widgets = new Map();
   for (const file of files) {
@@ -45,7 +45,7 @@ async function takeAll(files) {
   }
 }
 
-/** The bytes as they are: text would be mended where it is no UTF-8. */
+/** Encodes the bytes: as text, invalid UTF-8 would be replaced. */
 function base64(file) {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
@@ -58,15 +58,15 @@ function base64(file) {
 async function send(name, files, replace) {
   const address = `/gallery/files${replace ? "?replace=1" : ""}`;
   const response = await request(address, { method: "POST", body: JSON.stringify(files) });
-  const told = await response.json().catch(() => ({ error: `the answer was ${response.status}` }));
-  if (response.ok) toast(`${Object.keys(files).join(" and ")}: served as ${told.tool}.`);
-  else if (told.replaceable) {
-    if (await wantsReplaced(told)) await send(name, files, true);
-  } else toast(`${told.path || name}: ${told.problem ?? told.error}${told.advice ? `; ${told.advice}` : ""}.`, "trouble");
+  const answer = await response.json().catch(() => ({ error: `the answer was ${response.status}` }));
+  if (response.ok) toast(`${Object.keys(files).join(" and ")}: served as ${answer.tool}.`);
+  else if (answer.replaceable) {
+    if (await askToReplace(answer)) await send(name, files, true);
+  } else toast(`${answer.path || name}: ${answer.problem ?? answer.error}${answer.advice ? `; ${answer.advice}` : ""}.`, "trouble");
 }
 
-/** Asks, and answers whether the files in the folder are to be replaced. */
-function wantsReplaced({ path, problem }) {
+/** Asks whether to replace the files in the folder. */
+function askToReplace({ path, problem }) {
   return new Promise((resolve) => {
     const question = make("dialog", { className: "question" });
     const answer = (value) => {

@@ -4,18 +4,18 @@ import { acceptFiles } from "./drop.js";
 import { offerNew } from "./new.js";
 import { Frame } from "./host.js";
 import { onChange } from "./live.js";
-import { at, carry, dress, fetchPage, isBuilt, isClean, nearing, onChoice, onKeys, onSystemTheme, remember, remembered, request, systemTheme } from "./ui.js";
+import { at, carry, dress, fetchPage, isBuilt, isClean, nearing, onChoice, onKeys, onSystemTheme, remember, recall, request, systemTheme } from "./ui.js";
 
 const SCALE = 0.68;
 const EDGE = 36;
 const PAUSE_MS = 120;
-/** In the address of whoever comes here to search. */
+/** Marks the address of a visitor who came to search. */
 const SEARCHING = "#q";
 const frames = new Map();
 const main = document.getElementById("main");
 const search = document.getElementById("q");
 
-const theme = () => remembered("theme") || systemTheme();
+const theme = () => recall("theme") || systemTheme();
 const tiles = () => [...document.querySelectorAll(".tile")];
 
 const sight = nearing(open);
@@ -31,7 +31,7 @@ function open(tile) {
   void draw(tool).then(() => warn(tool));
 }
 
-/** Centres what is small; what is large begins at the top and fades out at the bottom. */
+/** Centres small widgets; large ones begin at the top and fade out at the bottom. */
 function fit(stage, { element }, height) {
   element.style.height = `${height}px`;
   stage.classList.toggle("tall", height * SCALE > stage.clientHeight - EDGE);
@@ -44,20 +44,20 @@ async function draw(tool) {
   const { result, error } = await response.json();
   const frame = frames.get(tool);
   if (!frame) return;
-  // A small card would stand at the left of a frame that is wider.
+  // A small card would be at the left of a wider frame.
   frame.element.parentElement.dataset.size = result?._meta["widgetd/widget"]?.size ?? "";
   frame.show(result ?? { isError: true, content: [{ type: "text", text: error.message }] });
 }
 
-/** Takes over what the server says now; `told` is nothing when something may have been missed. */
-async function refresh(told) {
-  if (!told) {
+/** Applies a change; `change` is undefined if others may have been missed. */
+async function refresh(change) {
+  if (!change) {
     location.reload();
     return;
   }
-  const changed = told.changed.filter((tool) => frames.has(tool));
+  const changed = change.changed.filter((tool) => frames.has(tool));
   await Promise.all(changed.map(draw));
-  const now = isBuilt ? narrowed(await fetchPage()) : await fetchPage();
+  const now = isBuilt ? filterTiles(await fetchPage()) : await fetchPage();
   if (!document.getElementById("tiles") || !now.getElementById("tiles")) {
     main.replaceChildren(...now.getElementById("main").childNodes);
     watch();
@@ -66,12 +66,12 @@ async function refresh(told) {
   for (const id of ["count", "filters", "refused", "nothing"]) {
     document.getElementById(id)?.replaceWith(now.getElementById(id) ?? "");
   }
-  merge(document.getElementById("tiles"), now.getElementById("tiles"), told?.removed ?? []);
+  merge(document.getElementById("tiles"), now.getElementById("tiles"), change?.removed ?? []);
   watch();
   for (const tool of frames.keys()) void warn(tool);
 }
 
-/** Shows what is wanted; a tile is hidden, never moved, for to move it would reload its frame. */
+/** Shows the matching tiles; others are hidden, because moving a tile would reload its frame. */
 function merge(list, now, removed) {
   const wanted = new Map([...now.children].map((tile) => [tile.dataset.tool, tile]));
   for (const tile of tiles()) {
@@ -87,15 +87,15 @@ function merge(list, now, removed) {
   }
 }
 
-/** Leaves in `page` what the address asks for, as a daemon would have. */
-function narrowed(page) {
-  const tag = remembered("tag");
-  const words = remembered("q").toLowerCase().split(/\s+/).filter(Boolean);
+/** Keeps in `page` the widgets that the address asks for, as a daemon does. */
+function filterTiles(page) {
+  const tag = recall("tag");
+  const words = recall("q").toLowerCase().split(/\s+/).filter(Boolean);
   const all = [...page.querySelectorAll(".tile")];
   const left = all.filter((tile) => {
     const tags = JSON.parse(tile.dataset.tags);
-    const said = `${tile.textContent} ${tags.join(" ")}`.toLowerCase();
-    if ((!tag || tags.includes(tag)) && words.every((word) => said.includes(word))) return true;
+    const shown = `${tile.textContent} ${tags.join(" ")}`.toLowerCase();
+    if ((!tag || tags.includes(tag)) && words.every((word) => shown.includes(word))) return true;
     tile.remove();
     return false;
   });
@@ -117,11 +117,11 @@ function forget(tile) {
 }
 
 function watch() {
-  carry("theme", remembered("theme"));
+  carry("theme", recall("theme"));
   for (const tile of tiles()) if (!frames.has(tile.dataset.tool)) sight.observe(tile);
 }
 
-/** Says how many warnings a widget has; they take longer to find than its picture. */
+/** Shows the number of a widget's warnings; they take longer to find than its picture. */
 async function warn(tool) {
   if (isClean) return;
   const response = await request(at(`/w/${tool}/problems.json`));
@@ -146,7 +146,7 @@ search.form.addEventListener("submit", (event) => {
 });
 
 function redress() {
-  dress(remembered("theme"));
+  dress(recall("theme"));
   for (const frame of frames.values()) frame.change({ theme: theme() });
 }
 onChoice("theme", (chosen) => {
@@ -171,13 +171,13 @@ function step(by) {
   links[Math.min(Math.max(at + by, 0), links.length - 1)]?.focus();
 }
 
-onChange((told) => void refresh(told));
+onChange((change) => void refresh(change));
 if (main.hasAttribute("data-upload")) {
   acceptFiles();
   offerNew(main);
 }
 watch();
 if (isBuilt) {
-  search.value = remembered("q");
+  search.value = recall("q");
   void refresh({ changed: [], removed: [] });
 }

@@ -1,6 +1,6 @@
 /**
- * Hears of every change, once for all tabs: a browser opens only six connections to one origin,
- * so the tab that holds the lock listens, and passes on what it hears.
+ * Receives changes once for all tabs: a browser opens only six connections to one origin,
+ * so the tab that holds the lock listens, and informs the others.
  */
 
 import { isBuilt } from "./ui.js";
@@ -9,10 +9,10 @@ const NAMES = ["hello", "swap", "render"];
 const listeners = new Set();
 const onRenders = new Set();
 const sign = document.querySelector("[data-live]");
-/** Of the snapshot that this page shows. */
+/** The digest of the snapshot that this page shows. */
 let { mark } = sign.dataset;
 
-/** Calls `changed` with what a swap changed; with `undefined` when something may have been missed. */
+/** Calls `changed` with the changes of a swap; with `undefined` if some may have been missed. */
 export function onChange(changed) {
   listeners.add(changed);
 }
@@ -42,26 +42,26 @@ function listen() {
     hear(message);
   };
   for (const name of NAMES) {
-    source.addEventListener(name, ({ data }) => pass({ name, told: JSON.parse(data) }));
+    source.addEventListener(name, ({ data }) => pass({ name, content: JSON.parse(data) }));
   }
   source.onerror = () => pass({ name: "lost" });
   channel.addEventListener("message", ({ data }) => {
     if (data.name === "who" && source.readyState === EventSource.OPEN) {
-      channel.postMessage({ name: "hello", told: { mark } });
+      channel.postMessage({ name: "hello", content: { mark } });
     }
   });
   addEventListener("pagehide", () => source.close());
   return new Promise(() => {});
 }
 
-function hear({ name, told }) {
+function hear({ name, content }) {
   if (name === "lost") show("lost");
-  if (name === "render") for (const replaced of onRenders) replaced(told.id);
+  if (name === "render") for (const replaced of onRenders) replaced(content.id);
   if (name !== "hello" && name !== "swap") return;
   show("live");
-  const missed = name === "hello" && mark !== told.mark;
-  mark = told.mark;
-  if (name === "swap" || missed) for (const changed of listeners) changed(missed ? undefined : told);
+  const missed = name === "hello" && mark !== content.mark;
+  mark = content.mark;
+  if (name === "swap" || missed) for (const changed of listeners) changed(missed ? undefined : content);
 }
 
 function show(state) {

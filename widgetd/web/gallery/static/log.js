@@ -1,4 +1,4 @@
-/** What the widget sent to its host: newest first, and no more than a person would read. */
+/** Messages of the widget to its host: newest first, and no more than a person would read. */
 
 import { count } from "./tabs.js";
 import { make } from "./ui.js";

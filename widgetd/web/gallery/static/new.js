@@ -14,20 +14,20 @@ const sample = {};
 </Card>
 `;
 
-/** Asks whenever a button inside `place` that offers a new widget is pressed. */
+/** Asks for a name when a button for a new widget inside `place` is pressed. */
 export function offerNew(place) {
   place.addEventListener("click", ({ target }) => target.closest("[data-new]") && ask());
 }
 
 function ask() {
   const name = make("input", { id: "new-name", required: true, autocomplete: "off", placeholder: "Parcel Tracker" });
-  const said = make("p", { className: "problem", role: "alert" });
+  const message = make("p", { className: "problem", role: "alert" });
   const form = make(
     "form",
     { className: "stack" },
     make("label", { htmlFor: "new-name", className: "name", textContent: "Name, as people see it" }),
     name,
-    said,
+    message,
     make(
       "p",
       { className: "row" },
@@ -47,7 +47,7 @@ function ask() {
     const response = await request("/gallery/draft", { method: "POST", body: JSON.stringify(body) });
     const { page, problem, advice } = await response.json();
     if (response.ok) location.assign(`${page}?tab=edit`);
-    else said.textContent = problem ? `${problem}; ${advice}.` : "Take letters, digits and spaces.";
+    else message.textContent = problem ? `${problem}; ${advice}.` : "Take letters, digits and spaces.";
   });
   document.body.append(dialog);
   dialog.showModal();

@@ -1,11 +1,11 @@
-/** Asks the daemon's own browser: for pictures of a widget, and for what axe finds in it. */
+/** Asks the daemon's own browser: for a widget's picture, and for the violations that axe finds. */
 
 import { make, request, toast } from "./ui.js";
 
 /**
  * Wires the buttons.
  *
- * @param {() => {tool: string, state: string, themes: string[], width: string, edited: unknown}} seen what is shown
+ * @param {() => {tool: string, state: string, themes: string[], width: string, edited: unknown}} seen the shown state
  */
 export function startPictures(seen) {
   for (const button of document.querySelectorAll("[data-picture]")) {
@@ -18,7 +18,7 @@ export function startPictures(seen) {
   look?.addEventListener("click", () => busy(look, () => showViolations(seen())));
 }
 
-/** A button that was pressed is not pressed again before it is answered. */
+/** Disables a button until its request is answered. */
 async function busy(button, act) {
   if (button.ariaBusy === "true") return;
   button.ariaBusy = "true";

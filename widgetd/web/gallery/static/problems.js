@@ -1,4 +1,4 @@
-/** Fetches what can be said against a widget, and shows it under its tab. */
+/** Fetches the findings of a widget, and shows them under their tab. */
 
 import { count } from "./tabs.js";
 import { at, isClean, request } from "./ui.js";

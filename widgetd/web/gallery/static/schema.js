@@ -3,15 +3,15 @@
 const DEEPEST = 12;
 
 /** Returns `schema` with its references followed and its parts of `allOf` put together. */
-export function resolved(schema, root, depth = 0) {
+export function resolve(schema, root, depth = 0) {
   if (typeof schema !== "object" || schema === null || depth > DEEPEST) return {};
   let node = schema;
   if (typeof node.$ref === "string") {
     const { $ref, ...beside } = node;
-    node = { ...resolved(at(root, $ref), root, depth + 1), ...beside };
+    node = { ...resolve(at(root, $ref), root, depth + 1), ...beside };
   }
   for (const part of node.allOf ?? []) {
-    const inner = resolved(part, root, depth + 1);
+    const inner = resolve(part, root, depth + 1);
     node = {
       ...inner,
       ...node,
@@ -30,16 +30,16 @@ function at(root, ref) {
 
 /** Returns the alternatives of a node: its `anyOf` or `oneOf`, its list of types, or itself alone. */
 export function alternatives(node, root) {
-  const written = node.anyOf ?? node.oneOf;
-  if (written) {
+  const choices = node.anyOf ?? node.oneOf;
+  if (choices) {
     const { anyOf, oneOf, ...beside } = node;
-    return written.map((part) => ({ ...beside, ...resolved(part, root) }));
+    return choices.map((part) => ({ ...beside, ...resolve(part, root) }));
   }
   if (Array.isArray(node.type)) return node.type.map((type) => ({ ...node, type }));
   return [node];
 }
 
-/** Returns what kind of control fits: enum, const, boolean, number, string, array, object, null, any. */
+/** Returns the kind of a control: enum, const, boolean, number, string, array, object, null, any. */
 export function kindOf(node) {
   if ("const" in node) return "const";
   if (node.enum) return "enum";
@@ -49,7 +49,7 @@ export function kindOf(node) {
   return node.items ? "array" : "any";
 }
 
-/** Tells whether `value` may be what `node` means; only as deep as choosing an alternative needs. */
+/** Tells whether `value` fits `node`, as deep as the choice of an alternative needs. */
 export function resembles(value, node) {
   switch (kindOf(node)) {
     case "const":
@@ -79,9 +79,9 @@ function matchesConstants(value, node) {
 
 export const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Returns a first value for `schema`, for what somebody adds. */
+/** Returns the initial value of an added element of `schema`. */
 export function fresh(schema, root, depth = 0) {
-  const node = alternatives(resolved(schema, root), root)[0];
+  const node = alternatives(resolve(schema, root), root)[0];
   if (node.default !== undefined) return structuredClone(node.default);
   if (node.examples?.length) return structuredClone(node.examples[0]);
   switch (kindOf(node)) {

@@ -1,4 +1,4 @@
-/** The tab in which a sidecar is edited: what a model would read is told while it is typed. */
+/** The tab in which a sidecar is edited; it shows the words for models while they are typed. */
 
 import { request } from "./ui.js";
 
@@ -7,17 +7,17 @@ const LISTS = new Set(["tags", "keywords", "image_origins"]);
 
 export class Sidecar {
   #form = document.getElementById("sidecar");
-  #said = document.getElementById("sidecar-said");
+  #message = document.getElementById("sidecar-said");
   #problem = document.getElementById("sidecar-problem");
   #tool;
   #shown;
-  /** What the file says, and by which digest it is known, as far as this form was told. */
+  /** The file's last known content and digest. */
   #file = {};
   #digest = "";
   #pause = 0;
   #asked = 0;
 
-  /** @param {string} tool @param {() => object} shown What the page shows now. */
+  /** @param {string} tool @param {() => object} shown Returns the shown state. */
   constructor(tool, shown) {
     this.#tool = tool;
     this.#shown = shown;
@@ -34,7 +34,7 @@ export class Sidecar {
     });
   }
 
-  /** The page shows something else now; what was typed here stays. */
+  /** Follows a change of the page; typed values stay. */
   follow() {
     if (!this.#form) return;
     if (this.#shown().digest === this.#digest) this.#later();
@@ -44,7 +44,7 @@ export class Sidecar {
 
   #take() {
     const { sidecar, digest } = this.#shown();
-    this.#file = written(sidecar);
+    this.#file = joinLists(sidecar);
     this.#digest = digest;
     for (const [name, text] of Object.entries(this.#file)) this.#form.elements[name].value = text;
     this.#say("");
@@ -56,7 +56,7 @@ export class Sidecar {
     const field = this.#form.elements.image_origins;
     field.value = [...new Set([...parts(field.value), ...origins])].join(", ");
     await this.#save();
-    return this.#said.textContent.startsWith("Saved");
+    return this.#message.textContent.startsWith("Saved");
   }
 
   #isEdited() {
@@ -75,24 +75,24 @@ export class Sidecar {
 
   async #try() {
     const turn = ++this.#asked;
-    const told = await this.#send("/trial", { arguments: this.#shown().arguments });
-    // What was typed meanwhile is on its way.
+    const answer = await this.#send("/trial", { arguments: this.#shown().arguments });
+    // Newer values are on their way.
     if (turn !== this.#asked) return;
-    for (const field of document.querySelectorAll("[data-reads]")) field.textContent = told[field.dataset.reads] ?? "";
-    this.#problem.hidden = !told.problem;
-    this.#problem.textContent = told.problem ?? "";
+    for (const field of document.querySelectorAll("[data-reads]")) field.textContent = answer[field.dataset.reads] ?? "";
+    this.#problem.hidden = !answer.problem;
+    this.#problem.textContent = answer.problem ?? "";
   }
 
   async #save() {
     const values = this.#values();
-    const told = await this.#send("", { digest: this.#digest });
-    if (told.digest) {
-      this.#digest = told.digest;
-      this.#file = written(values);
+    const answer = await this.#send("", { digest: this.#digest });
+    if (answer.digest) {
+      this.#digest = answer.digest;
+      this.#file = joinLists(values);
     }
-    const { problem, advice, error } = told;
+    const { problem, advice, error } = answer;
     const isSound = this.#problem.hidden;
-    this.#say(told.digest ? (isSound ? "Saved." : "Saved, with this problem.") : `Not saved: ${problem ? `${problem}; ${advice}` : error}.`);
+    this.#say(answer.digest ? (isSound ? "Saved." : "Saved, with this problem.") : `Not saved: ${problem ? `${problem}; ${advice}` : error}.`);
   }
 
   async #send(path, more) {
@@ -102,13 +102,13 @@ export class Sidecar {
   }
 
   #say(text) {
-    this.#said.textContent = text;
+    this.#message.textContent = text;
   }
 }
 
 const parts = (text) => text.split(",").map((part) => part.trim()).filter(Boolean);
 
-/** The values as they stand in the form. */
-function written(values) {
+/** Returns values as the form shows them: lists as texts with commas. */
+function joinLists(values) {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : value]));
 }

@@ -1,6 +1,6 @@
-/** Tabs as the ARIA practices have them: arrows move, and the open one stands in the address. */
+/** Tabs as the ARIA practices have them: arrows move, and the address names the open one. */
 
-import { isBuilt, remember, remembered } from "./ui.js";
+import { isBuilt, remember, recall } from "./ui.js";
 
 const FIRST = "arguments";
 
@@ -17,7 +17,7 @@ export function startTabs(changed) {
     remember("tab", tab.dataset.tab, FIRST);
     changed();
   };
-  const asked = tabs.find((tab) => tab.dataset.tab === remembered("tab"));
+  const asked = tabs.find((tab) => tab.dataset.tab === recall("tab"));
   if (isBuilt && asked) open(asked);
   asked?.scrollIntoView({ block: "nearest", inline: "nearest" });
   for (const [at, tab] of tabs.entries()) {
@@ -32,7 +32,7 @@ export function startTabs(changed) {
   }
 }
 
-/** Says beside a tab how many things are in it. */
+/** Shows the number of a tab's entries beside its name. */
 export function count(key, number) {
   const badge = document.querySelector(`[data-count="${key}"]`);
   badge.hidden = number === 0;

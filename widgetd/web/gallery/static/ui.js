@@ -1,12 +1,12 @@
-/** What every page can do: copy, keep its state in the address, follow the theme, obey keys. */
+/** Behaviour of every page: copying, state in the address, the theme, keys. */
 
-/** Where pages stand that were built beforehand; nothing where a daemon answers. */
+/** The root of pages that were built beforehand; undefined if a daemon serves them. */
 const { built: base, clean } = document.documentElement.dataset;
 export const isBuilt = base !== undefined;
-/** Pages for handing over show widgets, and nothing of what made them. */
+/** Tells whether pages are for handing over: they show widgets without their sources. */
 export const isClean = clean !== undefined;
 
-/** The address of what stands at `path` of the gallery. */
+/** Returns the address of `path` in the gallery. */
 export const at = (path) => (isBuilt ? base + path.slice(1) : path);
 
 const systemDark = matchMedia("(prefers-color-scheme: dark)");
@@ -22,7 +22,7 @@ export function make(tag, properties = {}, ...children) {
   return element;
 }
 
-/** Writes `name` into the address; what is as it would be anyway is left out. */
+/** Writes `name` into the address, unless its value is the default. */
 export function remember(name, value, usual = "") {
   const url = new URL(location.href);
   if (value === usual) url.searchParams.delete(name);
@@ -30,11 +30,11 @@ export function remember(name, value, usual = "") {
   history.replaceState(null, "", url);
 }
 
-export function remembered(name, usual = "") {
+export function recall(name, usual = "") {
   return new URLSearchParams(location.search).get(name) ?? usual;
 }
 
-/** The theme that is meant when the address names none. */
+/** Returns the theme if the address names none. */
 export function systemTheme() {
   return systemDark.matches ? "dark" : "light";
 }
@@ -119,7 +119,7 @@ export async function copy(text, button) {
 }
 
 /**
- * Obeys single keys, unless somebody is typing or is asked something; `?` lists them.
+ * Handles single keys, except in fields and dialogs; `?` lists them.
  *
  * @param {Record<string, [does: string, act: () => void]>} keys
  */
@@ -154,7 +154,7 @@ function showKeys(keys) {
 
 // What a daemon writes into the page is read from the address here.
 if (isBuilt) {
-  const theme = remembered("theme");
+  const theme = recall("theme");
   const choice = document.querySelector(`[data-choice=theme] [value="${CSS.escape(theme)}"]`);
   if (choice) choice.checked = true;
   dress(theme);

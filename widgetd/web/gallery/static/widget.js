@@ -1,4 +1,4 @@
-/** The page of one widget: frames that follow the file, the state and what is typed. */
+/** The page of one widget: frames that follow the file, the state and the typed values. */
 
 import { asTest } from "./as_test.js";
 import { Controls } from "./controls.js";
@@ -9,11 +9,11 @@ import { startPictures } from "./pictures.js";
 import { showProblems } from "./problems.js";
 import { Sidecar } from "./sidecar.js";
 import { startTabs } from "./tabs.js";
-import { at, carry, copy, dress, fetchPage, isBuilt, isClean, make, onChoice, onKeys, onSystemTheme, remember, remembered, request, systemTheme } from "./ui.js";
+import { at, carry, copy, dress, fetchPage, isBuilt, isClean, make, onChoice, onKeys, onSystemTheme, remember, recall, request, systemTheme } from "./ui.js";
 
 const ARGUMENTS = "#args=";
 const PAUSE_MS = 40;
-/** In which a new picture has been drawn; what else there is to say would slow it down. */
+/** The time in which a new picture is drawn; other requests would slow it down. */
 const DRAWN_MS = 120;
 /** Padding and border of a figure beside another. */
 const FIGURE_PX = 30;
@@ -30,7 +30,7 @@ const USUAL_WIDTH = matchMedia("(max-width: 480px)").matches ? "320" : "400";
 
 let shown = JSON.parse(document.getElementById("shown").textContent);
 let frames = [];
-/** What was typed; nothing while the state is shown as it is. */
+/** The edited arguments; undefined while the state is shown unchanged. */
 let edited = readEdited();
 
 const sidecar = new Sidecar(tool, () => shown);
@@ -48,7 +48,7 @@ function readEdited() {
 // --- the frames
 
 function themes() {
-  const asked = remembered("theme");
+  const asked = recall("theme");
   if (asked === "both") return ["light", "dark"];
   return [asked === "light" || asked === "dark" ? asked : systemTheme()];
 }
@@ -81,10 +81,10 @@ function openFrames() {
     draw(frame);
     return frame;
   });
-  resize(remembered("width", USUAL_WIDTH));
+  resize(recall("width", USUAL_WIDTH));
 }
 
-/** Where no daemon draws, the frame's own program draws what was typed. */
+/** Has the frame's own program draw the edited arguments if there is no daemon. */
 function draw(frame) {
   if (!isBuilt) {
     if (shown.result) frame.show(shown.result);
@@ -92,7 +92,7 @@ function draw(frame) {
   else if (shown.result) frame.show(shown.result, shown.arguments);
 }
 
-/** Takes an action the way that every host does; whoever waits for one in this render hears of it. */
+/** Takes an action as hosts do; requests that wait for one in this render get it. */
 async function act(taken) {
   if (isBuilt) {
     const problem = "It reaches no one: no daemon serves this page.";
@@ -151,7 +151,7 @@ async function load() {
   const asking = sent === undefined ? {} : { method: "POST", body: JSON.stringify(sent) };
   const address = sent === undefined ? `/w/${tool}/states/${encodeURIComponent(key)}.json` : `/w/${tool}.json`;
   const response = await request(at(address), asking);
-  // What was typed meanwhile is on its way, and newer.
+  // Newer arguments are on their way.
   if (!response.ok || sent !== edited) return;
   take(await response.json());
 }
@@ -160,7 +160,7 @@ function take(now) {
   const reshaped = JSON.stringify(now.schema) !== JSON.stringify(shown.schema);
   const readmitted = String(now.images) !== String(shown.images);
   shown = now;
-  // From where a frame loads images was settled when it was opened.
+  // A frame's image origins are fixed when it is opened.
   if (readmitted) openFrames();
   else for (const frame of frames) draw(frame);
   showRefusal(now.error);
@@ -186,7 +186,7 @@ function tellFields() {
     document.querySelector("[data-field=note]").textContent = shown.note;
     return;
   }
-  const told = {
+  const fields = {
     note: shown.note,
     summary: shown.summary || "None: the call fails.",
     timing: shown.result ? `Rendered in ${shown.ms.toFixed(1)} ms.` : "",
@@ -194,8 +194,8 @@ function tellFields() {
     "tokens-chatkit": tokens?.chatkit ?? "none",
     tree: result ? JSON.stringify(result._meta["widgetd/widget"], null, 2) : "",
   };
-  for (const [title, code] of Object.entries(calls)) told[`call ${title}`] = code;
-  for (const [name, value] of Object.entries(told)) {
+  for (const [title, code] of Object.entries(calls)) fields[`call ${title}`] = code;
+  for (const [name, value] of Object.entries(fields)) {
     const field = document.querySelector(`[data-field="${name}"]`);
     if (field) field.textContent = value;
   }
@@ -206,7 +206,7 @@ function tellFields() {
 
 // --- what is edited
 
-/** Edits the files of the widget; nothing until its tab was opened. */
+/** The editor of the widget's files; undefined until its tab is opened. */
 let editor;
 let opening;
 /** A click in a frame picks a component. */
@@ -277,12 +277,12 @@ document.getElementById("found-problems")?.addEventListener("click", async ({ ta
   const origins = target.closest("[data-allow]")?.dataset.allow.split(" ");
   if (origins && !(await sidecar.allow(origins))) document.getElementById("tab-sidecar").click();
 });
-document.getElementById("reset").addEventListener("click", () => choose(remembered("state", "sample")));
+document.getElementById("reset").addEventListener("click", () => choose(recall("state", "sample")));
 document.getElementById("copy-link").addEventListener("click", ({ target }) => copy(location.href, target));
 
 // --- what changes in the folder
 
-/** Takes over what the server renders; what scripts own is not touched. */
+/** Replaces the parts that the server renders; parts owned by scripts stay. */
 async function refreshParts() {
   const now = await fetchPage();
   for (const part of document.querySelectorAll("[data-part]")) {
@@ -304,14 +304,14 @@ function refreshStates(fresh) {
   state.value = chosen;
 }
 
-onChange((told) => {
-  if (!told || told.removed.includes(tool)) location.reload();
-  else if (told.changed.includes(tool)) void follow();
-  else if (told.faults.includes(tool)) void tellRest();
+onChange((change) => {
+  if (!change || change.removed.includes(tool)) location.reload();
+  else if (change.changed.includes(tool)) void follow();
+  else if (change.faults.includes(tool)) void tellRest();
   void editor?.follow();
 });
 
-/** An agent or a backend drew it anew. */
+/** Shows the newer version of an agent or a backend. */
 onRender(async (id) => {
   if (id !== shown.renderId) return;
   const response = await request(`/gallery/render/${id}`);
@@ -323,7 +323,7 @@ onRender(async (id) => {
 });
 
 let telling = 0;
-/** The picture first: what else there is to say takes the server longer. */
+/** Draws first: other answers take the server longer. */
 async function follow() {
   await load();
   clearTimeout(telling);
@@ -341,7 +341,7 @@ function carryAll() {
   for (const name of ["theme", "width", "tab"]) {
     for (const link of document.querySelectorAll("a[rel]")) {
       const url = new URL(link.href);
-      if (remembered(name)) url.searchParams.set(name, remembered(name));
+      if (recall(name)) url.searchParams.set(name, recall(name));
       else url.searchParams.delete(name);
       link.href = url.pathname + url.search;
     }
@@ -378,20 +378,20 @@ startPictures(() => ({
   tool,
   state: state.value,
   themes: themes(),
-  width: remembered("width", USUAL_WIDTH),
+  width: recall("width", USUAL_WIDTH),
   edited,
 }));
 startTabs(() => {
   carryAll();
   void followTab();
 });
-carry("theme", remembered("theme") === "both" ? "" : remembered("theme"));
+carry("theme", recall("theme") === "both" ? "" : recall("theme"));
 carryAll();
 openFrames();
 controls.show(shown.schema, edited ?? shown.arguments);
 raw.value = JSON.stringify(edited ?? shown.arguments, null, 2);
 if (edited !== undefined) edit(edited);
-else if (isBuilt && remembered("state")) choose(remembered("state"));
+else if (isBuilt && recall("state")) choose(recall("state"));
 else showRefusal(shown.error);
 void showProblems(tool);
 void followTab();

@@ -1,9 +1,10 @@
-"""Images that no host will load are said once in the log, and not with each call."""
+"""Warnings about widgets, each once in the log: images that no host loads, differing pages."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.support.clients import Era, connected
@@ -56,3 +57,23 @@ async def test_the_sidecars_origins_are_declared_to_hosts(tmp_path: Path) -> Non
         [page] = (await client.client.read_resource("ui://widgetd/a.html")).contents
 
     assert (page.meta or {})["ui"]["csp"]["resourceDomains"] == ["https://i.imgur.com"]
+
+
+async def test_page_that_drew_another_tree_is_counted_and_logged_once(tmp_path: Path) -> None:
+    (tmp_path / "A.widget").write_text(widget_file("A"))
+    with captured_logs() as logged:
+        async with serving(tmp_path) as url, connected(url, "modern") as client:
+            for _ in range(2):
+                shown = await client.call("a", who="a secret")
+                given = {
+                    "render_id": (shown.meta or {})["widgetd/render"]["id"],
+                    "timeout_s": 0,
+                    "differed": True,
+                }
+                await client.client.call_tool("follow_render", given)
+            async with httpx.AsyncClient() as http:
+                metrics = (await http.get(url.replace("/mcp", "/metrics"))).text
+
+    assert 'widgetd_page_differences_total{widget="a"} 2.0' in metrics
+    lines = [one for one in logged.all if one["event"] == "page.differed"]
+    assert lines == [{"event": "page.differed", "level": "warning", "widget": "a"}]

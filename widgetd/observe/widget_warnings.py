@@ -1,9 +1,9 @@
-"""Log, once per widget and origin, images that hosts will not load."""
+"""Log, once per widget, what its author should know: blocked images, and differing pages."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from widgetd.logs import get_logger
 from widgetd.observe.limits import LIMITS
@@ -14,8 +14,8 @@ from widgetd.widget.widget import Widget
 _log = get_logger()
 
 
-class BlockedImages:
-    """An observer that looks for image origins in results.
+class WidgetWarnings:
+    """An observer that looks for image origins in results, and hears of differing pages.
 
     Args:
         allowed: Origins of images that every widget may load.
@@ -24,6 +24,7 @@ class BlockedImages:
     def __init__(self, allowed: Collection[str]) -> None:
         self._allowed = allowed
         self._reported: WeakKeyDictionary[Widget, set[str]] = WeakKeyDictionary()
+        self._differing: WeakSet[Widget] = WeakSet()
 
     def on_call(self, call: CallRecord) -> None:
         """Log the blocked origins of a result."""
@@ -43,6 +44,12 @@ class BlockedImages:
 
     def on_render(self, widget: Widget, steps: int) -> None:
         """Ignore renders."""
+
+    def on_difference(self, widget: Widget) -> None:
+        """Log that a page drew another tree than the server."""
+        if widget not in self._differing:
+            self._differing.add(widget)
+            _log.warning("page.differed", widget=widget.tool)
 
     def on_action(self, action: ActionRecord) -> None:
         """Ignore actions."""

@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import { drawPartial, type PageProgram } from "../../src/program/draw";
+import { LAST, type WidgetNode, walk } from "../../src/tree/node";
+
+/** A card: a title, a row for each name, a total, and a button whose payload has the basket's id. */
+const PROGRAM: PageProgram = {
+  n: 6,
+  a: { basket: 1, title: 2, rows: 3, total: 4 },
+  b: [
+    ["out", '{"type":"Card","children":[{"type":"Title","value":', ["json", 2], "}"],
+    ["for", 5, 3, [["out", ',{"type":"Text","value":', ["json", [".", 5, "name"]], "}"]]],
+    ["out", ',{"type":"Caption","value":"Total"},{"type":"Text","value":', ["json", 4], "}"],
+    ["out", ',{"type":"Button","label":"Pay","onClickAction":{"type":"pay","payload":{"id":'],
+    ["out", ["json", 1], "}}}]}"],
+  ],
+};
+
+const lastOf = (tree: WidgetNode) =>
+  [...walk(tree)].flatMap((node) => (node[LAST] ? [node.value ?? node.type] : []));
+
+test.each([
+  ["nothing of what is seen", { basket: "b1" }, "Card"],
+  ["a title", { basket: "b1", title: "Your basket" }, "Your basket"],
+  ["a row", { basket: "b1", title: "T", rows: [{ name: "Plum cake" }, {}] }, "Plum cake"],
+  ["a total", { basket: "b1", rows: [{ name: "Rye" }], total: "20 pounds" }, "20 pounds"],
+] as const)("arguments with %s mark the last component that they fill", (_name, args, last) => {
+  expect(lastOf(drawPartial(PROGRAM, args))).toEqual([last]);
+});

@@ -1,0 +1,129 @@
+"""Calls of tools as a thread shows them: a row for each, and the widget that it returned."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from secrets import token_hex
+from typing import Any
+
+import orjson
+from agents import RunHooks, Tool
+from agents.mcp import MCPToolCustomDataContext
+from chatkit.agents import AgentContext
+from chatkit.types import (
+    CustomTask,
+    NoticeEvent,
+    ProgressUpdateEvent,
+    ThreadItemDoneEvent,
+    WidgetItem,
+)
+from pydantic import ValidationError
+from typing_extensions import override
+
+from widgetd.access.principal import Principal
+from widgetd.chat.backend.tools import as_object, text_of
+from widgetd.chat.limits import ChatLimits
+from widgetd.widget.components import to_chatkit
+from widgetd.widget.components.tree import ROOTS
+from widgetd.widget.summary import remove_paths
+
+SensitivePaths = Callable[[str, Mapping[str, Any]], tuple[str, ...]]
+"""Returns the dotted paths in the arguments of a tool's call that its widget calls sensitive."""
+
+
+class ToolCallHooks(RunHooks[AgentContext[Principal]]):
+    """Adds a row to the thread for each call of a tool, and the widget that the call returned."""
+
+    def __init__(self, sensitive: SensitivePaths, limits: ChatLimits) -> None:
+        self._sensitive = sensitive
+        self._limits = limits
+        self._started_s: dict[str, float] = {}
+        self._results: dict[str, MCPToolCustomDataContext] = {}
+
+    def record_result(self, call: MCPToolCustomDataContext) -> None:
+        """Keep the result of an MCP server until `on_tool_end`, which gets only its text."""
+        context: Any = call.run_context
+        self._results[context.tool_call_id] = call
+
+    @override
+    async def on_tool_start(self, context: Any, agent: Any, tool: Tool) -> None:
+        self._started_s[context.tool_call_id] = time.perf_counter()
+        await context.context.stream(ProgressUpdateEvent(text=f"Calling {tool.name}"))
+
+    @override
+    async def on_tool_end(self, context: Any, agent: Any, tool: Tool, result: object) -> None:
+        ms = (time.perf_counter() - self._started_s.pop(context.tool_call_id)) * 1000
+        call, text = self._results.pop(context.tool_call_id, None), text_of(result)
+        failed = call is None or call.is_error
+        # A token is about four characters.
+        facts = "failed" if failed else f"{ms:.0f} ms · {len(text) // 4} tokens"
+        name = tool.name.rpartition("__")[2] if call is None else call.tool_name
+        arguments = as_object(context.tool_arguments)
+        if isinstance(arguments.get("arguments"), str):
+            arguments["arguments"] = as_object(arguments["arguments"])
+        public = remove_paths(arguments, self._sensitive(name, arguments))
+        most = self._limits.tool_text_chars
+        task = CustomTask(
+            title=f"{tool.name} · {facts}",
+            content=f"{orjson.dumps(public).decode()[:most]}\n\n{text[:most]}",
+            status_indicator="complete",
+        )
+        await context.context.add_workflow_task(task)
+        if call is not None and not failed:
+            if call.tool_name == "update_render":
+                await self._note_update(context.context, dict(call.arguments))
+            await self._show(context.context, call, text)
+
+    async def _note_update(self, context: AgentContext[Principal], given: dict[str, Any]) -> None:
+        """Note the new arguments of a widget in the thread, with which it is drawn from now on."""
+        threads: Any = context.store
+        thread, owner = context.thread.id, context.request_context
+        most = self._limits.input_items
+        items = await threads.load_thread_items(thread, None, most, "desc", owner)
+        for item in items.data:
+            facts = await threads.load_note(thread, item.id, owner)
+            is_updated = facts.get("render") == given["render_id"] and "arguments" in given
+            if is_updated and not facts.get("private"):
+                facts["arguments"] = as_object(given["arguments"])
+                await threads.save_note(thread, item.id, facts, owner)
+
+    async def _show(
+        self, context: AgentContext[Principal], call: MCPToolCustomDataContext, text: str
+    ) -> None:
+        tree, meta = call.structured_content, call.result_meta or {}
+        if not tree or tree.get("type") not in ROOTS:
+            return
+        try:
+            widget = to_chatkit(dict(tree))
+        except ValidationError:
+            # Studio is ahead of the library, whose threads hold only components that it has.
+            await context.stream(
+                NoticeEvent(level="warning", message=f"{call.tool_name} shows what ChatKit cannot.")
+            )
+            return
+        item = WidgetItem(
+            id=f"wgt_{token_hex(8)}",
+            thread_id=context.thread.id,
+            created_at=datetime.now(UTC),
+            widget=widget,
+            copy_text=text[: self._limits.tool_text_chars],
+        )
+        mark = meta.get("widgetd/render", {})
+        arguments = dict(call.arguments)
+        if call.tool_name == "render_widget":
+            arguments = as_object(arguments.get("arguments"))
+        tool = mark.get("widget", "")
+        # A conversation outlives the process, a sensitive argument must not: such a widget is
+        # drawn from the render, for as long as that is kept.
+        private = bool(self._sensitive(tool, {}))
+        facts = {
+            "tool": tool,
+            "arguments": None if private or call.tool_name == "show_render" else arguments,
+            "render": mark.get("id", ""),
+            "private": private,
+        }
+        threads: Any = context.store
+        await threads.save_note(context.thread.id, item.id, facts, context.request_context)
+        await context.stream(ThreadItemDoneEvent(item=item))

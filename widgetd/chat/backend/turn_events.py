@@ -1,0 +1,103 @@
+"""The events of one turn: where they wait, their ids and their size.
+
+ChatKit leaves two tasks waiting if a turn is cut short, and gives all messages of it one id.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from secrets import token_hex
+from typing import Any
+
+from chatkit.types import (
+    AssistantMessageContentPartTextDelta,
+    AssistantMessageItem,
+    ThreadItemAddedEvent,
+    ThreadItemDoneEvent,
+    ThreadItemUpdatedEvent,
+    ThreadStreamEvent,
+)
+from typing_extensions import override
+
+from widgetd.chat.backend.model import AnswerTooLongError
+
+
+class ToolEvents(asyncio.Queue[Any]):
+    """The events of a turn's tools; ChatKit leaves a task waiting here if a turn is cut short."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._waiting: asyncio.Task[Any] | None = None
+
+    @override
+    async def get(self) -> Any:
+        self._waiting = asyncio.current_task()
+        return await super().get()
+
+    def end(self) -> None:
+        """Cancel the waiting task."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+
+
+class RunEvents:
+    """The events of a run; ChatKit leaves a task waiting here, too, if a turn is cut short."""
+
+    def __init__(self, events: AsyncIterator[Any]) -> None:
+        self._events = events
+        self._waiting: asyncio.Task[Any] | None = None
+
+    def __aiter__(self) -> RunEvents:
+        return self
+
+    async def __anext__(self) -> Any:
+        self._waiting = asyncio.current_task()
+        return await anext(self._events)
+
+    def end(self) -> None:
+        """Cancel the waiting task, which would report the end of the run to nothing."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+
+
+class MessageIds:
+    """An id for each message of a turn.
+
+    The SDK gives every message of a chat completion the same id, and a thread would keep the last.
+
+    Attributes:
+        unfinished: The ids of messages that began and did not end, by the SDK's id.
+    """
+
+    def __init__(self) -> None:
+        self.unfinished: dict[str, str] = {}
+
+    def rename(self, event: ThreadStreamEvent) -> ThreadStreamEvent:
+        """Return `event` with the message's own id."""
+        match event:
+            case ThreadItemUpdatedEvent(item_id=given):
+                return event.model_copy(update={"item_id": self.unfinished.get(given, given)})
+            case ThreadItemAddedEvent(item=AssistantMessageItem() as item):
+                name = self.unfinished[item.id] = f"msg_{token_hex(8)}"
+            case ThreadItemDoneEvent(item=AssistantMessageItem() as item):
+                name = self.unfinished.pop(item.id)
+            case _:
+                return event
+        return event.model_copy(update={"item": item.model_copy(update={"id": name})})
+
+
+class AnswerSize:
+    """The size of a turn's text so far; `most_bytes` is the limit."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._bytes = 0
+
+    def count(self, event: ThreadStreamEvent) -> None:
+        """Add the text of `event`; raise `AnswerTooLongError` above the limit."""
+        match event:
+            case ThreadItemUpdatedEvent(update=AssistantMessageContentPartTextDelta(delta=text)):
+                self._bytes += len(text.encode())
+        if self._bytes > self._most_bytes:
+            raise AnswerTooLongError(self._most_bytes)
