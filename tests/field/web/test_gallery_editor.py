@@ -208,6 +208,28 @@ async def test_click_on_a_component_selects_it_and_its_form_changes_its_span(
     assert file.read_text() == JSX
 
 
+async def test_property_is_changed_by_keyboard_alone(tmp_path: Path) -> None:
+    (tmp_path / "A.widget.jsx").write_text(JSX)
+    field = 'document.activeElement.dataset.property === "size"'
+    async with editing(tmp_path, "a", viewport={"width": 1280, "height": 900}) as page:
+        await page.locator(".cm-content").focus()
+        await page.keyboard.press("ControlOrMeta+End")
+        for key in ("ArrowUp", "ArrowUp", "End", "ArrowLeft"):  # into the element of the Text
+            await page.keyboard.press(key)
+        await page.get_by_role("heading", name="Properties of Text").wait_for()
+        await page.keyboard.press("Escape")
+        for _ in range(40):
+            await page.keyboard.press("Tab")
+            if await page.evaluate(field):
+                break
+        assert await page.evaluate(field)
+        async with page.expect_response("**/gallery/draft/trial"):
+            await page.keyboard.press("ArrowDown")
+        changed = await text_of(page)
+
+    assert changed.strip() == JSX.replace('size="sm"', 'size="md"').strip()
+
+
 CHANGES = """async (tools) => {
   const { Editor } = await import("/gallery/editor/editor.js");
   const { Form } = await import("/gallery/editor/form.js");

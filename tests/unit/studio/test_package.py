@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +88,20 @@ def test_jsx_of_every_export_but_one_is_transcribed_without_loss() -> None:
 
     # It filters its rows by a text that it joins of their cells.
     assert lossy == {"table"}
+
+
+@needs_corpus
+def test_table_of_studios_keys_counts_the_files_that_have_them() -> None:
+    counts: Counter[str] = Counter()
+    for path in (*corpus_files(), *bundled_folder().glob("*.widget")):
+        with suppress(ValueError):
+            package = decode_package(json.loads(path.read_bytes()).get("encodedWidget") or "")
+            counts.update(list(package) if package and package.get("view") else [])
+    page = (Path(__file__).parents[3] / "docs" / "designers.md").read_text()
+    rows = [line.split("|")[1:3] for line in page.splitlines() if line.startswith("| `")]
+    table = {key.strip(" `"): int(n) for keys, n in rows for key in keys.split(",")}
+
+    assert table == dict(counts)
 
 
 JSX = """const schema = {
