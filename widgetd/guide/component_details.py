@@ -143,21 +143,22 @@ def _describe(name: str, examples: Examples, described: dict[str, str]) -> dict[
         if not matching:
             return _unknown(name, [f"{type_}.{each['name']}" for each in properties])
         return {**matching[0], "name": name, "status": "ok"}
-    fresh: list[Mapping[str, Any]] = []
+    fresh: dict[str, Any] = {}
     same: dict[str, list[str]] = {}
-    for each in map(_shorten_row, properties):
-        first = described.setdefault(orjson.dumps(each).decode(), type_)
+    for each in properties:
+        key, row = each["name"], _shorten_row(each)
+        first = described.setdefault(orjson.dumps([key, row]).decode(), type_)
         if first == type_:
-            fresh.append(_refer(each, type_, described))
+            fresh[key] = row if isinstance(row, str) else _refer(row, f"{type_}.{key}", described)
         else:
-            same.setdefault(first, []).append(each["name"])
+            same.setdefault(first, []).append(key)
     example = examples.example(type_)
     children = component.documentation.get("children")
     return {
         "name": type_,
         "status": "ok",
         "use": component.use,
-        "holds": "anything" if component.holds is None else sorted(component.holds),
+        "holds": _name_children(component.holds),
         **({"children": children} if children else {}),
         "properties": fresh,
         **({"sameAs": same} if same else {}),
@@ -166,28 +167,53 @@ def _describe(name: str, examples: Examples, described: dict[str, str]) -> dict[
     }
 
 
-def _shorten_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the description of a property without what follows from its other parts."""
-    left_out = {"required"} if not row.get("required") else set()
-    left_out |= {"expected"} if "values" in row else set()
-    short = {key: value for key, value in row.items() if key not in left_out}
-    if "fields" in short:
-        short["fields"] = {name: _shorten_row(one) for name, one in short["fields"].items()}
-    if "kinds" in short:
-        short["kinds"] = {
-            kind: {name: _shorten_row(one) for name, one in fields.items()}
-            for kind, fields in short["kinds"].items()
+def _name_children(types: frozenset[str] | None) -> str | list[str]:
+    """Return the types of possible children; in a word if they are all that a Card holds."""
+    if types is None:
+        return "anything"
+    return "components but roots" if len(types) > 1 else sorted(types)
+
+
+def _shorten_row(row: Mapping[str, Any]) -> str | dict[str, Any]:
+    """Return a property without what follows from its other parts.
+
+    Returns:
+        `"a string, required: Its documentation."` if that is all, else `{"text", "values"?,
+        "fields"?, "kinds"?}`. Fields that all kinds have are in `fields`.
+    """
+    fields = {name: _shorten_row(one) for name, one in row.get("fields", {}).items()}
+    kinds = {
+        kind: {name: _shorten_row(one) for name, one in inner.items()}
+        for kind, inner in row.get("kinds", {}).items()
+    }
+    if kinds:
+        first, *others = kinds.values()
+        fields = {
+            name: one
+            for name, one in first.items()
+            if all(other.get(name) == one for other in others)
         }
-    return short
+        kinds = {
+            kind: {name: one for name, one in inner.items() if name not in fields}
+            for kind, inner in kinds.items()
+        }
+    parts = (("values", row.get("values")), ("fields", fields), ("kinds", kinds))
+    short: dict[str, Any] = {key: value for key, value in parts if value}
+    # ChatKit's text names the types itself where CSS is one of them.
+    is_typed = "values" in row or "CSS string" in row.get("text", "")
+    heads = [] if is_typed else [row["expected"]]
+    heads += ["required"] if row.get("required") else []
+    heads += [f"default {orjson.dumps(row['default']).decode()}"] if "default" in row else []
+    text = ": ".join(part for part in (", ".join(heads), row.get("text", "")) if part)
+    return {"text": text, **short} if short else text
 
 
-def _refer(row: dict[str, Any], owner: str, described: dict[str, str]) -> dict[str, Any]:
+def _refer(row: dict[str, Any], name: str, described: dict[str, str]) -> dict[str, Any]:
     """Name the property whose fields or kinds are the same, instead of describing them again."""
     for part in ("fields", "kinds"):
         if part in row:
-            mine = f"{owner}.{row['name']}"
-            first = described.setdefault(orjson.dumps(row[part]).decode(), mine)
-            if first != mine:
+            first = described.setdefault(orjson.dumps(row[part]).decode(), name)
+            if first != name:
                 del row[part]
                 row[f"{part}As"] = first
     return row

@@ -37,7 +37,7 @@ class GuideLimits:
     findings: int = 50
     traced_values: int = 200
     traced_chars: int = 400
-    users: int = 5
+    users: int = 3
     example_children: int = 2
     example_depth: int = 3
     example_chars: int = 80

@@ -112,7 +112,7 @@ async def test_search_for_tests_finds_those_of_the_folder_with_their_lines(tmp_p
     async with serving(tmp_path, **SETTINGS) as url, connected(url, "modern") as connection:
         client = connection.client
         found = await asked(client, "search_reference", query="says where", kinds=["test"])
-        bundled = await asked(client, "search_reference", query="pick a date", kinds=["test"])
+        bundled = await asked(client, "search_reference", query="ferry cabins", kinds=["test"])
 
     first = found["items"][0]
     assert (first["name"], first["title"]) == ("Parcel.test.yaml", "Parcel: says where it is")

@@ -22,6 +22,7 @@ from widgetd.guide.component_details import (
     describe_properties,
     find_icons,
 )
+from widgetd.render.entry import CHARACTERS_OF_A_TOKEN
 from widgetd.widget.components import check_tree, load_vocabulary
 from widgetd.widget.components.vocabulary import OWN_PROPERTIES
 
@@ -90,8 +91,7 @@ def test_component_of_a_newer_chatkit_is_described() -> None:
     item = json.loads(done.stdout)
 
     assert (item["status"], item["use"]) == ("ok", "Shows how full something is.")
-    [level] = item["properties"]
-    assert (level["name"], level["values"], level["required"]) == ("level", ["low", "high"], True)
+    assert item["properties"] == {"level": {"text": "required", "values": ["low", "high"]}}
 
 
 def test_fields_of_an_object_are_described() -> None:
@@ -141,15 +141,26 @@ def test_all_values_of_a_property_are_listed() -> None:
 
 def test_shared_properties_are_described_once_in_an_answer() -> None:
     row, col = describe_components(["Row", "Col"], Examples())
-    names = [each["name"] for each in row["properties"]]
 
-    assert {"width", "maxSize", "flex", "border"} <= set(names)
+    assert {"width", "maxSize", "flex", "border"} <= row["properties"].keys()
     assert set(col["sameAs"]["Row"]) >= {"width", "maxSize", "flex", "border"}
-    assert not {each["name"] for each in col["properties"]} & set(col["sameAs"]["Row"])
+    assert not col["properties"].keys() & set(col["sameAs"]["Row"])
     common = ["Card", "Col", "Row", "Title", "Text", "Caption", "Badge", "Button", "Input", "Form"]
     answer = [*describe_components([*common, "Select", "Chart"], Examples())]
-    assert len(json.dumps(answer)) < 28_000  # 40,000 without that
+    assert len(json.dumps(answer, separators=(",", ":"))) < 4_900 * CHARACTERS_OF_A_TOKEN
     assert one("Col.width")["text"] == "Explicit width; px or CSS string."
+
+
+def test_answer_for_all_components_loses_no_docstring_and_no_alternative() -> None:
+    items = [*describe_components([*load_vocabulary().components], Examples())]
+    answered = json.dumps(items)
+
+    for component in load_vocabulary().components.values():
+        for each in describe_properties(component):
+            assert json.dumps(each["text"])[1:-1] in answered
+    series = next(item for item in items if item["name"] == "Chart")["properties"]["series"]
+    for kind, fields in one("Chart.series")["kinds"].items():
+        assert series["kinds"][kind].keys() | series["fields"].keys() == fields.keys()
 
 
 def test_every_component_has_an_example_that_a_check_accepts() -> None:
@@ -180,9 +191,8 @@ def test_sizes_are_listed_in_one_place() -> None:
 
 
 def test_cells_of_a_table_have_properties() -> None:
-    names = {each["name"] for each in one("Table.Cell")["properties"]}
-    assert {"align", "colSize", "colSpan", "format"} <= names
-    assert [each["name"] for each in one("Table.Row")["properties"]] == ["header"]
+    assert {"align", "colSize", "colSpan", "format"} <= one("Table.Cell")["properties"].keys()
+    assert list(one("Table.Row")["properties"]) == ["header"]
 
 
 def test_example_comes_from_a_served_widget() -> None:
