@@ -11,6 +11,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.subscriptions import InMemorySubscriptionBus, ResourceUpdated
 from mcp_types import EmptyResult, SubscribeRequestParams, ToolAnnotations
 
+from tests.support.widgets import snapshot_of
 from tests.system.upstreams.boards import FEED, Airport, board, boards, drawn, mark_of
 from tests.system.upstreams.servers import mcp_served, served, settled, toml, until
 from widgetd.store.contract import StoredRender
@@ -236,9 +237,45 @@ async def test_several_feeds_change_by_themselves_and_one_that_fails_is_marked_s
             delayed = await on.follow(first, after=stale.version)
             assert drawn(delayed) == "B4 delayed sun"
             assert [one["stale"] for one in mark_of(delayed)["parts"]] == [False, True]
+            assert "tell" not in delayed.metadata(), "the model hears of named arguments alone"
 
             airport.fails.clear()
             airport.weather = "rain"
             rain = await on.follow(first, after=delayed.version)
             assert drawn(rain) == "B4 delayed rain"
             assert mark_of(rain)["stale"] is False
+
+
+async def test_widget_shown_without_its_upstream_is_filled_once_that_answers(
+    tmp_path: Path,
+) -> None:
+    airport = Airport()
+    airport.fails.add("get_board")
+    lenient = board(FEED.replace("keep_s = 0", 'keep_s = 0\non_failure = "arguments"'))
+    async with (
+        mcp_served(airport.mcp) as url,
+        boards(tmp_path / "u.toml", toml("airport", url=url), lenient) as on,
+    ):
+        shown = await on.show()
+        assert (drawn(shown), mark_of(shown)) == ("B4  ", {})
+        airport.fails.clear()
+        filled = await on.follow(shown)
+
+    assert drawn(filled) == "B4 on time "
+    assert mark_of(filled)["stale"] is False
+
+
+async def test_watch_ends_when_its_widget_is_saved_with_another_feed(tmp_path: Path) -> None:
+    airport = Airport()
+    async with (
+        mcp_served(airport.mcp) as url,
+        boards(tmp_path / "u.toml", toml("airport", url=url), board()) as on,
+    ):
+        render = await on.show()
+        with on.live.following(render):
+            [before] = on.live.watches
+            on.server.registry.swap(snapshot_of(board(FEED.replace("every_s = 1", "every_s = 2"))))
+            with on.live.following(render):
+                assert len(on.live.watches) == 2
+                await until(lambda: before not in on.live.watches)
+                assert len(on.live.watches) == 1

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import tomllib
 from typing import Any
 
 import pytest
 
 from tests.support.widgets import widget
 from widgetd.checks import check_widget
+from widgetd.cli.schemas import sidecar_schema
 from widgetd.errors import CallError, WidgetError
+from widgetd.schema.validator import compile_schema
 from widgetd.widget.feed import Feed
+from widgetd.widget.sidecar import find_line
 from widgetd.widget.widget import Widget
 
 SCHEMA: dict[str, Any] = {
@@ -171,6 +175,14 @@ def test_each_of_several_feeds_sends_what_it_asks_for() -> None:
     assert gates.request(asked) == {"note": "x"}
 
 
+@pytest.mark.parametrize("sidecar", [HEAD + MAP, SEVERAL])
+def test_schema_for_editors_has_one_feed_and_several(sidecar: str) -> None:
+    schema = compile_schema(sidecar_schema())
+
+    assert schema.admits(tomllib.loads(sidecar))
+    assert not schema.admits(tomllib.loads(sidecar.replace("upstream = ", "upstraem = ")))
+
+
 REFUSED = {
     "no name": (
         SEVERAL.replace('name = "gates"\n', ""),
@@ -291,6 +303,21 @@ def test_an_upstream_that_nobody_declared_and_a_field_that_nobody_reads_are_told
         ),
     ]
     assert [f.code for f in check_widget(made) if f.code.startswith("W16")] == ["W1603"]
+
+
+def test_findings_about_several_feeds_name_the_one() -> None:
+    made = fed(SEVERAL + 'gates = "flight.x"\n')
+
+    found = [str(f) for f in check_widget(made, upstreams={"flights": ()})]
+
+    assert [one.partition(";")[0] for one in found if "/feed/" in one] == [
+        (
+            "Flight.widget.toml#/feed/1/upstream: there is no upstream 'airport' in the "
+            "upstreams file"
+        ),
+        "Flight.widget.toml#/feed/1/map/gates: the feed fills 'gates', which the schema lacks",
+    ]
+    assert find_line(SEVERAL, "/feed/1/upstream") == 13
 
 
 def test_jmespath_makes_objects_for_the_summary() -> None:
