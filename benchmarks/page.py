@@ -233,13 +233,23 @@ _SHOWN: Final = frozenset({"value", "label", "title"})
 
 
 def texts(tree: Any) -> list[str]:
-    """Return the texts that people read in a component and those inside it."""
-    if isinstance(tree, list):
-        return [text for each in tree for text in texts(each)]
-    if not isinstance(tree, dict):
-        return []
-    own = [str(tree[key]) for key in _SHOWN if not isinstance(tree.get(key, {}), dict | list)]
-    return [text for text in own if text] + texts(tree.get("children"))
+    """Return the texts that people read in a tree, up to the last component that stays."""
+    parts = list(_components(tree))
+    end = next((at for at, part in enumerate(parts) if part.get("data-last")), len(parts))
+    return [
+        str(part[key])
+        for part in parts[: end + 1]
+        for key in _SHOWN
+        if part.get(key) and not isinstance(part[key], dict | list)
+    ]
+
+
+def _components(tree: Any) -> Iterator[Mapping[str, Any]]:
+    if isinstance(tree, dict):
+        yield tree
+        yield from _components(tree.get("children"))
+    for each in tree if isinstance(tree, list) else ():
+        yield from _components(each)
 
 
 def _print_prefixes(widgets: list[Drawn]) -> None:

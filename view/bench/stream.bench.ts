@@ -3,7 +3,8 @@
  * there, with the widget's program in its page and without.
  *
  * With FILM=file.png it draws a sheet of them instead: a row for each widget, a frame for each
- * eighth of its arguments and one for the result, and how far its layout jumped.
+ * eighth of its arguments and one for the result, and how far its layout jumped. ALL=1 takes all
+ * bundled widgets.
  */
 
 import { writeFileSync } from "node:fs";
@@ -19,10 +20,12 @@ const TOKENS_A_SECOND = 40;
 const CHARACTERS_A_TOKEN = 4;
 const FILM = process.env.FILM;
 const FRAMES = 8;
-const CHOSEN = [
-  ...["table", "playlist", "flight_tracker", "weather_forecast"],
-  ...["purchase_items", "chart", "event_session", "lead_form"],
-];
+const CHOSEN = process.env.ALL
+  ? []
+  : [
+      ...["table", "playlist", "flight_tracker", "weather_forecast"],
+      ...["purchase_items", "chart", "event_session", "lead_form"],
+    ];
 
 const PROGRAM = /<script type="application\/json" id="widgetd-program".*?<\/script>/s;
 const show = (browser: Browser, html: string): Promise<Hosted> =>
@@ -124,7 +127,9 @@ async function sheet(browser: Browser, reels: readonly Reel[]): Promise<Buffer> 
 
 test.skipIf(!hasBrowser || !hasDaemon)("streams", { timeout: 600_000 }, async () => {
   await bundleHost();
-  const widgets = (await bundledWidgets()).filter(({ name }) => CHOSEN.includes(name));
+  const widgets = (await bundledWidgets()).filter(
+    ({ name }) => !CHOSEN.length || CHOSEN.includes(name),
+  );
   const browser = await launch();
   if (FILM) {
     const reels: Reel[] = [];

@@ -77,7 +77,9 @@ export class ArgumentDrawer {
         ? drawWhole(this.#program, args, state)
         : drawPartial(this.#program, args);
       if (isComparable) this.#whole = tree;
-      if (isWhole || hasText(tree)) show({ tree, icons: this.#icons, isWhole });
+      // The skeleton stays until there is something to read.
+      const isReadable = Object.keys(args).length > 0 && hasText(tree);
+      if (isWhole || isReadable) show({ tree, icons: this.#icons, isWhole });
     } catch (error) {
       // The last good tree stays.
       if (!(error instanceof Failure)) throw error;

@@ -85,8 +85,9 @@ export function act(
  * What is absent there is waited for: a value is written as null, a condition takes no branch, a
  * loop no turn. A text grows once it has a space; a number may have another digit to come.
  *
- * The component that the last value went into is marked: parts after it move with each value that
- * comes, so they keep their room and are seen once they stay. Nothing that is seen goes away again.
+ * Parts after the first gap behind the last value would move with each value that comes: the
+ * component before that gap is marked, so that they keep their room and are seen once they stay.
+ * A part that is seen does not go away again.
  */
 export function drawPartial(program: PageProgram, args: Dict): WidgetNode {
   allowSteps();
@@ -102,33 +103,26 @@ export function drawPartial(program: PageProgram, args: Dict): WidgetNode {
     open.add(value);
     value = (value as Dict)[key];
   }
-  const filled = new Set<number | undefined>();
-  const tree = readRoot(program, run(program, made, { open, filled }));
-  if (program.b) markLast(tree, filled);
+  const growth = { open, begun: Number.POSITIVE_INFINITY };
+  const tree = readRoot(program, run(program, made, growth));
+  if (growth.begun < Number.POSITIVE_INFINITY) markLast(tree, growth.begun);
   return tree;
 }
 
-/** Marks the last component that a value went into; the payloads of actions are not seen. */
-function markLast(tree: Dict, filled: ReadonlySet<number | undefined>): void {
-  let count = 0;
-  let newest = tree;
+/** Marks the last component among the first `begun` objects of a tree. */
+function markLast(tree: Dict, begun: number): void {
+  let left = begun;
   let last = tree;
-  const visit = (value: Value, owner?: Dict): void => {
-    if (isList(value)) for (const each of value) visit(each, owner);
-    else if (isDict(value)) {
-      const part = owner ?? value;
-      if (!owner) newest = value;
-      if (filled.has(count++) && part === newest) last = part;
-      for (const [key, each] of Object.entries(value)) {
-        visit(each, key === "children" ? undefined : /ction$/.test(key) ? NO_PART : part);
-      }
+  const visit = (value: Value, isPart: boolean): void => {
+    if (isList(value)) for (const each of value) visit(each, isPart);
+    else if (isDict(value) && left-- > 0) {
+      if (isPart) last = value;
+      for (const [key, each] of Object.entries(value)) visit(each, key === "children");
     }
   };
-  visit(tree);
+  visit(tree, true);
   last[LAST] = true;
 }
-
-const NO_PART: Dict = {};
 
 /** Tells whether two trees, or arguments, are equal; true if they are too large to compare. */
 export function isSame(left: JsonObject, right: JsonObject): boolean {

@@ -71,27 +71,36 @@ const WAITING = Symbol("waiting");
 export interface Growth {
   /** The lists and objects that may still grow; nothing in them is known to be absent. */
   readonly open: ReadonlySet<Value>;
-  /** Receives the positions of the objects in the output that values went into. */
-  readonly filled: Set<number | undefined>;
+  /** Receives the number of objects in the output before the first gap after the last value. */
+  begun: number;
 }
 
 let open: Growth["open"] = new Set();
-/** Follows each value in the output while arguments grow: a code point that is no character. */
-const MARK = "\uffff";
-let mark = "";
+/** In the output while arguments grow: a value, and a place where something may be inserted. */
+const [FILLED, GAP] = ["\uffff", "\ufffe"];
+let [filled, gap] = ["", ""];
 
-/** Returns the output without its marks, and notes in which objects they are. */
-function takeMarks(output: string, { filled }: Growth): string {
-  const around: number[] = [];
+/** Returns the output without its marks, and finds the first gap; payloads of actions are not seen. */
+function takeMarks(output: string, growth: Growth): string {
+  const around: boolean[] = [];
   let count = 0;
-  for (const [piece] of output.matchAll(/"(?:[^"\\]|\\.)*"?|[{}\uffff]/gs)) {
+  let key = "";
+  for (const [piece] of output.matchAll(/"(?:[^"\\]|\\.)*"?|[{}\ufffe\uffff]/gs)) {
     step();
-    if (piece === "{") around.push(count++);
-    else if (piece === "}") around.pop();
-    else if (piece.includes(MARK)) filled.add(around.at(-1));
+    if (piece === "{") {
+      around.push(around.at(-1) || key.endsWith('ction"'));
+      count++;
+    } else if (piece === "}") around.pop();
+    else if (!around.at(-1)) {
+      if (piece.includes(FILLED)) growth.begun = Number.POSITIVE_INFINITY;
+      if (piece.includes(GAP)) growth.begun = Math.min(growth.begun, count);
+    }
+    key = piece;
   }
-  return output.replaceAll(MARK, "");
+  return dropMarks(output);
 }
+
+const dropMarks = (output: string) => output.replace(/[\ufffe\uffff]/g, "");
 
 function wait(): never {
   throw WAITING;
@@ -364,7 +373,7 @@ function execute(body: Operand | undefined, frame: Frame, out: string[]): void {
 function writeBody(body: Operand | undefined, frame: Frame): string {
   const out: string[] = [];
   execute(body, frame, out);
-  return pay(out.join("").replaceAll(MARK, ""));
+  return pay(dropMarks(out.join("")));
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids them in texts
@@ -406,7 +415,7 @@ const branches =
       if (at + 1 === operands.length) return execute(operands[at], frame, out);
       const taken = evaluateOr<boolean | undefined>(() => decide(operands[at], frame), undefined);
       if (taken === undefined) {
-        out.push(inPlaceOfWaiting);
+        out.push(inPlaceOfWaiting + gap);
         return;
       }
       if (taken) return execute(operands[at + 1], frame, out);
@@ -420,7 +429,7 @@ export const STATEMENTS: Readonly<Record<string, Statement>> = {
       else {
         const [kind, operand] = part as Operands;
         const [write, empty] = OUTPUTS[String(kind)] ?? fail(`there is no ${kind}`);
-        out.push(pay(evaluateOr(() => write(evaluate(operand, frame)) + mark, empty)));
+        out.push(pay(evaluateOr(() => write(evaluate(operand, frame)) + filled, empty)));
       }
     }
   },
@@ -429,6 +438,7 @@ export const STATEMENTS: Readonly<Record<string, Statement>> = {
   for: (operands, frame, out) => {
     const value = evaluateOr(() => evaluate(operands[1], frame), WAITING);
     if (value !== WAITING) repeat(operands, value, frame, out, 0);
+    if (value === WAITING || open.has(value)) out.push(gap);
   },
   "=": ([target, operand], frame) => {
     const value = evaluateOr(() => evaluate(operand, frame), WAITING);
@@ -558,7 +568,7 @@ function repairCommas(shown: string): string {
 export function run(program: Program, args: Dict, growth?: Growth): Value {
   const frame: Frame = new Array(program.n);
   open = growth?.open ?? new Set();
-  mark = growth ? MARK : "";
+  [filled, gap] = growth ? [FILLED, GAP] : ["", ""];
   depth = 0;
   protect(args);
   const absent = open.has(args) ? WAITING : undefined;

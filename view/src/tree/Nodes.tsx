@@ -28,7 +28,7 @@ export function Nodes({ of }: { of: readonly WidgetNode[] }) {
   );
 }
 
-/** Writes on a component's element which it is, for tests, and whether it is the last filled one. */
+/** Writes on a component's element which it is, for tests, and whether later ones may move. */
 class Marked extends Parent<{ type: string; isLast: boolean }> {
   override componentDidMount = () => this.#mark();
   override componentDidUpdate = () => this.#mark();

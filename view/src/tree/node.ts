@@ -7,7 +7,7 @@ export interface WidgetNode {
 
 export type JsonObject = { readonly [key: string]: unknown };
 
-/** The property of the last component that is filled, while the arguments come. */
+/** The property of the last component that stays in its place while arguments come. */
 export const LAST = "data-last";
 
 const ROOTS = new Set(["Card", "ListView", "Basic"]);
