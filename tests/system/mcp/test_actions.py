@@ -201,14 +201,14 @@ async def test_a_payload_that_cannot_be_written_is_refused(client: Client, rende
     [
         (
             {"order": "o1"},
-            {"buyer.email": ["expected an email address of at least 1 character, got nothing"]},
+            {"buyer.email": ["Give an email address, as name@example.org."]},
             "payload.buyer.email: expected an email address of at least 1 character, got nothing",
         ),
         (
             {"order": "o1", "buyer": {"email": "nobody", "pin": "1234"}, "size": "XL"},
             {
-                "buyer.email": ['expected an email address of at least 1 character, got "nobody"'],
-                "size": ['expected one of "S", "M", "", got "XL"'],
+                "buyer.email": ["Give an email address, as name@example.org."],
+                "size": ["Choose one of those that are offered."],
             },
             (
                 "payload.buyer.email: expected an email address of at least 1 character, "
@@ -217,7 +217,7 @@ async def test_a_payload_that_cannot_be_written_is_refused(client: Client, rende
         ),
         (
             {**GIVEN, "buyer": {"email": "ada@example.com", "pin": 1234}},
-            {"buyer.pin": ["expected a string, got an integer"]},
+            {"buyer.pin": ["Fill this in."]},
             "payload.buyer.pin: expected a string, got an integer",
         ),
         (
@@ -267,7 +267,8 @@ says = "There are four of these."
         ({"count": 1}, {"count": ["Order two at least."]}),
         ({"count": 9, "size": "M"}, {"size": ["There are four of these."]}),
         ({"size": "S"}, {"count": ["Order two at least."]}),
-        ({"count": "x"}, {"count": ['expected a number or null, got "x"']}),
+        ({"count": "x"}, {"count": ["Order two at least."]}),
+        ({"size": "XL"}, {"size": ["There are four of these."]}),
     ],
 )
 async def test_a_payload_has_to_pass_its_authors_checks(
@@ -282,7 +283,7 @@ async def test_a_payload_has_to_pass_its_authors_checks(
     assert answer.structured_content is not None
     assert answer.structured_content.get("validationErrors", {}) == errors
     assert len(actions) == (0 if errors else 1)
-    if errors.get("size"):
+    if added.get("count") == 9:
         assert texts(answer) == [
             "[W2404] payload.size: There are four of these. (correct this and call again)"
         ]

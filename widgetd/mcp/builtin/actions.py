@@ -134,8 +134,14 @@ def _accept_payload(
     try:
         payload = offered.accept(sent, sensitive)
     except CallError as error:
-        wrong = error.invalid_arguments
-        problems = ((one.path, f"expected {one.expected}, got {one.got}") for one in wrong)
+        # Beside a field, people read the author's words, or else a request in ours.
+        says = {one.name: one.request for each in offered.triggers for one in each.sent_fields}
+        checks = () if widget is None else widget.checks.get(offered.type, ())
+        says |= {one.field: one.says for one in checks if one.field in says}
+        problems = (
+            (one.path, says.get(one.path) or f"expected {one.expected}, got {one.got}")
+            for one in error.invalid_arguments
+        )
         return error_result(error, _invalid(problems))
     failed = () if widget is None else find_unmet(widget.checks, offered.type, payload)
     if not failed:

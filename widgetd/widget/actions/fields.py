@@ -25,6 +25,10 @@ MOST_PRECISE = 2**53
 """Beyond this, a browser cannot tell adjacent integers apart."""
 
 _FORMATS: Mapping[str, str] = {"email": "email", "url": "iri"}
+_REQUESTS: Mapping[str, str] = {
+    "email": "Give an email address, as name@example.org.",
+    "iri": "Give an address, as https://example.org.",
+}
 _FORBIDDEN = frozenset({"__proto__", "prototype", "constructor"})
 
 
@@ -52,6 +56,19 @@ class FormField:
     def path(self) -> tuple[str, ...]:
         """Its place in the payload: `("task", "dueDate")`."""
         return tuple(part for part in self.name.split(".") if part)
+
+    @property
+    def request(self) -> str:
+        """The sentence that asks a person for a value that fits."""
+        rules = self.rules or {}
+        if self.choices is not None:
+            return "Choose one of those that are offered."
+        if self.kind in ("boolean", "number"):
+            return "Tick this." if self.kind == "boolean" else "Give a number."
+        if rules.get("pattern") == DAY:
+            return "Give a day."
+        otherwise = "Write this in the form that is asked for." if rules else "Fill this in."
+        return _REQUESTS.get(rules.get("format", ""), otherwise)
 
     def schema(self, *, submitted: bool) -> JsonSchema:
         """Return the JSON Schema of its value; `submitted` requires the form to be complete."""
