@@ -24,15 +24,19 @@ _PATH = compile_pattern(r"[\w./~-]*")
 
 
 def types(*, lang: Literal["ts", "python"] = "ts", dir: Dir = None) -> int:
-    """Print types of each widget's arguments and results, with a guard for each response type.
+    """Print types of the arguments and results of each widget and built-in tool.
+
+    Each type of a widget's response has a guard.
 
     Args:
         lang: TypeScript, or Python typed dictionaries.
         dir: The folder of widgets.
     """
+    from widgetd.daemon.toolsets import ROWS
     from widgetd.declarations.module import declarations
 
-    print(declarations(load_snapshot(dir), lang))
+    builtin = {tool.name: tool.input_schema for tool in ROWS}
+    print(declarations(load_snapshot(dir), lang, builtin))
     return 0
 
 

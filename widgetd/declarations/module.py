@@ -7,9 +7,11 @@ in either profile, or failed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal
+from types import MappingProxyType
+from typing import Any, Literal
 
 from widgetd.catalog.snapshot import Snapshot
+from widgetd.declarations.answers import declare_answer
 from widgetd.declarations.languages import LANGUAGES, Language
 from widgetd.declarations.shape import (
     ANY,
@@ -23,6 +25,7 @@ from widgetd.declarations.shape import (
     Shape,
     Shaper,
     Union,
+    camel,
 )
 from widgetd.limits import Limits
 from widgetd.render.envelope import envelope_schema
@@ -66,7 +69,11 @@ _COMMON = (
 """What responses of every widget are made of."""
 
 
-def declarations(snapshot: Snapshot, language: Literal["ts", "python"]) -> str:
+def declarations(
+    snapshot: Snapshot,
+    language: Literal["ts", "python"],
+    builtin: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+) -> str:
     """Return the text of a module that declares what `snapshot` serves.
 
     It has, for each widget, the arguments of a call, its response and a type guard, and for all
@@ -75,23 +82,35 @@ def declarations(snapshot: Snapshot, language: Literal["ts", "python"]) -> str:
     Args:
         snapshot: The widgets.
         language: `ts` for TypeScript, `python` for typed dictionaries.
+        builtin: The input schemas of built-in tools, by name, whose arguments and answers it has.
     """
     spoken = LANGUAGES[language]
-    return spoken.between.join(_parts(snapshot, spoken))
+    return spoken.between.join(_parts(snapshot, spoken, builtin))
 
 
-def _parts(snapshot: Snapshot, language: Language) -> Iterator[str]:
+def _parts(
+    snapshot: Snapshot, language: Language, builtin: Mapping[str, Mapping[str, Any]]
+) -> Iterator[str]:
     def declare(records: Iterable[Record]) -> Iterator[str]:
         return ("\n".join(language.declare(record)) for record in records)
 
     yield language.header
     yield from declare(_records(read_document(envelope_schema(), Limits()), _ENVELOPE).values())
     yield from declare(_COMMON)
+    for tool, schema in builtin.items():
+        own = f"{camel(tool)}Arguments"
+        records = _records(read_document(dict(schema), Limits()), own)
+        yield from declare({own: Record(own, ()), **records}.values())
+        parts, shape = declare_answer(tool)
+        yield from declare(parts)
+        if shape != Named(name := f"{camel(tool)}Answer"):
+            yield language.alias.format(name, language.spell(shape))
+    taken = {_FAILED, *map(camel, builtin)}
     widgets: dict[str, Widget] = {}
     for widget in snapshot.widgets.values():
         component = name = widget.definition.component
         number = 2
-        while name in widgets or name == _FAILED:
+        while name in widgets or name in taken:
             name, number = f"{component}_{number}", number + 1
         widgets[name] = widget
     for name, widget in widgets.items():

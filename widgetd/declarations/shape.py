@@ -117,7 +117,7 @@ class Shaper:
             return ANY
         target = follow_references(self._document, schema)
         if target is not schema and schema is not self._document.root:
-            name = self._prefix + _camel(self._document.at(target).rpartition("/")[2])
+            name = self._prefix + camel(self._document.at(target).rpartition("/")[2])
         if id(target) in self._names:
             return Named(self._names[id(target)])
         if len(self._entered) == DEEPEST:
@@ -152,7 +152,7 @@ class Shaper:
         for key, held_to in collect_properties(self._document, schema).items():
             telling = next((one for one in held_to if one is not True), True)
             description = telling.get("description", "") if isinstance(telling, Mapping) else ""
-            shape = self.shape(telling, name + _camel(key))
+            shape = self.shape(telling, name + camel(key))
             fields.append(Field(key, shape, key in needed, str(description)))
         self.records[name] = Record(name, tuple(fields))
         return Named(name)
@@ -165,6 +165,7 @@ def _union(options: list[Shape]) -> Shape:
     return unique[0] if len(unique) == 1 else Union(unique)
 
 
-def _camel(text: str) -> str:
+def camel(text: str) -> str:
+    """Return the words of `text` as one name in CamelCase."""
     words = "".join(character if character.isalnum() else " " for character in text).split()
     return "".join(word[0].upper() + word[1:] for word in words)

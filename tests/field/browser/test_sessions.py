@@ -14,6 +14,7 @@ import pytest
 from tests.field.browser.killing import kill_browsers, kill_drivers
 from tests.field.browser.staging import controls_file, controls_server
 from tests.field.web.browsing import needs_browser
+from tests.support.answers import check_answer
 from tests.support.clients import Connection, connected
 from tests.support.daemons import serving
 from tests.system.upstreams.servers import until
@@ -70,7 +71,9 @@ async def test_what_an_agent_does_in_a_session_reaches_who_waits_for_it_and_is_r
         ):
             shown = await call(client, "controls", who="Ada")
             render = shown.meta["widgetd/render"]["id"]
-            begun = (await call(client, "start_session", render_id=render)).structured_content
+            opened = await call(client, "start_session", render_id=render)
+            begun = check_answer("start_session", opened)
+            check_answer("list_sessions", await call(client, "list_sessions"))
             assert 'button "Track" [ref=' in begun["screen"]
             doing = [
                 {"keyword": "Enter Text", "target": "field=note", "text": "Two"},
@@ -101,6 +104,8 @@ async def test_what_an_agent_does_in_a_session_reaches_who_waits_for_it_and_is_r
             ended = await call(client, "end_session", session_id=begun["sessionId"])
             after = await call(client, "end_session", session_id=begun["sessionId"])
 
+    check_answer("end_session", ended)
+    check_answer("do_in_session", redrawn[0])
     assert done.is_error
     assert [one["status"] for one in said["steps"]] == ["done", "done", "failed"]
     assert (said["failed"]["index"], said["failed"]["code"]) == (2, "W4301")

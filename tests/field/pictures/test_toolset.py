@@ -15,6 +15,7 @@ from mcp_types import BlobResourceContents, ImageContent
 
 from tests.field.pictures.test_shots import size
 from tests.field.web.browsing import PATIENCE_MS, browsing, needs_browser
+from tests.support.answers import check_answer
 from tests.support.clients import Connection, connected
 from tests.support.daemons import serving
 from tests.support.widgets import widget_file
@@ -43,7 +44,7 @@ async def taken(client: Connection, **arguments: Any) -> tuple[bytes, dict[str, 
     assert not result.is_error, result.content
     image, _ = result.content
     assert isinstance(image, ImageContent)
-    said = dict(result.structured_content or {})
+    said = dict(check_answer("take_picture", result))
     content = b64decode(image.data)
     assert said["bytes"] == len(content)
     if image.mime_type == "image/png":

@@ -14,12 +14,14 @@ from mypy.api import run as mypy
 from tests.support.widgets import snapshot_of, widget
 from widgetd.catalog.catalog import discover_widgets
 from widgetd.catalog.snapshot import Snapshot
+from widgetd.daemon.toolsets import ROWS
 from widgetd.declarations.module import declarations
 from widgetd.files.folder import bundled_folder
 from widgetd.render.mock import mocks
 
 Language = Literal["ts", "python"]
 
+BUILTIN = {tool.name: tool.input_schema for tool in ROWS}
 TSC = Path(__file__).parents[3] / "view" / "node_modules" / ".bin" / "tsc"
 
 SCHEMA = {
@@ -57,6 +59,10 @@ def title(response: Response) -> str:
         ui_type: Literal["flight-tracker"] = response["_meta"]["widgetd/ui"]["uiType"]
         return ui_type
     return ""
+
+
+def best(found: SearchWidgetsAnswer) -> str:
+    return found["items"][0]["name"] if found["total"] else found.get("hint", "")
 """
 
 USED_IN_TYPESCRIPT = """
@@ -67,6 +73,10 @@ export function title(response: Response): string {
     return uiType;
   }
   return "";
+}
+
+export function best(found: SearchWidgetsAnswer): string {
+  return found.total ? found.items[0]!.name : found.hint ?? "";
 }
 """
 
@@ -178,7 +188,7 @@ def test_a_folder_without_widgets_has_declarations_all_the_same() -> None:
 def test_python_declarations_are_python(
     everything: Snapshot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "declared.py").write_text(declarations(everything, "python"))
+    (tmp_path / "declared.py").write_text(declarations(everything, "python", BUILTIN))
     monkeypatch.syspath_prepend(tmp_path)
     declared = import_module("declared")
 
@@ -193,7 +203,7 @@ def test_python_declarations_are_python(
 def test_a_python_guard_tells_the_results_of_one_widget_from_all_others(
     everything: Snapshot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "guarding.py").write_text(declarations(everything, "python"))
+    (tmp_path / "guarding.py").write_text(declarations(everything, "python", BUILTIN))
     monkeypatch.syspath_prepend(tmp_path)
     guarding = import_module("guarding")
 
@@ -207,7 +217,9 @@ def test_a_python_guard_tells_the_results_of_one_widget_from_all_others(
 
 
 def test_python_declarations_check_strictly(everything: Snapshot, tmp_path: Path) -> None:
-    (tmp_path / "declared.py").write_text(declarations(everything, "python") + USED_IN_PYTHON)
+    (tmp_path / "declared.py").write_text(
+        declarations(everything, "python", BUILTIN) + USED_IN_PYTHON
+    )
 
     said, problems, _ = mypy(
         ["--strict", "--no-incremental", "--config-file=", str(tmp_path / "declared.py")]
@@ -219,7 +231,7 @@ def test_python_declarations_check_strictly(everything: Snapshot, tmp_path: Path
 @pytest.mark.skipif(not TSC.exists(), reason="needs the TypeScript compiler of view/node_modules")
 def test_typescript_declarations_compile_strictly(everything: Snapshot, tmp_path: Path) -> None:
     file = tmp_path / "types.ts"
-    file.write_text(declarations(everything, "ts") + USED_IN_TYPESCRIPT)
+    file.write_text(declarations(everything, "ts", BUILTIN) + USED_IN_TYPESCRIPT)
 
     compiled = subprocess.run(
         [TSC, "--noEmit", "--strict", "--exactOptionalPropertyTypes", file],

@@ -1,0 +1,38 @@
+"""Answers of built-in tools held against what `widgetd types` declares of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema_rs
+from mcp_types import CallToolResult
+
+from widgetd.declarations.answers import ANSWERS, Answer
+
+
+def check_answer(tool: str, result: CallToolResult) -> Any:
+    """Assert that a result is a success of the declared shape, and return its content."""
+    assert not result.is_error, result.content
+    validator = jsonschema_rs.validator_for(schema_of(ANSWERS[tool]))
+    content = result.structured_content
+    errors = [f"{tool}{list(one.instance_path)}: {one}" for one in validator.iter_errors(content)]
+    assert errors == []
+    return content
+
+
+def schema_of(answer: Answer) -> dict[str, Any]:
+    """Return the schema of what is declared; objects whose names are known have no others."""
+    if isinstance(answer, str):
+        return {} if answer == "any" else {"type": answer}
+    if isinstance(answer, set):
+        return {"enum": sorted(answer)}
+    if isinstance(answer, tuple):
+        return {"anyOf": [schema_of(one) for one in answer]}
+    if isinstance(answer, list):
+        return {"type": "array", "items": schema_of(answer[0])}
+    return {
+        "type": "object",
+        "properties": {key.removesuffix("?"): schema_of(part) for key, part in answer.items()},
+        "required": [key for key in answer if not key.endswith("?")],
+        "additionalProperties": False,
+    }
