@@ -97,8 +97,8 @@ _KNOWN = "The same, both with the state folder of an earlier start."
 
 
 UNDRAWN = (
-    "import runpy; import widgetd.catalog.loader as loader; "
-    "loader.explain_undrawable = lambda _: None; "
+    "import runpy; import widgetd.checks as checks; "
+    "checks.explain_undrawable = lambda _: None; "
     "runpy.run_module('widgetd', None, '__main__')"
 )
 

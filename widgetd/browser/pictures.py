@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 MIN_WIDTH_PX, DEFAULT_WIDTH_PX, MAX_WIDTH_PX = 200, 400, 1_600
 """Width of the room that a widget is drawn in, in CSS pixels."""
 
+LOCALE = r"^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?$"
+"""Language, script and region; browsers throw a RangeError for other tags.
+
+Source: Unicode LDML, "Unicode Locale Identifier".
+"""
+
 THEME = {"type": "string", "enum": list(THEMES), "default": "light"}
 WIDTH = {
     "type": "integer",

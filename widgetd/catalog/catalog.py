@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from widgetd.catalog.deletion import MissingFiles
 from widgetd.catalog.entries import broken_entry, key_of, load_entry
 from widgetd.catalog.limits import LIMITS
-from widgetd.catalog.loader import SIDECAR_SUFFIXES, WIDGET_SUFFIXES, Load, load
+from widgetd.catalog.loader import SIDECAR_SUFFIXES, WIDGET_SUFFIXES, Load, choose, load
 from widgetd.catalog.snapshot import EVERYTHING, Entry, Selection, Snapshot
 from widgetd.errors import ConfigError, Finding, WidgetError
 from widgetd.files.folder import bundled_folder
@@ -29,7 +29,6 @@ from widgetd.files.scan import UNKNOWN, Scan, scan
 from widgetd.files.source import Source
 from widgetd.limits import Limits
 from widgetd.logs import get_logger
-from widgetd.studio.choose import choose
 from widgetd.widget.definition import define
 from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.widget import Widget

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from widgetd import checks
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.checks import find_breaking_changes
 from widgetd.errors import Finding
 from widgetd.files.persistent_map import list_differing, list_missing
 
@@ -63,5 +63,5 @@ def breaking_changes(before: Snapshot, after: Snapshot, change: Change) -> Itera
     """Yield what breaks callers of the changed tools once `after` is served."""
     was, now = before.widgets, after.widgets
     for tool in change.changed:
-        for finding in find_breaking_changes(was[tool].definition, now[tool].definition):
+        for finding in checks.find_breaking_changes(was[tool].definition, now[tool].definition):
             yield replace(finding, path=now[tool].definition.path)

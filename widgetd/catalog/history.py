@@ -8,9 +8,9 @@ from typing import Any
 
 import orjson
 
+from widgetd import checks
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.checks import find_breaking_changes
 from widgetd.errors import CallError, Finding
 from widgetd.files.persistent_map import list_differing, list_missing
 from widgetd.text_search import compile_pattern, unified_diff
@@ -77,7 +77,7 @@ def diff_versions(before: Widget, after: Widget) -> VersionDiff:
             parts.append((name, lines))
     return VersionDiff(
         parts=tuple(parts),
-        breaking=tuple(find_breaking_changes(before.definition, after.definition)),
+        breaking=tuple(checks.find_breaking_changes(before.definition, after.definition)),
     )
 
 

@@ -16,19 +16,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from widgetd import checks
 from widgetd.catalog.crash_journal import CrashJournal
-from widgetd.checks import check_widget
-from widgetd.checks.renders import explain_undrawable
 from widgetd.errors import Finding, WidgetError
 from widgetd.files.folder import Folder, open_folder
 from widgetd.files.source import Source, read
 from widgetd.limits import Limits
 from widgetd.logs import get_logger
-from widgetd.studio.choose import choose
 from widgetd.text_search import did_you_mean
 from widgetd.widget.definition import compute_digest, define, redefine
 from widgetd.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX
 from widgetd.widget.sidecar import SUFFIX
+from widgetd.widget.sources import Choice
 from widgetd.widget.widget import CheckJsx, Proof, Widget
 
 if TYPE_CHECKING:
@@ -47,6 +46,18 @@ Load = Callable[[Source, Source | None], Widget]
 
 ProofLookup = Callable[[str, str], Proof | None]
 """Returns the proof of a path and digest from another process, if there is one."""
+
+
+def choose(widget: Widget) -> Choice:
+    """Return the source of `widget` to render, see `widgetd.studio.choose`.
+
+    Raises:
+        WidgetError: Neither can be compiled, or the sidecar asks for one that cannot.
+    """
+    # A start whose widgets are proven compares no sources.
+    from widgetd.studio.choose import choose as compare_and_choose  # noqa: PLC0415
+
+    return compare_and_choose(widget)
 
 
 class Precheck(Protocol):
@@ -178,10 +189,10 @@ class Loader:
     ) -> Widget:
         widget = load(source, sidecar, limits=self.limits, check_jsx=_check_jsx(precheck))
         widget.set_entry(self._admit(widget))
-        if finding := explain_undrawable(widget):
+        if finding := checks.explain_undrawable(widget):
             raise WidgetError(finding).of(source.path)
         if self._strict:
-            for finding in check_widget(widget, strict=True):
+            for finding in checks.check_widget(widget, strict=True):
                 if finding.level == "fault":
                     raise WidgetError(finding)
         return widget

@@ -19,7 +19,6 @@ from anyio import CapacityLimiter
 
 from widgetd.access.principal import OPERATE, PerAudience, Principal
 from widgetd.browser.limits import LIMITS, BrowserLimits
-from widgetd.browser.toolset import keyword_tools
 from widgetd.catalog.history import History
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.uploads import Uploads
@@ -173,6 +172,12 @@ def build_server(
     if settings.keyword_tools and "sessions" not in settings.toolset:
         problem = "keyword_tools needs the toolset sessions, which is off"
         raise ConfigError("W0002", problem, "add --toolset sessions")
+    keyword_tools: tuple[BuiltinTool, ...] = ()
+    if settings.keyword_tools:
+        # Imported late: most daemons have no keyword tools.
+        from widgetd.browser import session_tools  # noqa: PLC0415
+
+        keyword_tools = session_tools.keyword_tools(settings.keyword_tools)
     operations = Operations(
         registry=runtime.registry,
         health=runtime.health,
@@ -205,7 +210,7 @@ def build_server(
         anonymous=runtime.access_policy.anonymous,
         sessions=SessionBounds(most=settings.sessions, each=settings.sessions_each),
         journal=runtime.loading.journal,
-        builtin=(*ROWS, *keyword_tools(settings.keyword_tools)),
+        builtin=(*ROWS, *keyword_tools),
         reserved=NAMES,
         readable=READABLE,
         toolsets=settings.toolset,

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 
 import orjson
 
+from widgetd import checks
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.checks import check_widget
 from widgetd.widget.actions import find_widget_actions
 from widgetd.widget.widget import Widget
 
@@ -29,7 +29,7 @@ def _json(value: object) -> str | None:
 
 def _problems(widget: Widget, snapshot: Snapshot) -> str | None:
     fault = snapshot.faults.get(widget.definition.path)
-    problems = ([fault] if fault else []) + list(check_widget(widget))
+    problems = ([fault] if fault else []) + list(checks.check_widget(widget))
     return json_text([{"level": f.level, "code": f.code, "text": str(f)} for f in problems])
 
 

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from widgetd import template as templates
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.limits import Limits
-from widgetd.template import Expression
 from widgetd.template.budget import Budget
 from widgetd.text_search import compile_pattern
 from widgetd.widget.sidecar import Sidecar
+
+if TYPE_CHECKING:
+    from widgetd.template import Expression
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +69,7 @@ _FIRST_NAME = compile_pattern(r"\A[^.\[]+")
 
 
 def _compile_condition(text: str, limits: Limits) -> Expression:
-    expression = Expression(text, limits)
+    expression = templates.Expression(text, limits)
     for read in expression.reads:
         if (found := _FIRST_NAME.match(read.path)) and (name := found[0]) != "payload":
             raise WidgetError(

@@ -11,16 +11,19 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from widgetd import template as templates
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.limits import Limits
 from widgetd.schema.json_values import pointer
-from widgetd.template import Template, compile_text
 from widgetd.widget.limits import LIMITS
 from widgetd.widget.query import Query, compile_queries
 from widgetd.widget.sidecar import ActionNote, Sidecar
 from widgetd.widget.summary import remove_paths, shorten_at_word
+
+if TYPE_CHECKING:
+    from widgetd.template import Template
 
 PAYLOAD = "payload"
 
@@ -130,7 +133,7 @@ def compile_bound_actions(sidecar: Sidecar, *, limits: Limits) -> Mapping[str, B
         confirm = None
         if note.confirm is not None:
             try:
-                confirm = compile_text(note.confirm, limits=limits)
+                confirm = templates.compile_text(note.confirm, limits=limits)
             except WidgetError as error:
                 problem = error.finding.problem
                 raise _error("W1607", f"{at}/confirm", problem, error.finding.advice) from None

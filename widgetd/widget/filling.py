@@ -9,17 +9,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from widgetd import template as templates
 from widgetd.errors import CallError
 from widgetd.limits import DEFAULTS, Limits
-from widgetd.template import Expression
 from widgetd.template.budget import VALUES_PER_STEP, Budget, RenderError
 from widgetd.widget.limits import LIMITS
 from widgetd.widget.sidecar import Sidecar
 from widgetd.widget.summary import remove_paths
+
+if TYPE_CHECKING:
+    from widgetd.template import Expression
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,5 +104,5 @@ def _fill_derived(
 
 def compile_filler(sidecar: Sidecar, *, limits: Limits) -> Filler:
     """Compile the sidecar's expressions."""
-    derived = {path: Expression(text, limits) for path, text in sidecar.derived.items()}
+    derived = {path: templates.Expression(text, limits) for path, text in sidecar.derived.items()}
     return Filler(ids=sidecar.ids, derived=derived, sensitive=sidecar.sensitive)

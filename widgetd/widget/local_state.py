@@ -15,18 +15,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from widgetd import template as templates
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.limits import Limits
 from widgetd.schema.json_values import pointer
-from widgetd.template import Expression
 from widgetd.template.budget import Budget
 from widgetd.text_search import did_you_mean
 from widgetd.widget.limits import LIMITS
 from widgetd.widget.sidecar import Sidecar
+
+if TYPE_CHECKING:
+    from widgetd.template import Expression
 
 PAYLOAD: Final = "payload"
 """The name by which expressions read the payload of the action."""
@@ -119,7 +122,9 @@ def compile_local_state(
                 problem = f"the local action '{action:.60}' assigns '{name:.60}', not in [state]"
                 advice = did_you_mean(name, sidecar.state, f"write `{name} = …` under [state]")
                 raise _fault("W1612", problem, advice, "local", action, name)
-        actions[action] = {name: Expression(text, limits) for name, text in assigned.items()}
+        actions[action] = {
+            name: templates.Expression(text, limits) for name, text in assigned.items()
+        }
     return LocalState(initial=sidecar.state, actions=actions)
 
 

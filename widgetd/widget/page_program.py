@@ -25,12 +25,11 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import orjson
 
 from widgetd.schema.keywords import Subschema
-from widgetd.template.ir import Program, to_json
-from widgetd.template.vocabulary import missing_in_page
 from widgetd.widget.components.lucide import find_icons
 
 if TYPE_CHECKING:
     from widgetd.schema.validator import Schema
+    from widgetd.template.ir import Program
     from widgetd.widget.definition import Definition
     from widgetd.widget.filling import Filler
     from widgetd.widget.local_state import LocalState
@@ -150,6 +149,10 @@ def _json_inside(program: dict[str, Any]) -> bytes:
 
 
 def _of(program: Program) -> dict[str, Any]:
+    # A start whose widgets are proven makes no program.
+    from widgetd.template.ir import to_json  # noqa: PLC0415
+    from widgetd.template.vocabulary import missing_in_page  # noqa: PLC0415
+
     if word := missing_in_page(program):
         raise NoProgramError(f"the page does not have '{word}'")
     is_body = type(program.root) is tuple  # an operation is a named one

@@ -10,17 +10,20 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from widgetd import template as templates
 from widgetd.errors import CallError
 from widgetd.limits import DEFAULTS, Limits
 from widgetd.schema.json_values import path_names
 from widgetd.schema.validator import Schema
-from widgetd.template import Expression, Template, compile_text
 from widgetd.template.budget import Budget
 from widgetd.widget.definition import Definition
 from widgetd.widget.limits import LIMITS
 from widgetd.widget.query import Query, compile_queries
+
+if TYPE_CHECKING:
+    from widgetd.template import Expression, Template
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,10 +120,14 @@ def compile_summary(definition: Definition, schema: Schema, *, limits: Limits) -
         title=definition.title,
         fields=sidecar.summary_fields,
         expressions={
-            name: Expression(text, limits) for name, text in texts.items() if isinstance(text, str)
+            name: templates.Expression(text, limits)
+            for name, text in texts.items()
+            if isinstance(text, str)
         },
         queries=compile_queries(paths, "/summary_data"),
-        template=None if sidecar.summary is None else compile_text(sidecar.summary, limits=limits),
+        template=None
+        if sidecar.summary is None
+        else templates.compile_text(sidecar.summary, limits=limits),
         required=tuple(required) if isinstance(required, (list, tuple)) else (),
         sensitive=sidecar.sensitive,
     )

@@ -21,12 +21,12 @@ from weakref import WeakKeyDictionary
 import orjson
 from pydantic import BaseModel
 
+from widgetd import template as templates
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.limits import AT_WORK, Limits
 from widgetd.schema.json_text import FROM_JSX, is_jsx
 from widgetd.schema.pydantic_model import build_signature, json_schema_to_pydantic, unwrap_models
 from widgetd.schema.validator import Schema, ValidArguments, compile_schema, complete_root
-from widgetd.template import Template, compile_template
 from widgetd.text_search import compile_pattern
 from widgetd.widget.action_checks import Checks, compile_checks
 from widgetd.widget.bound_action import BoundAction, compile_bound_actions
@@ -54,6 +54,7 @@ Choose = Callable[["Widget"], Choice]
 if TYPE_CHECKING:
     from chatkit.widgets import DynamicWidgetRoot
 
+    from widgetd.template import Template
     from widgetd.template.jsx import View
 
 
@@ -519,7 +520,7 @@ def _compile_template(path: str, text: str, limits: Limits) -> Template:  # noqa
         raise WidgetError(Finding(code="W1305", problem=problem, advice=FROM_JSX))
     if begins := _BEGINNING.match(text):
         tree(orjson.dumps({"type": begins.group(1)}))
-    return compile_template(text, limits=limits)
+    return templates.compile_template(text, limits=limits)
 
 
 class CompiledCache:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
+from widgetd.browser.pictures import LOCALE
 from widgetd.browser.stage import HEIGHT_PX, Stage, find_widget, load_state
 from widgetd.errors import CallError, WidgetError
 from widgetd.widget.states import SAMPLE, ShownState
@@ -13,11 +14,6 @@ from widgetd.widget.states import SAMPLE, ShownState
 if TYPE_CHECKING:
     from playwright.async_api import ViewportSize
 
-LOCALE = r"^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?$"
-"""Language, script and region; browsers throw a RangeError for other tags.
-
-Source: Unicode LDML, "Unicode Locale Identifier".
-"""
 
 Locale = Annotated[str, Field(pattern=LOCALE, description="As en-US.")]
 Width = Annotated[int, Field(ge=200, le=1600, description="In CSS pixels.")]
