@@ -19,7 +19,7 @@ from difflib import SequenceMatcher, get_close_matches
 from functools import lru_cache
 from itertools import islice
 from re import Match, Pattern, escape
-from typing import AnyStr, Final
+from typing import Any, AnyStr, Final, cast
 
 __all__ = [
     "LIMITS",
@@ -70,7 +70,23 @@ def compile_pattern(pattern: AnyStr) -> Pattern[AnyStr]:
     with `\A`, or with what no other position allows: searching with it would otherwise begin anew
     at each character. Call this at the top of a module: the test finds patterns there.
     """
-    return re.compile(pattern)
+    return cast("Pattern[AnyStr]", LazyPattern(pattern))
+
+
+class LazyPattern:
+    """A pattern of our own that is compiled at its first use; a start uses few of a hundred.
+
+    Attributes:
+        source: The pattern.
+    """
+
+    def __init__(self, source: str | bytes) -> None:
+        self.source = source
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(re.compile(self.source), name)
+        setattr(self, name, found)
+        return found
 
 
 @dataclass(frozen=True, slots=True)

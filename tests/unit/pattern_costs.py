@@ -20,6 +20,7 @@ from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
 import widgetd
+from widgetd.text_search import LazyPattern
 
 REPEATS = (1_250, 5_000, 20_000)
 """Short texts first: what takes cubic time is found before it takes minutes."""
@@ -51,7 +52,9 @@ def package_patterns() -> dict[str, re.Pattern[Any]]:
 
 
 def _within(value: Any, depth: int = 3) -> Iterator[re.Pattern[Any]]:
-    if isinstance(value, re.Pattern):
+    if isinstance(value, LazyPattern):
+        yield re.compile(value.source)
+    elif isinstance(value, re.Pattern):
         yield value
     elif depth and isinstance(value, dict):
         for one in value.values():

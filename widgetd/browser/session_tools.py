@@ -1,4 +1,4 @@
-"""Answers of the toolset `sessions`, and the tools that keywords may be."""
+"""Answers of the toolset `sessions`."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from widgetd.browser.pictures import image_block
 from widgetd.browser.sessions import BrowserSessions, Session
 from widgetd.browser.stage import Stage
 from widgetd.browser.steps import ENDINGS
-from widgetd.browser.toolset import KEYWORD_PREFIX, PARTS, SESSION_ID, TRACE, build_tool
-from widgetd.errors import CallError, ConfigError
-from widgetd.mcp.builtin.table import BuiltinTool, ToolContext
+from widgetd.browser.traces import PARTS, TRACE
+from widgetd.errors import CallError
+from widgetd.mcp.builtin.table import ToolContext
 from widgetd.render.result import Result, error_result, structured_result, text_block
 from widgetd.schema.json_values import to_json
 
@@ -145,6 +145,17 @@ async def _do(
     return Result(content=to_json(blocks), structured=structured, is_error=bool(error), code=code)
 
 
+async def do_keyword(
+    context: ToolContext, keyword: Keyword, arguments: Mapping[str, Any]
+) -> Result:
+    """Do one step in a session, as `do_in_session` does."""
+    written = dict(arguments)
+    session = _session(context, written.pop("session_id"))
+    steps = [(keyword, keyword.parse(written))]
+    # Reading changes nothing, so the screen is the one that the caller has.
+    return await _do(context, session, steps, LIMITS.step_s, screen=keyword.kind != "read")
+
+
 async def end_session(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
     """Return `{"events", "test"?, "trace"?, "traceWithheld"?}`: what happened, and its trace.
 
@@ -208,60 +219,3 @@ async def read_keywords(_context: ToolContext, _value: str) -> str:
         for one in KEYWORDS.values()
     ]
     return orjson.dumps(rows).decode()
-
-
-def keyword_tools(chosen: Sequence[str]) -> tuple[BuiltinTool, ...]:
-    """Return a tool for each chosen keyword.
-
-    Args:
-        chosen: Names of keywords, or `all`; a `-` before a name excludes it, alone from all.
-
-    Raises:
-        ConfigError: There is no such keyword (W0002).
-    """
-    names = {name.removeprefix("-"): name.startswith("-") for name in chosen if name != "all"}
-    try:
-        excluded = {find_keyword(name).slug for name, is_out in names.items() if is_out}
-        included = {find_keyword(name).slug for name, is_out in names.items() if not is_out}
-    except CallError as error:
-        problem, _, advice = error.message.partition("; ")
-        raise ConfigError("W0002", f"keyword_tools: {problem}", advice) from None
-    if "all" in chosen or not included:
-        included = {*KEYWORDS} if chosen else set()
-    chosen_slugs = included - excluded
-    return tuple(_keyword_tool(one) for one in KEYWORDS.values() if one.slug in chosen_slugs)
-
-
-def _keyword_tool(keyword: Keyword) -> BuiltinTool:
-    async def answer(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-        written = dict(arguments)
-        session = _session(context, written.pop("session_id"))
-        steps = [(keyword, keyword.parse(written))]
-        # Reading changes nothing, so the screen is the one that the caller has.
-        return await _do(context, session, steps, LIMITS.step_s, screen=keyword.kind != "read")
-
-    schema = keyword.schema
-    return build_tool(
-        name=KEYWORD_PREFIX + keyword.slug,
-        description=keyword.summary,
-        input_schema={
-            **schema,
-            "properties": {"session_id": SESSION_ID, **schema["properties"]},
-            "required": ["session_id", *schema.get("required", ())],
-        },
-        handler=answer,
-        reads=_join_candidates,
-        cost=2,
-        read_only=keyword.kind in ("expect", "read"),
-    )
-
-
-def _join_candidates(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Accept a list of targets where the schema advertises a text.
-
-    Some hosts refuse a schema of several types, so the list becomes the text that means the same.
-    """
-    target = arguments.get("target")
-    return (
-        {**arguments, "target": to_json(target).decode()} if isinstance(target, list) else arguments
-    )

@@ -5,48 +5,32 @@ Every start reads these rows for their names; what answers them is imported with
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from widgetd.access.principal import AUTHOR
 from widgetd.browser.limits import LIMITS
 from widgetd.browser.pictures import LOCALE, THEME, WIDTH
+from widgetd.browser.traces import PARTS
+from widgetd.errors import CallError, ConfigError
 from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTool, ToolContext, closed_object
+from widgetd.render.result import Result
+from widgetd.schema.json_values import to_json
+
+if TYPE_CHECKING:
+    from widgetd.browser.keywords import Keyword
 
 KEYWORD_PREFIX = "kw_"
 """Start of the name of a keyword's own tool."""
 
 SLUGS = (
     *("show_widget", "show_tree", "set_theme", "set_width", "set_locale", "reload"),
-    *(
-        "press",
-        "enter_text",
-        "clear",
-        "choose",
-        "check",
-        "uncheck",
-        "pick_date",
-        "press_key",
-        "hover",
-        "scroll_to",
-        "submit",
-    ),
-    *(
-        "expect_visible",
-        "expect_hidden",
-        "expect_text",
-        "expect_value",
-        "expect_enabled",
-        "expect_count",
-        "expect_action",
-        "expect_message",
-        "expect_link",
-        "expect_tree",
-        "expect_aria",
-        "expect_picture",
-        "expect_accessible",
-        "expect_quiet",
-    ),
+    *("press", "enter_text", "clear", "choose", "check", "uncheck", "pick_date", "press_key"),
+    *("hover", "scroll_to", "submit"),
+    *("expect_visible", "expect_hidden", "expect_text", "expect_value", "expect_enabled"),
+    *("expect_count", "expect_action", "expect_message", "expect_link", "expect_tree"),
+    *("expect_aria", "expect_picture", "expect_accessible", "expect_quiet"),
     *("look", "picture", "read_text", "read_value"),
 )
 """The keywords by name, as `widgetd.browser.keywords` has them."""
@@ -64,17 +48,7 @@ def _answer(name: str) -> Any:
     return answer
 
 
-TRACE = "trace.zip"
-PARTS = {
-    "screen": "text/plain",
-    "picture.png": "image/png",
-    "events": "application/json",
-    "console": "application/json",
-    TRACE: "application/zip",
-}
-"""Media types of the resources of a session."""
-
-build_tool = partial(BuiltinTool, scope=AUTHOR, toolset="sessions")
+_tool = partial(BuiltinTool, scope=AUTHOR, toolset="sessions")
 _resource = partial(BuiltinResource, scope=AUTHOR, toolset="sessions")
 
 RESOURCES = (
@@ -98,8 +72,68 @@ RESOURCES = (
 
 SESSION_ID = {"type": "string", "description": "From start_session."}
 
+
+def keyword_tools(chosen: Sequence[str]) -> tuple[BuiltinTool, ...]:
+    """Return a tool for each chosen keyword.
+
+    Args:
+        chosen: Names of keywords, or `all`; a `-` before a name excludes it, alone from all.
+
+    Raises:
+        ConfigError: There is no such keyword (W0002).
+    """
+    if not chosen:
+        return ()
+    from widgetd.browser.keywords import KEYWORDS, find_keyword  # noqa: PLC0415 - see above
+
+    names = {name.removeprefix("-"): name.startswith("-") for name in chosen if name != "all"}
+    try:
+        excluded = {find_keyword(name).slug for name, is_out in names.items() if is_out}
+        included = {find_keyword(name).slug for name, is_out in names.items() if not is_out}
+    except CallError as error:
+        problem, _, advice = error.message.partition("; ")
+        raise ConfigError("W0002", f"keyword_tools: {problem}", advice) from None
+    if "all" in chosen or not included:
+        included = {*KEYWORDS}
+    chosen_slugs = included - excluded
+    return tuple(_keyword_tool(one) for one in KEYWORDS.values() if one.slug in chosen_slugs)
+
+
+def _keyword_tool(keyword: Keyword) -> BuiltinTool:
+    async def answer(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+        from widgetd.browser.session_tools import do_keyword  # noqa: PLC0415 - see above
+
+        return await do_keyword(context, keyword, arguments)
+
+    schema = keyword.schema
+    return _tool(
+        name=KEYWORD_PREFIX + keyword.slug,
+        description=keyword.summary,
+        input_schema={
+            **schema,
+            "properties": {"session_id": SESSION_ID, **schema["properties"]},
+            "required": ["session_id", *schema.get("required", ())],
+        },
+        handler=answer,
+        reads=_join_candidates,
+        cost=2,
+        read_only=keyword.kind in ("expect", "read"),
+    )
+
+
+def _join_candidates(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Accept a list of targets where the schema advertises a text.
+
+    Some hosts refuse a schema of several types, so the list becomes the text that means the same.
+    """
+    target = arguments.get("target")
+    return (
+        {**arguments, "target": to_json(target).decode()} if isinstance(target, list) else arguments
+    )
+
+
 TOOLS = (
-    build_tool(
+    _tool(
         name="start_session",
         description="Show a widget in a browser to act in it. Answers its screen, with refs.",
         input_schema=closed_object(
@@ -127,7 +161,7 @@ TOOLS = (
         cost=2,
         read_only=False,
     ),
-    build_tool(
+    _tool(
         name="do_in_session",
         description="Do steps in a session, as {keyword: Press, target: ref=f1e5}; the resource "
         "widgetd://keywords lists all. Stops at the first that fails.",
@@ -157,7 +191,7 @@ TOOLS = (
         cost=2,
         read_only=False,
     ),
-    build_tool(
+    _tool(
         name="end_session",
         description="End a session and read its events, and its steps as a test if you like.",
         input_schema=closed_object(
@@ -174,7 +208,7 @@ TOOLS = (
         handler=_answer("end_session"),
         read_only=False,
     ),
-    build_tool(
+    _tool(
         name="list_sessions",
         description="List your open sessions.",
         input_schema=closed_object({}),

@@ -8,6 +8,16 @@ from dataclasses import dataclass, field
 
 from widgetd.browser.limits import BrowserLimits
 
+TRACE = "trace.zip"
+PARTS = {
+    "screen": "text/plain",
+    "picture.png": "image/png",
+    "events": "application/json",
+    "console": "application/json",
+    TRACE: "application/zip",
+}
+"""Media types of the resources of a session, of which the trace outlives it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:

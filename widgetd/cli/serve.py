@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from widgetd.browser.chromium import demand_browser
 from widgetd.cli.generate import snippet
 from widgetd.cli.limits import LIMITS
 from widgetd.cli.options import Flags, complain, count_of, print_json, scan_widgets, settle_flags
@@ -78,6 +77,9 @@ def settle_dev(dir: Path | None, flags: Flags, **fixed: bool) -> Settings:  # ty
     fixed["gallery"] = True
     settled = settle_flags(dir, flags, fixed=fixed)
     is_writable = folder_of(settled.settings) != bundled_folder()
+    # Imported late: only here is a browser expected.
+    from widgetd.browser.chromium import demand_browser
+
     own_folder = settled.settings.host in LOOPBACK and (
         is_writable or shows_examples(settled.settings)
     )

@@ -19,9 +19,9 @@ from anyio import CapacityLimiter
 
 from widgetd.access.principal import OPERATE, PerAudience, Principal
 from widgetd.browser.limits import LIMITS, BrowserLimits
+from widgetd.browser.toolset import keyword_tools
 from widgetd.catalog.history import History
 from widgetd.catalog.registry import Registry
-from widgetd.catalog.uploads import Uploads
 from widgetd.daemon.access_policy import AccessPolicy, access_policy
 from widgetd.daemon.limits import LIMITS as DAEMON_LIMITS
 from widgetd.daemon.loading import LoaderContext
@@ -40,7 +40,6 @@ from widgetd.mcp.builtin.table import BuiltinTool
 from widgetd.mcp.resources import Resources
 from widgetd.mcp.server import Server, ServerOptions
 from widgetd.mcp.sessions import SessionBounds
-from widgetd.observe.audit import Audit
 from widgetd.observe.limits import LIMITS as OBSERVE_LIMITS
 from widgetd.observe.log_ring import LogRing
 from widgetd.observe.observer import RecordDuration
@@ -51,8 +50,6 @@ from widgetd.render.result import Policy
 from widgetd.render.view import view_html
 from widgetd.settings import OWN_FOLDER, Settings, describe_settings, shows_examples
 from widgetd.store.contract import Bounds, Store
-from widgetd.store.delivery.forward import Forwarder
-from widgetd.store.delivery.webhook import parse_webhook
 from widgetd.store.factory import open_store
 from widgetd.store.rate_limits import LocalRateLimits
 from widgetd.upstreams.toolset import UpstreamServices
@@ -62,10 +59,13 @@ if TYPE_CHECKING:
     from widgetd.browser.camera import Camera
     from widgetd.browser.chromium import Chromium
     from widgetd.browser.sessions import BrowserSessions
+    from widgetd.catalog.uploads import Uploads
     from widgetd.chat.backend.server import ChatServer
     from widgetd.chat.pages import Chat
     from widgetd.guide.answers import AuthorServices
     from widgetd.guide.drafts import Drafts
+    from widgetd.observe.audit import Audit
+    from widgetd.store.delivery.forward import Forwarder
     from widgetd.upstreams.connection import Upstream
     from widgetd.upstreams.upstreams import Upstreams
     from widgetd.web.gallery.gallery import Gallery
@@ -116,6 +116,8 @@ def prepare(
     """
     registry, audit = Registry(), None
     if settings.audit is not None:
+        from widgetd.observe.audit import Audit  # noqa: PLC0415 - most daemons have none
+
         audit = Audit(settings.audit, most_bytes=settings.audit_max_bytes)
     health = Health(stalled_s=max(OBSERVE_LIMITS.stalled_s, 3 * (settings.poll or 0)))
     if loading.rollback is not None:
@@ -147,6 +149,10 @@ def build_forwarder(settings: Settings, store: Store) -> Forwarder | None:
     """Build the forwarder of actions to the webhook; None without one."""
     if settings.webhook is None:
         return None
+    # Imported late: most daemons have no webhook.
+    from widgetd.store.delivery.forward import Forwarder  # noqa: PLC0415
+    from widgetd.store.delivery.webhook import parse_webhook  # noqa: PLC0415
+
     secret = settings.webhook_secret.get_secret_value() if settings.webhook_secret else ""
     hook = parse_webhook(
         settings.webhook.get_secret_value(), secret, allow_private=settings.webhook_private
@@ -172,12 +178,6 @@ def build_server(
     if settings.keyword_tools and "sessions" not in settings.toolset:
         problem = "keyword_tools needs the toolset sessions, which is off"
         raise ConfigError("W0002", problem, "add --toolset sessions")
-    keyword_tools: tuple[BuiltinTool, ...] = ()
-    if settings.keyword_tools:
-        # Imported late: most daemons have no keyword tools.
-        from widgetd.browser import session_tools  # noqa: PLC0415
-
-        keyword_tools = session_tools.keyword_tools(settings.keyword_tools)
     operations = Operations(
         registry=runtime.registry,
         health=runtime.health,
@@ -210,7 +210,7 @@ def build_server(
         anonymous=runtime.access_policy.anonymous,
         sessions=SessionBounds(most=settings.sessions, each=settings.sessions_each),
         journal=runtime.loading.journal,
-        builtin=(*ROWS, *keyword_tools),
+        builtin=(*ROWS, *keyword_tools(settings.keyword_tools)),
         reserved=NAMES,
         readable=READABLE,
         toolsets=settings.toolset,
@@ -260,6 +260,8 @@ def build_intake(runtime: Runtime) -> Uploads | None:
     """Build the uploads of uploaded files; None if uploads are off."""
     if not runtime.settings.allow_upload:
         return None
+    from widgetd.catalog.uploads import Uploads  # noqa: PLC0415 - most daemons take none
+
     bounds = Bounds(rate_per_s=DAEMON_LIMITS.upload_rate_per_s, burst=DAEMON_LIMITS.upload_burst)
     limits = LocalRateLimits(bounds=bounds, timer=time.monotonic)
 

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any, cast
 import anyio
 
 from widgetd.access.auth import Login
-from widgetd.catalog.uploads import Uploads
 from widgetd.daemon import watchdog
 from widgetd.daemon.assembly import (
     Runtime,
@@ -52,18 +51,18 @@ from widgetd.mcp.server import Server
 from widgetd.mcp.unambiguous import reject_duplicate_keys
 from widgetd.observe.log_ring import LogRing
 from widgetd.settings import Settings
-from widgetd.store.delivery.forward import Forwarder
 from widgetd.upstreams.toolset import UpstreamServices
 from widgetd.web.app import MCP_PATH, app
 from widgetd.web.guard import Guard
 from widgetd.web.http_server import HttpServer, bind, most_connections, url_of
 from widgetd.web.limits import HttpLimits
 from widgetd.web.pages import METRICS_PAGE, PROBES, Daemon, daemon_routes, metrics_app
-from widgetd.web.server_card import with_discovery
 from widgetd.web.traffic import Traffic
 
 if TYPE_CHECKING:
+    from widgetd.catalog.uploads import Uploads
     from widgetd.chat.pages import Chat
+    from widgetd.store.delivery.forward import Forwarder
 
 _log = get_logger()
 
@@ -240,6 +239,8 @@ async def _serve_http(
     access = runtime.access_policy.access
     served = app(server, routes, allowed_hosts=settings.hosts, cors_origins=settings.cors_origin)
     if settings.public_url:
+        from widgetd.web.server_card import with_discovery  # noqa: PLC0415 - as above
+
         sdk.put_before(served, partial(with_discovery, public_url=settings.public_url))
     traffic = Traffic(log=settings.access_log)
     sdk.put_before(served, lambda inner: traffic.around(inner, served.routes))

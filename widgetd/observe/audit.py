@@ -17,19 +17,21 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.to_thread
 import orjson
 
-from widgetd.catalog.uploads import Upload
 from widgetd.errors import ConfigError
 from widgetd.files.write import append_lines
 from widgetd.logs import get_logger
 from widgetd.observe.limits import LIMITS
 from widgetd.observe.observer import ActionRecord, CallRecord, Notice
 from widgetd.widget.widget import Widget
+
+if TYPE_CHECKING:
+    from widgetd.catalog.uploads import Upload
 
 _log = get_logger()
 

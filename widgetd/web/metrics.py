@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
-from typing import TypeVar, get_args
+from typing import TYPE_CHECKING, TypeVar, get_args
 
 from prometheus_client import (
     CollectorRegistry,
@@ -28,11 +28,13 @@ from prometheus_client.registry import Collector
 from widgetd.access.principal import pseudonym
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.reload import Swap
-from widgetd.catalog.uploads import Upload, UploadOutcome
 from widgetd.observe.observer import ActionRecord, CallRecord, Notice, Outcome
 from widgetd.observe.status import Health
 from widgetd.web.limits import LIMITS
 from widgetd.widget.widget import Widget
+
+if TYPE_CHECKING:
+    from widgetd.catalog.uploads import Upload
 
 Child = TypeVar("Child")
 
@@ -70,7 +72,7 @@ class Metrics:
             "page_differences", "Renders that a page drew otherwise than the server.", "widget"
         )
         self._uploads = self._counter("uploads", "Widgets brought to the folder.", "outcome")
-        for outcome in get_args(UploadOutcome):
+        for outcome in get_args(Outcome):
             self._uploads.labels(outcome)  # a rise from nothing is no rise to Prometheus
         self._notices = self._counter("notifications", "Changes that clients were told of.", "list")
         self._succeeded = Gauge(

@@ -8,16 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import orjson
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from jinja2.ext import Extension
-from jinja2.lexer import Token, TokenStream
 from markupsafe import Markup, escape
 
 from widgetd.text_search import compile_pattern
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from jinja2.lexer import Token, TokenStream
 
 _BETWEEN_TAGS = compile_pattern(r"(?:\A|(?<=>))[^\S\n]*+\n\s*+|(?<!\s)[^\S\n]*+\n\s*+(?=<|\Z)")
 _KEY = compile_pattern(r"(?m)^( *)(&#34;.*?&#34;): ")
@@ -43,6 +44,25 @@ def link(path: str, query: Mapping[str, str], *names: str, **more: str) -> str:
 
 @cache
 def _environment() -> Environment:
+    # Imported late: a start shows no page.
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415
+    from jinja2.ext import Extension  # noqa: PLC0415
+    from jinja2.lexer import Token  # noqa: PLC0415
+
+    class _StripLineBreaks(Extension):
+        """Strips line breaks between tags and around expressions from templates.
+
+        White space between inline elements would be visible.
+        """
+
+        def filter_stream(self, stream: TokenStream) -> Iterator[Token]:
+            """Yield the tokens without line breaks and the indentation around them."""
+            for token in stream:
+                text = token.value
+                if token.type == "data":
+                    text = _BETWEEN_TAGS.sub("", text)
+                yield Token(token.lineno, token.type, text)
+
     environment = Environment(
         loader=PackageLoader("widgetd.web"),
         autoescape=True,
@@ -55,21 +75,6 @@ def _environment() -> Environment:
     environment.globals["link"] = link
     environment.filters["pretty_json"] = _pretty_json
     return environment
-
-
-class _StripLineBreaks(Extension):
-    """Strips line breaks between tags and around expressions from templates.
-
-    White space between inline elements would be visible.
-    """
-
-    def filter_stream(self, stream: TokenStream) -> Iterator[Token]:
-        """Yield the tokens without line breaks and the indentation around them."""
-        for token in stream:
-            text = token.value
-            if token.type == "data":
-                text = _BETWEEN_TAGS.sub("", text)
-            yield Token(token.lineno, token.type, text)
 
 
 def _json(value: Any, option: int = 0) -> str:

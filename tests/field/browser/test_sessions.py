@@ -22,9 +22,9 @@ from widgetd.access.principal import Caller, Principal
 from widgetd.browser.chromium import Chromium
 from widgetd.browser.keywords import find_keyword
 from widgetd.browser.limits import BrowserLimits
+from widgetd.browser.session_tools import do_in_session
 from widgetd.browser.sessions import BrowserSessions
 from widgetd.browser.stage import Stage
-from widgetd.browser.toolset import do_in_session
 from widgetd.errors import CallError
 
 pytestmark = needs_browser

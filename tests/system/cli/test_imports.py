@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.processes import PATIENCE_S, daemon_process
 from tests.support.widgets import widget_file
 from widgetd.files.folder import bundled_folder
 
@@ -56,18 +57,45 @@ def test_a_command_that_serves_nobody_imports_no_server(
     assert done.stdout.splitlines()[-1] == "imported:"
 
 
-def test_a_daemon_without_authors_imports_nothing_that_answers_them() -> None:
-    """Nor what draws pictures: both come with the toolset that asks for them."""
-    code = (
-        "import sys, widgetd.daemon.serve, widgetd.mcp.server\n"
-        "print(*(name for name in sys.modules if name.startswith('widgetd.guide.') "
-        "or name in ('playwright', 'pytest', 'agents')))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
-    )
+ROWS_OF_TOOLSETS = {
+    "widgetd.browser.limits",
+    "widgetd.browser.pictures",
+    "widgetd.browser.toolset",
+    "widgetd.browser.traces",
+    "widgetd.chat.preflight",
+    "widgetd.guide.guide",
+    "widgetd.guide.toolset",
+    "widgetd.upstreams.toolset",
+}
+"""What every start reads of rooms that are not on: names, and settings to check."""
 
-    assert set(done.stdout.split()) == {"widgetd.guide.guide", "widgetd.guide.toolset"}
+NOT_ON = (
+    *("widgetd.catalog.uploads", "widgetd.observe.audit.", "widgetd.store.delivery.webhook"),
+    *("widgetd.browser.", "widgetd.chat.", "widgetd.checks.", "widgetd.declarations."),
+    *("widgetd.guide.", "widgetd.studio.", "widgetd.template.jinja", "widgetd.testing."),
+    *("widgetd.store.shared.", "widgetd.upstreams.", "widgetd.web.gallery."),
+    *("agents.", "chatkit.", "jinja2.", "openai.", "playwright.", "pytest.", "redis."),
+    *("tree_sitter", "opentelemetry.sdk."),
+)
+"""The beginnings of modules that a start with known widgets does without."""
+
+
+async def test_start_imports_no_module_of_rooms_that_are_not_on(tmp_path: Path) -> None:
+    widgets, state, log = tmp_path / "widgets", tmp_path / "state", tmp_path / "log"
+    widgets.mkdir()
+    (widgets / "Greeting.widget").write_text(widget_file())
+    program = (sys.executable, "-X", "importtime", "-m", "widgetd")
+    for _ in range(2):  # the first proves the widget
+        log.unlink(missing_ok=True)
+        flags = ("--state-dir", str(state))
+        async with daemon_process(widgets, *flags, log=log, program=program) as served:
+            served.process.terminate()
+            await served.ended(within_s=PATIENCE_S)
+    lines = log.read_text(encoding="utf-8").splitlines()
+    imported = {line.rpartition("|")[2].strip() for line in lines if line.startswith("import time")}
+
+    assert "widgetd.daemon.serve" in imported
+    assert {one for one in imported if one.startswith(NOT_ON)} - ROWS_OF_TOOLSETS == set()
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from widgetd.access.principal import Principal
 from widgetd.browser.keywords import KEYWORDS, Keyword
-from widgetd.browser.toolset import KEYWORD_PREFIX, keyword_tools
+from widgetd.browser.toolset import KEYWORD_PREFIX, SLUGS, keyword_tools
 from widgetd.errors import CallError
 from widgetd.mcp.builtin.table import BuiltinTools
 
@@ -31,6 +31,10 @@ VALUES: dict[str, Any] = {
     "width": 400,
 }
 """A good value of each required argument, whichever keyword has it."""
+
+
+def test_names_of_keywords_are_known_without_importing_them() -> None:
+    assert tuple(KEYWORDS) == SLUGS
 
 
 @dataclass
