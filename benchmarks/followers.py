@@ -55,9 +55,7 @@ async def _call(stream: SocketStream, url: str, name: str, given: dict[str, Any]
     for part in modern_request(url, "tools/call", params, name=name):
         await stream.send(part)
     _, body = await answer(stream)
-    # Calls that wait are answered as events.
-    text = body[body.index(b"{") :]
-    result: dict[str, Any] = orjson.loads(text)["result"]
+    result: dict[str, Any] = orjson.loads(body)["result"]
     return result
 
 

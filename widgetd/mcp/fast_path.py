@@ -366,14 +366,16 @@ def _calls_plainly(server: Server, caller: Caller, params: Params) -> bool:
     if widget is not None:
         return not server.listings.wants_headers(widget)
     builtin = server.builtin.get(name)
-    return builtin is not None and not builtin.waits and builtin.asks is None
+    return builtin is not None and builtin.asks is None
 
 
 def _may_wait(server: Server, request: Request) -> bool:
-    """Return whether the request calls a widget whose feed has no cached answer."""
+    """Return whether the request calls a tool that waits, or a widget without a cached answer."""
     if request.method != CALLS:
         return False
     name, given = request.params["name"], request.params.get("arguments", {})
+    if (builtin := server.builtin.get(name)) is not None and builtin.waits:
+        return True
     if name == "render_widget":
         name, given = given.get("name"), given.get("arguments", {})
     widget = request.caller.snapshot.widgets.get(name) if isinstance(name, str) else None

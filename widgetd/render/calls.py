@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache, partial
 from secrets import token_urlsafe
 from types import MappingProxyType
 from typing import Any, Literal
@@ -26,6 +27,7 @@ from widgetd.observe.observer import Observer
 from widgetd.render.feeds import Feeds, Filled
 from widgetd.render.hosts import draws_views
 from widgetd.render.inline_images import InlineImages
+from widgetd.render.limits import LIMITS
 from widgetd.render.markdown import to_markdown
 from widgetd.render.result import Policy, Result, profile_for, tool_result, ui, unknown_widget
 from widgetd.schema.json_values import size, to_json
@@ -77,6 +79,10 @@ class Renderer:
         self._store = store
         self._observers = observers
         self._images = images or InlineImages()
+        self._build_result = partial(tool_result, policy=policy)
+        self._page_results = lru_cache(maxsize=LIMITS.page_results)(
+            partial(tool_result, policy=policy, is_for_page=True)
+        )
         self._clock = clock
         self._new_id = new_id
         self._compiled = CompiledCache()
@@ -122,27 +128,24 @@ class Renderer:
             CallError: The client is too old.
         """
         profile = self._profile(caller.snapshot.widgets.get(render.tool), caller)
-        return tool_result(
-            render,
-            profile,
-            policy=self._policy,
-            client=caller.client,
-            prefix=caller.prefix,
-            is_for_page=is_for_page,
-            shown=self._images.inline(render.tree),
-        )
+        return self._result(render, profile, caller, is_for_page=is_for_page)
 
     def page_result(self, render: StoredRender, caller: Caller) -> Result:
         """Return the result for a page in which a person acted, with the tree in `_meta`."""
-        return tool_result(
-            render,
-            "split",
-            policy=self._policy,
-            client=caller.client,
-            prefix=caller.prefix,
-            is_for_page=True,
-            shown=self._images.inline(render.tree),
-        )
+        return self._result(render, "split", caller, is_for_page=True)
+
+    def _result(
+        self,
+        render: StoredRender,
+        profile: Literal["chatkit", "split"],
+        caller: Caller,
+        *,
+        is_for_page: bool,
+    ) -> Result:
+        # A thousand pages that follow one render get the same result of each version.
+        build = self._page_results if is_for_page else self._build_result
+        shown = self._images.inline(render.tree)
+        return build(render, profile, client=caller.client, prefix=caller.prefix, shown=shown)
 
     def _profile(self, widget: Widget | None, caller: Caller) -> Literal["chatkit", "split"]:
         if widget is not None:

@@ -16,6 +16,7 @@ class RenderLimits:
         replace_tries: Attempts to replace a render that others replace at the same time.
         dry_renders: Renders that the dry runs of one page or session remember.
         line_chars: The line about an action that a model reads.
+        page_results: Results for pages that are kept for others that follow the same render.
         images: Images of one result that are fetched.
         image_bytes: Size of one of them.
         images_bytes: Size of all of them in one result, as `data:` URIs.
@@ -29,6 +30,7 @@ class RenderLimits:
     replace_tries: int = 20
     dry_renders: int = 64
     line_chars: int = 300
+    page_results: int = 4
     images: int = 16
     image_bytes: int = 256 * 1024
     images_bytes: int = 1024 * 1024

@@ -56,6 +56,10 @@ GOOD: Mapping[str, tuple[str, dict[str, Any]]] = {
         "tools/call",
         {"name": "render_widget", "arguments": {"name": "greeting", "arguments": {"who": "A"}}},
     ),
+    "a page that follows": (
+        "tools/call",
+        {"name": "follow_render", "arguments": {"render_id": "r_x", "after": 1, "timeout_s": 0}},
+    ),
     "a search": ("tools/call", {"name": "search_widgets", "arguments": {"query": "greet"}}),
     "the list of tools": ("tools/list", {}),
     "the list of tools from a cursor on": ("tools/list", {"cursor": "hidden"}),
@@ -258,7 +262,10 @@ def mostly(plain: st.SearchStrategy[Any], odd: st.SearchStrategy[Any]) -> st.Sea
 
 NAMES = st.sampled_from(["greeting", "order", "split", "hidden", "render_widget", "search_widgets"])
 OTHER_NAMES = st.sampled_from(
-    ["secret", "repeated", "grown", "nothing", "get_widget_details", "await_widget_action"]
+    [
+        *("secret", "repeated", "grown", "nothing", "get_widget_details", "await_widget_action"),
+        "follow_render",
+    ]
 )
 
 CALLS = mostly(

@@ -14,13 +14,13 @@ from mcp_types import CallToolResult, Implementation, TextResourceContents
 from tests.support.daemons import PATIENCE_S
 from tests.support.widgets import greeting, snapshot_of, widget
 from tests.system.mcp.acting import ARGUMENTS, GIVEN, order
-from widgetd.access.principal import CALL, READ, Principal
+from widgetd.access.principal import CALL, READ, Caller, ClientInfo, Principal
 from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
 from widgetd.mcp.assembly import build
 from widgetd.mcp.server import Server, ServerOptions
-from widgetd.render.result import Policy
-from widgetd.store.contract import Bounds, Store
+from widgetd.render.result import Policy, Result
+from widgetd.store.contract import Bounds, Store, StoredRender
 from widgetd.store.factory import local_store
 
 
@@ -228,3 +228,25 @@ async def test_page_gets_a_tree_that_its_hosts_result_does_not_hold(name: str) -
     assert "widgetd/widget" not in (called.meta or {})
     assert fetched.meta is not None
     assert fetched.meta["widgetd/widget"] == greeting("Hello", "Ada")
+
+
+async def test_pages_that_follow_one_render_share_the_result_of_each_version(
+    server: Server, client: Client, render_id: str, store: Store
+) -> None:
+    first, second = (
+        Caller(snapshot=server.registry.current, client=ClientInfo(name=name))
+        for name in ("one", "two")
+    )
+
+    def follow(caller: Caller, render: StoredRender) -> Result:
+        return server.rendering.result(render, caller, is_for_page=True)
+
+    version_1 = await store.renders.get(render_id)
+    await update(client, render_id, note="done")
+    version_2 = await store.renders.get(render_id)
+    assert version_1 is not None
+    assert version_2 is not None
+
+    assert follow(first, version_1) is follow(first, version_1)
+    assert follow(first, version_1).json() == follow(second, version_1).json()
+    assert b'"version":2' in follow(first, version_2).json()

@@ -138,7 +138,9 @@ class Way:
         sent: list[Any] = []
 
         async def receive() -> Any:
-            return waiting.pop(0) if waiting else {"type": "http.disconnect"}
+            if not waiting:
+                await anyio.sleep_forever()  # the client stays until it is answered
+            return waiting.pop(0)
 
         async def send(message: Any) -> None:
             sent.append(message)
