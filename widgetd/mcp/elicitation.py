@@ -137,38 +137,51 @@ async def _finish(
     """Take the answer as the form's action, and return the result that says what came of it."""
     if answer is None or answer.action != "accept":
         return _complete(server, render, caller, _UNANSWERED, {"status": "unanswered"})
-    action = question.trigger.type
-    payload = question.payload(answer.content or {})
     arguments = {
         "render_id": render.id,
-        "action": action,
-        "payload": payload,
+        "action": question.trigger.type,
+        "payload": question.payload(answer.content or {}),
         "idempotency_key": _KEY,
         **({"press": render.press} if render.press else {}),
     }
-    taken = await take_action(server, arguments, caller)
+    return await _take(server, render, arguments, caller, ask)
+
+
+async def _take(
+    server: Server,
+    render: StoredRender,
+    arguments: Mapping[str, Any],
+    caller: Caller,
+    ask: Ask | None,
+) -> dict[str, Any]:
+    """Take the action, and return the result that says what came of it, or asks to confirm it."""
+    taken, action = await take_action(server, arguments, caller), arguments["action"]
     if taken["isError"]:
         why = taken["content"][0]["text"]
         said = f"The user's answer to the form was not taken: {why}"
         return _complete(server, render, caller, said, {"status": "invalid", "action": action})
     found = taken["structuredContent"]
     if found["status"] == "accepted":
+        payload = arguments["payload"]
         said = (
             f"The user answered the form: {action} {to_json(payload).decode()}. "
             "await_widget_action has this action, too."
         )
         form = {"status": "submitted", "action": action, "payload": payload}
         return _complete(server, render, caller, said, form)
-    if found["status"] != "confirm":
-        return await _report(server, render, action, found, caller)
-    press = {**arguments, "token": found["token"]}
-    if ask is not None:
-        agreed = await ask(found["text"], sdk.CONSENT)
-        return await _confirm(server, render, press, agreed, caller)
-    # Remembered here, for the client repeats only the answer to the latest question.
-    key = _press_key(found["token"])
-    await server.store.idempotency.remember(key, press, owner=caller.principal.name)
-    return sdk.ask_form(found["token"], found["text"], sdk.CONSENT)
+    if found["status"] == "confirm":
+        press = {**arguments, "token": found["token"]}
+        if ask is not None:
+            agreed = await ask(found["text"], sdk.CONSENT)
+            return await _confirm(server, render, press, agreed, caller)
+        # Remembered here, for the client repeats only the answer to the latest question.
+        key, owner = _press_key(found["token"]), caller.principal.name
+        await server.store.idempotency.remember(key, press, owner=owner)
+        return sdk.ask_form(found["token"], found["text"], sdk.CONSENT)
+    with suppress(CallError):
+        render = await server.rendering.load(render.id, caller)
+    form = {"status": found["status"], "action": action}
+    return _complete(server, render, caller, found["line"], form)
 
 
 async def _confirm(
@@ -179,26 +192,11 @@ async def _confirm(
     caller: Caller,
 ) -> dict[str, Any]:
     """Take a press of a bound action if the user agreed to it."""
-    action = str(press["action"])
-    agreed = answer is not None and answer.action == "accept" and answer.content
-    if not agreed or agreed.get(sdk.CONFIRMED) is not True:
-        form = {"status": "unconfirmed", "action": action}
-        return _complete(server, render, caller, _UNCONFIRMED, form)
-    taken = await take_action(server, press, caller)
-    if taken["isError"]:
-        said = f"The user's answer was not taken: {taken['content'][0]['text']}"
-        return _complete(server, render, caller, said, {"status": "invalid", "action": action})
-    return await _report(server, render, action, taken["structuredContent"], caller)
-
-
-async def _report(
-    server: Server, render: StoredRender, action: str, outcome: Mapping[str, Any], caller: Caller
-) -> dict[str, Any]:
-    """Return the render as it is now, and what came of a bound action."""
-    with suppress(CallError):
-        render = await server.rendering.load(render.id, caller)
-    form = {"status": outcome["status"], "action": action}
-    return _complete(server, render, caller, outcome["line"], form)
+    content = answer.content if answer is not None and answer.action == "accept" else None
+    if content and content.get(sdk.CONFIRMED) is True:
+        return await _take(server, render, press, caller, None)
+    form = {"status": "unconfirmed", "action": press["action"]}
+    return _complete(server, render, caller, _UNCONFIRMED, form)
 
 
 def _press_key(token: str) -> str:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import anyio
 import anyio.to_thread
@@ -57,8 +57,6 @@ from widgetd.upstreams.transport import (
 
 if TYPE_CHECKING:
     from fastmcp import Client
-
-Answer = TypeVar("Answer")
 
 State = Literal["disabled", "connecting", "ready", "empty", "failing", "failed"]
 
@@ -343,7 +341,16 @@ class Upstream:
                 W5016) or not MCP (W5020), or the upstream is not available (W5002) or too slow
                 (W5003).
         """
-        return await self._observe(self._call(tool, arguments, has_blocks))
+        with self._observe():
+            began, result = await self._send(tool, arguments)
+            if result.is_error:
+                failure = self._to_error(None, began)
+                if failure.code == "W5010":  # else it is a body of HTTP, which may repeat a request
+                    failure.words = words_of(result)
+                raise failure
+            self._record_success()
+            read = to_blocks if has_blocks else to_answer
+            return await run_sized(content_size(result), read, result, self.name)
 
     async def call_action(
         self, tool: str, arguments: Mapping[str, Any], *, key: str, principal: str
@@ -360,14 +367,17 @@ class Upstream:
             CallError: Nothing was done (as for `call`), or it is unknown whether something was
                 (W5013).
         """
-        return await self._observe(self._act(tool, arguments, key, principal))
+        with self._observe():
+            return await self._act(tool, arguments, key, principal)
 
-    async def _observe(self, calling: Coroutine[Any, Any, Answer]) -> Answer:
+    @contextmanager
+    def _observe(self) -> Iterator[None]:
+        """Count a call, and tell the observer what came of it."""
         started, outcome = self.clock(), "failed"
         self.calls += 1
         self._running += 1
         try:
-            answer = await calling
+            yield
         except CallError as error:
             outcome = error.code
             self.errors += 1
@@ -375,7 +385,6 @@ class Upstream:
         else:
             outcome = "ok"
             self.last_ok = time.time()
-            return answer
         finally:
             self._running -= 1
             if not self._running:
@@ -415,19 +424,6 @@ class Upstream:
         while self._running:
             self._idle = anyio.Event()
             await self._idle.wait()
-
-    async def _call(
-        self, name: str, arguments: Mapping[str, Any], has_blocks: bool
-    ) -> UpstreamAnswer:
-        began, result = await self._send(name, arguments)
-        if result.is_error:
-            failure = self._to_error(None, began)
-            if failure.code == "W5010":  # else it is a body of HTTP, which may repeat a request
-                failure.words = words_of(result)
-            raise failure
-        self._record_success()
-        read = to_blocks if has_blocks else to_answer
-        return await run_sized(content_size(result), read, result, self.name)
 
     async def _act(
         self, name: str, arguments: Mapping[str, Any], key: str, principal: str
