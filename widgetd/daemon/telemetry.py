@@ -43,6 +43,7 @@ _BOUNDARIES_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300)
 """The boundaries that the semantic conventions of MCP advise."""
 
 _SENTENCE = ("message", "problem", "advice")
+_FIRST = ("event", "level", "timestamp", *_SENTENCE)
 
 _SHARED: tuple[Processor, ...] = (
     structlog.stdlib.add_log_level,
@@ -71,9 +72,10 @@ def configure(
         columns = structlog.dev.ConsoleRenderer(
             colors=stream.isatty(), exception_formatter=plain, sort_keys=False
         )
-        formatting: tuple[Processor, ...] = (_sentences_first, columns)
+        formatting: tuple[Processor, ...] = (_put_first, columns)
     else:
         formatting = (
+            _put_first,
             structlog.processors.ExceptionRenderer(ExceptionDictTransformer(show_locals=False)),
             structlog.processors.JSONRenderer(sort_keys=False),
         )
@@ -108,12 +110,11 @@ def configure(
         library.setLevel(logging.NOTSET)
 
 
-def _sentences_first(
+def _put_first(
     _logger: object, _method: str, event: structlog.types.EventDict
 ) -> structlog.types.EventDict:
-    """Put the fields that are sentences first."""
-    sentence = {name: event[name] for name in _SENTENCE if name in event}
-    return {**sentence, **event}
+    """Put what happened first, and the fields that are sentences before others."""
+    return {**{name: event[name] for name in _FIRST if name in event}, **event}
 
 
 def _redact_event(

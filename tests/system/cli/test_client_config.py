@@ -109,6 +109,21 @@ def test_version_flag_prints_the_version(flag: str, capsys: pytest.CaptureFixtur
     assert capsys.readouterr().out == f"{version('widgetd')}\n"
 
 
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_installed_with_every_command(
+    shell: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("SHELL", f"/bin/{shell}")
+    assert main(["--install-completion"]) == 0
+    files = (file.read_text() for file in tmp_path.rglob("*") if file.is_file())
+    installed = "".join(files)
+
+    assert "widgetd" in installed
+    for command in ("serve", "validate", "upstreams"):
+        assert command in installed
+
+
 @pytest.mark.parametrize(
     ("url", "allowed"),
     [

@@ -9,9 +9,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import anyio
 import pytest
 
+from tests.support.daemons import serving
+from tests.support.logs import captured_logs
 from tests.support.processes import PATIENCE_S, daemon_process
+from tests.support.widgets import widget_file
 from tests.system.web.asking import ask
 
 _CRASH = """
@@ -43,6 +47,22 @@ def test_a_traceback_tells_where_and_no_value(*, readable: bool) -> None:
     assert "4711-of-ada" not in ended.stderr
 
 
+async def test_swap_names_the_widgets_that_changed_and_counts_nothing_that_is_zero(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "Greeting.widget").write_text(widget_file())
+    (tmp_path / "Other.widget").write_text(widget_file("Other"))
+    async with serving(tmp_path):
+        with captured_logs() as events, anyio.fail_after(PATIENCE_S):
+            (tmp_path / "Greeting.widget").write_text(widget_file(text="Good day"))
+            await events.seen("catalog.swapped")
+    [swapped] = [event for event in events.all if event["event"] == "catalog.swapped"]
+
+    assert swapped["tools"] == ["greeting"]
+    assert swapped["changed"] == 1
+    assert 0 not in swapped.values()
+
+
 async def test_each_request_is_logged_where_that_is_wanted_and_no_path_of_a_clients(
     tmp_path: Path,
 ) -> None:
@@ -56,6 +76,7 @@ async def test_each_request_is_logged_where_that_is_wanted_and_no_path_of_a_clie
     lines = [json.loads(line) for line in log.read_text().splitlines()]
 
     told = [line for line in lines if line["event"] == "request.answered"]
+    assert all([*line][:3] == ["event", "level", "timestamp"] for line in lines)
     assert [(one["route"], one["method"], one["status"], one["level"]) for one in told] == [
         ("/livez", "GET", 200, "info"),
         ("other", "GET", 404, "info"),
