@@ -332,6 +332,7 @@ def table(each: int) -> Iterator[dict[str, Any]]:
             "source": source,
             "program": program_json(template.program()),
             "rows": rows,
+            **({"hostile": True} if source in HOSTILE else {}),
         }
 
 

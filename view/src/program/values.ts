@@ -14,7 +14,7 @@ export function fail(problem: string): never {
   throw new Failure(problem);
 }
 
-const MOST_STEPS = 300_000;
+export const MOST_STEPS = 300_000;
 let left = 0;
 
 /** Resets the counter. */
@@ -22,10 +22,12 @@ export function allowSteps(): void {
   left = MOST_STEPS;
 }
 
+export const countSteps = (): number => MOST_STEPS - left;
+
 /** Pays for an operation, or for `count` elements that are looked at. */
 export function step(count = 1): void {
+  if (count > left) fail("the program takes too many steps");
   left -= count;
-  if (left < 0) fail("the program takes too many steps");
 }
 
 /** Pays for a text or list that was made; what is long costs more. */

@@ -4,12 +4,22 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { act } from "../../src/program/draw";
 import { isHolder, type Program, run } from "../../src/program/run";
-import { allowSteps, type Dict, Failure, tojson, type Value } from "../../src/program/values";
+import {
+  allowSteps,
+  countSteps,
+  type Dict,
+  Failure,
+  MOST_STEPS,
+  tojson,
+  type Value,
+} from "../../src/program/values";
 
 interface Case {
   readonly kind: string;
   readonly source: string;
   readonly program: Program;
+  /** It never ends, or makes too much. */
+  readonly hostile?: boolean;
   readonly rows: readonly {
     readonly arguments: Dict;
     /** The server's text; null if it fails. */
@@ -65,6 +75,20 @@ describe("programs", () => {
         given,
         comparable(one.kind, page),
       ]);
+    }
+  });
+});
+
+describe("hostile templates", () => {
+  const hostile = CASES.filter((one) => one.hostile);
+
+  test("are eight", () => expect(hostile).toHaveLength(8));
+
+  // What exceeds the steps is refused before it is done, and 300,000 of them take less than 100 ms.
+  test.each(hostile)("$source fails within its steps", (one) => {
+    for (const { arguments: args } of one.rows) {
+      expect(outcome(one, args)).toBeNull();
+      expect(countSteps()).toBeLessThanOrEqual(MOST_STEPS);
     }
   });
 });
