@@ -111,7 +111,12 @@ def _question(
     sidecar = widget.definition.sidecar
     try:
         titled = caller.client.protocol >= FIRST_WITH_TITLES
-        question = find_question(orjson.loads(render.tree), sidecar.sensitive, titled=titled)
+        question = find_question(
+            orjson.loads(render.tree),
+            sidecar.sensitive,
+            schema=widget.schema.document.root,
+            titled=titled,
+        )
     except CallError:
         return None
     # A local action only changes what the page shows.

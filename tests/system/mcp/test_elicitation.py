@@ -176,6 +176,52 @@ async def test_render_widget_asks_as_the_tool_itself_does(tmp_path: Path, era: s
     assert len(asked) == 1
 
 
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "name": {"type": "string", "default": "John Doe"},
+    "age": {"type": "integer", "default": 30},
+    "score": {"type": "number", "default": 95.5},
+    "status": {"type": "string", "enum": ["active", "inactive", "pending"], "default": "active"},
+    "verified": {"type": "boolean", "default": True},
+}
+"""The schema that the conformance suite's `elicitation-sep1034-defaults` expects."""
+
+
+async def test_form_has_the_types_of_arguments_of_the_same_names(tmp_path: Path) -> None:
+    numbers = [
+        {"type": "Input", "name": name, "inputType": "number", "defaultValue": "VALUE"}
+        for name in ("age", "score")
+    ]
+    options = [{"value": each, "label": each} for each in DEFAULTS["status"]["enum"]]
+    form = {
+        "type": "Form",
+        "onSubmitAction": {"type": "profile.save"},
+        "children": [
+            {"type": "Input", "name": "name", "defaultValue": "John Doe"},
+            *numbers,
+            {"type": "Select", "name": "status", "defaultValue": "active", "options": options},
+            {"type": "Checkbox", "name": "verified", "label": "verified", "defaultChecked": True},
+            {"type": "Button", "label": "Save", "submit": True},
+        ],
+    }
+    template = json.dumps({"type": "Card", "children": [form]})
+    for name in ("age", "score"):
+        template = template.replace('"VALUE"', f"{{{{ {name} | tojson }}}}", 1)
+    schema = {"type": "object", "properties": {name: DEFAULTS[name] for name in ("age", "score")}}
+    (tmp_path / "Task.widget").write_text(widget_file("Task", template=template, schema=schema))
+    decline = ElicitResult(action="decline")
+    async with (
+        serving(tmp_path, elicit_forms=True) as url,
+        asking(url, "auto", lambda _params: decline) as (client, asked),
+    ):
+        await call(client, age=30, score=95.5)
+
+    properties = asked[0].requested_schema["properties"]
+    assert {
+        name: {key: value for key, value in each.items() if key != "title"}
+        for name, each in properties.items()
+    } == DEFAULTS
+
+
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("action", ["decline", "cancel"])
 async def test_decline_is_not_reported_as_the_users_refusal(

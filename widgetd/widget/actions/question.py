@@ -6,11 +6,12 @@ numbers, booleans and choices, without nesting.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from widgetd.errors import CallError
+from widgetd.schema.keywords import Subschema
 from widgetd.widget.actions.fields import FormField, find_field
 from widgetd.widget.actions.tree_actions import Trigger, iterate_triggers
 from widgetd.widget.components.traits import get_traits
@@ -46,13 +47,19 @@ class Question:
 
 
 def find_question(
-    tree: Mapping[str, Any], sensitive: Collection[str] = (), *, titled: bool = True
+    tree: Mapping[str, Any],
+    sensitive: Collection[str] = (),
+    *,
+    schema: Subschema = True,
+    titled: bool = True,
 ) -> Question | None:
     """Return the form of `tree` as a question; None if it has none that the server handles.
 
     Args:
         tree: The widget root.
         sensitive: The dotted paths that the widget's sidecar calls sensitive.
+        schema: The schema of the widget's arguments: a number field that has the name of an integer
+            argument takes integers, which ChatKit's controls cannot say.
         titled: Whether choices have titles as JSON Schema has them, or as protocol versions before
             2025-11-25 do.
 
@@ -84,6 +91,9 @@ def find_question(
         one.name: _property(one, components[one.name], labels.get(one.name, ""), titled)
         for one in trigger.sent_fields
     }
+    for one in trigger.sent_fields:
+        if one.kind == "number" and _is_integer(schema, one.path):
+            properties[one.name]["type"] = "integer"
     needed = [
         one.name
         for one in trigger.sent_fields
@@ -93,6 +103,14 @@ def find_question(
     return Question(
         trigger=trigger, schema={"type": "object", "properties": properties, **required}
     )
+
+
+def _is_integer(schema: Subschema, path: Sequence[str]) -> bool:
+    for name in path:
+        if not isinstance(schema, Mapping):
+            return False
+        schema = schema.get("properties", {}).get(name, True)
+    return isinstance(schema, Mapping) and schema.get("type") == "integer"
 
 
 def _property(
