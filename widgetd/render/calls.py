@@ -45,6 +45,9 @@ LARGE = 4_000
 CLIENT_VERSION_KEY = "widgetd/clientVersion"
 """Key of a call's `_meta`: the version of the client that will show the widget."""
 
+RENDER_PREFIX = "r_"
+"""Beginning of every id of a render."""
+
 
 class Renderer:
     """Renders widgets, stores renders and builds results.
@@ -70,7 +73,7 @@ class Renderer:
         journal: CrashJournal | None = None,
         images: InlineImages | None = None,
         clock: Callable[[], float] = time.time,
-        new_id: Callable[[], str] = lambda: f"r_{token_urlsafe(12)}",
+        new_id: Callable[[], str] = lambda: f"{RENDER_PREFIX}{token_urlsafe(12)}",
     ) -> None:
         self.journal = journal or CrashJournal()
         self.feeds = Feeds()
@@ -160,7 +163,7 @@ class Renderer:
         """
         render = await self._store.renders.get(render_id)
         if render is None or self._is_hidden(render, caller):
-            raise _no_render(render_id)
+            raise no_render(render_id)
         return render
 
     async def wait_for_newer(
@@ -209,9 +212,9 @@ class Renderer:
         standing = await self.load(render_id, caller)
         principal = caller.principal
         if standing.owner != principal.name and ADMIN not in principal.scopes:
-            raise _no_render(render_id)
+            raise no_render(render_id)
         if tool not in ("", standing.tool):
-            raise _no_render(render_id)
+            raise no_render(render_id)
         drawn = None
         if arguments is not None:
             widget = caller.snapshot.widgets.get(standing.tool)
@@ -228,7 +231,7 @@ class Renderer:
 
         replaced = await self._store.renders.replace(render_id, change, after=after)
         if replaced is None:
-            raise _no_render(render_id)
+            raise no_render(render_id)
         return replaced
 
     async def draw_state(
@@ -545,7 +548,7 @@ def check_client(widget: Widget, caller: Caller) -> None:
         )
 
 
-def _no_render(render_id: str) -> CallError:
+def no_render(render_id: str) -> CallError:
     """Return the error for a render that is unknown, expired or hidden (W2007)."""
     problem = f"there is no render '{render_id:.60}', or not any more; render the widget again"
     return CallError("W2007", problem, path="render_id")

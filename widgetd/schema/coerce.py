@@ -1,8 +1,9 @@
 """Coerce what models typically get wrong, one value at a time.
 
 A table lists, for each expected type, what models send instead; a choice is recognised in another
-case, and a null in an optional property that may not be null counts as absent. Nothing else is
-guessed: a coerced value says what the sent one says, in another type.
+case, a null in an optional property that may not be null counts as absent, and a table may be
+written as names and lists (`tabular`). Nothing else is guessed: a coerced value says what the sent
+one says, in another type.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from widgetd.schema.keywords import Subschema, list_choices, list_types
 from widgetd.schema.limits import LIMITS
 from widgetd.schema.phrase import ArgumentFault, Faults
 from widgetd.schema.rank import NEEDLESS_NULL
+from widgetd.schema.tabular import find_table, read_table
 from widgetd.text_search import compile_pattern
 
 NUMBER = compile_pattern(r"-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,3})?")
@@ -75,11 +77,16 @@ def coerce(
     """
     coerced: list[str] = []
     failed: tuple[Json, Faults] | None = None
-    dropped_nulls = 0
+    shape = find_table(explainer.document.root)
+    if shape and (table := read_table(arguments, shape)):
+        arguments, coerced = table[0], [table[1]]
+        if admits(arguments):
+            return arguments, tuple(coerced), ()
+    unread = len(coerced)  # reports of what is no reading of one value
     for _ in range(LIMITS.coercion_rounds):
         arguments, faults, nulls = _drop_nulls(arguments, explainer)
         reports = list(_report_nulls(nulls))
-        coerced, dropped_nulls = coerced + reports, dropped_nulls + len(reports)
+        coerced, unread = coerced + reports, unread + len(reports)
         if coerced and admits(arguments):
             return arguments, tuple(coerced), ()
         failed = failed or (arguments, faults)
@@ -90,7 +97,7 @@ def coerce(
                 readings[fault.path] = reading
         # All or nothing: a value that cannot be coerced refuses the arguments anyway.
         if not outermost or len(readings) < len(outermost):
-            if len(coerced) == dropped_nulls:  # nothing was read, so these are the faults as sent
+            if len(coerced) == unread:  # nothing was read, so these are the faults as sent
                 failed = _omit_fitting(arguments, faults, readings, outermost, explainer)
             break
         arguments = replace_at(arguments, {path: new for path, (new, _) in readings.items()})

@@ -25,13 +25,16 @@ from widgetd.schema.keywords import (
     Subschema,
     find_dependent,
     find_element,
+    list_choices,
     list_required,
     split_elements,
 )
 from widgetd.schema.limits import LIMITS, ExplanationBudget
 from widgetd.schema.phrase import ArgumentFault, Faults, describe
 from widgetd.schema.rank import NEEDLESS_NULL, Alternatives, pick_most_telling
-from widgetd.text_search import nearest
+from widgetd.text_search import compile_pattern, nearest
+
+_NAME_WORD = compile_pattern(r"[A-Z]?[a-z]+")
 
 
 class _TooDeepError(Exception):
@@ -236,7 +239,7 @@ class Explainer:
             return self._relocate(step, self.find_faults(part, inner))
         phrase = "nothing here"
         if isinstance(step, str):
-            known = nearest(step, tuple(schema.get("properties", {})))
+            known = _suggest_property(schema.get("properties", {}), step, inner)
             phrase = "no such property" + (f" (did you mean {known}?)" if known else "")
         # Models fill every property that they can think of: a null there says nothing.
         is_needless = inner is None and isinstance(step, str)
@@ -379,3 +382,21 @@ class Explainer:
                 if self.is_exhausted or self.fits(part["contains"], element)
             )
         return evaluated
+
+
+def _suggest_property(known: Mapping[str, Subschema], name: str, value: Json) -> str | None:
+    """Return the property that an unknown one was likely meant to be.
+
+    One that is spelt alike, as `date` of `dat`; whose name is a word of it, as `due` of `due_date`;
+    or the only one that offers the value as a choice, as `kind` where `type` is `email`.
+    """
+    if near := nearest(name, tuple(known)):
+        return near
+    spoken = {word.casefold() for word in _NAME_WORD.findall(name)}
+    parts = [one for one in known if one.casefold() in spoken]
+    choosing = [
+        one
+        for one, part in known.items()
+        if isinstance(part, Mapping) and isinstance(value, str) and value in list_choices(part)
+    ]
+    return next((found[0] for found in (parts, choosing) if len(found) == 1), None)

@@ -24,6 +24,7 @@ from widgetd.mcp.builtin.table import BuiltinTool, ToolContext, argument, closed
 from widgetd.mcp.limits import LIMITS
 from widgetd.render.acting import Acting, Press, press_digest
 from widgetd.render.action_callers import DryRun
+from widgetd.render.calls import RENDER_PREFIX, no_render
 from widgetd.render.result import Result, error_result, structured_result
 from widgetd.schema.phrase import join_alternatives
 from widgetd.store.contract import Awaited, Origin, Store, StoredRender
@@ -263,8 +264,15 @@ def _offered_action(known: Mapping[str, TreeAction], action: str) -> TreeAction:
 
 
 async def await_widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """Return `{"actions": [{"seq", "action", "payload", "at"}], "next", "status"}`."""
+    """Return `{"actions": [{"seq", "action", "payload", "at"}], "next", "status"}`.
+
+    Raises:
+        CallError: The id is none of a render's (W2007).
+    """
     render_id, after = arguments["render_id"], arguments["after"]
+    # An id that was never given did not expire.
+    if not render_id.startswith(RENDER_PREFIX):
+        raise no_render(render_id)
     if await context.rendering.hides_actions(render_id, context.caller):
         awaited = Awaited(status="expired", next=after)
     else:

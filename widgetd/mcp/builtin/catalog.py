@@ -17,6 +17,9 @@ from widgetd.mcp.limits import LIMITS
 from widgetd.render.result import Result, not_found, structured_result, unknown_widget
 from widgetd.widget.actions import find_widget_actions
 
+_ALIASES = {"args": "arguments", "parameters": "arguments", "input": "arguments", "tool": "name"}
+"""Other names of render_widget's arguments, which models take from other protocols."""
+
 
 async def search_widgets(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
     """Return `{"items": [{"name", "title", "description", "score"}], "total"}`, best first.
@@ -108,6 +111,19 @@ async def render_widget(context: ToolContext, arguments: Mapping[str, Any]) -> R
     )
 
 
+def _read_render(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Read the names that models give the arguments of a widget."""
+    given = {_ALIASES.get(name, name): value for name, value in arguments.items()}
+    return given if len(given) == len(arguments) else arguments
+
+
+def _show_render_example(context: ToolContext) -> Mapping[str, Any] | None:
+    """Return a call of the first widget by its author's example."""
+    for widget in context.caller.snapshot.widgets.values():
+        return {"name": widget.tool, "arguments": widget.call_example or {}}
+    return None
+
+
 async def show_render(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
     """Return the result that shows a stored render, in the profile of this call.
 
@@ -169,6 +185,8 @@ TOOLS = (
             required=("name",),
         ),
         handler=render_widget,
+        reads=_read_render,
+        example=_show_render_example,
         scope=CALL,
     ),
     BuiltinTool(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -93,6 +94,7 @@ class BuiltinTool:
         input_schema: The schema of a closed object.
         handler: Answers a call.
         reads: Normalises arguments before validation.
+        example: Returns arguments for the end of an error; None for the smallest valid ones.
         scope: The scope that the caller's token must grant.
         cost: Units of the caller's rate limit.
         waits: Whether it mostly waits and so takes no concurrency slot.
@@ -109,6 +111,7 @@ class BuiltinTool:
     input_schema: Mapping[str, Any]
     handler: Handler
     reads: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
+    example: Callable[[ToolContext], Mapping[str, Any] | None] | None = None
     scope: str = READ
     cost: int = 1
     waits: bool = False
@@ -284,7 +287,8 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
                 key: strings(value) if properties.get(key, {}).get("type") == "array" else value
                 for key, value in tool.reads(arguments).items()
             }
-            checked = schema.check(read)
+            shown = tool.example
+            checked = schema.check(read, example=shown and partial(shown, context))
             return await tool.handler(context, schema.with_defaults(checked.arguments))
         except CallError as error:
             return error_result(error)
