@@ -268,7 +268,7 @@ $(RELEASE)/.installed: requirements/release.txt $(VENV)/.runtime
 release: ## [release] build every part of a release into dist/; publish nothing
 	@deploy/release
 
-wheel-test: $(VENV)/.dev mcpb ## [check] install the wheel into empty environments of every Python here by pip, pipx and uvx, and use it
+wheel-test: $(VENV)/.dev ## [check] install the wheel into empty environments of every Python here by pip, pipx and uvx, and use it
 	PYTHONS=all $(BIN)/python -m pytest tests/field/deploy/test_wheel.py
 
 MCPB := deploy/mcpb
@@ -289,6 +289,7 @@ mcpb: $(MCPB)/node_modules/.installed ## [release] pack the bundle for Claude De
 	cd build/mcpb && uv lock --quiet # what uv resolves again on each machine is what is tested here
 	$(MCPB)/node_modules/.bin/mcpb validate build/mcpb/manifest.json
 	$(MCPB)/node_modules/.bin/mcpb pack build/mcpb build/widgetd-$(VERSION).mcpb
+	$(BIN)/python $(MCPB)/stamp.py build/widgetd-$(VERSION).mcpb $$(git log -1 --format=%ct)
 
 corpus: $(VENV)/.dev ## [check] print the outcome of the real files in ../shared/corpus
 	$(BIN)/python -m benchmarks.corpus
