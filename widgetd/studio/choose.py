@@ -24,6 +24,7 @@ from widgetd.widget.sources import Choice
 
 if TYPE_CHECKING:
     from widgetd.template import Template
+    from widgetd.widget.sources import Drawing
     from widgetd.widget.widget import Widget
 
 _NONE: Final = compile_pattern(r"(?i)\(\s*none\s*\)")
@@ -51,7 +52,7 @@ def choose(widget: Widget) -> Choice:
     try:
         template = widget.template
     except WidgetError as error:
-        if asked is not None or not _renders_preview(widget):
+        if asked is not None or not _draws_preview(widget):
             raise
         return Choice(source="view", reason="faulty", fault=error.finding)
     if asked is not None or not definition.view:
@@ -82,17 +83,7 @@ def _choose_by_comparison(widget: Widget) -> Choice:
 
 def find_changed(widget: Widget, comparison: Comparison) -> Literal["template", "view", ""]:
     """Return which source was changed after the export: the one that lacks Studio's preview."""
-    studio, preview = widget.definition.studio, widget.definition.document.preview
-    if studio is None or preview is None:
-        return ""
-    arguments = widget.schema.with_defaults(dict(studio.default_state))
-    try:
-        shown = tree(orjson.dumps(preview))
-        of_jsx = tree(widget.view.render(arguments))
-        of_both = tree(comparison.merged.render(arguments))
-    except (CallError, WidgetError):
-        return ""
-    as_jsx, as_both = not differ(of_jsx, shown), not differ(of_both, shown)
+    as_jsx, as_both = _draws_preview(widget), _draws_preview(widget, comparison.merged)
     if as_jsx is as_both:
         return ""
     return "template" if as_jsx else "view"
@@ -105,13 +96,13 @@ def _may_have_losses(text: str, template: Template) -> bool:
     return bool(_NONE.search(text)) and any(each.code == "W1307" for each in template.warnings)
 
 
-def _renders_preview(widget: Widget) -> bool:
-    """Return whether the JSX renders Studio's sample as Studio's preview shows it."""
+def _draws_preview(widget: Widget, source: Drawing | None = None) -> bool:
+    """Return whether a source, or the JSX, draws Studio's sample as the preview shows it."""
     studio, preview = widget.definition.studio, widget.definition.document.preview
     if studio is None or preview is None:
         return False
     try:
-        drawn = tree(widget.view.render(widget.schema.with_defaults(dict(studio.default_state))))
+        drawn = tree((source or widget.view).render(widget.fill(studio.default_state)))
         return not differ(drawn, tree(orjson.dumps(preview)))
     except (CallError, WidgetError):
         return False

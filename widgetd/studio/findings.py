@@ -7,30 +7,20 @@ the exporter are distinguished from an author's edits.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.studio.choose import find_changed
 from widgetd.studio.compare import compare, describe_differences, differ
 from widgetd.studio.limits import LIMITS
-from widgetd.template.dialect.exporter import LEXEME, WRAPPED
-from widgetd.text_search import Match
+from widgetd.template.dialect.exporter import find_wrappers
 from widgetd.widget.components import tree
 from widgetd.widget.sources import Difference
 from widgetd.widget.widget import Widget
 
 Trees = Sequence[tuple[Mapping[str, Any], dict[str, Any]]]
 """Arguments, and the tree that the served source renders of each."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Element:
-    """A component as written in a template, with its attributes by name as source text."""
-
-    type: str
-    line: int
-    attributes: Mapping[str, str]
 
 
 def check_template_source(widget: Widget, trees: Trees) -> Iterator[Finding]:
@@ -163,92 +153,15 @@ def check_wrapped_data(template: str) -> Iterator[Finding]:
 
     An object with a `type` that is a string, as in a chart's series, looks like one.
     """
-    for component in list_elements(template):
-        for name, raw in component.attributes.items():
-            if name != "children" and WRAPPED.search(raw):
-                yield Finding(
-                    code="W1324",
-                    at="/template",
-                    line=component.line,
-                    problem=f"the exporter made 'Text' components of '{name}' of "
-                    f"'{component.type}', which is data",
-                    advice="widgetd draws the data; to be understood by others, replace each "
-                    '{"type": "Text", "value": {…}} by its value',
-                )
-
-
-@dataclass(slots=True)
-class _OpenBracket:
-    """An object or array being read."""
-
-    is_object: bool
-    of_component: bool
-    line: int
-    index: int
-    attributes: dict[str, str] = field(default_factory=dict)
-    key: str = ""
-    value_at: int | None = None
-
-
-def list_elements(template: str) -> list[Element]:
-    """Return all components that `template` writes, in the order of the text.
-
-    A component is an object with a type among children, or the root.
-    """
-    reader = _TemplateReader(template)
-    for match in LEXEME.finditer(template):
-        reader.read(match)
-    return [element for element in reader.found if element is not None]
-
-
-class _TemplateReader:
-    def __init__(self, template: str) -> None:
-        self.found: list[Element | None] = []
-        self._template = template
-        self._frames: list[_OpenBracket] = []
-        # The line of the last bracket, and its offset.
-        self._line, self._counted = 1, 0
-
-    def read(self, match: Match[str]) -> None:
-        """Process the next lexeme."""
-        mark, at = match.group("mark"), match.start()
-        frame = self._frames[-1] if self._frames else None
-        if mark and mark in "{[":
-            self._open(frame, at, is_object=mark == "{")
-        elif frame is None:
-            return
-        elif mark and mark in "}]":
-            self._close(at)
-        elif frame.is_object:  # a key, a separator, or part of a value
-            if mark == ",":
-                self._end_value(frame, at)
-            elif mark == ":" and frame.value_at is None:
-                frame.value_at = match.end()
-            elif match.group("string") and frame.value_at is None:
-                frame.key = match.group("string")[1:-1]
-
-    def _open(self, around: _OpenBracket | None, at: int, *, is_object: bool) -> None:
-        in_children = around is None or (around.of_component and not around.is_object)
-        if around is not None and around.is_object:
-            in_children = around.of_component and around.key == "children"
-        self._line += self._template.count("\n", self._counted, at)
-        self._counted = at
-        self._frames.append(_OpenBracket(is_object, in_children, self._line, len(self.found)))
-        if is_object and in_children:
-            self.found.append(None)
-
-    def _close(self, at: int) -> None:
-        frame = self._frames.pop()
-        if not frame.is_object:
-            return
-        self._end_value(frame, at)
-        name = frame.attributes.get("type", "")
-        if frame.of_component and name.startswith('"'):
-            self.found[frame.index] = Element(
-                type=name.strip('"'), line=frame.line, attributes=frame.attributes
-            )
-
-    def _end_value(self, frame: _OpenBracket, at: int) -> None:
-        if frame.value_at is not None:
-            frame.attributes[frame.key] = self._template[frame.value_at : at].strip()
-        frame.value_at = None
+    first: dict[str, int] = {}
+    for start, _, name in find_wrappers(template):
+        first.setdefault(name.strip('"'), start)
+    for name, start in first.items():
+        yield Finding(
+            code="W1324",
+            at="/template",
+            line=template.count("\n", 0, start) + 1,
+            problem=f"the exporter made 'Text' components of '{name}', which is data",
+            advice="widgetd draws the data; to be understood by others, replace each "
+            '{"type": "Text", "value": {…}} by its value',
+        )

@@ -125,22 +125,20 @@ def unwrap_data(text: str) -> str:
 
     Data is an object in a property other than `children`.
     """
-    if not WRAPPED.search(text):
-        return text
     parts: list[str] = []
     at = 0
-    for start, end in sorted(_wrapper_ranges(text)):
+    for start, end, _ in sorted(find_wrappers(text)):
         parts += text[at:start], _NO_SPACE.sub(" ", text[start:end])
         at = end
     return "".join([*parts, text[at:]])
 
 
-def _wrapper_ranges(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of `text` at which each wrapper begins and ends."""
+def find_wrappers(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the ranges of `text` at which each wrapper begins and ends, with its property."""
     # Of each bracket that is open: the key that it stands under, and its wrapper's beginning.
     around: list[tuple[str, tuple[int, int] | None]] = []
     string = key = ""
-    for match in LEXEME.finditer(text):
+    for match in LEXEME.finditer(text) if WRAPPED.search(text) else ():
         mark, at = match["mark"], match.start()
         if match["string"]:
             string = match["string"]
@@ -157,5 +155,5 @@ def _wrapper_ranges(text: str) -> Iterator[tuple[int, int]]:
                 continue
             around.pop()
             if begun:
-                yield begun
-                yield at, at + 1
+                yield *begun, key
+                yield at, at + 1, key

@@ -13,14 +13,13 @@ from typing import Any, Final
 from widgetd.limits import Limits
 from widgetd.template.ir import UNDEFINED, Expr, Op, literal
 from widgetd.template.jinja import member
+from widgetd.template.jsx import refusals
 from widgetd.template.jsx.parse import MAX_DEPTH, Node, size_fault
 from widgetd.template.jsx.scope import Function, JsxScope, Properties
 from widgetd.template.jsx.statements import Abandoned, StatementBuilder, let
 from widgetd.template.jsx.syntax import (
-    ADVICE,
     CONSTANTS,
     ELEMENTS,
-    HANDLER_ADVICE,
     LITERALS,
     WRAPPING,
     Entry,
@@ -53,54 +52,9 @@ _TEXT_PROPERTIES: Final[Mapping[str, str]] = MappingProxyType(
 )
 """The property that the text between the tags of a component is."""
 
-_CHANGING: Final = "write a new list: [...list, x] adds one, filter and slice leave some out"
-_FORMATTING: Final = "write it under [derived] in the sidecar, or take it as a text argument"
-_WHY_NOT: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        **dict.fromkeys(("push", "pop", "shift", "unshift", "splice"), _CHANGING),
-        **dict.fromkeys(
-            ("toLocaleString", "toLocaleDateString", "toLocaleTimeString"), _FORMATTING
-        ),
-        **dict.fromkeys(("Date", "Intl.NumberFormat", "Intl.DateTimeFormat"), _FORMATTING),
-        **dict.fromkeys(("match", "matchAll", "test", "search"), "write includes or startsWith"),
-        "get": "write an object in place of the Map, and read object[key]",
-        "fetch": "declare a [feed] in the sidecar, which fills the arguments",
-        "forEach": "write map, or reduce for one value",
-        "console.log": "leave it out",
-    }
-)
-"""What to write instead of a call that is not available."""
-
-_NOT_NEW: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "Map": "write an object, { key: value }, and read object[key]",
-        "Array": "write Array.from({ length: n }, (_, i) => …)",
-        "RegExp": "write includes, split or replaceAll with a text",
-    }
-)
-"""What to write instead of `new` with a constructor; dates and numbers are formatted elsewhere."""
-
-_FORMATS: Final = compile_pattern(r"(?:new\s+)?(?:Date|Intl)\b")
-_HOOK: Final = compile_pattern(r"(?:React\.)?use[A-Z]\w*")
-_HOOK_ADVICE: Final = "arguments come by their names, and a form keeps what a user types"
-
-_NAMES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
-    {
-        "arrow_function": ("a function that is given to no method", HANDLER_ADVICE),
-        "function_expression": ("a function that is given to no method", HANDLER_ADVICE),
-        "assignment_expression": ("an assignment", "write it as a statement of its own"),
-        "augmented_assignment_expression": ("an assignment", "write it as a statement of its own"),
-        "update_expression": ("an assignment", "write it as a statement of its own"),
-        "await_expression": ("await", "declare a [feed] in the sidecar, which fills the arguments"),
-        "class": ("a class", "write function Name({ title }) { return <Row/>; }"),
-        "regex": ("a regular expression", "write includes, split or replaceAll with a text"),
-    }
-)
-"""How messages call nodes that are not available, and what to write instead."""
-
 
 class Builder(StatementBuilder):
-    """Builds operations of nodes; each method is for one kind, by the table below.
+    """Builds operations of nodes; each method is for one kind, by the table `_builders`.
 
     Args:
         limits: How large a program may become, with functions written out.
@@ -116,6 +70,20 @@ class Builder(StatementBuilder):
         super().__init__()
         self.reads: dict[tuple[int, int], str] = {}
         self._limits = limits
+        self._builders: Mapping[str, Callable[[Node, JsxScope], Expr]] = {
+            **dict.fromkeys(CONSTANTS, self.constant),
+            **dict.fromkeys(WRAPPING, lambda node, block: self.expression(only(node), block)),
+            **dict.fromkeys(LITERALS, self.literal),
+            **dict.fromkeys(("identifier", "shorthand_property_identifier"), self.name),
+            "member_expression": self.member,
+            "subscript_expression": self.item,
+            "binary_expression": self.binary,
+            "unary_expression": self.unary,
+            "ternary_expression": self.ternary,
+            "template_string": self.template,
+            "call_expression": self.call,
+            "new_expression": self.new,
+        }
         self._count, self._depth, self._use, self._uses = 0, 0, 0, 0
         self._running: list[Node] = []
 
@@ -168,15 +136,17 @@ class Builder(StatementBuilder):
         if self._count > self._limits.template_nodes:
             self.faults.append(size_fault(self._limits))
             raise Abandoned
-        build = _BUILDERS.get(node.kind)
+        build = self._builders.get(node.kind)
         self._depth += 1
         try:
             if self._depth > MAX_DEPTH:
                 raise node.fault("functions call each other too deeply here", "write some out")
             if build is None:
-                name, advice = _NAMES.get(node.kind, (node.kind.replace("_", " "), ADVICE))
+                name, advice = refusals.NODES.get(
+                    node.kind, (node.kind.replace("_", " "), refusals.ADVICE)
+                )
                 raise node.fault(f"{name} is not available here: {node.excerpt}", advice)
-            built = build(self, node, block)
+            built = build(node, block)
         except Fault as fault:
             self.report(fault)
             return None
@@ -217,10 +187,6 @@ class Builder(StatementBuilder):
         """Build a literal."""
         return literal(CONSTANTS[node.kind](node), node.start)
 
-    def brackets(self, node: Node, block: JsxScope) -> Expr:
-        """Build the expression in brackets."""
-        return self.expression(only(node), block)
-
     def name(self, node: Node, block: JsxScope) -> Expr:
         """Build the read of an argument, a parameter or a constant."""
         if block.owner(node.text) is None:
@@ -255,7 +221,7 @@ class Builder(StatementBuilder):
         sign = node.fields["operator"].text
         name, operands = self.operator(sign), self.fields(node, block, "left", "right")
         if not name:
-            advice = "write Math.pow(a, b)" if sign == "**" else ADVICE
+            advice = "write Math.pow(a, b)" if sign == "**" else refusals.ADVICE
             raise node.fault(f"the operator {sign} is not available", advice)
         return Op(name, operands, node.start)
 
@@ -268,7 +234,7 @@ class Builder(StatementBuilder):
             return Op("jsfn", (sign, *operand), node.start)
         name = {"!": self.NOT, "-": "jsneg", "+": "jspos"}.get(sign)
         if name is None:
-            raise node.fault(f"the operator {sign} is not available", ADVICE)
+            raise node.fault(f"the operator {sign} is not available", refusals.ADVICE)
         return Op(name, operand, node.start)
 
     CONDITION = "js?:"
@@ -306,7 +272,7 @@ class Builder(StatementBuilder):
             ]
             return self.write_out(function, args, node)
         name = callee.text
-        if name in FUNCTIONS and block.owner(name.partition(".")[0]) is None:
+        if self._is_builtin(callee, block):
             if name == "Array.from" and len(given.children) > 1:
                 return self.loop("map", given.children[0], given.children[1:], node, block)
             return Op("jsfn", (name, *self.parts(given.children, block)), node.start)
@@ -314,7 +280,10 @@ class Builder(StatementBuilder):
         if is_known:
             name, subject = callee.fields["property"].text, callee.fields["object"]
             name = "includes" if name == "has" else name  # a Set is a list here
-            takes_function = given.children and self._takes_function(given.children[0], block)
+            takes_function = any(
+                self._is_builtin(each, block) or self.function_of(each, block)
+                for each in given.children[:1]
+            )
             if name in LOOPS and (takes_function or name not in METHODS):
                 return self.loop(name, subject, given.children, node, block)
             if name in METHODS:
@@ -322,14 +291,13 @@ class Builder(StatementBuilder):
                 return Op("jsm", (name, *operands), node.start)
         raise _no_call(callee, name, is_method=is_known)
 
-    def _takes_function(self, node: Node, block: JsxScope) -> bool:
-        is_builtin = node.text in FUNCTIONS and block.owner(node.text) is None
-        return is_builtin or self.function_of(node, block) is not None
+    def _is_builtin(self, node: Node, block: JsxScope) -> bool:
+        return node.text in FUNCTIONS and block.owner(node.text.partition(".")[0]) is None
 
     def loop(self, name: str, items: Node, given: list[Node], node: Node, block: JsxScope) -> Expr:
         """Build a method that takes a function: `xs.map((x, i) => ...)`."""
         held, values = list[Expr](), self.expression(items, block)
-        if name == "map" and tag_of_call(node) == "Array.from":
+        if name == "map" and node.fields["function"].text == "Array.from":
             values = Op("jsfn", ("Array.from", values), node.start)
         elements = {"reduce": (1,), "sort": (0, 1), "toSorted": (0, 1)}.get(name, (0,))
         function = self.function_of(given[0], block) if given else None
@@ -348,7 +316,7 @@ class Builder(StatementBuilder):
         """
         path = self.path(values)
         element = None if path is None else f"{path}[]"
-        if node.kind == "identifier" and node.text in FUNCTIONS and block.owner(node.text) is None:
+        if self._is_builtin(node, block):
             slot = self.layout.slot()
             return (((slot, None),),), Op("jsfn", (node.text, slot), node.start)
         function = self.function_of(node, block)
@@ -493,7 +461,7 @@ class Builder(StatementBuilder):
         given = node.fields["arguments"].children if "arguments" in node.fields else []
         if name != "Set":
             problem = f"new is not available here: {node.excerpt}"
-            raise node.fault(problem, _NOT_NEW.get(name, _FORMATTING))
+            raise node.fault(problem, refusals.CONSTRUCTORS.get(name, refusals.FORMATTING))
         if not given:
             return Op("js[,]", (), node.start)
         held, values = self.hold(self.expression(given[0], block))
@@ -577,11 +545,6 @@ def _is_effect(node: Node) -> bool:
 _CHANGES: Final = compile_pattern(r"\.(?:push|forEach)$")
 
 
-def tag_of_call(node: Node) -> str:
-    """Return the text of the function that a call names."""
-    return node.fields["function"].text
-
-
 def _inside_fragments(node: Node) -> list[Node]:
     node = unwrap(node)
     if node.kind in ELEMENTS and is_fragment(node):
@@ -595,9 +558,11 @@ def _no_call(callee: Node, name: str, *, is_method: bool) -> Fault:
     problem = (
         f"the method {name} is not available" if is_method else f"there is no {callee.excerpt}()"
     )
-    if _HOOK.fullmatch(callee.text):
-        return node.fault(f"{callee.excerpt} is not available", _HOOK_ADVICE)
-    advice = _FORMATTING if _FORMATS.match(callee.text) else _WHY_NOT.get(name)
+    if refusals.HOOK.fullmatch(callee.text):
+        return node.fault(f"{callee.excerpt} is not available", refusals.HOOK_ADVICE)
+    advice = (
+        refusals.FORMATTING if refusals.FORMATS.match(callee.text) else refusals.CALLS.get(name)
+    )
     if advice is None:
         known = (*METHODS, *LOOPS) if is_method else FUNCTIONS
         otherwise = "write it as const f = (x) => … before the element"
@@ -609,31 +574,8 @@ def _no_call(callee: Node, name: str, *, is_method: bool) -> Fault:
 
 _READING: Final = frozenset(
     {
-        "identifier",
-        "shorthand_property_identifier",
-        "member_expression",
-        "subscript_expression",
-        "call_expression",
+        *("identifier", "shorthand_property_identifier"),
+        *("member_expression", "subscript_expression", "call_expression"),
     }
 )
-
-_BUILDERS: Final[Mapping[str, Callable[[Builder, Node, JsxScope], Expr]]] = MappingProxyType(
-    {
-        **dict.fromkeys(CONSTANTS, lambda builder, node, block: builder.constant(node, block)),
-        **dict.fromkeys(WRAPPING, lambda builder, node, block: builder.brackets(node, block)),
-        **dict.fromkeys(LITERALS, lambda builder, node, block: builder.literal(node, block)),
-        **dict.fromkeys(
-            ("identifier", "shorthand_property_identifier"),
-            lambda builder, node, block: builder.name(node, block),
-        ),
-        "member_expression": lambda builder, node, block: builder.member(node, block),
-        "subscript_expression": lambda builder, node, block: builder.item(node, block),
-        "binary_expression": lambda builder, node, block: builder.binary(node, block),
-        "unary_expression": lambda builder, node, block: builder.unary(node, block),
-        "ternary_expression": lambda builder, node, block: builder.ternary(node, block),
-        "template_string": lambda builder, node, block: builder.template(node, block),
-        "call_expression": lambda builder, node, block: builder.call(node, block),
-        "new_expression": lambda builder, node, block: builder.new(node, block),
-    }
-)
-"""How each kind of node is built; looked up on the builder, so that a subclass can differ."""
+"""Kinds of nodes that may read an argument."""

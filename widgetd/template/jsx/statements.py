@@ -7,15 +7,14 @@ slot and value of the `let`; in a branch it keeps the old value where the condit
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from widgetd.template.ir import UNDEFINED, Expr, Op, is_constant, literal
 from widgetd.template.jinja import member
+from widgetd.template.jsx import refusals
 from widgetd.template.jsx.scope import UNSET, Function, JsxScope, Properties, Unset
 from widgetd.template.jsx.syntax import (
-    ADVICE,
     FUNCTION_NODES,
     PATTERN_NAMES,
     is_component_import,
@@ -32,21 +31,6 @@ if TYPE_CHECKING:
 
 _DECLARATIONS: Final = frozenset({"lexical_declaration", "variable_declaration"})
 _BRANCHING: Final = frozenset({"if_statement", "switch_statement"})
-_LOOPS: Final = "write map, filter, reduce or for (const x of list)"
-
-STATEMENT_ADVICE: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "for_statement": _LOOPS,
-        "while_statement": _LOOPS,
-        "do_statement": _LOOPS,
-        "import_statement": "arguments come by their names, and a form keeps what a user types",
-        "class_declaration": "write function Name({ title }) { return <Row/>; }",
-        "try_statement": "nothing fails on what is absent: write its content",
-        "throw_statement": "the schema refuses arguments: write it there",
-    }
-)
-"""What to write instead of a statement that is not available."""
-
 MAX_FAULTS: Final = 20
 
 End = Callable[[JsxScope], Expr]
@@ -350,7 +334,9 @@ class StatementBuilder(ABC):
         if kind == "expression_statement":
             return self._effect(unwrap(only(node)), block)
         name = kind.removesuffix("_statement").removesuffix("_declaration")
-        advice = STATEMENT_ADVICE.get(kind, "put its value where it is used, or write const x = …")
+        advice = refusals.STATEMENTS.get(
+            kind, "put its value where it is used, or write const x = …"
+        )
         raise node.fault(f"the statement {name} is not available: {node.excerpt}", advice)
 
     def _declaration(self, node: Node, block: JsxScope) -> list[Expr]:
@@ -389,7 +375,9 @@ class StatementBuilder(ABC):
             if kind.startswith("augmented"):
                 sign = self.operator(fields["operator"].text[:-1])
                 if not sign:
-                    raise node.fault(f"this assignment is not available: {node.excerpt}", ADVICE)
+                    raise node.fault(
+                        f"this assignment is not available: {node.excerpt}", refusals.ADVICE
+                    )
                 value = Op(sign, (self.expression(target, block), value), node.start)
             return self._assign(target, value, block)
         if kind == "update_expression":

@@ -7,21 +7,18 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
+from widgetd.template.jsx import refusals
 from widgetd.template.jsx.parse import Node
 from widgetd.template.parser import Fault
 from widgetd.template.serialise import MAX_EXACT
 from widgetd.template.values import ABSENT, Value
 from widgetd.text_search import compile_pattern
 
-ADVICE: Final = "write it with elements, operators, conditions, and map or filter over lists"
-
 WRAPPING: Final = frozenset({"parenthesized_expression", "jsx_expression"})
 ELEMENTS: Final = frozenset({"jsx_element", "jsx_self_closing_element"})
 FUNCTION_NODES: Final = frozenset({"arrow_function", "function_expression"})
 PATTERN_NAMES: Final = frozenset({"identifier", "shorthand_property_identifier_pattern"})
 LITERALS: Final = ELEMENTS | {"object", "array"}
-
-HANDLER_ADVICE: Final = 'write onClickAction={{ type: "…", payload: { … } }}'
 
 _EXECUTES: Final = "dangerouslySetInnerHTML"
 
@@ -96,7 +93,7 @@ def attributes_of(
             report(each.fault(problem, "write inputType for an Input, submit for a Button"))
         elif is_function and not takes_functions:
             problem = f"a function is no value here: {each.excerpt}"
-            report(each.fault(problem, HANDLER_ADVICE))
+            report(each.fault(problem, refusals.HANDLER_ADVICE))
         else:
             yield name.text, value[0] if value else True
 

@@ -1,0 +1,69 @@
+"""What to write instead of what JSX has and a widget has not, in tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from widgetd.text_search import compile_pattern
+
+ADVICE: Final = "write it with elements, operators, conditions, and map or filter over lists"
+HANDLER_ADVICE: Final = 'write onClickAction={{ type: "…", payload: { … } }}'
+
+CHANGING: Final = "write a new list: [...list, x] adds one, filter and slice leave some out"
+FORMATTING: Final = "write it under [derived] in the sidecar, or take it as a text argument"
+CALLS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        **dict.fromkeys(("push", "pop", "shift", "unshift", "splice"), CHANGING),
+        **dict.fromkeys(("toLocaleString", "toLocaleDateString", "toLocaleTimeString"), FORMATTING),
+        **dict.fromkeys(("match", "matchAll", "test", "search"), "write includes or startsWith"),
+        "get": "write an object in place of the Map, and read object[key]",
+        "fetch": "declare a [feed] in the sidecar, which fills the arguments",
+        "forEach": "write map, or reduce for one value",
+        "console.log": "leave it out",
+    }
+)
+"""What to write instead of a call that is not available."""
+
+CONSTRUCTORS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "Map": "write an object, { key: value }, and read object[key]",
+        "Array": "write Array.from({ length: n }, (_, i) => …)",
+        "RegExp": "write includes, split or replaceAll with a text",
+    }
+)
+"""What to write instead of `new` with a constructor; dates and numbers are formatted elsewhere."""
+
+FORMATS: Final = compile_pattern(r"(?:new\s+)?(?:Date|Intl)\b")
+HOOK: Final = compile_pattern(r"(?:React\.)?use[A-Z]\w*")
+HOOK_ADVICE: Final = "arguments come by their names, and a form keeps what a user types"
+
+NODES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {
+        "arrow_function": ("a function that is given to no method", HANDLER_ADVICE),
+        "function_expression": ("a function that is given to no method", HANDLER_ADVICE),
+        "assignment_expression": ("an assignment", "write it as a statement of its own"),
+        "augmented_assignment_expression": ("an assignment", "write it as a statement of its own"),
+        "update_expression": ("an assignment", "write it as a statement of its own"),
+        "await_expression": ("await", "declare a [feed] in the sidecar, which fills the arguments"),
+        "class": ("a class", "write function Name({ title }) { return <Row/>; }"),
+        "regex": ("a regular expression", "write includes, split or replaceAll with a text"),
+    }
+)
+"""How messages call nodes that are not available, and what to write instead."""
+
+LOOPS: Final = "write map, filter, reduce or for (const x of list)"
+
+STATEMENTS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "for_statement": LOOPS,
+        "while_statement": LOOPS,
+        "do_statement": LOOPS,
+        "import_statement": HOOK_ADVICE,
+        "class_declaration": "write function Name({ title }) { return <Row/>; }",
+        "try_statement": "nothing fails on what is absent: write its content",
+        "throw_statement": "the schema refuses arguments: write it there",
+    }
+)
+"""What to write instead of a statement that is not available."""
