@@ -50,10 +50,19 @@ _BLANK: Mapping[str, Any] = {"type": "Basic", "children": []}
 
 _COLUMNS = "columns: 3; column-gap: 24px"
 
+_MARGIN_PX = 32
+
+_FIGURES_END = """document.fonts.ready.then(() => {
+  const ends = [...document.querySelectorAll("img, figcaption")]
+    .map(one => one.getBoundingClientRect());
+  return ["right", "bottom"].map(side => Math.ceil(Math.max(...ends.map(end => end[side]))));
+})"""
+
 _SHEET = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Widgets</title>
 <style>
-body {{ margin: 0; padding: 32px; background: #f4f3f0; font: 13px/1.5 {fonts}; color: #55544f }}
+body {{ margin: 0; padding: {margin}px; background: #f4f3f0; color: #55544f }}
+body {{ font: 13px/1.5 {fonts} }}
 main {{ {layout} }}
 figure {{ margin: 0 0 28px; break-inside: avoid }}
 img {{ display: block; max-width: 100% }}
@@ -247,13 +256,14 @@ class Camera:
         )
 
         async with self._place(owner):
-            html = _SHEET.format(figures=figures, fonts=FONTS, layout=layout)
+            html = _SHEET.format(figures=figures, fonts=FONTS, layout=layout, margin=_MARGIN_PX)
             page = await self._open_page(html, width)
             try:
-                height = await page.page.evaluate(
-                    "document.fonts.ready.then(() => document.documentElement.scrollHeight)"
+                right, bottom = await page.page.evaluate(_FIGURES_END)
+                room = Clip(
+                    x=0, y=0, width=min(right + _MARGIN_PX, width), height=bottom + _MARGIN_PX
                 )
-                return await page.capture(Clip(x=0, y=0, width=width, height=height))
+                return await page.capture(room)
             finally:
                 await page.close()
 
@@ -280,7 +290,11 @@ class Camera:
                     pictures.append((name, await self.take(screenshot, owner=owner)))
         columns = " ".join(f"{width}px" for width in GRID_WIDTHS_PX * len(THEMES))
         layout = f"display: grid; gap: 0 24px; grid-template-columns: {columns}"
-        room = sum(GRID_WIDTHS_PX) * len(THEMES) + 24 * len(GRID_WIDTHS_PX) * len(THEMES) + 64
+        room = (
+            sum(GRID_WIDTHS_PX) * len(THEMES)
+            + 24 * len(GRID_WIDTHS_PX) * len(THEMES)
+            + 2 * _MARGIN_PX
+        )
         return await self.sheet(pictures, width=room, layout=layout, owner=owner)
 
     async def close(self) -> None:

@@ -112,6 +112,8 @@ def build(
     )
     files = site.build(shown, folder, f"{base.rstrip('/')}/")
     print(f"{folder}: {len(server.registry.current.widgets)} widgets in {files} files")
+    if base == "/":
+        print(f"Look at it: python3 -m http.server --directory {folder}")
     return 0
 
 
