@@ -25,6 +25,9 @@ from widgetd.widget.summary import shorten_at_word
 
 _LINE_END = compile_pattern(rb"\r\n|\n|\r")
 _LEXEME = compile_pattern(rb'(?s)"(?:[^"\\]|\\.)*+"|[\[\]{},]')
+_BLOCKS = "widgetd/blocks"
+"""The key of `_meta` with the number of blocks that were dropped."""
+
 _EDGE_BYTES = 16
 """Distance between two edges that are kept: the smallest page."""
 
@@ -76,8 +79,9 @@ def to_answer(result: Any, upstream: str) -> UpstreamAnswer:
     """Return the answer in an MCP result: its structure, else its text, else its first bytes.
 
     Raises:
-        CallError: It is too large (W5008), or MCP does not allow it (W5020).
+        CallError: It is too large (W5008, W5016), or MCP does not allow it (W5020).
     """
+    check_blocks(result, upstream)
     if result.structured_content is not None:
         return _to_json_answer(result.structured_content, upstream)
     answer = _from_blocks(result.content, upstream)
@@ -96,6 +100,30 @@ def _to_json_answer(value: Any, upstream: str) -> UpstreamAnswer:
     return UpstreamAnswer(kind="json", content=content)
 
 
+def drop_blocks(result: dict[str, Any]) -> None:
+    """Replace too many blocks of a result's JSON by their number, for `check_blocks`.
+
+    The SDK builds each in the event loop, which takes 1.5 s for those that fit into 8 MiB.
+    """
+    content, meta = result.get("content"), result.get("_meta")
+    if isinstance(meta, dict):
+        meta.pop(_BLOCKS, None)  # it is ours alone
+    if isinstance(content, list) and len(content) > LIMITS.answer_blocks:
+        result["content"], result["_meta"] = [], {_BLOCKS: len(content)}
+
+
+def check_blocks(result: Any, upstream: str, most: int = LIMITS.answer_blocks) -> None:
+    """Require that a result has at most `most` blocks.
+
+    Raises:
+        CallError: It has more (W5016).
+    """
+    count = (result.meta or {}).get(_BLOCKS, len(result.content))
+    if count > most:
+        problem = f"the answer of the upstream '{upstream}' has {count:,} blocks"
+        raise CallError("W5016", f"{problem}; {most:,} at most are read here")
+
+
 def to_blocks(result: Any, upstream: str) -> UpstreamAnswer:
     """Return all blocks of an MCP result, as the expressions of a feed see them.
 
@@ -107,9 +135,7 @@ def to_blocks(result: Any, upstream: str) -> UpstreamAnswer:
     Raises:
         CallError: There are too many (W5016), it is too large (W5008), or it is not MCP (W5020).
     """
-    if len(result.content) > LIMITS.blocks:
-        problem = f"the answer of the upstream '{upstream}' has {len(result.content):,} blocks"
-        raise CallError("W5016", f"{problem}; a feed reads {LIMITS.blocks} at most")
+    check_blocks(result, upstream, LIMITS.blocks)
     blocks, left = [], IMAGES.images_bytes
     for block in result.content:
         inner = getattr(block, "resource", block)

@@ -28,6 +28,7 @@ class UpstreamLimits:
         loop_bytes: JSON that is parsed in the event loop; more is parsed in a worker thread, which
             costs 0.1 ms to begin.
         blocks: Blocks of an answer that a feed reads one by one.
+        answer_blocks: Blocks of any answer.
         tools: Tools of one upstream, besides those that its declaration names without wildcards.
         pages: Pages of one tool list.
         description_chars: Length of a tool's description, and of its words on a failure.
@@ -61,6 +62,7 @@ class UpstreamLimits:
     piece_bytes: int = 64 * 1024
     loop_bytes: int = 64 * 1024
     blocks: int = 100
+    answer_blocks: int = 10_000
     tools: int = 500
     pages: int = 50
     description_chars: int = 1024

@@ -18,6 +18,7 @@ from mcp import ClientSession
 from mcp.shared.message import SessionMessage
 from typing_extensions import override
 
+from widgetd.upstreams.answers import drop_blocks
 from widgetd.upstreams.transport import Reduce
 
 
@@ -76,8 +77,10 @@ class _ReducedStream:
         message: SessionMessage | Exception = await self._inner.receive()
         if isinstance(message, SessionMessage):
             result = getattr(message.message, "result", None)
-            if isinstance(result, dict) and "tools" in result:
-                await anyio.to_thread.run_sync(self._reduce, result)
+            if isinstance(result, dict):
+                drop_blocks(result)
+                if "tools" in result:
+                    await anyio.to_thread.run_sync(self._reduce, result)
         return message
 
     async def aclose(self) -> None:

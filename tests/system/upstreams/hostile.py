@@ -254,6 +254,9 @@ MISBEHAVIORS: dict[str, Misbehavior] = {
     ),
     "a number of 4,000 digits": Misbehavior(answer={**OK, "structuredContent": {"a": 10**3999}}),
     "an answer of 150 levels": Misbehavior(answer={**OK, "structuredContent": nested(75)}),
+    "20,000 blocks": Misbehavior(
+        answer={"content": [{"type": "text", "text": ""}] * 20_000}, code="W5016"
+    ),
     "2 million empty lists": Misbehavior(
         answer={**OK, "structuredContent": {"a": [[]] * 2_000_000}}, code="W5008"
     ),

@@ -35,7 +35,7 @@ def picture(size: int) -> Any:
 
 def result(*content: Any, value: Any = None) -> Any:
     """Return what the SDK makes of a result: its blocks and its structure."""
-    return SimpleNamespace(content=content, structured_content=value)
+    return SimpleNamespace(content=content, structured_content=value, meta=None)
 
 
 def nested(depth: int) -> str:

@@ -115,7 +115,7 @@ def test_too_many_blocks_are_refused() -> None:
 
     assert raised.value.code == "W5016"
     assert str(raised.value) == (
-        "the answer of the upstream 'maps' has 10,000 blocks; a feed reads 100 at most"
+        "the answer of the upstream 'maps' has 10,000 blocks; 100 at most are read here"
     )
     assert content_size(given) == 10_000
 
