@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import tomllib
@@ -325,6 +326,19 @@ async def test_old_host_finds_the_page_under_the_flat_key(chromium: Chromium) ->
 
 
 @needs_browser
+async def test_result_before_the_handshake_leaves_controls_on_and_is_followed(
+    chromium: Chromium,
+) -> None:
+    async with hosted(chromium, HOSTS["mcp-ui"]) as stage:
+        await shown(stage)
+        assert await stage.frame.get_by_role("button", name="Add task").is_enabled()
+        assert "controls are off" not in await text_of(stage)
+        with anyio.fail_after(LIFE_S):
+            while "follow_render" not in stage.calls:
+                await stage.event_within(1)
+
+
+@needs_browser
 async def test_google_adk_gets_the_id_alone_in_meta_and_draws_all_the_same(
     chromium: Chromium,
 ) -> None:
@@ -335,6 +349,9 @@ async def test_google_adk_gets_the_id_alone_in_meta_and_draws_all_the_same(
         result = await stage.client.request("tools/call", called)
         await shown(stage)
 
+        # ADK hands all of it to the model; a token has some four characters.
+        beside_text = {key: result[key] for key in ("_meta", "structuredContent") if key in result}
+        assert len(json.dumps(beside_text)) <= 4 * 100
         assert result["_meta"].keys() == {"widgetd/render"}
         assert result["_meta"]["widgetd/render"].keys() == {"id"}
 

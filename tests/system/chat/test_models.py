@@ -54,7 +54,11 @@ def named(url: str) -> dict[str, Any]:
     return {"chat": True, "chat_model": "m1", "chat_url": url, "chat_key": Secret(KEY)}
 
 
-async def test_an_agent_of_an_endpoint_shows_a_widget_and_speaks(folder: Path) -> None:
+async def test_an_agent_of_an_endpoint_shows_a_widget_and_speaks(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # It is set for other programs; the settings alone say where a conversation goes.
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9")
     script = (calls("greeting", {"who": "Ada"}), says("Ada is greeted."), says("Twice."))
     async with endpoint(*script) as there, serving(folder, **named(there.url)) as url:
         talker = Talker(url)

@@ -70,6 +70,8 @@ async def test_a_list_names_templates_and_packages_of_widgets_and_their_pages(
 ) -> None:
     listed = (await client.list_resources()).resources
 
+    pages = [resource for resource in listed if resource.uri.startswith("ui:")]
+    assert all(page.description for page in pages)
     assert {resource.name: resource.uri for resource in listed} == {
         "greeting_template": "widget://greeting/template",
         "greeting_encoded": "widget://greeting/encoded",

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from widgetd import load_widget
 from widgetd.catalog.loader import load
 from widgetd.checks import check_widget
 from widgetd.files.source import Source
+from widgetd.widget.images import find_image_origins
+from widgetd.widget.samples import list_examples
 
 GIVEN = '{"type":"Card","children":[{"type":"Image","src":{{ src | tojson }}}]}'
 ADDRESS = {"type": "string", "format": "uri"}
@@ -205,3 +209,11 @@ def test_nothing_is_said_of_images_that_are_allowed_sent_along_or_stand_for_othe
 
 def test_an_image_of_the_template_itself_is_allowed() -> None:
     assert said(GIVEN.replace("{{ src | tojson }}", '"https://i.imgur.com/a.png"')) == []
+
+
+def test_first_examples_of_bundled_widgets_load_no_images() -> None:
+    for path in sorted((Path(__file__).resolve().parents[3] / "widgets").glob("*.widget")):
+        made = load_widget(path)
+        first = next(iter(list_examples(made.definition)))
+        tree = made.call(first.arguments).tree
+        assert find_image_origins(json.dumps(tree).encode()) == frozenset(), path.name

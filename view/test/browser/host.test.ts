@@ -1,6 +1,6 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bundleHost, hasBrowser, launch, openHost } from "./browser";
+import { bundleHost, hasBrowser, launch, open, openHost, VIEW } from "./browser";
 import { FORM, result, withForm } from "./form-widget";
 
 let browser: Browser;
@@ -48,6 +48,27 @@ describe.skipIf(!hasBrowser)("in a host", () => {
     const { view, send } = await openHost(browser);
     await send("sendToolResult", { content: [{ type: "text", text: "Nothing to draw" }] });
     await view.getByRole("status").getByText("Nothing to draw").waitFor();
+  });
+
+  test("a host that refuses the handshake gets a widget with its controls off", async () => {
+    const answer = JSON.stringify(result(FORM));
+    const refusal = '{ jsonrpc: "2.0", id: data.id, error: { code: -32600, message: "no" } }';
+    const { page, errors } = await open(browser, { "/view": () => VIEW });
+    const host = `<!doctype html><iframe sandbox="allow-scripts" src="/view"></iframe><script>
+      addEventListener("message", ({ data, source }) => {
+        if (data.method !== "ui/initialize") return;
+        const say = (message) => source.postMessage(message, "*");
+        say(${refusal});
+        say({ jsonrpc: "2.0", method: "ui/notifications/tool-result", params: ${answer} });
+      })</script>`;
+    await page.route("**/refusing", (route) =>
+      route.fulfill({ body: host, contentType: "text/html" }),
+    );
+    await page.goto("http://view.test/refusing");
+    const view = page.frameLocator("iframe");
+    await view.getByText("controls are off").waitFor();
+    expect(await view.getByRole("button", { name: "Send" }).isDisabled()).toBe(true);
+    expect(errors).toEqual([]);
   });
 
   test("a call that is cancelled says why", async () => {
