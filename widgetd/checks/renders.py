@@ -8,7 +8,7 @@ from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, takewhile
+from itertools import chain, islice, takewhile
 from typing import Any
 
 import orjson
@@ -23,7 +23,7 @@ from widgetd.checks.declared_paths import split_path
 from widgetd.checks.limits import LIMITS
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.limits import Limits
-from widgetd.schema.json_text import iterate_places, line_and_column
+from widgetd.schema.json_text import find_duplicate_key, iterate_places, line_and_column
 from widgetd.schema.json_values import resolve_pointer
 from widgetd.schema.phrase import join_alternatives
 from widgetd.studio.compare import describe_differences, differ, differences
@@ -238,36 +238,52 @@ def check_vocabulary(
         yield absence_finding(path, lacks)
 
 
-def check_repeated_keys(widget: Widget, samples: Iterable[Sample]) -> Iterator[Finding]:
-    """Yield each key that a template writes twice into one object (W1123).
+def check_repeated_keys(widget: Widget, outcomes: Iterable[Outcome]) -> Iterator[Finding]:
+    """Yield each key that a template, or an element of JSX, writes twice (W1123).
 
-    Readers of JSON take the last one, as `email` for a component in
-    `{"type": "Input", "type": "email"}`.
+    The last one counts, as `email` for a component in `{"type": "Input", "type": "email"}`.
     """
-    repeated: dict[tuple[str, str], None] = {}
-
-    def note(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        first: dict[str, Any] = {}
-        for key, value in pairs:
-            if key in first:
-                repeated[str(first.get("type", "")), key] = None
-            first.setdefault(key, value)
-        return first
-
-    for sample in filter_admitted(widget, samples):
-        if widget.source != "view":
-            with suppress(CallError, ValueError, RecursionError):
-                json.loads(
-                    widget.drawing.render(widget.fill(sample.arguments)), object_pairs_hook=note
-                )
-    for owner, key in repeated:
-        kind = key == "type" and _KINDS.get(owner)
+    repeated: dict[tuple[str, str], tuple[int, int] | None] = {}
+    if isinstance(widget.drawing, Template):
+        for one in islice(outcomes, LIMITS.repeated_renders):
+            with suppress(CallError):
+                arguments = widget.fill(one.sample.arguments)
+                for key, location in _find_repeated(widget.drawing, arguments):
+                    repeated.setdefault(key, location)
+    else:
+        for owner, name, offset in widget.view.repeated_attributes:
+            location = line_and_column(widget.definition.view, offset)
+            repeated.setdefault((owner, name), location)
+    for (owner, name), location in repeated.items():
+        line, column = location or (None, None)
+        kind = name == "type" and _KINDS.get(owner)
         yield Finding(
             code="W1123",
-            at="/template",
-            problem=f"'{key}' is written twice" + (f" in '{owner}'" if owner else ""),
+            at=widget.drawing_at,
+            line=line,
+            column=column,
+            problem=f"'{name}' is written twice" + (f" in '{owner}'" if owner else ""),
             advice=f"write its kind as '{kind}'" if kind else "leave one of them out",
         )
+
+
+def _find_repeated(
+    template: Template, arguments: Mapping[str, Any]
+) -> Iterator[tuple[tuple[str, str], tuple[int, int] | None]]:
+    """Yield the type of the object, the key and its place in the template, if that is known."""
+    rendering = template.rendering(arguments)
+    if find_duplicate_key(rendering.text) is None:
+        return
+    owners: dict[str, str] = {}
+    known: set[tuple[str, str]] = set()
+    for place in iterate_places(rendering.text):
+        if place.part == "type" and place.earlier is None:
+            owners[place.around] = place.lexeme.strip('"')
+        key = owners.get(place.around, ""), str(place.part)
+        if place.earlier is not None and key not in known:
+            known.add(key)
+            at = None if rendering.repaired else place.key_offset
+            yield key, None if at is None else template.place(arguments, at)
 
 
 _KINDS = {"Input": "inputType", "Button": "submit", "Chart": "series"}

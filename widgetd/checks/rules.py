@@ -68,7 +68,7 @@ RULES = (
         ("widget", "outcomes", "texts"),
         renders.check_vocabulary,
     ),
-    Rule(("W1123",), ("widget", "author_samples"), renders.check_repeated_keys),
+    Rule(("W1123",), ("widget", "outcomes"), renders.check_repeated_keys),
     Rule(("W1323",), ("widget", "studio", "preview"), renders.check_preview),
     Rule(("W1331",), ("widget", "outcomes"), images.check_sentences),
     Rule(("W1408",), ("widget", "actions"), renders.check_field_collisions),

@@ -84,7 +84,7 @@ WIDGETS = (
     Code("W1120", "warning", "a sidecar has no widget beside it"),
     Code("W1121", "warning", "a file's name keeps its widget from being served"),
     Code("W1122", "fault", "the tests that were sent with a widget do not pass"),
-    Code("W1123", "warning", "a template writes a key twice into one object"),
+    Code("W1123", "warning", "a key of an object, or an attribute, is written twice"),
     # W12xx: the argument schema
     Code("W1201", "fault", "the schema is not valid JSON Schema"),
     Code("W1202", "fault", "the schema refers to something outside the file"),

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 from widgetd import template as templates
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.limits import Limits
+from widgetd.schema.json_values import pointer
 from widgetd.template.budget import Budget
 from widgetd.text_search import compile_pattern
+from widgetd.widget.expressions import errors_at
 from widgetd.widget.sidecar import Sidecar
 
 if TYPE_CHECKING:
@@ -53,16 +55,14 @@ def compile_checks(sidecar: Sidecar, *, limits: Limits) -> Checks:
         WidgetError: One cannot be read, or reads something else than the payload (W1118), which is
             always absent: such a check would refuse every action.
     """
-    return {
-        name: tuple(
-            PayloadCheck(
-                field=one.field, holds=_compile_condition(one.holds, limits), says=one.says
-            )
-            for one in note.checks
-        )
-        for name, note in sidecar.actions.items()
-        if note.checks
-    }
+    checks: dict[str, tuple[PayloadCheck, ...]] = {}
+    for name, note in sidecar.actions.items():
+        for index, one in enumerate(note.checks):
+            with errors_at(pointer("actions", name, "checks", str(index), "holds")):
+                holds = _compile_condition(one.holds, limits)
+            check = PayloadCheck(field=one.field, holds=holds, says=one.says)
+            checks[name] = (*checks.get(name, ()), check)
+    return checks
 
 
 _FIRST_NAME = compile_pattern(r"\A[^.\[]+")
@@ -72,14 +72,9 @@ def _compile_condition(text: str, limits: Limits) -> Expression:
     expression = templates.Expression(text, limits)
     for read in expression.reads:
         if (found := _FIRST_NAME.match(read.path)) and (name := found[0]) != "payload":
-            raise WidgetError(
-                Finding(
-                    code="W1118",
-                    at="/actions",
-                    problem=f"the check '{text[:80]}' reads '{name}', which is never there",
-                    advice=f"write 'payload.{name}': a check reads the payload",
-                )
-            )
+            problem = f"the check '{text[:80]}' reads '{name}', which is never there"
+            advice = f"write 'payload.{name}': a check reads the payload"
+            raise WidgetError(Finding(code="W1118", problem=problem, advice=advice))
     return expression
 
 

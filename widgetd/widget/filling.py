@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from widgetd import template as templates
 from widgetd.errors import CallError
 from widgetd.limits import DEFAULTS, Limits
 from widgetd.template.budget import VALUES_PER_STEP, Budget, RenderError
+from widgetd.widget.expressions import compile_expressions
 from widgetd.widget.limits import LIMITS
 from widgetd.widget.sidecar import Sidecar
 from widgetd.widget.summary import remove_paths
@@ -104,5 +104,5 @@ def _fill_derived(
 
 def compile_filler(sidecar: Sidecar, *, limits: Limits) -> Filler:
     """Compile the sidecar's expressions."""
-    derived = {path: templates.Expression(text, limits) for path, text in sidecar.derived.items()}
+    derived = compile_expressions(sidecar.derived, "/derived", limits)
     return Filler(ids=sidecar.ids, derived=derived, sensitive=sidecar.sensitive)

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from widgetd import template as templates
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.limits import Limits
 from widgetd.schema.json_values import pointer
 from widgetd.template.budget import Budget
 from widgetd.text_search import did_you_mean
+from widgetd.widget.expressions import compile_expressions
 from widgetd.widget.limits import LIMITS
 from widgetd.widget.sidecar import Sidecar
 
@@ -122,9 +122,7 @@ def compile_local_state(
                 problem = f"the local action '{action:.60}' assigns '{name:.60}', not in [state]"
                 advice = did_you_mean(name, sidecar.state, f"write `{name} = …` under [state]")
                 raise _fault("W1612", problem, advice, "local", action, name)
-        actions[action] = {
-            name: templates.Expression(text, limits) for name, text in assigned.items()
-        }
+        actions[action] = compile_expressions(assigned, pointer("local", action), limits)
     return LocalState(initial=sidecar.state, actions=actions)
 
 

@@ -19,6 +19,7 @@ from widgetd.schema.json_values import path_names
 from widgetd.schema.validator import Schema
 from widgetd.template.budget import Budget
 from widgetd.widget.definition import Definition
+from widgetd.widget.expressions import compile_expressions, errors_at
 from widgetd.widget.limits import LIMITS
 from widgetd.widget.query import Query, compile_queries
 
@@ -115,19 +116,20 @@ def compile_summary(definition: Definition, schema: Schema, *, limits: Limits) -
     """Compile the sidecar's summary and expressions."""
     sidecar = definition.sidecar
     texts, required = sidecar.summary_data, schema.advertised.get("required")
+    written = {name: one for name, one in texts.items() if isinstance(one, str)}
     paths = {name: one.jmespath for name, one in texts.items() if not isinstance(one, str)}
+    with errors_at("/summary"):
+        template = (
+            None
+            if sidecar.summary is None
+            else templates.compile_text(sidecar.summary, limits=limits)
+        )
     return Summary(
         title=definition.title,
         fields=sidecar.summary_fields,
-        expressions={
-            name: templates.Expression(text, limits)
-            for name, text in texts.items()
-            if isinstance(text, str)
-        },
+        expressions=compile_expressions(written, "/summary_data", limits),
         queries=compile_queries(paths, "/summary_data"),
-        template=None
-        if sidecar.summary is None
-        else templates.compile_text(sidecar.summary, limits=limits),
+        template=template,
         required=tuple(required) if isinstance(required, (list, tuple)) else (),
         sensitive=sidecar.sensitive,
     )

@@ -9,7 +9,7 @@ from typing import Any
 from tests.support.widgets import snapshot_of, widget
 from tests.system.guide.questions import QUESTIONS, missed, served
 from widgetd.files.folder import bundled_folder
-from widgetd.guide.component_details import VALUES
+from widgetd.guide.component_details import VALUES, describe_properties
 from widgetd.guide.reference import SYNONYMS, Reference
 from widgetd.settings import describe_settings
 from widgetd.widget.components import load_vocabulary
@@ -76,6 +76,16 @@ def test_every_component_is_found_by_its_synonyms() -> None:
     for name, words in SYNONYMS.items():
         items, _ = reference.find(snapshot_of(), words, ["component"], 3)
         assert name in {item["name"] for item in items}, words
+
+
+def test_search_answers_every_property_with_its_docstring() -> None:
+    reference, empty = Reference(describe_settings()), snapshot_of()
+    for component in load_vocabulary().components.values():
+        for row in describe_properties(component):
+            name = f"{component.type}.{row['name']}"
+            items, _ = reference.find(empty, name, ["component"], 50)
+            snippet = next(item["snippet"] for item in items if item["name"] == name)
+            assert " ".join(row["text"].split())[:80] in snippet
 
 
 def test_an_example_is_a_whole_element_and_a_test_is_whole_with_their_lines() -> None:

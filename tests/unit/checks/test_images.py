@@ -68,15 +68,15 @@ def test_button_without_effect_or_name_is_reported() -> None:
 
 
 def test_key_that_is_written_twice_is_reported_once_with_what_was_meant() -> None:
-    inputs = '{"type":"Input","name":"a","type":"email"},{"type":"Row","gap":1,"gap":2}'
+    inputs = '{"type":"Input","name":"a","type":"email"},\n{"type":"Row","gap":1,"gap":2}'
     example = '[[examples]]\narguments = { src = "data:," }\n'
 
     assert said(f'{{"type":"Card","children":[{inputs}]}}', example) == [
         (
-            "parcel.widget#/template: 'type' is written twice in 'Input'; "
+            "parcel.widget#/template: line 1: 'type' is written twice in 'Input'; "
             "write its kind as 'inputType'"
         ),
-        "parcel.widget#/template: 'gap' is written twice in 'Row'; leave one of them out",
+        "parcel.widget#/template: line 2: 'gap' is written twice in 'Row'; leave one of them out",
     ]
 
 
@@ -94,6 +94,8 @@ def test_key_that_is_written_twice_is_reported_once_with_what_was_meant() -> Non
         # The hue of the palette; the yellow of CSS has 1.1 : 1.
         ("yellow", ["1.6 : 1 in light"]),
         ("gray", []),
+        ("rgb(34, 34,34)", ["1.2 : 1 in dark"]),
+        ("rgba(34, 34, 34, 0.5)", []),
         ("secondary", []),
         ("yellow-500", []),
         ({"light": "#eee", "dark": "gold"}, ["1.2 : 1 in light"]),
@@ -132,7 +134,7 @@ const schema = { type: "object", properties: { src: { type: "string" } }, requir
 const sample = { src: "data:," };
 <Card>
   <Image src={src} />
-  <Text value="a" color="#222222" />
+  <Text value="b" color="#222222" value="a" />
   <Row gap={24}><Button label="b" /></Row>
   <Image src="/a.png" />
 </Card>"""
@@ -144,6 +146,7 @@ def test_what_is_wrong_with_a_component_is_reported_at_its_element() -> None:
 
     found = [one for one in check_widget(made) if one.code != "W1116"]
     assert [(one.code, one.at, one.line, one.column) for one in found] == [
+        ("W1123", "", 5, 35),
         ("W1410", "", 4, 3),
         ("W1411", "", 5, 3),
         ("W1330", "", 6, 3),

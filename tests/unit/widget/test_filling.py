@@ -9,6 +9,7 @@ import pytest
 from tests.support.widgets import widget
 from widgetd.checks import check_widget
 from widgetd.errors import WidgetError
+from widgetd.widget.sidecar import find_line
 from widgetd.widget.widget import Widget
 
 TEXT = {"type": "string"}
@@ -81,7 +82,29 @@ def test_an_expression_that_cannot_be_read_is_a_fault_of_the_sidecar() -> None:
     with pytest.raises(WidgetError) as caught:
         made('[derived]\namountText = "amount ~"').compile()
 
-    assert caught.value.finding.path == "Order.widget.toml"
+    finding = caught.value.finding
+    assert (finding.path, finding.at) == ("Order.widget.toml", "/derived/amountText")
+    assert finding.line is None  # that of the expression is none of the file
+
+
+@pytest.mark.parametrize(
+    ("sidecar", "at", "line"),
+    [
+        ('summary = "{{ a"', "/summary", 1),
+        ('[summary_data]\nb = "a"\nc = "a ~"', "/summary_data/c", 3),
+        ('[state]\nopen = false\n[local."a.b"]\nopen = "not"', "/local/a.b/open", 4),
+        (
+            '[actions.x]\ndescription = "X."\n[[actions.x.checks]]\nholds = "a and"\nsays = "A."',
+            "/actions/x/checks/0/holds",
+            4,
+        ),
+    ],
+)
+def test_expression_of_a_sidecar_is_reported_at_its_line(sidecar: str, at: str, line: int) -> None:
+    with pytest.raises(WidgetError) as caught:
+        made(sidecar).compile()
+
+    assert (caught.value.finding.at, find_line(sidecar, at)) == (at, line)
 
 
 def test_what_the_schema_does_not_declare_is_a_finding() -> None:
@@ -104,6 +127,7 @@ def test_check_that_reads_anything_but_the_payload_is_a_fault() -> None:
         made(sidecar).compile()
     finding = caught.value.finding
     assert (finding.code, finding.path) == ("W1118", "Order.widget.toml")
+    assert finding.at == "/actions/x/checks/0/holds"
     assert str(finding).endswith(
         "the check ''@' in email' reads 'email', which is never there; "
         "write 'payload.email': a check reads the payload"

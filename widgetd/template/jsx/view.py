@@ -77,6 +77,22 @@ class View:
             pending += reversed(node.children)
 
     @property
+    def repeated_attributes(self) -> Iterator[tuple[str, str, int]]:
+        """Yield the type of the element, the name and the start of attributes written again."""
+        pending = [parse(self._text, self._limits)]
+        while pending:
+            node = pending.pop()
+            if node.kind in ELEMENTS:
+                known: set[str] = set()
+                for each in node.fields.get("open_tag", node).children[1:]:
+                    if each.kind == "jsx_attribute":
+                        name = each.children[0].text
+                        if name in known:
+                            yield tag_of(node), name, each.start
+                        known.add(name)
+            pending += reversed(node.children)
+
+    @property
     def names(self) -> frozenset[str]:
         """Return the names of its arguments."""
         return names(self.reads)

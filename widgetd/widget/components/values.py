@@ -43,6 +43,7 @@ _TRANSLUCENT = compile_pattern(
     r"(?:(?:gray|red|orange|yellow|green|blue|purple|pink)-a|alpha-)\d{1,3}"
 )
 _HEX = compile_pattern(r"#(?:[0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})")
+_RGB = compile_pattern(r"rgba?\(\s*(\d{1,3})[,\s]\s*(\d{1,3})[,\s]\s*(\d{1,3})\s*\)")
 _HUE = compile_pattern(r"--(red|orange|yellow|green|blue|purple|pink)-400:(#[0-9a-f]{6});")
 _LENGTH = compile_pattern(r"[+-]?(?:\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})(?:%|[A-Za-z]{1,5})?")
 _NAMED_SIZES = """
@@ -101,6 +102,8 @@ def read_literal_color(value: str) -> str | None:
         return _read_hues().get(given)
     if given in CSS_COLORS:
         return CSS_COLORS[given]
+    if parts := _RGB.fullmatch(given):
+        return "#" + "".join(f"{min(int(part), 255):02x}" for part in parts.groups())
     if _HEX.fullmatch(given) is None:
         return None
     digits = given[1:] if len(given) > 5 else "".join(2 * digit for digit in given[1:])
