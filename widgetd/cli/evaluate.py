@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -71,7 +72,11 @@ def eval_(
     if faults:
         return 2
     if json:
-        print_json({**_count(outcomes), "cases": outcomes})
+        rows = [
+            {key.removeprefix("is_"): value for key, value in asdict(one).items()}
+            for one in outcomes
+        ]
+        print_json({**_count(outcomes), "cases": rows})
     else:
         for line in _report(outcomes):
             print(line)
@@ -128,7 +133,9 @@ def _report(outcomes: Sequence[Verdict]) -> Iterator[str]:
             yield f"    {one.tools[0]}: {one.winner}"
             yield f"    {one.tool}: {one.loser or 'nothing in it fits the wish'}"
     counts = _count(outcomes)
-    parts = ("held", "first", "found", "filled", "repaired")
+    is_called = any(one.is_filled is not None for one in outcomes)
+    is_searched = is_called or any(one.tools for one in outcomes)
+    parts = ("held", *("first", "found") * is_searched, *("filled", "repaired") * is_called)
     listed = ", ".join(f"{part} {counts[part]}" for part in parts)
     mean = count_of(counts["tokens"], "token")
     yield f"{count_of(counts['count'], 'case')}: {listed}; {mean} each"

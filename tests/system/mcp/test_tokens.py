@@ -25,6 +25,18 @@ SERVED = Snapshot.empty().with_changes(
 )
 
 
+NEEDED = {
+    "choice_form": {"question"},
+    "error_notice": {"error"},
+    "file_upload": {"purpose"},
+    "lead_form": {"purpose"},
+    "product_detail": {"title"},
+    "product_grid": {"topProducts"},
+    "success_notice": {"message"},
+}
+"""Facts without which a model cannot say what was shown."""
+
+
 def cases() -> Iterator[Any]:
     for widget in WIDGETS:
         studio = widget.definition.studio
@@ -49,6 +61,19 @@ def test_every_example_of_a_bundled_widget_costs_under_100_tokens_in_profile_spl
     widget: Widget, arguments: Mapping[str, Any]
 ) -> None:
     assert tokens_of_result(widget, SERVED, arguments, "split") < 100
+
+
+@pytest.mark.parametrize(("widget", "arguments"), list(cases()))
+def test_every_result_has_one_summary_of_25_tokens_and_the_facts_that_its_question_needs(
+    widget: Widget, arguments: Mapping[str, Any]
+) -> None:
+    facts = widget.summary.facts(arguments, widget.summary.text(arguments))
+
+    assert 0 < len(facts["summary"]) <= 100
+    assert facts.keys() >= NEEDED.get(widget.tool, set())
+    for product in facts.get("topProducts", ()):
+        assert product.keys() == {"id", "title", "price"}
+    assert len(facts.get("topProducts", ())) <= 3
 
 
 def test_the_guide_for_developers_shows_what_the_command_prints(

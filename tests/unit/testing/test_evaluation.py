@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.widgets import snapshot_of, widget
+from tests.support.widgets import snapshot_of, widget, widget_file
 from widgetd.catalog.loader import Loader
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.cli import main
@@ -163,3 +163,20 @@ def test_the_command_prints_misses_and_counts_and_no_daemon_minds_the_files(
     assert main(["eval", str(tmp_path)]) == 2
     assert "Flight.eval.yaml:1:1: there is no widget 'flight'" in capsys.readouterr().err
     assert main(["check", str(tmp_path)]) == 0
+
+
+def test_the_command_prints_what_lost_and_exits_by_the_share_that_holds(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "Greeting.widget").write_text(widget_file())
+    text = "cases: [{wish: greeting}, {wish: zebra, arguments: [a]}]"
+    (tmp_path / "Greeting.eval.yaml").write_text(text)
+
+    assert main(["eval", str(tmp_path), "--least", "0.5"]) == 0
+    assert main(["eval", str(tmp_path)]) == 1
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0].endswith("Greeting.eval.yaml:1: zebra: nothing is found")
+    assert printed[-1].startswith("2 cases: held 1, first 1, found 1; ")
+    assert main(["eval", str(tmp_path), "--json"]) == 1
+    answered = json.loads(capsys.readouterr().out)
+    assert (answered["held"], [one["found"] for one in answered["cases"]]) == (1, [True, False])
