@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from widgetd.errors import CallError, WidgetError
+from widgetd.schema.json_values import copy_exact
 from widgetd.template.template import Rendering
 from widgetd.text_search import compare_sequences
 from widgetd.widget.components import tree
@@ -128,7 +129,7 @@ def _merge_lists(edited: list[Any], exported: list[Any], original: list[Any]) ->
 def _pair(left: list[Any], right: list[Any]) -> dict[int, int]:
     """Return the positions in `right` of the elements of `left`: equal ones, then by type."""
     pairs: dict[int, int] = {}
-    one, other = ([orjson.dumps(each) for each in side] for side in (left, right))
+    one, other = ([copy_exact(orjson.dumps(each)) for each in side] for side in (left, right))
     for are_equal, ours, theirs in compare_sequences(one, other):
         if are_equal:
             pairs |= zip(ours, theirs, strict=True)

@@ -1,0 +1,49 @@
+"""The work of a call, counted in function calls, does not depend on what else is served."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from types import FrameType
+from typing import Any
+
+from tests.support.widgets import snapshot_of, widget
+from tests.system.mcp.test_fast_path import request
+from tests.system.mcp.two_ways import MODERN, Recorder, Way
+from widgetd.catalog.registry import Registry
+from widgetd.mcp.assembly import build
+from widgetd.store.factory import local_store
+from widgetd.web.app import app
+
+
+async def count_function_calls(widgets: int) -> Counter[str]:
+    """Return the function calls of one tool call among so many widgets, by function."""
+    snapshot = snapshot_of(widget(), *(widget(f"W{number}") for number in range(1, widgets)))
+    server = build(Registry(snapshot), local_store())
+    way = Way(app=app(server, ()), server=server, recorder=Recorder())
+    asked = request(MODERN, "tools/call", {"name": "greeting", "arguments": {"who": "Ada"}})
+    counts: Counter[str] = Counter()
+
+    def count(frame: FrameType, event: str, argument: Any) -> None:
+        if event == "call":
+            counts[frame.f_code.co_qualname] += 1
+        elif event == "c_call":
+            counts[argument.__qualname__] += 1
+
+    async with way.app.router.lifespan_context(way.app):
+        for _ in range(3):  # caches are filled
+            status, _, _ = await way.ask(asked.headers("", ""), asked.body)
+            assert status == 200
+        sys.setprofile(count)
+        try:
+            await way.ask(asked.headers("", ""), asked.body)
+        finally:
+            sys.setprofile(None)
+    return counts
+
+
+async def test_call_takes_no_more_function_calls_among_more_widgets() -> None:
+    few, many = await count_function_calls(4), await count_function_calls(80)
+
+    assert few["Renderer.render"] == 1
+    assert many == few
