@@ -114,7 +114,9 @@ class Studio:
     async def _take(self) -> None:
         # None is like one that was taken lately, of which the picture is kept.
         self._number += 1
-        await self._camera.take(replace(next(self._shots), title=f"Number {self._number}"))
+        await self._camera.take(
+            replace(next(self._shots), title=f"Number {self._number}"), owner=""
+        )
 
     async def _screenshot(self) -> None:
         if self._bare is None:

@@ -199,7 +199,7 @@ class Camera:
             most=limits.cached_pictures, most_bytes=limits.cached_bytes
         )
 
-    async def take(self, screenshot: Screenshot, *, owner: str = "") -> Picture:
+    async def take(self, screenshot: Screenshot, *, owner: str) -> Picture:
         """Return a picture, which may be cached.
 
         Args:
@@ -219,9 +219,7 @@ class Camera:
         self._cache.put(screenshot.key, (picture, expires_s), owner=owner, size_bytes=size)
         return picture
 
-    async def find_violations(
-        self, screenshot: Screenshot, *, owner: str = ""
-    ) -> list[dict[str, Any]]:
+    async def find_violations(self, screenshot: Screenshot, *, owner: str) -> list[dict[str, Any]]:
         """Return what axe objects to in a widget, see `axe.find_violations`.
 
         Raises:
@@ -235,7 +233,7 @@ class Camera:
         *,
         width: int = 1280,
         layout: str = _COLUMNS,
-        owner: str = "",
+        owner: str,
     ) -> Picture:
         """Return one picture of all `pictures`, each above its name.
 
@@ -267,7 +265,7 @@ class Camera:
             finally:
                 await page.close()
 
-    async def take_states(self, widget: Widget, *, owner: str = "") -> Picture:
+    async def take_states(self, widget: Widget, *, owner: str) -> Picture:
         """Return one picture of all states: a row for each, a column for each width and theme.
 
         Raises:
@@ -472,8 +470,8 @@ def take_pictures(screenshots: Mapping[str, Screenshot], folder: Path) -> list[P
 
     async def take() -> dict[str, Picture]:
         async with open_camera() as camera:
-            pictures = {name: await camera.take(one) for name, one in screenshots.items()}
-            return {**pictures, "sheet": await camera.sheet(pictures.items())}
+            pictures = {name: await camera.take(one, owner="") for name, one in screenshots.items()}
+            return {**pictures, "sheet": await camera.sheet(pictures.items(), owner="")}
 
     pictures = anyio.run(take)
     folder.mkdir(parents=True, exist_ok=True)

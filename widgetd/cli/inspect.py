@@ -137,7 +137,7 @@ def shot(
     widget = find_widget(load_snapshot(dir), name)
     file = output or Path(f"{name}.png")
     if state == "all":
-        picture = camera.take_picture(lambda one: one.take_states(widget))
+        picture = camera.take_picture(lambda one: one.take_states(widget, owner=""))
         file.write_bytes(picture.content)
         print(file)
         return 0
@@ -153,7 +153,7 @@ def shot(
         scale=scale,
         locale="ar" if state == "rtl" else "en-US",
     )
-    file.write_bytes(camera.take_picture(lambda one: one.take(screenshot)).content)
+    file.write_bytes(camera.take_picture(lambda one: one.take(screenshot, owner="")).content)
     print(file)
     return 0
 

@@ -346,7 +346,7 @@ async def try_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Resu
 
     theme = arguments.get("theme", "light")
     shot = Screenshot(tree=report["tree"], title=report["tool"], theme=theme, width=width, scale=1)
-    draw = partial(context.use(Camera).take, shot)
+    draw = partial(context.use(Camera).take, shot, owner=context.caller.principal.name)
     return await _add_picture(report, draw, ("width", "height", "overflow", "console"))
 
 

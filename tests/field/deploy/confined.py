@@ -59,7 +59,7 @@ async def take() -> None:
     tree = {"type": "Card", "children": [{"type": "Title", "value": "Confined"}]}
     try:
         with anyio.fail_after(90):
-            picture = await Camera(chromium).take(Screenshot(tree=tree, title="Confined"))
+            picture = await Camera(chromium).take(Screenshot(tree=tree, title="Confined"), owner="")
     finally:
         await chromium.close()
     sys.stdout.write(f"{picture.width} x {picture.height}\n")

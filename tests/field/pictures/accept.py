@@ -19,7 +19,7 @@ async def accept() -> int:
         sys.stdout.write(f"removed  {path.name}\n")
     async with open_camera() as taking, eye() as looking:
         for path, shot in wanted.items():
-            await _accept(looking, anyio.Path(path), (await taking.take(shot)).content)
+            await _accept(looking, anyio.Path(path), (await taking.take(shot, owner="")).content)
     return 0
 
 

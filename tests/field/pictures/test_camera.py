@@ -91,9 +91,9 @@ async def test_the_same_input_gives_the_same_bytes_whatever_was_drawn_before(
     form = {"type": "Input", "name": "who", "defaultValue": "Ada"}
     with anyio.fail_after(60):
         one, other = Camera(chromium), Camera(chromium)
-        first = await one.take(Screenshot(tree=TREE, title="Boats"))
-        await other.take(shot(form, theme="dark", scale=2, locale="ar"))
-        again = await other.take(Screenshot(tree=TREE, title="Boats"))
+        first = await one.take(Screenshot(tree=TREE, title="Boats"), owner="")
+        await other.take(shot(form, theme="dark", scale=2, locale="ar"), owner="")
+        again = await other.take(Screenshot(tree=TREE, title="Boats"), owner="")
         await one.close()
         await other.close()
 
@@ -102,10 +102,14 @@ async def test_the_same_input_gives_the_same_bytes_whatever_was_drawn_before(
 
 async def test_a_picture_is_as_wide_as_it_is_asked_to_be(camera: Camera) -> None:
     with anyio.fail_after(60):
-        narrow = await camera.take(Screenshot(tree=TREE, title="Boats", width=320, scale=1))
-        sharp = await camera.take(Screenshot(tree=TREE, title="Boats", width=320, scale=2))
+        narrow = await camera.take(
+            Screenshot(tree=TREE, title="Boats", width=320, scale=1), owner=""
+        )
+        sharp = await camera.take(
+            Screenshot(tree=TREE, title="Boats", width=320, scale=2), owner=""
+        )
         dark = await camera.take(
-            Screenshot(tree=TREE, title="Boats", width=320, scale=1, theme="dark")
+            Screenshot(tree=TREE, title="Boats", width=320, scale=1, theme="dark"), owner=""
         )
 
     assert size(narrow.content) == (narrow.width, narrow.height)
@@ -119,8 +123,8 @@ async def test_a_picture_ends_where_the_widget_ends_and_has_nothing_of_the_page(
     camera: Camera, chromium: Chromium
 ) -> None:
     with anyio.fail_after(60):
-        small = await camera.take(shot(width=600, tree={"size": "sm"}))
-        dark = await camera.take(shot(theme="dark"))
+        small = await camera.take(shot(width=600, tree={"size": "sm"}), owner="")
+        dark = await camera.take(shot(theme="dark"), owner="")
         corner, middle = await pixels(chromium, small, (0, 0), (small.width // 2, 2))
         dark_corner, dark_middle = await pixels(chromium, dark, (-1, -1), (200, 2))
 
@@ -134,9 +138,9 @@ async def test_what_stands_on_no_card_stands_on_what_is_behind_a_chat_unless_it_
     camera: Camera, chromium: Chromium
 ) -> None:
     with anyio.fail_after(60):
-        bare = await camera.take(shot(root="Basic"))
-        clear = await camera.take(shot(root="Basic", transparent=True))
-        paper = await camera.take(shot(format="jpeg"))
+        bare = await camera.take(shot(root="Basic"), owner="")
+        clear = await camera.take(shot(root="Basic", transparent=True), owner="")
+        paper = await camera.take(shot(format="jpeg"), owner="")
         ((*_, on_paper), (*_, on_nothing)) = [
             (await pixels(chromium, one, (-1, 0)))[0] for one in (bare, clear)
         ]
@@ -151,11 +155,11 @@ async def test_letters_are_those_of_the_bundled_face_and_are_loaded_from_nowhere
     camera: Camera,
 ) -> None:
     with anyio.fail_after(60):
-        await camera.take(shot())
+        await camera.take(shot(), owner="")
         page = camera._pages[0].page
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url))
-        await camera.take(shot({"type": "Text", "value": "Ærø, Łódź, Київ, Ἀθῆναι"}))
+        await camera.take(shot({"type": "Text", "value": "Ærø, Łódź, Київ, Ἀθῆναι"}), owner="")
         faces = await page.evaluate(
             "[...document.fonts].map(one => [one.family, one.status]).join(' ')"
         )
@@ -175,11 +179,13 @@ async def test_letters_are_those_of_the_bundled_face_and_are_loaded_from_nowhere
 async def test_a_part_of_a_widget_is_taken_by_its_target(camera: Camera) -> None:
     badge = {"type": "Badge", "label": "New"}
     with anyio.fail_after(60):
-        whole = await camera.take(shot(*CHILDREN, badge))
-        part = await camera.take(shot(*CHILDREN, badge, part=read_target("component=Badge")))
+        whole = await camera.take(shot(*CHILDREN, badge), owner="")
+        part = await camera.take(
+            shot(*CHILDREN, badge, part=read_target("component=Badge")), owner=""
+        )
         with pytest.raises(CallError) as raised:
-            await camera.take(shot(part=read_target("component=Badge")))
-        after = await camera.take(shot(*CHILDREN, badge))
+            await camera.take(shot(part=read_target("component=Badge")), owner="")
+        after = await camera.take(shot(*CHILDREN, badge), owner="")
 
     assert part.width < 80
     assert part.height < whole.height / 2
@@ -191,7 +197,7 @@ async def test_what_is_wider_than_the_widget_is_named(camera: Camera) -> None:
     box = {"type": "Box", "size": 150, "children": [{"type": "Text", "value": "Far and wide"}]}
     wide = {"type": "Row", "children": [box] * 3}
     with anyio.fail_after(60):
-        good, bad = await camera.take(shot()), await camera.take(shot(wide))
+        good, bad = await camera.take(shot(), owner=""), await camera.take(shot(wide), owner="")
 
     assert (good.overflow, good.console) == ((), ())
     assert bad.overflow == ('Box "Far and wide" by 83 px',)
@@ -200,7 +206,9 @@ async def test_what_is_wider_than_the_widget_is_named(camera: Camera) -> None:
 async def test_a_picture_that_no_browser_could_draw_is_refused(camera: Camera) -> None:
     with anyio.fail_after(60):
         with pytest.raises(CallError) as raised:
-            await camera.take(shot({"type": "Box", "height": LIMITS.picture_px, "children": []}))
+            await camera.take(
+                shot({"type": "Box", "height": LIMITS.picture_px, "children": []}), owner=""
+            )
 
     assert raised.value.code == "W3203"
     assert "ask for a part of it" in str(raised.value)
@@ -211,7 +219,7 @@ async def test_a_caller_without_a_place_is_told_when_to_come_again(chromium: Chr
     with anyio.fail_after(60):
         async with taking._places.hold("another"):
             with pytest.raises(CallError) as raised:
-                await taking.take(shot())
+                await taking.take(shot(), owner="")
 
     assert (raised.value.code, raised.value.retry_after_s) == ("W3204", 1.0)
 
@@ -223,13 +231,13 @@ async def test_the_picture_after_a_browser_or_its_driver_died_is_right(
     chromium, now = Chromium(niceness=10), [0.0]
     taking = Camera(chromium, clock=lambda: now[0])
     with anyio.fail_after(90):
-        before = await taking.take(shot())
+        before = await taking.take(shot(), owner="")
         nice = niceness_of_drivers()
         kill()
         with suppress(CallError):
-            await taking.take(shot(theme="dark"))
+            await taking.take(shot(theme="dark"), owner="")
         now[0] += LIMITS.cached_s
-        after = await taking.take(shot())
+        after = await taking.take(shot(), owner="")
         await chromium.close()
 
     assert 10 in nice, "a daemon's browser stands behind its calls"
@@ -243,7 +251,7 @@ async def test_a_browser_that_dies_in_the_middle_of_a_picture_is_said_in_a_sente
 
     async def take() -> None:
         try:
-            await taking.take(shot())
+            await taking.take(shot(), owner="")
         except CallError as error:
             refused.append(error)
 
@@ -254,7 +262,7 @@ async def test_a_browser_that_dies_in_the_middle_of_a_picture_is_said_in_a_sente
             while not browser.contexts:
                 await anyio.lowlevel.checkpoint()
             kill_browsers()
-        after = await taking.take(shot())
+        after = await taking.take(shot(), owner="")
         await chromium.close()
 
     [error] = refused
@@ -268,7 +276,7 @@ async def test_a_browser_that_nobody_uses_ends_though_pages_wait_in_it() -> None
     chromium = Chromium(clock=lambda: now[0])
     taking = Camera(chromium)
     with anyio.fail_after(90):
-        await taking.take(shot())
+        await taking.take(shot(), owner="")
         assert not chromium.is_idle
         now[0] += 61
         assert chromium.is_idle

@@ -81,7 +81,7 @@ async def test_what_a_change_of_ours_does_to_a_widget_is_seen(
     looking: Eye, changed: Screenshot
 ) -> None:
     async with open_camera() as taking:
-        first, other = await taking.take(card()), await taking.take(changed)
+        first, other = await taking.take(card(), owner=""), await taking.take(changed, owner="")
         before = await looking.reduced(first.content)
 
         assert await looking.difference(before, first.content) == ""

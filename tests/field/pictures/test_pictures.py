@@ -60,7 +60,7 @@ async def test_bundled_widgets_look_like_their_committed_pictures(
         for tool, shot in shots(theme).items():
             if has_emoji(shot) is not emoji:
                 continue
-            before, after = place(tool, theme).read_bytes(), await taking.take(shot)
+            before, after = place(tool, theme).read_bytes(), await taking.take(shot, owner="")
             if said := await looking.difference(before, after.content):
                 different[tool] = said
 

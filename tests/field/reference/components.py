@@ -25,7 +25,7 @@ async def draw(folder: anyio.Path) -> None:
     async with open_camera() as camera:
         for shot in list_screenshots(load_vocabulary().components):
             name = shot.title.replace(", ", "-")
-            await (folder / f"{name}.png").write_bytes((await camera.take(shot)).content)
+            await (folder / f"{name}.png").write_bytes((await camera.take(shot, owner="")).content)
 
 
 if __name__ == "__main__":
