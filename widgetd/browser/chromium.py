@@ -91,7 +91,9 @@ def demand_browser(what: str = "pictures") -> str:
         raise ConfigError("W0011", problem, install_advice("browser"), exit_code=3) from None
     program = find_chromium()
     if program is None:
-        problem = f"{what} need a Chromium, and none is on the PATH"
+        chosen = os.environ.get(PROGRAM_VARIABLE)
+        place = f"at {chosen}, which {PROGRAM_VARIABLE} names" if chosen else "on the PATH"
+        problem = f"{what} need a Chromium, and none is {place}"
         advice = f"install the system's chromium, or name one in {PROGRAM_VARIABLE}"
         raise ConfigError("W0011", problem, advice, exit_code=3)
     return program

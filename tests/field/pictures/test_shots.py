@@ -67,6 +67,7 @@ def test_without_a_browser_a_sentence_says_what_is_missing(
 
     assert code == 3
     assert capsys.readouterr().err == (
-        "widgetd: pictures need a Chromium, and none is on the PATH; "
+        f"widgetd: pictures need a Chromium, and none is at {tmp_path / 'nothing'}, which "
+        "CHROME_PATH names; "
         "install the system's chromium, or name one in CHROME_PATH [W0011]\n"
     )

@@ -46,7 +46,8 @@ def test_without_a_browser_a_sentence_says_what_is_missing(tmp_path: Path) -> No
 
     assert ran.returncode == 3
     assert ran.stderr == (
-        "widgetd: tests need a Chromium, and none is on the PATH; "
+        f"widgetd: tests need a Chromium, and none is at {tmp_path / 'nothing'}, which CHROME_PATH "
+        "names; "
         "install the system's chromium, or name one in CHROME_PATH [W0011]\n"
     )
 
