@@ -21,6 +21,7 @@ from pydantic_core import to_json
 
 import widgetd
 from tests.field.deploy.scraping import scrape
+from widgetd.browser import session_tools
 from widgetd.browser.keywords import KEYWORDS, Keyword
 from widgetd.catalog.registry import Registry
 from widgetd.cli import app
@@ -286,7 +287,8 @@ def _tool(tool: BuiltinTool) -> str:
 
 def handler_of(tool: BuiltinTool) -> Handler:
     """Return the function that answers for a tool; the guide imports its own when called."""
-    handler: Handler = getattr(answers, tool.name) if tool.toolset == "author" else tool.handler
+    rooms = {"author": answers, "sessions": session_tools}
+    handler: Handler = getattr(rooms.get(tool.toolset), tool.name, tool.handler)
     return handler
 
 
