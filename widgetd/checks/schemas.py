@@ -225,7 +225,8 @@ def check_sidecar_fields(definition: Definition, declared: DeclaredPaths) -> Ite
         for field in getattr(definition.sidecar, key):
             missing = declared.find_undeclared(field, through_lists=key in ("sensitive", "derived"))
             if missing is not None:
-                yield _undeclared_finding(definition, f"/{key}", missing)
+                at = pointer(key, field) if key == "derived" else f"/{key}"
+                yield _undeclared_finding(definition, at, missing)
 
 
 def _undeclared_finding(definition: Definition, at: str, missing: UndeclaredPath) -> Finding:

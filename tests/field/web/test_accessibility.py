@@ -47,6 +47,7 @@ async def violations(page: Page) -> list[str]:
     "path",
     [
         "/",
+        "/components",
         "/w/flight_tracker?tab=model",
         "/w/create_task?tab=actions&state=rtl",
         "/w/product_grid?theme=both",

@@ -113,7 +113,7 @@ def test_what_the_schema_does_not_declare_is_a_finding() -> None:
     found = [one for one in check_widget(made(sidecar)) if one.code in ("W1119", "W1213")]
     assert [(one.code, one.level, one.at, one.advice) for one in found] == [
         ("W1213", "warning", "/ids", "did you mean 'orderId'?"),
-        ("W1119", "fault", "/derived", "did you mean 'amountText'?"),
+        ("W1119", "fault", "/derived/amountTxt", "did you mean 'amountText'?"),
         ("W1119", "fault", "/derived/amountTxt", "did you mean 'amount'?"),
     ]
 
