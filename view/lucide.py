@@ -17,7 +17,7 @@ Shape = str | list[object]
 
 
 def shapes(svg: bytes) -> list[Shape]:
-    """The shapes of an SVG file, in the order in which they are drawn."""
+    """Return the shapes of an SVG file, in the order in which they are drawn."""
     found: list[Shape] = []
     for element in ElementTree.fromstring(svg):
         tag = element.tag.rpartition("}")[2]
@@ -27,7 +27,7 @@ def shapes(svg: bytes) -> list[Shape]:
 
 
 def table(icons: dict[str, list[Shape]], present: set[str]) -> str:
-    """One line for each icon; of several names for the same shapes the present one has them."""
+    """Return one line for each icon; the present name of several for the same shapes has them."""
     texts = {name: json.dumps(icons[name], separators=(",", ":")) for name in sorted(icons)}
     owners = {text: name for name, text in texts.items() if name in present}
     return "".join(

@@ -60,11 +60,17 @@ function attributes(props: Record<string, unknown>): Record<string, string> {
   );
 }
 
-/** A hundredth of a unit is a two-hundredth of a pixel at the usual size. */
+/**
+ * Rounds fractions to hundredths of a unit, a two-hundredth of a pixel at the usual size.
+ *
+ * Path data may leave out separators, as in `1.004.36`: a fraction keeps a digit and carries nothing
+ * over.
+ */
 function round(value: string): string {
-  return value.replace(/(?<![\d.])\d+\.\d{3,}(?![\d.])/g, (digits) =>
-    String(+(+digits).toFixed(2)),
-  );
+  return value.replace(/\.(\d\d)(\d)\d*/g, (_, hundredths, next) => {
+    const rounded = Math.min(99, Number(hundredths) + Number(next >= 5));
+    return `.${String(rounded).padStart(2, "0").replace(/0$/, "")}`;
+  });
 }
 
 const pascal = (name: string) => name.replace(/(?:^|-)(\w)/g, (_, letter) => letter.toUpperCase());

@@ -15,6 +15,7 @@ import type { JsonObject, WidgetNode } from "../tree/node";
 import { ArgumentDrawer, type Drawing } from "./arguments";
 import { openWindow } from "./link";
 import { LocalState } from "./local";
+import { pause } from "./pause";
 import { announceReady } from "./ready";
 import { Screen } from "./screen";
 import { type SizeWatch, watchSize } from "./size";
@@ -341,8 +342,6 @@ const VIEW_ONLY: Notice = {
   kind: "info",
   text: "This is drawn from the arguments alone; controls that need a server are off.",
 };
-
-const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
 const INERT: Notice = {
   kind: "info",

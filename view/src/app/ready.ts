@@ -1,5 +1,7 @@
 /** Announces when the picture is complete: drawn, fonts loaded, images loaded or failed. */
 
+import { pause } from "./pause";
+
 const PATIENCE_MS = 2000;
 /** A frame that is out of sight never paints. */
 const FRAME_MS = 100;
@@ -23,5 +25,3 @@ function waitForImage(image: HTMLImageElement): Promise<unknown> {
     image.addEventListener("error", resolve, { once: true });
   });
 }
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,5 +1,6 @@
 /** Asks the server for newer versions of the shown render: no host announces them. */
 
+import { pause } from "../app/pause";
 import type { Host } from "./host";
 import type { Rendered } from "./result";
 
@@ -71,5 +72,3 @@ async function waitUntilVisible(): Promise<void> {
     );
   }
 }
-
-const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));

@@ -68,33 +68,34 @@ const NAMED = /(?:^|\n)Render: (r_[\w-]+)\s*$/;
 export function readResult(given: JsonObject): Rendered {
   const result = unwrap(given);
   const meta = result._meta;
+  const mark = at(meta, "widgetd/render");
   const text = joinText(result.content);
   const data = result.structuredContent ?? parseJson(text.replace(NAMED, ""));
   return {
     tree: [at(meta, "widgetd/widget"), data, at(data, "widget"), at(data, "result")].find(isRoot),
     icons: readIcons(at(meta, "widgetd/icons")),
-    renderId: [at(meta, "widgetd/render", "id"), at(data, "renderId"), NAMED.exec(text)?.[1]]
+    renderId: [at(mark, "id"), at(data, "renderId"), NAMED.exec(text)?.[1]]
       .map(readName)
       .find(Boolean),
-    version: readCount(at(meta, "widgetd/render", "version")),
-    repeat: readNames(at(meta, "widgetd/render", "repeat")),
+    version: readCount(at(mark, "version")),
+    repeat: readNames(at(mark, "repeat")),
     acted: readName(at(data, "acted")),
     repeated: at(data, "repeated") === true,
     question: readName(at(data, "text")) ?? "",
     token: readName(at(data, "token")),
     line: readName(at(data, "line")),
-    press: readName(at(meta, "widgetd/render", "press")),
-    tell: readName(at(meta, "widgetd/render", "tell")),
-    follow: at(meta, "widgetd/render", "follow") === true,
-    note: readName(at(meta, "widgetd/render", "note")) ?? "",
-    failed: at(meta, "widgetd/render", "state") === "failed",
+    press: readName(at(mark, "press")),
+    tell: readName(at(mark, "tell")),
+    follow: at(mark, "follow") === true,
+    note: readName(at(mark, "note")) ?? "",
+    failed: at(mark, "state") === "failed",
     status: readName(at(data, "status")),
-    widget: readName(at(meta, "widgetd/render", "widget")),
+    widget: readName(at(mark, "widget")),
     isError: result.isError === true,
     isForeign: result.isError === true && !at(meta, "widgetd/error") && !OWN_ERROR.test(text),
     text: text.replace(NAMED, ""),
     reason: readReason(at(meta, "widgetd/error")),
-    local: readLocal(at(meta, "widgetd/render", "local")),
+    local: readLocal(at(mark, "local")),
     problems: readProblems(at(data, "validationErrors")),
   };
 }

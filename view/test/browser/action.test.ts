@@ -167,7 +167,7 @@ describe.skipIf(!hasBrowser)("an action", () => {
     await expect.poll(() => hosted.recorded("link")).toEqual([{ url: "https://example.org/a" }]);
   });
 
-  test("that the host refuses is said to have failed", async () => {
+  test("that the host refuses is reported as failed", async () => {
     const { serverTools: _none, ...rest } = ALL_ABILITIES;
     const hosted = await withForm(browser, { capabilities: rest });
     await hosted.page.evaluate(() => {
@@ -177,7 +177,7 @@ describe.skipIf(!hasBrowser)("an action", () => {
     await hosted.view.getByText("“Skip” did not go through: the host declined").waitFor();
   });
 
-  test("a link that nobody opens is shown", async () => {
+  test("a link that cannot be opened is shown", async () => {
     const markdown = { type: "Markdown", value: "[site](https://example.org/a)" };
     const hosted = await withForm(
       browser,

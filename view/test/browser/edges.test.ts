@@ -109,7 +109,7 @@ describe.skipIf(!hasBrowser)("at its edges", () => {
   });
 
   test.each(["light", "dark"])(
-    "a picture that is not there has a place of its own in the %s theme, on whatever colour",
+    "a missing picture is visible in the %s theme on every colour",
     async (theme) => {
       const { page, show } = await blank(browser);
       const image = { type: "Image", src: "https://example.org/x.png", size: 60 };
@@ -132,7 +132,7 @@ describe.skipIf(!hasBrowser)("at its edges", () => {
     },
   );
 
-  test("a picture that the policy keeps out says so where it would stand", async () => {
+  test("a picture that the policy blocks leaves its reason in its place", async () => {
     const { page, show } = await blank(browser);
     const image = { type: "Image", src: "https://images.example.org/x.png" };
     await show(card({ ...image, size: 120, alt: "A lighthouse" }, { ...image, size: 40 }));
@@ -143,7 +143,7 @@ describe.skipIf(!hasBrowser)("at its edges", () => {
     await page.close();
   });
 
-  test("a picture that is broken is not said to be kept out", async () => {
+  test("a broken picture is not reported as blocked", async () => {
     const { page, show } = await blank(browser);
     await show(
       card({ type: "Image", src: "data:image/png;base64,AAAA", size: 120, alt: "A reef" }),
@@ -304,7 +304,7 @@ describe.skipIf(!hasBrowser)("at its edges", () => {
   });
 
   test.each(EVERYTHING)(
-    "whatever can be pressed in $name says so when pointed at, and when reached",
+    "every control in $name changes under the pointer and when focused",
     async ({ widget }) => {
       const { page, show } = await blank(browser);
       await show({ widget });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => browser?.close());
 
 describe.skipIf(!hasBrowser)("in a host", () => {
-  test("a skeleton stands while the arguments come, then the widget", async () => {
+  test("shows a skeleton until the result comes, then the widget", async () => {
     const { view, send, errors } = await openHost(browser);
     await send("sendToolInputPartial", { arguments: { a: 1 } });
     await view.getByRole("status", { name: "Loading" }).waitFor();

@@ -64,7 +64,7 @@ const answer = (
 const FIRST = { query: "", all: false };
 
 describe.skipIf(!hasBrowser)("a local state", () => {
-  test("changes in the page; no one is told, and what is typed stays", async () => {
+  test("changes in the page without a message, and typed text stays", async () => {
     const { view, send, recorded, errors } = await withProgram();
     await send("sendToolResult", answer(treeOf("", "some"), FIRST));
     const input = view.getByPlaceholder("Filter");

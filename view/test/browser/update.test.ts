@@ -88,7 +88,7 @@ describe.skipIf(!hasBrowser)("what is shown", () => {
     expect([busy, sent, await boxes(hosted)]).toEqual([before, before, before]);
   });
 
-  test("says that a form was sent in the frame after the answer, whatever the host does next", async () => {
+  test("says that a form was sent in the frame after the answer, before the host does anything", async () => {
     const hosted = await withForm(browser);
     await fill(hosted);
     await hosted.page.evaluate(() => {

@@ -11,7 +11,7 @@ function model(rows: Record<string, unknown>[], ...given: unknown[]) {
   return chartModel(rows, all, axis({ dataKey: "x", labels: { a: "First" } }, AROUND), AROUND);
 }
 
-test("series of one stack pile up, others stand alone", () => {
+test("series of one stack pile up, others do not", () => {
   const { series, high } = model(
     [{ x: "a", v: 2, w: 3, u: 4 }],
     { type: "bar", dataKey: "v", stack: "s" },

@@ -9,15 +9,15 @@ import type { JsonObject } from "../../src/tree/node";
 
 const ALL: Ability[] = ["serverTools", "message", "updateModelContext", "openLinks"];
 
-/** A host that writes down what it is asked for. */
-function stand(
+/** A host that records its requests. */
+function makeDispatcher(
   abilities: Ability[] = ALL,
   answer: JsonObject | Promise<JsonObject> | (() => JsonObject | Promise<JsonObject>) = {},
   renderId: string | undefined = "r1",
 ) {
-  const asked: unknown[] = [];
+  const requests: unknown[] = [];
   const shown: unknown[] = [];
-  const said: string[] = [];
+  const notices: string[] = [];
   const keys: string[] = [];
   let picture = "one";
   let version = 1;
@@ -25,14 +25,14 @@ function stand(
   const host = {
     can: (ability: Ability) => abilities.includes(ability),
     callTool: async (name: string, args: JsonObject) => {
-      asked.push({ tool: name, ...args, idempotency_key: undefined });
+      requests.push({ tool: name, ...args, idempotency_key: undefined });
       keys.push(String(args.idempotency_key));
       return readResult(await (typeof answer === "function" ? answer() : answer));
     },
-    say: async (text: string) => void asked.push({ say: text }),
+    say: async (text: string) => void requests.push({ say: text }),
     updateModel: async (_text: string, state: JsonObject) =>
-      void asked.push({ context: structuredClone(state) }),
-    openLink: async (url: string) => void asked.push({ link: url }),
+      void requests.push({ context: structuredClone(state) }),
+    openLink: async (url: string) => void requests.push({ link: url }),
     log: () => undefined,
   } as unknown as Host;
   const dispatcher = new Dispatcher(host, {
@@ -41,14 +41,14 @@ function stand(
     version: () => version,
     extras: () => ({}),
     ask: async (question) => {
-      said.push(`ask: ${question}`);
+      notices.push(`ask: ${question}`);
       return agrees;
     },
     repeats: (type) => type === "count.up",
     show: ({ tree }) => shown.push(tree),
     say: ({ kind, text }) => {
       if (kind === "problem") shown.push(text);
-      said.push(`${kind}: ${text}`);
+      notices.push(`${kind}: ${text}`);
     },
   });
   const redraw = (next: string): void => {
@@ -58,7 +58,7 @@ function stand(
   const refuse = (): void => {
     agrees = false;
   };
-  return { dispatcher, asked, shown, said, keys, redraw, refuse };
+  return { dispatcher, requests, shown, notices, keys, redraw, refuse };
 }
 
 const action = (changes: Partial<Action> = {}): Action => ({
@@ -103,52 +103,52 @@ const KNOWN = {
 
 describe("a server action", () => {
   test("calls the tool with everything, then starts a turn without the passwords", async () => {
-    const { dispatcher, asked } = stand();
+    const { dispatcher, requests } = makeDispatcher();
     await dispatcher.send(request());
-    expect(asked).toEqual([TOOL_CALL, TURN]);
+    expect(requests).toEqual([TOOL_CALL, TURN]);
   });
 
   test("that does not stream becomes context instead of a turn", async () => {
-    const { dispatcher, asked } = stand();
+    const { dispatcher, requests } = makeDispatcher();
     await dispatcher.send(request({ streaming: false }));
-    expect(asked).toEqual([TOOL_CALL, KNOWN]);
+    expect(requests).toEqual([TOOL_CALL, KNOWN]);
   });
 
   test("of a changed field starts no turn", async () => {
-    const { dispatcher, asked } = stand();
+    const { dispatcher, requests } = makeDispatcher();
     await dispatcher.send(request({}, { isChange: true }));
-    expect(asked).toEqual([TOOL_CALL, KNOWN]);
+    expect(requests).toEqual([TOOL_CALL, KNOWN]);
   });
 
   test("becomes a message where the host calls no tools", async () => {
-    const { dispatcher, asked } = stand(["message"]);
+    const { dispatcher, requests } = makeDispatcher(["message"]);
     await dispatcher.send(request());
-    expect(asked).toEqual([TURN]);
+    expect(requests).toEqual([TURN]);
   });
 
   test("becomes a message where the result has no render to name", async () => {
-    const { dispatcher, asked } = stand(ALL, {}, "");
+    const { dispatcher, requests } = makeDispatcher(ALL, {}, "");
     await dispatcher.send(request());
-    expect(asked).toEqual([{ say: TURN.say.replace("\nRender: r1", "") }]);
+    expect(requests).toEqual([{ say: TURN.say.replace("\nRender: r1", "") }]);
   });
 
   test("shows the tree that comes back", async () => {
     const tree = { type: "Card", children: [] };
-    const { dispatcher, shown } = stand(ALL, { structuredContent: tree });
+    const { dispatcher, shown } = makeDispatcher(ALL, { structuredContent: tree });
     await dispatcher.send(request());
     expect(shown).toEqual([tree]);
   });
 
   test("that the server finds incomplete starts no turn, and says which fields", async () => {
     const answer = { isError: true, structuredContent: { validationErrors: { to: "is missing" } } };
-    const { dispatcher, asked } = stand(ALL, answer);
+    const { dispatcher, requests } = makeDispatcher(ALL, answer);
     expect(await dispatcher.send(request())).toEqual({ problems: { to: "is missing" } });
-    expect(asked).toEqual([TOOL_CALL]);
+    expect(requests).toEqual([TOOL_CALL]);
   });
 
-  test("that fails is said to have failed", async () => {
+  test("that fails is reported as failed", async () => {
     const answer = { isError: true, content: [{ type: "text", text: "[W2007] no such render" }] };
-    const { dispatcher, shown } = stand(ALL, answer);
+    const { dispatcher, shown } = makeDispatcher(ALL, answer);
     await dispatcher.send(request());
     expect(shown).toEqual(["“Send” did not go through."]);
   });
@@ -163,17 +163,17 @@ describe("a server action", () => {
       content: [{ type: "text", text }],
       _meta: { "widgetd/error": error },
     };
-    const { dispatcher, shown } = stand(ALL, answer);
+    const { dispatcher, shown } = makeDispatcher(ALL, answer);
     await dispatcher.send(request());
     expect(shown).toEqual([`“Send” did not go through: ${reason}.`]);
   });
 
   test("is under way, then sent; a change of a field is neither", async () => {
-    const { dispatcher, said } = stand();
+    const { dispatcher, notices } = makeDispatcher();
     await dispatcher.send(request({ type: "size.set" }, { isChange: true }));
-    expect(said).toEqual([]);
+    expect(notices).toEqual([]);
     await dispatcher.send(request());
-    expect(said).toEqual(["busy: Sending “Send”…", "sent: “Send” was sent."]);
+    expect(notices).toEqual(["busy: Sending “Send”…", "sent: “Send” was sent."]);
   });
 });
 
@@ -182,34 +182,34 @@ describe("a host that refuses the call", () => {
     ["by an error", () => Promise.reject(new RpcError("Tool not found", -32602))],
     ["in a result", () => ({ isError: true, content: [{ type: "text", text: "Unknown tool" }] })],
   ])("%s hears a message, and is not called again", async (_how, answer) => {
-    const { dispatcher, asked, said } = stand(ALL, answer);
+    const { dispatcher, requests, notices } = makeDispatcher(ALL, answer);
     await dispatcher.send(request());
-    expect(asked).toEqual([TOOL_CALL, TURN]);
-    expect(said.at(-1)).toBe("sent: “Send” was sent.");
+    expect(requests).toEqual([TOOL_CALL, TURN]);
+    expect(notices.at(-1)).toBe("sent: “Send” was sent.");
     await dispatcher.send(request({ type: "email.drop" }));
-    expect(asked).toHaveLength(3);
+    expect(requests).toHaveLength(3);
   });
 
   test("hears no message where the call may have reached the server", async () => {
     const lost = () => Promise.reject(new RpcError("Request timed out", -32001));
-    const { dispatcher, asked, shown } = stand(ALL, lost);
+    const { dispatcher, requests, shown } = makeDispatcher(ALL, lost);
     await dispatcher.send(request());
-    expect(asked).toEqual([TOOL_CALL]);
+    expect(requests).toEqual([TOOL_CALL]);
     expect(shown).toEqual(["“Send” did not go through."]);
   });
 });
 
 describe("pressing again", () => {
   test("while nothing has changed is the same action, and one turn", async () => {
-    const { dispatcher, asked, keys } = stand();
+    const { dispatcher, requests, keys } = makeDispatcher();
     for (let press = 0; press < 3; press++) await dispatcher.send(request());
     expect(new Set(keys).size).toBe(1);
-    expect(asked.filter((each) => (each as JsonObject).say)).toEqual([TURN]);
+    expect(requests.filter((each) => (each as JsonObject).say)).toEqual([TURN]);
   });
 
   test("while the first is under way sends nothing", async () => {
     let answer = (_result: JsonObject): void => undefined;
-    const { dispatcher, asked } = stand(
+    const { dispatcher, requests } = makeDispatcher(
       ALL,
       new Promise((resolve) => {
         answer = resolve;
@@ -218,20 +218,20 @@ describe("pressing again", () => {
     const presses = [dispatcher.send(request()), dispatcher.send(request())];
     answer({});
     await Promise.all(presses);
-    expect(asked).toEqual([TOOL_CALL, TURN]);
+    expect(requests).toEqual([TOOL_CALL, TURN]);
   });
 
   test.each(["serverTools", "message"] as Ability[])(
     "starts no second turn in a host with %s",
     async (ability) => {
-      const { dispatcher, asked } = stand([ability, "message"]);
+      const { dispatcher, requests } = makeDispatcher([ability, "message"]);
       for (let press = 0; press < 2; press++) await dispatcher.send(request());
-      expect(asked.filter((each) => (each as JsonObject).say)).toHaveLength(1);
+      expect(requests.filter((each) => (each as JsonObject).say)).toHaveLength(1);
     },
   );
 
   test("after a failure is the same action, so that none is taken twice", async () => {
-    const { dispatcher, keys } = stand(ALL, OWN_ERROR);
+    const { dispatcher, keys } = makeDispatcher(ALL, OWN_ERROR);
     for (let press = 0; press < 2; press++) await dispatcher.send(request());
     expect(new Set(keys).size).toBe(1);
   });
@@ -240,15 +240,15 @@ describe("pressing again", () => {
     ["what is filled in", request({}, { payload: { to: "b@example.org" } })],
     ["the action", request({ type: "email.drop" })],
   ])("with another one of %s between is the same action still", async (_what, other) => {
-    const { dispatcher, asked, keys } = stand();
+    const { dispatcher, requests, keys } = makeDispatcher();
     for (const each of [request(), other, request()]) await dispatcher.send(each);
     expect(keys[0]).toBe(keys[2]);
     expect(keys[1]).not.toBe(keys[0]);
-    expect(asked.filter((each) => (each as JsonObject).say)).toHaveLength(2);
+    expect(requests.filter((each) => (each as JsonObject).say)).toHaveLength(2);
   });
 
   test("in another version is another action", async () => {
-    const { dispatcher, keys, redraw } = stand();
+    const { dispatcher, keys, redraw } = makeDispatcher();
     await dispatcher.send(request());
     redraw("two");
     await dispatcher.send(request());
@@ -256,13 +256,15 @@ describe("pressing again", () => {
   });
 
   test("in a view that was mounted again has the same key, and starts no second turn", async () => {
-    const first = stand();
+    const first = makeDispatcher();
     await first.dispatcher.send(request());
-    const again = stand(ALL, { structuredContent: { status: "accepted", repeated: true } });
+    const again = makeDispatcher(ALL, {
+      structuredContent: { status: "accepted", repeated: true },
+    });
     await again.dispatcher.send(request());
     expect(again.keys).toEqual(first.keys);
-    expect(again.asked).toEqual([TOOL_CALL]);
-    expect(again.said.at(-1)).toBe("sent: “Send” was sent.");
+    expect(again.requests).toEqual([TOOL_CALL]);
+    expect(again.notices.at(-1)).toBe("sent: “Send” was sent.");
   });
 
   test("tells the model where the first answer was lost on its way", async () => {
@@ -270,20 +272,20 @@ describe("pressing again", () => {
       Promise.reject(new RpcError("timed out", -32001)),
       Promise.resolve({ structuredContent: { status: "accepted", repeated: true } }),
     ];
-    const { dispatcher, asked, keys } = stand(ALL, () => answers.shift() ?? {});
+    const { dispatcher, requests, keys } = makeDispatcher(ALL, () => answers.shift() ?? {});
     for (let press = 0; press < 2; press++) await dispatcher.send(request());
     expect(new Set(keys).size).toBe(1);
-    expect(asked).toEqual([TOOL_CALL, TOOL_CALL, TURN]);
+    expect(requests).toEqual([TOOL_CALL, TOOL_CALL, TURN]);
   });
 
   test("where the author lets it repeat is another action each time", async () => {
-    const { dispatcher, keys } = stand();
+    const { dispatcher, keys } = makeDispatcher();
     for (let press = 0; press < 3; press++) await dispatcher.send(request({ type: "count.up" }));
     expect(new Set(keys).size).toBe(3);
   });
 
   test("after a change of a field that was taken back is the same action", async () => {
-    const { dispatcher, keys } = stand();
+    const { dispatcher, keys } = makeDispatcher();
     await dispatcher.send(request());
     await dispatcher.send(request({ type: "size.set" }, { isChange: true }));
     await dispatcher.send(request());
@@ -294,25 +296,25 @@ describe("pressing again", () => {
 
 describe("a client action", () => {
   test("about a link opens it", async () => {
-    const { dispatcher, asked } = stand();
+    const { dispatcher, requests } = makeDispatcher();
     await dispatcher.send(
       request({ handler: "client", type: "open_url", payload: { url: "https://example.org" } }),
     );
-    expect(asked).toEqual([{ link: "https://example.org" }]);
+    expect(requests).toEqual([{ link: "https://example.org" }]);
   });
 
   test("about a script opens nothing", async () => {
-    const { dispatcher, asked } = stand();
+    const { dispatcher, requests } = makeDispatcher();
     await dispatcher.send(
       request({ handler: "client", type: "open_url", payload: { url: "javascript:x" } }),
     );
-    expect(asked).not.toContainEqual({ link: "javascript:x" });
+    expect(requests).not.toContainEqual({ link: "javascript:x" });
   });
 
   test("of any other kind becomes context", async () => {
-    const { dispatcher, asked } = stand();
+    const { dispatcher, requests } = makeDispatcher();
     await dispatcher.send(request({ handler: "client" }));
-    expect(asked).toEqual([KNOWN]);
+    expect(requests).toEqual([KNOWN]);
   });
 });
 
@@ -326,14 +328,14 @@ test.each([
 ] as [Ability[], Action["handler"], boolean][])(
   "a host with %j can take a %s action: %s",
   (abilities, handler, can) => {
-    expect(stand(abilities).dispatcher.can(action({ handler }))).toBe(can);
+    expect(makeDispatcher(abilities).dispatcher.can(action({ handler }))).toBe(can);
   },
 );
 
 test("the context holds everything that was done, the latest twenty", async () => {
-  const { dispatcher, asked } = stand(["updateModelContext"]);
+  const { dispatcher, requests } = makeDispatcher(["updateModelContext"]);
   for (let n = 0; n < 25; n++) await dispatcher.send(request({ handler: "client", type: `a${n}` }));
-  const { context } = asked.at(-1) as { context: { actions: { action: string }[] } };
+  const { context } = requests.at(-1) as { context: { actions: { action: string }[] } };
   expect(context.actions.map(({ action }) => action)).toEqual(
     Array.from({ length: 20 }, (_, n) => `a${n + 5}`),
   );
@@ -347,22 +349,25 @@ describe("an action that the server itself does", () => {
 
   test("is sent again with the token once the user agrees, and the model gets one line", async () => {
     const answers: JsonObject[] = [ASKED, DONE];
-    const { dispatcher, asked, said, keys } = stand(ALL, () => answers.shift() ?? {});
+    const { dispatcher, requests, notices, keys } = makeDispatcher(
+      ALL,
+      () => answers.shift() ?? {},
+    );
     await dispatcher.send(request());
-    expect(asked).toEqual([
+    expect(requests).toEqual([
       TOOL_CALL,
       { ...TOOL_CALL, token: "c_1" },
       { say: "seat.book was done." },
     ]);
-    expect(said).toContain("ask: Book 12A?");
+    expect(notices).toContain("ask: Book 12A?");
     expect(new Set(keys).size).toBe(1);
   });
 
-  test("is left alone where the user does not agree, and asked again at the next press", async () => {
-    const { dispatcher, asked, refuse } = stand(ALL, ASKED);
+  test("is left alone where the user does not agree, and requests again at the next press", async () => {
+    const { dispatcher, requests, refuse } = makeDispatcher(ALL, ASKED);
     refuse();
     await dispatcher.send(request());
     await dispatcher.send(request());
-    expect(asked).toEqual([TOOL_CALL, TOOL_CALL]);
+    expect(requests).toEqual([TOOL_CALL, TOOL_CALL]);
   });
 });

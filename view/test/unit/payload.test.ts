@@ -44,7 +44,7 @@ test("what the author wrote in the payload wins over a field", () => {
   ).toEqual({ id: 7, n: "1" });
 });
 
-test("a payload that is no object stands beside the fields", () => {
+test("a payload that is no object goes beside the fields", () => {
   expect(withFields("seven", new Map([["n", "1"]]))).toEqual({ value: "seven", n: "1" });
 });
 

@@ -16,8 +16,8 @@ test.each([
     { type: "Card", children: ["text", null, 7, { no: "type" }] },
   ],
   ["a status that is a text", { type: "Card", status: "Busy", children: [] }],
-  ["a size nobody knows", { type: "Title", value: "T", size: "enormous" }],
-  ["an icon nobody knows", { type: "Icon", name: "vendor:thing" }],
+  ["an unknown size", { type: "Title", value: "T", size: "enormous" }],
+  ["an unknown icon", { type: "Icon", name: "vendor:thing" }],
   ["a chart without data", { type: "Chart", data: [], series: [], xAxis: "x" }],
   [
     "a chart whose data are words",
@@ -38,7 +38,7 @@ test("text is never markup", () => {
   expect(draw({ type: "Text", value: "<img src=x onerror=alert(1)>" })).toContain("&lt;img");
 });
 
-test("whatever stands in a list is an item of it", () => {
+test("every child of a list becomes an item", () => {
   const html = draw({ type: "ListView", children: [{ type: "Text", value: "bare" }] });
   expect(html).toMatch(/<ul><li[^>]*>.*bare.*<\/li><\/ul>/);
 });
@@ -47,7 +47,7 @@ test("`true` written as a text is true", () => {
   expect(draw({ type: "Button", label: "Off", disabled: "true" })).toContain("disabled");
 });
 
-test("a component that fails says so in its place, and its neighbours stand", () => {
+test("a component that fails shows its error, and its neighbours stay", () => {
   (options as { errorBoundaries?: boolean }).errorBoundaries = true;
   const broken = component("Bomb", {}, () => {
     throw new Error("no fuse");

@@ -1,0 +1,1 @@
+export const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
