@@ -119,10 +119,12 @@ async def test_firefox_draws_the_gallery_and_answers_in_the_chat(home: Path) -> 
             for path, words in (
                 ("/w/flight_tracker?theme=both", "NF 218"),
                 ("/w/flight_tracker/grid", "NF 218"),
-                ("/guide/components", "Tuesday 30 June"),
+                ("/components", "iconSize"),
             ):
                 await page.open(site + path)
-                await page.evaluate("document.querySelector('.drawn')?.scrollIntoView()")
+                await page.evaluate(
+                    "document.querySelector('[data-component=Button]')?.scrollIntoView()"
+                )
                 await page.frame_text(words)
             await page.open(f"{site}/chat")
             while await page.evaluate("document.documentElement.dataset.ready") != "true":
