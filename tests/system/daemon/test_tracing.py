@@ -5,14 +5,21 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from fastmcp import FastMCP
+from mcp import Client
+from mcp.client.extension import advertise
 
 from tests.support.clients import connected
 from tests.support.daemons import PATIENCE_S
 from tests.support.processes import daemon_process
 from tests.support.widgets import widget_file
 from tests.system.daemon.collecting import ENDPOINT, HAS_SDK, collecting
+from tests.system.mcp.booking import GIVEN, SCHEMA, SIDECAR, TEMPLATE, mark, press
+from tests.system.upstreams.servers import mcp_served, toml
+from widgetd.access.principal import UI_EXTENSION
 from widgetd.daemon.telemetry import Signal, exporting, is_wanted
 from widgetd.errors import ConfigError
 from widgetd.extras import install_advice
@@ -58,3 +65,34 @@ async def test_a_call_is_a_span_and_a_duration_with_its_method_and_no_argument(
     assert b"/v1/metrics" in received
     assert b"mcp.server.operation.duration" in received
     assert b"Lovelace" not in received
+
+
+@pytest.mark.skipif(not HAS_SDK, reason="needs the OpenTelemetry SDK: widgetd[otel]")
+async def test_press_is_a_span_and_so_is_its_call_of_the_upstream(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    widgets, airline = tmp_path / "widgets", FastMCP[Any]("airline")
+
+    @airline.tool
+    async def book_seat(flight: str, seat: str) -> dict[str, Any]:
+        return {"seat": {"code": f"{flight[:1]}{seat}"}}
+
+    widgets.mkdir()
+    (widgets / "Seats.widget").write_text(widget_file("Seats", schema=SCHEMA, template=TEMPLATE))
+    (widgets / "Seats.widget.toml").write_text(SIDECAR)
+    async with mcp_served(airline) as upstream, collecting() as received:
+        monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+        rule = "[airline.actions.book_seat]\nconfirm = false\n"
+        (tmp_path / "u.toml").write_text(toml("airline", url=upstream) + rule)
+        async with daemon_process(widgets, "--upstreams", str(tmp_path / "u.toml")) as served:
+            apps = [advertise(UI_EXTENSION, {"mimeTypes": ["text/html;profile=mcp-app"]})]
+            async with Client(served.url, extensions=apps) as client:
+                pressed = await press(client, mark(await client.call_tool("seats", GIVEN)))
+            served.process.terminate()
+            assert await served.ended(within_s=PATIENCE_S) == 0
+
+    assert (pressed.structured_content or {})["status"] == "done", pressed
+    assert b"widget_action" in received
+    assert b"tools/call book_seat" in received
+    assert b"12A" not in received
+    assert b"C01X00T47" not in received
