@@ -51,7 +51,7 @@ class MergedDrawing:
         return self.template.names | self._sources[-1].names
 
     def program(self) -> Program | None:
-        """Return None: no single program renders both."""
+        """Return None: a page would need a second merge beside its evaluator, for few files."""
         return None
 
     def render(self, arguments: Mapping[str, Any]) -> str:

@@ -190,6 +190,17 @@ async def test_page_without_a_program_is_the_view_as_it_is(sidecar: str) -> None
     assert await text_of(found) == "<head>"
 
 
+async def test_widget_with_an_operator_that_the_page_lacks_is_drawn_by_the_server() -> None:
+    template = '{"type":"Card","children":[{"type":"Text","value":{{ who|wordwrap(4)|tojson }}}]}'
+    snapshot = snapshot_of(widget(template=template))
+    found = Resources("<head>").find("ui://widgetd/greeting.html", snapshot)
+    assert found is not None
+
+    assert await text_of(found) == "<head>"
+    tree = snapshot.widgets["greeting"].call({"who": "Ada Bee"}).tree
+    assert tree["children"] == [{"type": "Text", "value": "Ada\nBee"}]
+
+
 def test_uri_of_a_page_changes_with_its_program_and_its_image_origins() -> None:
     images = 'image_origins = ["https://img.example.com"]'
     sidecars = ("", "program = false", images, f"program = false\n{images}")

@@ -21,6 +21,7 @@ from widgetd.limits import Limits
 from widgetd.studio.compare import argument_sets, compare, compare_sources
 from widgetd.studio.limits import LIMITS
 from widgetd.widget.document import VIEW
+from widgetd.widget.page_program import program_or_empty
 from widgetd.widget.widget import Widget
 
 SCHEMA = {
@@ -118,6 +119,8 @@ def test_the_jsx_is_drawn_where_the_exporter_lost_some_of_it(
     made = export(view, template)
 
     assert (made.source, drawn(made)) == (source, children)
+    # The merge of three trees is no program, so its page waits for results.
+    assert bool(program_or_empty(made)) == (source != "both")
 
 
 @pytest.mark.parametrize(
