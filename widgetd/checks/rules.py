@@ -214,11 +214,6 @@ class Subject:
         return collect_actions(self.definition, rendered)
 
 
-def _losses(subject: Subject, code: str) -> Collection[str]:
-    is_lossy = subject.widget is not None and subject.widget.source in {"", "template"}
-    return LOSS.get(code, ()) if is_lossy else ()
-
-
 def check_widget(
     widget: Widget | Definition,
     *,
@@ -245,7 +240,8 @@ def check_widget(
             found.extend(rule.function(*needed))
     path = subject.definition.path
     codes = {one.code for one in found}
-    causes = {code: [*CAUSES.get(code, ()), *_losses(subject, code)] for code in codes}
+    losses = LOSS if subject.template is not None else {}
+    causes = {code: [*CAUSES.get(code, ()), *losses.get(code, ())] for code in codes}
     return tuple(
         dict.fromkeys(
             one if one.path else replace(one, path=path)

@@ -28,10 +28,11 @@ def find_places(
     """
     if not widget.definition.view:
         return {}
-    from widgetd.template.jsx.located import compile_located, take_places  # noqa: PLC0415 - as JSX
+    from widgetd.template.jsx import View  # noqa: PLC0415 - few files need JSX
+    from widgetd.template.jsx.located import LocatingBuilder, take_places  # noqa: PLC0415 - as above
 
     try:
-        located = compile_located(widget.definition.view, limits=widget.limits)
+        located = View(widget.definition.view, widget.limits, builder=LocatingBuilder)
         places, found = take_places(tree(located.render(arguments)))
     except (CallError, WidgetError):
         return {}

@@ -229,6 +229,7 @@ def test_a_view_that_fails_on_arguments_says_where(view: str, message: str) -> N
         ("<A b={rows.map(r => { const q = r.deep; return q.er })}/>", ["rows 1:7", "rows[].deep 1:33", "rows[].deep.er 1:48"]),
         ("<A b={rows[rows.length - 1].a} c={rows.at(-1).id}/>", ["rows 1:7", "rows 1:12", "rows[].id 1:35"]),
         ("const f = ({deep: {er = 1}}) => er; <A b={rows.map(f)} c={[...rows].sort((a, b) => a.n - b.n)[0].id}/>", ["rows[].deep.er 1:33", "rows 1:43", "rows[].id 1:59", "rows 1:63", "rows[].n 1:84", "rows[].n 1:90"]),
+        ("<A b={xs.filter(Boolean).map(String)}/>", ["xs 1:7"]),
         ("<A b={s.trim().toUpperCase()} c={Math.max(n, f)} d={xs.join(s)}/>", ["s 1:7", "n 1:43", "f 1:46", "xs 1:53", "s 1:61"]),
     ],
 )  # fmt: skip

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 from widgetd.template.ir import Expr, Op, literal
 from widgetd.template.jsx.build import Builder
 from widgetd.template.jsx.syntax import ELEMENTS
-from widgetd.template.jsx.view import View
 
 if TYPE_CHECKING:
-    from widgetd.limits import Limits
     from widgetd.template.jsx.parse import Node
     from widgetd.template.jsx.scope import JsxScope
 
@@ -18,22 +16,15 @@ PLACE: Final = "\0place"
 """The property that holds the offset of an element's first character; no author writes it."""
 
 
-class _LocatingBuilder(Builder):
+class LocatingBuilder(Builder):
+    """A builder whose trees have the property `PLACE` in each component."""
+
     def literal(self, node: Node, block: JsxScope) -> Expr:
         """Build a literal; of an element, with its place as a further property."""
         built = super().literal(node, block)
         if node.kind not in ELEMENTS or not isinstance(built, Op) or built.name != self.OBJECT:
             return built
         return built._replace(operands=(*built.operands, PLACE, literal(node.start, node.start)))
-
-
-def compile_located(text: str, *, limits: Limits) -> View:
-    """Compile a view whose tree has the property `PLACE` in each component.
-
-    Raises:
-        WidgetError: `W1327`, with the line and column of `text`.
-    """
-    return View(text, limits, builder=_LocatingBuilder)
 
 
 def take_places(tree: dict[str, Any]) -> tuple[dict[str, int], dict[str, Any]]:

@@ -82,7 +82,8 @@ def attributes_of(
     """Yield the attributes of the tag that begins an element, as `entries_of` does."""
     for each in node.fields.get("open_tag", node).children[1:]:
         if each.kind != "jsx_attribute":
-            yield None, _spread_value(only(each))
+            inner = only(each)
+            yield None, only(inner) if inner.kind == "spread_element" else inner
             continue
         name, *value = each.children
         is_function = value and unwrap(value[0]).kind in FUNCTION_NODES
@@ -96,10 +97,6 @@ def attributes_of(
             report(each.fault(problem, refusals.HANDLER_ADVICE))
         else:
             yield name.text, value[0] if value else True
-
-
-def _spread_value(node: Node) -> Node:
-    return only(node) if node.kind == "spread_element" else node
 
 
 _LAST: Final = 0x10FFFF
