@@ -29,7 +29,7 @@ RUN python3 -m pip --python /opt/widgetd/bin/python install --no-deps --no-build
  && python3 -m pip --python /opt/widgetd/bin/python uninstall --yes hatchling editables trove-classifiers
 
 FROM ${BASE} AS runtime
-ARG VERSION=0.2.0
+ARG VERSION=0.3.0
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="widgetd" \
       org.opencontainers.image.description="Serves ChatKit Studio widgets as typed MCP tools, and reloads them as their files change." \
