@@ -226,6 +226,7 @@ def test_work_that_grows_with_two_things_is_paid_by_both(source: str, steps: int
 
 # Where text is made of what is a number, or of the template's own words, or is no value's.
 OTHER_TEXTS = {
+    ("__init__", "__getattr__"),
     ("budget", "out_of_text"),
     ("builtins.text", "_fill_conversion"),
     ("builtins.text", "urlencode"),
