@@ -124,7 +124,7 @@ async def ask(
 ) -> tuple[int, str]:
     """Request `route` as user `number`; return the status and the body, empty for a stream."""
     path = route.path.format(
-        tool="greeting", name="greeting", state="sample", id="a", thread="t", item="i"
+        tool="greeting", name="greeting", state="sample", id="a", thread="t", item="i", type="Text"
     )
     method = "POST" if "POST" in (route.methods or ()) else "GET"
     headers = {"authorization": f"Bearer {token(number)}", **more}

@@ -8,7 +8,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.system.chat.user_input import HELD, NAME, PAYLOAD, SECRETS, outputs_after_input
+from tests.support.routes import STREAMS
+from tests.system.chat.user_input import ERAS, HELD, NAME, PAYLOAD, SECRETS, outputs_after_input
 from tests.system.daemon.collecting import HAS_SDK
 from widgetd.daemon.toolsets import ROWS
 from widgetd.widget.actions import find_tree_actions
@@ -42,6 +43,10 @@ async def test_passwords_and_sensitive_fields_reach_only_the_reader_that_awaits_
     }
     assert [name for name, text in held.items() if HELD in text] == []
     assert HELD in outputs.said["GET /chat/widgets/{thread}/{item}"], "its user sees the widget"
+    for path in STREAMS:
+        assert "event: render" in outputs.said[f"GET {path}"], "of the replaced render"
+    for era in ERAS:
+        assert "ListChanged" in outputs.said[f"notices, {era}"], "of the saved widget"
     assert readable_by_others(tmp_path / "state") == []
     assert any(name.endswith("chat.sqlite3") for name in outputs.written)
     assert "request.answered" in outputs.written[str(tmp_path / "log")]

@@ -10,11 +10,12 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import anyio
 import httpx2
-from mcp import MCPError
+from anyio.abc import TaskStatus
+from mcp import Client, MCPError
 
 from tests.support.clients import Connection, connected
 from tests.support.processes import PATIENCE_S, WIDGETD, daemon_process
@@ -49,6 +50,8 @@ held = "an example"
 """
 OMIT: Any = object()
 """Of an argument that a tool does not take together with the others."""
+
+ERAS: tuple[Literal["legacy", "auto"], ...] = ("legacy", "auto")
 
 PAYLOAD = {"ref": HELD, "who": {"name": NAME, "pin": PIN}, "passport": PASSPORT}
 WRONG_PAYLOADS = ({**PAYLOAD, "passport": f"no {PASSPORT}"}, {**PAYLOAD, "ref": f"no {HELD}"})
@@ -121,9 +124,15 @@ async def outputs_after_input(parent: Path, toolsets: Collection[str]) -> Output
         with anyio.fail_after(12 * PATIENCE_S):
             async with daemon_process(folder, *flags, log=log, program=program) as served:
                 talker = Talker(served.url)
-                async with connected(served.url, "modern") as agent:
-                    await _enter(talker, agent, outputs, toolsets)
-                await receiver.heard(3)
+                async with anyio.create_task_group() as streams:
+                    for path in sorted(STREAMS):
+                        await streams.start(_record_stream, talker.base, path, outputs)
+                    for era in ERAS:
+                        await streams.start(_record_notices, served.url, era, outputs)
+                    async with connected(served.url, "modern") as agent:
+                        await _enter(talker, agent, outputs, toolsets)
+                    await receiver.heard(3)
+                    streams.cancel_scope.cancel()
                 served.process.terminate()
                 await served.ended(within_s=PATIENCE_S)
         outputs.asked = [json.dumps(one.body) for one in model.asked]
@@ -133,6 +142,39 @@ async def outputs_after_input(parent: Path, toolsets: Collection[str]) -> Output
         if file.is_file() and folder not in file.parents:
             outputs.written[str(file)] = file.read_bytes().decode(errors="replace")
     return outputs
+
+
+async def _record_stream(
+    base: str, path: str, outputs: Outputs, *, task_status: TaskStatus[None]
+) -> None:
+    """Record the events of a page, until the daemon ends."""
+    async with (
+        httpx2.AsyncClient(base_url=base, timeout=None) as client,
+        client.stream("GET", path) as answer,
+    ):
+        async for text in answer.aiter_text():
+            if f"GET {path}" not in outputs.said:
+                task_status.started()
+            outputs.said[f"GET {path}"] = outputs.said.get(f"GET {path}", "") + text
+
+
+async def _record_notices(
+    url: str, era: Literal["legacy", "auto"], outputs: Outputs, *, task_status: TaskStatus[None]
+) -> None:
+    """Record what a client of MCP is told without asking, until this is cancelled."""
+    key = f"notices, {era}"
+
+    async def record(message: object) -> None:
+        outputs.said[key] = f"{outputs.said.get(key, '')}{message!r}\n"
+
+    async with Client(url, mode=era, message_handler=record) as client:
+        if era == "legacy":
+            task_status.started()
+            await anyio.sleep_forever()
+        async with client.listen(tools_list_changed=True, resources_list_changed=True) as events:
+            task_status.started()
+            async for event in events:
+                await record(event)
 
 
 async def _enter(
@@ -255,7 +297,13 @@ async def _ask_pages(talker: Talker, outputs: Outputs, render: str, item: str) -
             if page.path in STREAMS:
                 continue
             path = page.path.format(
-                tool="trip", name="trip", state="sample", id=render, thread=talker.thread, item=item
+                tool="trip",
+                name="trip",
+                state="sample",
+                id=render,
+                thread=talker.thread,
+                item=item,
+                type="Text",
             )
             for method in page.methods:
                 body = bodies.get(page.path, {"held": HELD, "passport": PASSPORT})
