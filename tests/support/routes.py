@@ -63,6 +63,17 @@ TABLES: tuple[WebPage[Any], ...] = (
 )
 """All pages of a daemon, besides MCP and the metadata of logins."""
 
+PATH_VALUES = {
+    "tool": "greeting",
+    "name": "greeting",
+    "state": "sample",
+    "type": "Text",
+    "id": "a",
+    "thread": "t",
+    "item": "i",
+}
+"""A value of each variable in the path of a page."""
+
 STREAMS = {"/gallery/live", "/chat/live"}
 
 
@@ -123,9 +134,7 @@ async def ask(
     client: httpx2.AsyncClient, route: Route, number: int, **more: str
 ) -> tuple[int, str]:
     """Request `route` as user `number`; return the status and the body, empty for a stream."""
-    path = route.path.format(
-        tool="greeting", name="greeting", state="sample", id="a", thread="t", item="i", type="Text"
-    )
+    path = route.path.format_map(PATH_VALUES)
     method = "POST" if "POST" in (route.methods or ()) else "GET"
     headers = {"authorization": f"Bearer {token(number)}", **more}
     if route.path == "/mcp":

@@ -19,7 +19,7 @@ from mcp import Client, MCPError
 
 from tests.support.clients import Connection, connected
 from tests.support.processes import PATIENCE_S, WIDGETD, daemon_process
-from tests.support.routes import STREAMS, TABLES
+from tests.support.routes import PATH_VALUES, STREAMS, TABLES
 from tests.support.widgets import widget_file
 from tests.system.chat.endpoint import calls, endpoint, says
 from tests.system.chat.talking import Talker, widgets
@@ -296,15 +296,8 @@ async def _ask_pages(talker: Talker, outputs: Outputs, render: str, item: str) -
         for page in TABLES:
             if page.path in STREAMS:
                 continue
-            path = page.path.format(
-                tool="trip",
-                name="trip",
-                state="sample",
-                id=render,
-                thread=talker.thread,
-                item=item,
-                type="Text",
-            )
+            values = {"tool": "trip", "name": "trip", "id": render, "thread": talker.thread}
+            path = page.path.format_map({**PATH_VALUES, **values, "item": item})
             for method in page.methods:
                 body = bodies.get(page.path, {"held": HELD, "passport": PASSPORT})
                 content = json.dumps(body) if method == "POST" else None

@@ -12,6 +12,7 @@ import httpx2
 
 from tests.support.daemons import serving
 from tests.support.processes import daemon_process
+from tests.support.routes import PATH_VALUES
 from tests.support.widgets import widget_file
 from tests.system.web.asking import ask
 from widgetd.web import pages
@@ -43,11 +44,10 @@ async def test_every_page_but_the_probes_asks_for_a_token(tmp_path: Path) -> Non
     tokens.write_text(f"ada {ADA} gallery\n")
     tables = (*pages.PAGES, pages.METRICS_PAGE, *gallery.PAGES, *gallery.EDITING)
     asked = serving(widgets, gallery=True, allow_upload=True, token_file=tokens)
-    named = dict.fromkeys(("tool", "name", "state", "id"), "a")
     async with asked as url:
         statuses = {
             page.path: (
-                await ask(url, page.path.format_map(named), method=page.methods[0])
+                await ask(url, page.path.format_map(PATH_VALUES), method=page.methods[0])
             ).status_code
             for page in tables
         }

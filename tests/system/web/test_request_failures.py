@@ -12,7 +12,7 @@ import pytest
 from starlette.applications import Starlette
 
 from tests.support.logs import captured_logs
-from tests.support.routes import TABLES, ask, every_page, record_routes, token
+from tests.support.routes import PATH_VALUES, TABLES, ask, every_page, record_routes, token
 from tests.support.sockets import connect
 from widgetd.mcp.server import Server
 from widgetd.web.app import routes
@@ -22,6 +22,8 @@ NEEDS_NO_SITE = {
     "/livez",
     "/healthz",
     "/gallery/editor/{name}",
+    "/gallery/frame",
+    "/gallery/sheet/{type}.json",
     "/gallery/static/{name}",
     "/gallery/vocabulary.json",
     "/chat",
@@ -42,9 +44,7 @@ async def answers_of(page: WebPage[Any], site: Any) -> tuple[int, list[dict[str,
     """Request a page without a guard; return the status and the events."""
     app = Starlette(routes=routes([page], site))
     transport = httpx2.ASGITransport(app=app)
-    path = page.path.format(
-        tool="greeting", name="greeting", state="sample", id="a", thread="t", item="i"
-    )
+    path = page.path.format_map(PATH_VALUES)
     with captured_logs() as log:
         async with httpx2.AsyncClient(transport=transport, base_url="http://a.example") as client:
             answer = await client.request(
