@@ -51,6 +51,7 @@ async def violations(page: Page) -> list[str]:
         "/w/flight_tracker?tab=model",
         "/w/create_task?tab=actions&state=rtl",
         "/w/product_grid?theme=both",
+        "/w/event_session/grid",
         pytest.param(
             "/w/nothing",
             marks=pytest.mark.skipif(IS_BUILT, reason="the page is that of whoever serves files"),

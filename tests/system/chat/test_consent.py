@@ -227,3 +227,39 @@ async def test_client_that_draws_without_elicitation_gets_the_card(folder: Path)
     assert saved.exists()
     assert "The user allowed save_widget" in json.dumps(awaited.structured_content)
     assert twice.is_error
+
+
+async def test_card_shows_a_difference_and_replaces_no_other_version(folder: Path) -> None:
+    file = folder / "Greeting.widget"
+    other = widget_file(text="Welcome")
+    async with (
+        serving(folder, **AUTHOR) as url,
+        client_named(url, "modern", apps=True) as client,
+    ):
+        with anyio.fail_after(PATIENCE_S):
+            read = await client.call_tool("read_widget", {"names": ["greeting"]})
+            saving = {
+                "file": file.name,
+                "widget": json.loads(widget_file(text="Good day")),
+                "replaces": (read.structured_content or {})["items"][0]["digest"],
+            }
+            asked = await client.call_tool("save_widget", saving)
+            meta = asked.meta or {}
+            action = buttons(meta["widgetd/widget"])["Allow once"]
+            file.write_text(other)
+            mark = meta["widgetd/render"]
+            pressing = {
+                "render_id": mark["id"],
+                "action": action["type"],
+                "payload": action["payload"],
+                "idempotency_key": "k1",
+                "press": mark["press"],
+            }
+            pressed = await client.call_tool("widget_action", pressing)
+
+    card = json.dumps(meta["widgetd/widget"])
+    assert "Replace the widget in 'Greeting.widget'?" in card
+    assert "```diff" in card
+    assert "Good day, " in card
+    assert file.read_text() == other
+    assert (pressed.structured_content or {})["status"] == "failed"
