@@ -61,10 +61,10 @@ def eval_(
     if not (cases.faults or (cases.questions if facts else cases.wishes)):
         return complain("there are no cases; write NAME.eval.yaml beside a widget", 5)
     faults: tuple[Finding, ...] = cases.faults
-    outcomes: list[Verdict] = []
+    verdicts: list[Verdict] = []
     try:
         if not faults:
-            outcomes = _evaluate(snapshot, cases, settings, transcript, model, facts=facts)
+            verdicts = _evaluate(snapshot, cases, settings, transcript, model, facts=facts)
     except WidgetError as error:
         faults = error.findings
     for fault in faults:
@@ -74,13 +74,13 @@ def eval_(
     if json:
         rows = [
             {key.removeprefix("is_"): value for key, value in asdict(one).items()}
-            for one in outcomes
+            for one in verdicts
         ]
-        print_json({**_count(outcomes), "cases": rows})
+        print_json({**_count(verdicts), "cases": rows})
     else:
-        for line in _report(outcomes):
+        for line in _report(verdicts):
             print(line)
-    return int(sum(not one.problem for one in outcomes) < least * len(outcomes))
+    return int(sum(not one.problem for one in verdicts) < least * len(verdicts))
 
 
 def _evaluate(
@@ -111,30 +111,30 @@ def _evaluate(
     return [evaluator.judge(wish, calls[wish.text]) for wish in cases.wishes]
 
 
-def _count(outcomes: Sequence[Verdict]) -> dict[str, int]:
-    """Count the outcomes; `tokens` is the mean."""
+def _count(verdicts: Sequence[Verdict]) -> dict[str, int]:
+    """Count the verdicts; `tokens` is the mean."""
     return {
-        "count": len(outcomes),
-        "held": sum(not one.problem for one in outcomes),
-        "first": sum(one.tools[:1] == (one.tool,) for one in outcomes),
-        "found": sum(one.is_found for one in outcomes),
-        "filled": sum(bool(one.is_filled) for one in outcomes),
-        "repaired": sum(one.is_repaired for one in outcomes),
-        "tokens": sum(one.tokens for one in outcomes) // len(outcomes),
+        "count": len(verdicts),
+        "held": sum(not one.problem for one in verdicts),
+        "first": sum(one.tools[:1] == (one.tool,) for one in verdicts),
+        "found": sum(one.is_found for one in verdicts),
+        "filled": sum(bool(one.is_filled) for one in verdicts),
+        "repaired": sum(one.is_repaired for one in verdicts),
+        "tokens": sum(one.tokens for one in verdicts) // len(verdicts),
     }
 
 
-def _report(outcomes: Sequence[Verdict]) -> Iterator[str]:
-    for one in outcomes:
+def _report(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    for one in verdicts:
         if not one.problem:
             continue
         yield f"{one.place}: {one.case}: {one.problem}"
         if one.winner:
             yield f"    {one.tools[0]}: {one.winner}"
             yield f"    {one.tool}: {one.loser or 'nothing in it fits the wish'}"
-    counts = _count(outcomes)
-    is_called = any(one.is_filled is not None for one in outcomes)
-    is_searched = is_called or any(one.tools for one in outcomes)
+    counts = _count(verdicts)
+    is_called = any(one.is_filled is not None for one in verdicts)
+    is_searched = is_called or any(one.tools for one in verdicts)
     parts = ("held", *("first", "found") * is_searched, *("filled", "repaired") * is_called)
     listed = ", ".join(f"{part} {counts[part]}" for part in parts)
     mean = count_of(counts["tokens"], "token")

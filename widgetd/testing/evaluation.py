@@ -70,7 +70,7 @@ class Evaluator:
             tools = tuple(hit.widget.tool for hit in hits)
             problem = _refuse(wish, tools[:1]) or _refuse_missing(wish, tools)
             cost = len(orjson.dumps([hit.to_json() for hit in hits])) // 4
-            yield self._outcome(wish, tools, problem, tokens=cost)
+            yield self._verdict(wish, tools, problem, tokens=cost)
 
     def judge(self, wish: Wish, calls: Sequence[ModelCall], *, tokens: int = 0) -> Verdict:
         """Judge the calls that a model made for a wish; the last one of a widget counts."""
@@ -89,7 +89,7 @@ class Evaluator:
             listed = ", ".join(map(repr, missing))
             problem = f"the arguments lack {listed}" if missing else ""
             is_repaired = refused > 0 or bool(checked.coerced)
-        return self._outcome(
+        return self._verdict(
             wish,
             tools,
             problem or _refuse(wish, tools),
@@ -116,12 +116,11 @@ class Evaluator:
             try:
                 facts = self.facts(question)
             except CallError as error:
-                yield question_outcome(question, {}, str(error))
-                continue
-            is_told = mentions(facts, question.answer)
-            yield question_outcome(question, facts, "" if is_told else lacking(question, facts))
+                yield judge_answer(question, {}, f"an error: {error}")
+            else:
+                yield judge_answer(question, facts, orjson.dumps(facts).decode(), among=facts)
 
-    def _outcome(self, wish: Wish, tools: tuple[str, ...], problem: str, **more: Any) -> Verdict:
+    def _verdict(self, wish: Wish, tools: tuple[str, ...], problem: str, **more: Any) -> Verdict:
         winner = loser = ""
         if tools and tools[0] != wish.tool:
             winner = self._search.best_text(self._snapshot, wish.text, tools[0])
@@ -139,22 +138,20 @@ class Evaluator:
         )
 
 
-def question_outcome(question: FactQuestion, facts: Mapping[str, Any], problem: str) -> Verdict:
-    """Return the outcome of a question to `facts`."""
+def judge_answer(
+    question: FactQuestion, facts: Mapping[str, Any], answer: str, *, among: object = None
+) -> Verdict:
+    """Judge the answer to a question about `facts`; `among` are the values that it consists of."""
+    is_right = mentions(among or answer, question.answer)
+    problem = "" if is_right else f"expected {question.answer!r}, got {answer:.200}"
     return Verdict(
         case=question.text,
         place=question.place,
         tool=question.tool,
-        is_found=not problem,
+        is_found=is_right,
         tokens=tokens_of({"content": [], "structuredContent": facts}),
         problem=problem,
     )
-
-
-def lacking(question: FactQuestion, heard: object) -> str:
-    """Return the problem of a question whose answer was not heard."""
-    text = heard if isinstance(heard, str) else orjson.dumps(heard).decode()
-    return f"expected {question.answer!r}, got {text:.200}"
 
 
 def mentions(value: object, fact: object) -> bool:

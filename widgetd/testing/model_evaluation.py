@@ -16,7 +16,7 @@ from widgetd.errors import CallError, ConfigError
 from widgetd.render.entry import tool_entry
 from widgetd.settings import Settings
 from widgetd.testing.eval_file import Cases, ModelCall
-from widgetd.testing.evaluation import Evaluator, Verdict, lacking, mentions, question_outcome
+from widgetd.testing.evaluation import Evaluator, Verdict, judge_answer
 
 UNANSWERED = "W2514"
 
@@ -45,22 +45,19 @@ async def ask_model(
     Raises:
         CallError: The model does not answer (W2514).
     """
-    outcomes: list[Verdict] = []
+    verdicts: list[Verdict] = []
     with _reporting(model):
         for question in cases.questions if facts else ():
-            told = evaluator.facts(question)
-            text = f"{orjson.dumps(told).decode()}\n\n{question.text}"
+            result_facts = evaluator.facts(question)
+            text = f"{orjson.dumps(result_facts).decode()}\n\n{question.text}"
             answer = await ask_once(model, FROM_FACTS, text)
-            problem = (
-                "" if mentions(answer.text, question.answer) else lacking(question, answer.text)
-            )
-            outcomes.append(question_outcome(question, told, problem))
+            verdicts.append(judge_answer(question, result_facts, answer.text))
         entries = [orjson.loads(one.entry or tool_entry(one)) for one in snapshot.widgets.values()]
         for wish in () if facts else cases.wishes:
             answer = await ask_once(model, INSTRUCTIONS, wish.text, entries)
             calls = [ModelCall(tool=tool, arguments=given) for tool, given in answer.calls]
-            outcomes.append(evaluator.judge(wish, calls, tokens=answer.tokens))
-    return outcomes
+            verdicts.append(evaluator.judge(wish, calls, tokens=answer.tokens))
+    return verdicts
 
 
 @contextmanager
