@@ -203,12 +203,11 @@ class Chromium:
             if self._browser is not None and await self._is_alive():
                 return self._browser
             program = demand_browser()
-            # The driver goes with its browser: one that died cannot say so, and to start another
-            # takes half a second beside the browser's own.
-            await self._end()
+            await self._end(keep_driver=await self._is_driver_alive())
             # Root in a container has no user namespace to build a sandbox from.
             unsandboxed = ["--no-sandbox"] if os.geteuid() == 0 else []
-            self._playwright = await self._driver()
+            if self._playwright is None:
+                self._playwright = await self._driver()
             try:
                 self._browser = await self._playwright.chromium.launch(
                     executable_path=program,
@@ -240,6 +239,18 @@ class Chromium:
             return False
         with suppress(*driver_errors(), TimeoutError), anyio.fail_after(self._limits.probe_s):
             await self._probe.send("Browser.getVersion")
+            return True
+        return False
+
+    async def _is_driver_alive(self) -> bool:
+        """Return whether the driver reported the end of its browser, and answers since.
+
+        Such a driver starts the next browser; another would take longer to start than that does.
+        """
+        if self._playwright is None or self._browser is None or self._browser.is_connected():
+            return False
+        with suppress(*driver_errors(), TimeoutError), anyio.fail_after(self._limits.probe_s):
+            await (await self._playwright.request.new_context()).dispose()
             return True
         return False
 
@@ -285,9 +296,11 @@ class Chromium:
             async with self._starting:
                 await self._end()
 
-    async def _end(self) -> None:
+    async def _end(self, *, keep_driver: bool = False) -> None:
         browser, self._browser, self._probe = self._browser, None, None
-        playwright, self._playwright = self._playwright, None
+        playwright = None
+        if not keep_driver:
+            playwright, self._playwright = self._playwright, None
         self.spare.clear()
         # A process that died has nothing to close and may fail in any way; one that hangs is left
         # to its driver, which kills it.
