@@ -286,5 +286,5 @@ async def test_a_browser_that_nobody_uses_ends_though_pages_wait_in_it() -> None
         await other.close()
         assert chromium.is_idle
         await chromium.close()
-        assert (await taking.take(shot(width=300))).width == 300
+        assert (await taking.take(shot(width=300), owner="")).width == 300
         await chromium.close()
