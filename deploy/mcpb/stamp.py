@@ -12,7 +12,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 
 def main(bundle: Path, committed_s: int) -> None:
-    """Write the bundle anew."""
+    """Repack a bundle with its files in the order of their names, all of one time."""
     with ZipFile(bundle) as packed:
         files = [(info, packed.read(info)) for info in packed.infolist()]
     with ZipFile(bundle, "w", ZIP_DEFLATED) as stamped:

@@ -25,7 +25,7 @@ ui_type = {ui_type}
 # What the model reads of a result, and what it gets as data in the split profile.
 summary = {summary}
 summary_fields = {summary_fields}
-# sensitive = ["passport"]       # told to nobody: no text, no data, no log
+# sensitive = ["passport"]       # shown to no reader: no text, no data, no log
 # image_origins = ["https://images.example.com"]  # images may come from there, too
 # ids = ["orderId"]              # made by widgetd where a call leaves them out
 

@@ -241,7 +241,7 @@ async def _compare_trees(stage: Stage) -> None:
 
 
 _TREES = Keyword(slug="expect_same_trees", kind="expect", function=_compare_trees)
-"""Compare the trees of page and server in every state; nobody would write this as a step."""
+"""Compare the trees of page and server in every state; no author would write this as a step."""
 
 
 async def _live(stage: Stage) -> None:

@@ -184,7 +184,7 @@ class Sidecar(SidecarPart):
         default=(), description="the arguments that the model gets as data in the split profile"
     )
     sensitive: tuple[str, ...] = Field(
-        default=(), description="arguments that nobody is told: in no text, no data and no log"
+        default=(), description="arguments that no reader is shown: in no text, no data and no log"
     )
     permission: Literal["read", "elevated"] = Field(
         default="read", description="elevated: callers need a scope of their own"

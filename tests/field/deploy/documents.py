@@ -20,7 +20,7 @@ MANIFESTS = sorted(set(KUBERNETES.glob("*.yaml")) - {KUBERNETES / "kustomization
 
 
 CLUSTERS = ROOT / ".venv-clusters" / "bin"
-"""What `make clusters` installs: kubectl, and a Python with Helm."""
+"""Programs that `make clusters` installs: kubectl, and a Python with Helm."""
 
 KUBECTL = shutil.which("kubectl") or shutil.which("kubectl", path=CLUSTERS)
 

@@ -132,13 +132,13 @@ def test_all_agree_on_the_port() -> None:
 def test_traefiks_labels_name_the_port_the_probe_and_hide_the_metrics() -> None:
     guide = (ROOT / "docs" / "operations.md").read_text()
     [block] = re.findall(r"```yaml\n(labels:\n.*?)```", guide, re.DOTALL)
-    said = {
+    labels = {
         name.rpartition(".")[2]: value for name, value in yaml.safe_load(block)["labels"].items()
     }
 
-    assert said["port"] == str(PORT)
-    assert said["path"] == container()["readinessProbe"]["httpGet"]["path"]
-    assert said["rule"].endswith("!Path(`/metrics`)")
+    assert labels["port"] == str(PORT)
+    assert labels["path"] == container()["readinessProbe"]["httpGet"]["path"]
+    assert labels["rule"].endswith("!Path(`/metrics`)")
 
 
 def test_all_agree_on_where_the_widgets_are_and_nobody_can_write_them() -> None:
@@ -231,9 +231,11 @@ def variables_of_the_image() -> dict[str, str]:
 
 
 def test_the_chat_of_compose_needs_no_model_and_lets_in_whoever_has_its_token() -> None:
-    said = compose()["services"]["chat"]["environment"]
+    variables = compose()["services"]["chat"]["environment"]
     chosen = {
-        name: re.sub(r"\$\{\w+:-(\w+)\}", r"\1", value) for name, value in said.items() if value
+        name: re.sub(r"\$\{\w+:-(\w+)\}", r"\1", value)
+        for name, value in variables.items()
+        if value
     }
     settings = settle({}, {**variables_of_the_image(), **chosen}).settings
 

@@ -52,6 +52,6 @@ async def test_agent_sees_the_sheets_of_the_components_that_it_names(tmp_path: P
 
     image, _ = result.content
     assert isinstance(image, ImageContent)
-    told = dict(result.structured_content or {})
-    assert size(b64decode(image.data)) == (told["picture"]["width"], told["picture"]["height"])
-    assert [item["name"] for item in told["items"]] == names
+    facts = dict(result.structured_content or {})
+    assert size(b64decode(image.data)) == (facts["picture"]["width"], facts["picture"]["height"])
+    assert [item["name"] for item in facts["items"]] == names

@@ -44,12 +44,12 @@ async def taken(client: Connection, **arguments: Any) -> tuple[bytes, dict[str, 
     assert not result.is_error, result.content
     image, _ = result.content
     assert isinstance(image, ImageContent)
-    said = dict(check_answer("take_picture", result))
+    facts = dict(check_answer("take_picture", result))
     content = b64decode(image.data)
-    assert said["bytes"] == len(content)
+    assert facts["bytes"] == len(content)
     if image.mime_type == "image/png":
-        assert size(content) == (said["width"], said["height"])
-    return content, said
+        assert size(content) == (facts["width"], facts["height"])
+    return content, facts
 
 
 async def refused(client: Connection, **arguments: Any) -> tuple[str, str]:
@@ -68,7 +68,7 @@ async def test_an_agent_sees_a_widget_a_part_of_it_a_render_and_all_widgets(tmp_
             serving(tmp_path, toolset=("pictures",)) as url,
             connected(url, "modern") as client,
         ):
-            one, said = await taken(client, names=["greeting"], scale=2, theme="dark", width=320)
+            one, facts = await taken(client, names=["greeting"], scale=2, theme="dark", width=320)
             again, _ = await taken(client, names="greeting", scale=2, theme="dark", width=320)
             _, pale = await taken(client, names=["pale"])
             _, badge = await taken(client, names=["pale"], part="component=Badge")
@@ -90,7 +90,7 @@ async def test_an_agent_sees_a_widget_a_part_of_it_a_render_and_all_widgets(tmp_
             ]
             read = await client.client.read_resource("widgetd://pictures/greeting")
 
-    assert (said["width"], said["console"], said["overflow"], said["left"]) == (640, [], [], [])
+    assert (facts["width"], facts["console"], facts["overflow"], facts["left"]) == (640, [], [], [])
     assert one == again
     assert pale["overflow"] == ["Box by 83 px"]
     assert badge["width"] < 80
@@ -131,9 +131,9 @@ async def test_a_draft_is_seen_before_it_is_saved_and_a_bad_one_has_findings_all
     [image, _] = good.content
     assert isinstance(image, ImageContent)
     assert size(b64decode(image.data))[0] == 320
-    said = dict(good.structured_content or {})
-    assert said["picture"]["overflow"] == ["Box by 5 px", "Box by 163 px"]
-    assert said["tree"]["type"] == "Card"
+    facts = dict(good.structured_content or {})
+    assert facts["picture"]["overflow"] == ["Box by 5 px", "Box by 163 px"]
+    assert facts["tree"]["type"] == "Card"
     assert [one.type for one in bad.content] == ["text"]
     assert dict(bad.structured_content or {})["findings"]
 

@@ -62,10 +62,10 @@ def test_a_day_with_two_teams(clone: Path, port: int) -> None:
     printed, running = run_commands(pages()["teams.md"], clone, port)
     end_all(running)
 
-    said = [part.partition("\n")[2] for part in printed.split("$ ")]
-    shop, travel = (part for part in said if "search_widgets" in part)
-    [checked] = [part for part in said if "Crad" in part]
-    [history] = [part for part in said if part.startswith("* ")]
+    outputs = [part.partition("\n")[2] for part in printed.split("$ ")]
+    shop, travel = (part for part in outputs if "search_widgets" in part)
+    [checked] = [part for part in outputs if "Crad" in part]
+    [history] = [part for part in outputs if part.startswith("* ")]
     assert "basket" in shop
     assert "flights" not in shop
     assert "flights" in travel

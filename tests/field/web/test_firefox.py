@@ -92,8 +92,8 @@ async def firefox(home: Path) -> AsyncIterator[Firefox]:
         try:
             while not (port.is_file() and port.read_bytes()):  # noqa: ASYNC110 - Firefox tells nobody
                 await anyio.sleep(0.05)
-            told = json.loads(port.read_bytes())
-            at = f"ws://{told['ws_host']}:{told['ws_port']}/session"
+            address = json.loads(port.read_bytes())
+            at = f"ws://{address['ws_host']}:{address['ws_port']}/session"
             async with connect(at, max_size=None, proxy=None) as socket:
                 opened = Firefox(socket)
                 await opened.begin()

@@ -113,7 +113,7 @@ async def test_a_bad_sidecar_keeps_the_last_good_one_and_its_fault_says_where(
     async with serving(folder) as url, connected(url, era) as client:
         sidecar.write_text(SIDECAR.replace("summary_fields", "sumary_fields"))
         with anyio.fail_after(PATIENCE_S):
-            while (await status(url))["stale"] != 1:  # noqa: ASYNC110 - nobody is told of a fault
+            while (await status(url))["stale"] != 1:  # noqa: ASYNC110 - a fault notifies no client
                 await anyio.sleep(0.01)
 
         [fault] = (await status(url))["faults"]

@@ -167,7 +167,7 @@ async def get_usage(context: ToolContext, arguments: Mapping[str, Any]) -> Resul
     Raises:
         CallError: The daemon writes no audit file (W3103).
     """
-    from anyio import to_thread  # noqa: PLC0415 - commands that serve nobody read this module too
+    from anyio import to_thread  # noqa: PLC0415 - commands that do not serve read this module too
 
     path = context.use(Operations).audit
     if path is None:
