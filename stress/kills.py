@@ -16,6 +16,7 @@ from random import Random
 
 import anyio
 import anyio.to_thread
+import httpx2
 
 from benchmarks.ratios import median
 from stress.calling import find_behind, read_revision
@@ -30,6 +31,7 @@ _BROKEN = "broken"
 _BURST = 150
 _PAUSE_S = 0.005
 _LIVES_S = (0.05, 0.7)
+_PATIENCE_S = 10.0
 _READY_S = 1.5
 _IMPORTS = 5
 
@@ -69,6 +71,7 @@ async def kill_repeatedly(folder: Path, *, kills: int, patience_s: float = 1.0) 
     async with start() as served, connected(served.url, "modern") as client:
         await client.lists(_BROKEN)
         broken.write_bytes(b"{")
+        await _wait_until_stale(served.url)
     rested = anyio.Event()
     rested.set()
     async with anyio.create_task_group() as tasks:
@@ -84,6 +87,15 @@ async def kill_repeatedly(folder: Path, *, kills: int, patience_s: float = 1.0) 
                 await anyio.sleep(random.uniform(*_LIVES_S))
                 served.send(signal.SIGKILL)
     return outcome
+
+
+async def _wait_until_stale(url: str) -> None:
+    """Wait until the broken file is reported; its last good copy has been written by then."""
+    status = f"{url.removesuffix('/mcp')}/status"
+    async with httpx2.AsyncClient() as http:
+        with anyio.fail_after(_PATIENCE_S):
+            while (await http.get(status)).json()["stale"] != 1:  # noqa: ASYNC110 - another process is asked
+                await anyio.sleep(_PAUSE_S)
 
 
 async def _run_churn(churn: Churn, rested: anyio.Event) -> None:

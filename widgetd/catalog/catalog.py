@@ -136,8 +136,11 @@ class Catalog:
 
     def save_copies(self) -> None:
         """Write what the next start and a rollback need: each file that is served as it is."""
+        self._save_last_good()
         if self._rollback is not None:
             self._rollback.versions.record(self._current, self._scan.sources)
+
+    def _save_last_good(self) -> None:
         copies, entries, copied = self._last_good, self._current.entries, self._copied
         if copies is None or self._current.degraded or not entries:
             return

@@ -98,14 +98,16 @@ async def reload(
             with anyio.CancelScope(shield=True):
                 await anyio.sleep(LIMITS.swap_gap_s if before.entries else 0)
             _report(before, found, change, took_s * 1000)
-            if observer is not None:
-                ago = partial(_age_s, catalog.root, found, change, now_s)
-                saved_s = await anyio.to_thread.run_sync(ago, limiter=limiter)
-                swap = Swap(snapshot=found, change=change, saved_s=saved_s, routine=hint.routine)
-                observer.on_swap(swap)
         if catalog.current is not current:
-            await anyio.to_thread.run_sync(catalog.save_copies, limiter=limiter)
+            # Shielded, so that a daemon that is stopped at once remembers what it served.
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(catalog.save_copies, limiter=limiter)
             current = catalog.current
+        if change is not None and observer is not None:
+            ago = partial(_age_s, catalog.root, found, change, now_s)
+            saved_s = await anyio.to_thread.run_sync(ago, limiter=limiter)
+            swap = Swap(snapshot=found, change=change, saved_s=saved_s, routine=hint.routine)
+            observer.on_swap(swap)
         hint = Hint(paths=catalog.unsettled_files)
         with anyio.move_on_after(catalog.due_s):
             hint = await hints.wait()

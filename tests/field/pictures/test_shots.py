@@ -35,7 +35,7 @@ def size(png: bytes) -> tuple[int, int]:
 @needs_browser
 def test_the_same_input_gives_the_same_bytes() -> None:
     shot = Screenshot(tree=TREE, title="Boats")
-    take = partial(Camera.take, screenshot=shot)
+    take = partial(Camera.take, screenshot=shot, owner="")
 
     assert take_picture(take) == take_picture(take)
 

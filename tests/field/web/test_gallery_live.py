@@ -134,7 +134,11 @@ async def test_an_empty_folder_welcomes_until_there_is_a_widget(tmp_path: Path) 
         (tmp_path / "A.widget").write_text(widget_file("A"))
         await page.locator(".tile[data-tool=a]").wait_for()
 
-    assert steps == ["Export a widget", "Put it into the folder", "Connect an agent"]
+    assert steps == [
+        "Export a widget, or begin with an example",
+        "Put it into the folder",
+        "Connect an agent",
+    ]
 
 
 async def test_a_changed_argument_is_drawn_and_stands_in_the_address(tmp_path: Path) -> None:
