@@ -10,11 +10,13 @@ import faulthandler
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis.strategies import SearchStrategy
 
 from benchmarks.corpus import CORPUS
 from benchmarks.folders import bundled
@@ -30,6 +32,8 @@ BOUNDS_S = {"load": 0.25, "call": 0.25, "check": 5.0}
 MOST_BYTES = 64 * 1024 * 1024
 HANGS_S = 60.0
 _BATCH = 500
+
+Case = TypeVar("Case")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -93,19 +97,30 @@ def fuzz(seconds: float, first_seed: int, current: Path) -> Summary:
             verdict = judge.judge(content)
         seen.add(verdict)
 
-    number = first_seed
-    while time.monotonic() < ends_s:
-        often = settings(
-            max_examples=_BATCH,
-            deadline=None,
-            database=None,
-            phases=(Phase.generate, Phase.shrink),
-            suppress_health_check=list(HealthCheck),
-        )
-        seed(number)(often(given(spoilt_files(files))(judged)))()
-        number += 1
+    generate_until(ends_s, spoilt_files(files), judged, first_seed=first_seed)
     faulthandler.cancel_dump_traceback_later()
     return seen
+
+
+def generate_until(
+    ends_s: float,
+    strategy: SearchStrategy[Case],
+    attempt: Callable[[Case], None],
+    *,
+    first_seed: int = 0,
+) -> None:
+    """Generate cases for `attempt`, each batch from the next seed, until a monotonic time."""
+    often = settings(
+        max_examples=_BATCH,
+        deadline=None,
+        database=None,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+    )
+    number = first_seed
+    while time.monotonic() < ends_s:
+        seed(number)(often(given(strategy)(attempt)))()
+        number += 1
 
 
 def main(seconds: str, first_seed: str, current: str) -> None:

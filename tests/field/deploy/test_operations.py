@@ -48,10 +48,10 @@ def test_the_guide_explains_each_setting_and_no_other() -> None:
 
 async def test_the_guide_explains_each_metric_and_no_other(tmp_path: Path) -> None:
     # By their types, since a metric with labels has no sample before it is first counted.
-    told = set(re.findall(r"^# TYPE (widgetd_\w+)", await scrape(tmp_path), re.MULTILINE))
+    measured = set(re.findall(r"^# TYPE (widgetd_\w+)", await scrape(tmp_path), re.MULTILINE))
     named = {name for cell in cells("Watch", "widgetd_") for name in re.findall(r"`(\w+)", cell)}
 
-    assert named == told
+    assert named == measured
 
 
 async def test_what_every_service_tells_is_told_and_no_series_of_beginnings(tmp_path: Path) -> None:

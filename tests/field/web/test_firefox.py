@@ -90,7 +90,7 @@ async def firefox(home: Path) -> AsyncIterator[Firefox]:
     ) as process:
         port = home / "WebDriverBiDiServer.json"
         try:
-            while not (port.is_file() and port.read_bytes()):  # noqa: ASYNC110 - Firefox tells nobody
+            while not (port.is_file() and port.read_bytes()):  # noqa: ASYNC110 - Firefox announces no port
                 await anyio.sleep(0.05)
             address = json.loads(port.read_bytes())
             at = f"ws://{address['ws_host']}:{address['ws_port']}/session"

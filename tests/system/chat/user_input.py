@@ -161,7 +161,7 @@ async def _record_stream(
 async def _record_notices(
     url: str, era: Literal["legacy", "auto"], outputs: Outputs, *, task_status: TaskStatus[None]
 ) -> None:
-    """Record what a client of MCP is told without asking, until this is cancelled."""
+    """Record the notices that an MCP client gets, until this is cancelled."""
     key = f"notices, {era}"
 
     async def record(message: object) -> None:

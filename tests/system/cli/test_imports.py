@@ -67,7 +67,7 @@ ROWS_OF_TOOLSETS = {
     "widgetd.guide.toolset",
     "widgetd.upstreams.toolset",
 }
-"""What every start reads of rooms that are not on: names, and settings to check."""
+"""Modules that every start reads of rooms that are not on: names, and settings to check."""
 
 NOT_ON = (
     *("widgetd.catalog.uploads", "widgetd.observe.audit.", "widgetd.store.delivery.webhook"),

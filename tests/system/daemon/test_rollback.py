@@ -94,7 +94,7 @@ async def test_rollback_fails_no_call_survives_a_restart_and_ends_with_the_next_
             code, printed = await folder.run("rollback", good[:6])
             after = await client.call("a", **WHO)
             await client.lists("b", present=False)
-        during, told = await status(url), (await client.call("get_status")).structured_content
+        during, answer = await status(url), (await client.call("get_status")).structured_content
         listed = await folder.history()
 
     assert (code, printed) == (0, f"{good} is served, until the next change in the folder\n")
@@ -102,8 +102,8 @@ async def test_rollback_fails_no_call_survives_a_restart_and_ends_with_the_next_
     assert failures == []
     assert during["generation"] == good
     assert during["rollback"]["generation"] == good
-    assert told is not None
-    assert told["rollback"] == during["rollback"]
+    assert answer is not None
+    assert answer["rollback"] == during["rollback"]
     assert [row["generation"] for row in listed if row["served"]] == [good]
 
     async with served(folder) as (url, client):
@@ -156,11 +156,11 @@ async def test_rollback_outlasts_a_broken_save_and_ends_with_a_save_while_the_da
         folder.save("A", content="{")
         folder.save("Broken", content="{")
         with anyio.fail_after(PATIENCE_S):
-            while len((said := await status(url))["faults"]) < 2:  # noqa: ASYNC110 - no event tells of a refused file
+            while len((report := await status(url))["faults"]) < 2:  # noqa: ASYNC110 - no event reports a refused file
                 await anyio.sleep(0.01)
         assert (await client.call("a", **WHO)).structured_content == greeting("Good", "Ada")
-    assert said["rollback"]["generation"] == good
-    assert [(fault["path"], fault["state"]) for fault in said["faults"]] == [
+    assert report["rollback"]["generation"] == good
+    assert [(fault["path"], fault["state"]) for fault in report["faults"]] == [
         ("A.widget", "stale"),
         ("Broken.widget", "refused"),
     ]
