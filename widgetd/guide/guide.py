@@ -1,9 +1,4 @@
-"""The pages of the guide, and a parser for the Markdown that they use.
-
-The pages are part of the package and use little of Markdown: headings, paragraphs, lists of one
-level and fenced blocks, with code, emphasis and links inside. A library's tokens would take as much
-code to turn into blocks.
-"""
+"""The pages of the guide, which are part of the package."""
 
 from __future__ import annotations
 
@@ -12,10 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Any, Literal
 
 from widgetd.errors import CallError
-from widgetd.text_search import compile_pattern, nearest
+from widgetd.text_search import nearest
 
 ORDER = (
     *("start", "jsx", "template", "schema", "components", "sidecar"),
@@ -25,12 +19,6 @@ ORDER = (
 
 KINDS = ("guide", "component", "example", "setting", "code", "test")
 """Kinds of search results in the reference."""
-
-_ITEM = compile_pattern(r"\A(?:-|(?P<number>\d+)\.) ")
-_SPAN = compile_pattern(
-    r"`(?P<code>[^`]+)`|\*\*(?P<strong>[^*]+)\*\*|\*(?P<em>[^*]+)\*"
-    r"|(?P<link>\[(?P<text>[^\[\]]+)\]\((?P<href>[^()]+)\))"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,90 +80,20 @@ def page(name: str) -> Page:
     return known[name]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
-    """A run of text of one kind.
+def render_blocks(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the HTML of a page up to each fenced block, with the code in that block.
 
-    Attributes:
-        href: Target of a link.
+    The last one has no code.
     """
+    # Takes a quarter of a second to import, and only the gallery shows pages.
+    from markdown_it import MarkdownIt  # noqa: PLC0415
 
-    kind: Literal["text", "code", "strong", "em", "link"]
-    text: str
-    href: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
-    """A part of a page.
-
-    Attributes:
-        kind: Named as in HTML, except `fence`: a fenced block of code.
-        lines: The spans of a heading or a paragraph, or of each item of a list.
-        text: Content of a fenced block, verbatim.
-    """
-
-    kind: Literal["h1", "h2", "p", "ul", "ol", "fence"]
-    lines: tuple[tuple[Span, ...], ...] = ()
-    text: str = ""
-
-
-def blocks(text: str) -> Iterator[Block]:
-    """Yield the blocks of a page, in order."""
-    lines = iter(text.splitlines())
-    pending: list[str] = []
-    for line in lines:
-        if line.startswith("```"):
-            yield from _take_block(pending)
-            fenced = []
-            for inner in lines:
-                if inner.startswith("```"):
-                    break
-                fenced.append(inner)
-            yield Block(kind="fence", text="\n".join(fenced))
-        elif line.startswith("#"):
-            yield from _take_block(pending)
-            marks, _, heading = line.partition(" ")
-            kind: Literal["h1", "h2"] = "h1" if marks == "#" else "h2"
-            yield Block(kind=kind, lines=(spans(heading),))
-        elif line.strip():
-            pending.append(line)
-        else:
-            yield from _take_block(pending)
-    yield from _take_block(pending)
-
-
-def _take_block(pending: list[str]) -> Iterator[Block]:
-    """Yield the paragraph or list that the pending lines form, and empty them."""
-    if not pending:
-        return
-    first = _ITEM.match(pending[0])
-    if first is None:
-        yield Block(kind="p", lines=(spans(" ".join(pending)),))
-    else:
-        items: list[str] = []
-        for line in pending:
-            mark = _ITEM.match(line)
-            if mark is not None:
-                items.append(line[mark.end() :])
-            else:
-                items[-1] += f" {line.strip()}"
-        kind: Literal["ul", "ol"] = "ol" if first["number"] else "ul"
-        yield Block(kind=kind, lines=tuple(map(spans, items)))
-    pending.clear()
-
-
-def spans(text: str) -> tuple[Span, ...]:
-    """Return the spans of one line of text."""
-    runs: list[Span] = []
-    end = 0
-    for match in _SPAN.finditer(text):
-        if match.start() > end:
-            runs.append(Span(kind="text", text=text[end : match.start()]))
-        end = match.end()
-        kind: Any = match.lastgroup
-        content = match["text" if kind == "link" else kind]
-        runs.append(Span(kind=kind, text=content, href=match["href"] or ""))
-    if end < len(text):
-        runs.append(Span(kind="text", text=text[end:]))
-    return tuple(runs)
+    markdown = MarkdownIt("commonmark", {"html": False})
+    tokens = markdown.parse(text)
+    start = 0
+    for end, token in enumerate(tokens):
+        if token.type == "fence":
+            prose = markdown.renderer.render(tokens[start:end], markdown.options, {})
+            yield prose, token.content.removesuffix("\n")
+            start = end + 1
+    yield markdown.renderer.render(tokens[start:], markdown.options, {}), ""

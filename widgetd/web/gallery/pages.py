@@ -19,7 +19,7 @@ from widgetd.checks.images import find_refused_origins
 from widgetd.errors import CallError
 from widgetd.guide.component_details import describe_properties
 from widgetd.guide.component_sheet import build_sheet
-from widgetd.guide.guide import blocks, page, pages
+from widgetd.guide.guide import page, pages, render_blocks
 from widgetd.mcp.http_calls import take_action
 from widgetd.render.view import frame_headers, page_of, view_html
 from widgetd.studio.package import file_name, pack
@@ -140,7 +140,7 @@ async def guide_page(gallery: Gallery, request: Request) -> dict[str, Any] | Res
     except CallError as error:
         missing = {**shown, "page": None, "blocks": (), "problem": error.message}
         return HTMLResponse(html("guide.html", missing), 404, PAGE_HEADERS)
-    return {**shown, "page": found, "blocks": tuple(blocks(found.text)), "problem": ""}
+    return {**shown, "page": found, "blocks": tuple(render_blocks(found.text)), "problem": ""}
 
 
 async def empty_frame(_gallery: Gallery, request: Request) -> Response:
