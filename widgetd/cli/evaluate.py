@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from widgetd.cli.options import complain, count_of, print_json, scan_widgets
+from widgetd.cli.options import Folder, complain, count_of, print_json, scan_widgets
 from widgetd.errors import ConfigError, WidgetError
 from widgetd.extras import install_advice
 from widgetd.settings import Settings, folder_of, settle
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def eval_(
-    folder: Path | None = None,
+    folder: Folder = None,
     *,
     transcript: Path | None = None,
     model: str = "",
@@ -40,7 +40,6 @@ def eval_(
     Without --transcript and --model, the search index answers. Exit code 1: a case does not hold.
 
     Args:
-        folder: The folder of widgets. Default: ./widgets, else the bundled ones.
         transcript: JSON lines of what a model called: {"wish", "tool", "arguments", "tokens"}.
         model: Ask this model, as its endpoint names it; its key is WIDGETD_CHAT_KEY.
         chat_url: The model's OpenAI-compatible endpoint, ending in /v1; by default the setting.

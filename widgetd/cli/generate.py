@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from cyclopts import Parameter
 
-from widgetd.cli.options import Dir, find_widget, load_snapshot
+from widgetd.cli.options import Dir, Output, Tool, find_widget, load_snapshot
 from widgetd.errors import ConfigError
 from widgetd.settings import folder_of, settle
 from widgetd.text_search import compile_pattern, did_you_mean
@@ -23,24 +23,22 @@ MCP_URL = "http://127.0.0.1:8787/mcp"
 _PATH = compile_pattern(r"[\w./~-]*")
 
 
-def types(*, lang: Literal["ts", "python"] = "ts", dir: Dir = None) -> int:
+def types(*, lang: Literal["ts", "python"] = "ts", dir: Dir = None) -> None:
     """Print types of the arguments and results of each widget and built-in tool.
 
     Each type of a widget's response has a guard.
 
     Args:
         lang: TypeScript, or Python typed dictionaries.
-        dir: The folder of widgets.
     """
     from widgetd.daemon.toolsets import ROWS
     from widgetd.declarations.module import declarations
 
     builtin = {tool.name: tool.input_schema for tool in ROWS}
     print(declarations(load_snapshot(dir), lang, builtin))
-    return 0
 
 
-def new_sidecar(path: Path) -> int:
+def new_sidecar(path: Path) -> None:
     """Write a sidecar beside a .widget file, for what Studio cannot express.
 
     Args:
@@ -52,10 +50,9 @@ def new_sidecar(path: Path) -> int:
     if not path.is_file():
         raise ConfigError("W0003", f"there is no file {path}", "name another", exit_code=3)
     print(write_sidecar(path, load_widget(path)))
-    return 0
 
 
-def config(host: str, *, url: str = MCP_URL, token: str = "") -> int:
+def config(host: str, *, url: str = MCP_URL, token: str = "") -> None:
     """Print the configuration that connects a host (claude-code, cursor, vscode, …) to a daemon.
 
     Args:
@@ -65,7 +62,6 @@ def config(host: str, *, url: str = MCP_URL, token: str = "") -> int:
         token: The host's token. Leave it out for hosts that log in by themselves.
     """
     print(snippet(host, url, token))
-    return 0
 
 
 def build(
@@ -75,12 +71,11 @@ def build(
     base: str = "/",
     url: str = MCP_URL,
     clean: Annotated[bool, Parameter(negative="")] = False,
-) -> int:
+) -> None:
     """Write the gallery as a static site: every widget in every state, without a daemon.
 
     Args:
         folder: The output folder.
-        dir: The folder of widgets.
         base: The site's path on its server, as /widgets/.
         url: The address of MCP, for the calls that can be copied.
         clean: Show the widgets alone, for handing over: no names of tools, sources or problems.
@@ -114,21 +109,18 @@ def build(
     print(f"{folder}: {len(server.registry.current.widgets)} widgets in {files} files")
     if base == "/":
         print(f"Look at it: python3 -m http.server --directory {folder}")
-    return 0
 
 
 def export(
-    name: str,
+    name: Tool,
     *,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output = None,
     dir: Dir = None,
-) -> int:
+) -> None:
     """Write one widget as a complete .widget file for ChatKit Studio.
 
     Args:
-        name: The tool's name, as `widgetd list` prints it.
         output: The file, which must not exist. Default: the widget's name in this folder.
-        dir: The folder of widgets.
     """
     from widgetd.studio.package import file_name, pack
 
@@ -140,7 +132,6 @@ def export(
     print(file)
     for sentence in packed.unknown:
         print(sentence, file=sys.stderr)
-    return 0
 
 
 def snippet(host: str, url: str, token: str = "") -> str:
@@ -165,12 +156,11 @@ def snippet(host: str, url: str, token: str = "") -> str:
     return HOSTS[name](url, f"Bearer {token}" if token else "")
 
 
-def codes() -> int:
+def codes() -> None:
     """Print all codes of faults and warnings, with their meanings."""
     from widgetd.checks.report import format_codes
 
     print(format_codes())
-    return 0
 
 
 def _show_file(path: str, content: object) -> str:

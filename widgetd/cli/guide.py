@@ -6,7 +6,7 @@ from widgetd.cli.options import Dir, Many, load_snapshot, print_json
 from widgetd.errors import CallError
 
 
-def guide(name: str = "") -> int:
+def guide(name: str = "") -> None:
     """Print a page of the guide to writing widgets; without NAME, list the pages.
 
     Args:
@@ -16,18 +16,16 @@ def guide(name: str = "") -> int:
 
     if name:
         print(page(name).text)
-        return 0
+        return
     for each in pages().values():
         print(f"{each.name:12}{each.title}. Read it when {each.use_when}.")
-    return 0
 
 
-def components(*names: str, dir: Dir = None) -> int:
+def components(*names: str, dir: Dir = None) -> None:
     """Print what components are for and what they accept; without NAMES, list all.
 
     Args:
         names: As Button, Button.variant, colors, sizes or icons.
-        dir: The folder of widgets that examples are taken from.
     """
     from widgetd.files.source import escape_path
     from widgetd.guide.component_details import Examples, describe_components
@@ -38,34 +36,35 @@ def components(*names: str, dir: Dir = None) -> int:
     if not names:
         for item in items:
             print(f"{item['name']:14}{item['use']}")
-        return 0
+        return
     print_json(items)
     unknown = [item["name"] for item in items if item["status"] != "ok"]
     if unknown:
         raise CallError("W3002", f"there is no component or property '{unknown[0]}'")
-    return 0
 
 
-def reference(query: str, *, dir: Dir = None, limit: Many = 10, json: bool = False) -> int:
+def reference(
+    query: str, *, dir: Dir = None, kinds: str = "", limit: Many = 10, json: bool = False
+) -> None:
     """Search pages, components, examples, settings and codes.
 
     Args:
         query: Some words.
-        dir: The folder of widgets that examples are taken from.
+        kinds: Only these, with commas between: guide, component, example, setting, code, test.
         limit: The maximum number of results.
         json: Print a JSON array.
     """
-    from widgetd.guide.reference import Reference
+    from widgetd.guide.reference import Reference, require_kinds
     from widgetd.settings import describe_settings
 
-    items, total = Reference(describe_settings()).find(load_snapshot(dir), query, (), limit)
+    wanted = require_kinds([kind.strip() for kind in kinds.split(",") if kind.strip()])
+    items, total = Reference(describe_settings()).find(load_snapshot(dir), query, wanted, limit)
     if json:
         print_json(items)
-        return 0
+        return
     for item in items:
         print(f"{item['kind']:10} {item['title']}\n           {item['snippet'][:160]}")
     if not total:
         print(
             "nothing fits these words; `widgetd guide` and `widgetd components` list what there is"
         )
-    return 0

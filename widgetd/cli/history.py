@@ -25,12 +25,10 @@ StateDir = Annotated[
 ]
 
 
-def history(*, dir: Dir = None, state_dir: StateDir = None, json: bool = False) -> int:
+def history(*, dir: Dir = None, state_dir: StateDir = None, json: bool = False) -> None:
     """List the generations that were served from a folder, the newest first.
 
     Args:
-        dir: The folder of widgets.
-        state_dir: The state folder; by default the setting.
         json: Print a JSON array.
     """
     from widgetd.catalog.rollback import read_request
@@ -50,23 +48,20 @@ def history(*, dir: Dir = None, state_dir: StateDir = None, json: bool = False) 
     ]
     if json:
         print_json(rows)
-        return 0
+        return
     for row, version in zip(rows, reversed(versions), strict=True):
         mark = "*" if row["served"] else " "
         size, tools = count_of(version.widgets, "widget"), " ".join(version.tools)
         print(f"{mark} {version.generation}  {row['since']}  {size}  {tools}")
-    return 0
 
 
-def rollback(generation: str = "", *, dir: Dir = None, state_dir: StateDir = None) -> int:
+def rollback(generation: str = "", *, dir: Dir = None, state_dir: StateDir = None) -> None:
     """Serve an earlier generation, until the next change in the folder.
 
     A running daemon follows within seconds; without one, the next start does.
 
     Args:
         generation: The generation, or its first letters. Default: the one before that is served.
-        dir: The folder of widgets.
-        state_dir: The state folder; by default the setting.
     """
     from widgetd.catalog.rollback import read_request, write_request
     from widgetd.catalog.versions import Versions
@@ -86,25 +81,20 @@ def rollback(generation: str = "", *, dir: Dir = None, state_dir: StateDir = Non
         request = read_request(state)
         if request is not None and request.folder:
             print(f"{target} is served, until the next change in the folder")
-            return 0
+            return
         if request is None and target == versions[-1].generation:
             print(f"{target} is served, as the folder has it")
-            return 0
+            return
         if request is None:
             problem = f"{target} is not served"
             cure = "read in the log why (rollback.refused, or a save)"
             raise ConfigError("W0034", problem, cure, exit_code=1)
         time.sleep(LIMITS.rollback_poll_s)
     print(f"{target} is served from the next start on: no running daemon took it up")
-    return 0
 
 
 def _open(dir: Path | None, state_dir: Path | None) -> tuple[StateFolder, Sequence[Version]]:
-    """Open the state of a folder.
-
-    Returns:
-        The state, and the folder's generations, at least one.
-    """
+    """Return the state of a folder and its generations, at least one."""
     from widgetd.catalog.state import StateFolder
     from widgetd.catalog.versions import Versions
 

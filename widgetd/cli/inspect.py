@@ -10,7 +10,10 @@ from cyclopts import Parameter
 from widgetd.cli.options import (
     Arguments,
     Dir,
+    Folder,
     Many,
+    Output,
+    Tool,
     find_widget,
     load_snapshot,
     parse_arguments,
@@ -18,11 +21,10 @@ from widgetd.cli.options import (
 )
 
 
-def list_(*, dir: Dir = None, json: bool = False, tokens: bool = False) -> int:
+def list_(*, dir: Dir = None, json: bool = False, tokens: bool = False) -> None:
     """List the widgets of a folder: tool name, title, description.
 
     Args:
-        dir: The folder of widgets.
         json: Print a JSON array.
         tokens: Print the cost of each for a model instead: of listing the tool, and of a result of
             its first example in both profiles.
@@ -33,8 +35,7 @@ def list_(*, dir: Dir = None, json: bool = False, tokens: bool = False) -> int:
         from widgetd.render.tokens import table
 
         print(table(snapshot))
-        return 0
-    if json:
+    elif json:
         rows = [
             {
                 "name": widget.tool,
@@ -45,53 +46,46 @@ def list_(*, dir: Dir = None, json: bool = False, tokens: bool = False) -> int:
             for widget in widgets
         ]
         print_json(rows)
-        return 0
-    from widgetd.checks.report import escape_for_terminal
+    else:
+        from widgetd.checks.report import escape_for_terminal
 
-    width = max((len(widget.tool) for widget in widgets), default=0)
-    for widget in widgets:
-        description = escape_for_terminal(" ".join(widget.description.split()))
-        print(f"{widget.tool:{width}}  {description}")
-    return 0
+        width = max((len(widget.tool) for widget in widgets), default=0)
+        for widget in widgets:
+            description = escape_for_terminal(" ".join(widget.description.split()))
+            print(f"{widget.tool:{width}}  {description}")
 
 
 def render(
-    name: str, *, dir: Dir = None, arguments: Arguments = "", upstreams: Path | None = None
-) -> int:
+    name: Tool, *, dir: Dir = None, arguments: Arguments = "", upstreams: Path | None = None
+) -> None:
     """Render one widget and print its tree.
 
     Args:
-        name: The tool's name, as `widgetd list` prints it.
-        dir: The folder of widgets.
-        arguments: JSON, @FILE with JSON, or - for standard input; by default an example.
         upstreams: The upstreams file, to fill a widget with a feed as a call does.
     """
     widget = find_widget(load_snapshot(dir), name)
+    given = parse_arguments(arguments) if arguments else None
     if upstreams is None or widget.feed is None:
-        given = parse_arguments(arguments) if arguments else widget.example
-        print_json(widget.call(given).tree)
-        return 0
+        print_json(widget.call(widget.example if given is None else given).tree)
+        return
     from widgetd.upstreams.feeds import fill_once
 
-    asked = parse_arguments(arguments) if arguments else widget.call_example
+    asked = widget.call_example if given is None else given
     print_json(widget.draw(fill_once(widget, widget.feed, asked or {}, upstreams)).tree)
-    return 0
 
 
 def mock(
-    name: str,
+    name: Tool,
     *,
     dir: Dir = None,
     state: Literal["sample", "empty", "one", "many", "long"] = "sample",
     seed: int = 0,
     count: Many = 1,
     profile: Literal["chatkit", "split"] = "chatkit",
-) -> int:
+) -> None:
     """Print calls of one widget with their results, for front-end tests.
 
     Args:
-        name: The tool's name, as `widgetd list` prints it.
-        dir: The folder of widgets.
         state: The kind of arguments.
         seed: The same seed gives the same bytes.
         count: The number of calls.
@@ -103,27 +97,23 @@ def mock(
     widget = find_widget(snapshot, name)
     calls = mocks(widget, state=state, seed=seed, count=count, profile=profile, snapshot=snapshot)
     print_json(calls)
-    return 0
 
 
 def shot(
-    name: str,
+    name: Tool,
     *,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output = None,
     dir: Dir = None,
     arguments: Arguments = "",
     state: str = "sample",
     theme: Literal["light", "dark"] = "light",
     width: int = 400,
     scale: float = 2.0,
-) -> int:
+) -> None:
     """Take a picture of one widget.
 
     Args:
-        name: The tool's name, as `widgetd list` prints it.
         output: The PNG file. Default: NAME.png.
-        dir: The folder of widgets.
-        arguments: JSON, @FILE with JSON, or - for standard input; instead of a state.
         state: A state of the gallery: sample, example-1, empty, one, many, long, rtl, emoji. With
             all, one picture of all states, at three widths in both themes.
         theme: Light or dark.
@@ -138,37 +128,34 @@ def shot(
     file = output or Path(f"{name}.png")
     if state == "all":
         picture = camera.take_picture(lambda one: one.take_states(widget, owner=""))
-        file.write_bytes(picture.content)
-        print(file)
-        return 0
-    if arguments:
-        given = ShownState(arguments=parse_arguments(arguments))
     else:
-        given = show_state(widget, find_state(widget, state).key)
-    screenshot = Screenshot(
-        tree=given.tree(widget),
-        title=widget.definition.title,
-        theme=theme,
-        width=width,
-        scale=scale,
-        locale="ar" if state == "rtl" else "en-US",
-    )
-    file.write_bytes(camera.take_picture(lambda one: one.take(screenshot, owner="")).content)
+        if arguments:
+            given = ShownState(arguments=parse_arguments(arguments))
+        else:
+            given = show_state(widget, find_state(widget, state).key)
+        screenshot = Screenshot(
+            tree=given.tree(widget),
+            title=widget.definition.title,
+            theme=theme,
+            width=width,
+            scale=scale,
+            locale="ar" if state == "rtl" else "en-US",
+        )
+        picture = camera.take_picture(lambda one: one.take(screenshot, owner=""))
+    file.write_bytes(picture.content)
     print(file)
-    return 0
 
 
 def shots_(
-    dir: Path | None = None,
+    dir: Folder = None,
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("shots"),
     width: int = 400,
     scale: float = 1.0,
-) -> int:
+) -> None:
     """Take a picture of every widget of DIR, light and dark, and one of them all.
 
     Args:
-        dir: The folder of widgets. Default: ./widgets, else the bundled ones.
         output: The folder for the pictures.
         width: In CSS pixels; the height is each widget's own.
         scale: Pixels of a picture for each CSS pixel.
@@ -178,4 +165,3 @@ def shots_(
     screenshots = camera.sample_screenshots(load_snapshot(dir), width=width, scale=scale)
     for file in camera.take_pictures(screenshots, output):
         print(file)
-    return 0

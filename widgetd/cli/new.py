@@ -88,7 +88,7 @@ def new(
     from_: Annotated[str, Parameter(name="--from")] = "",
     template: Annotated[bool, Parameter(negative="")] = False,
     jsx: Annotated[bool, Parameter(negative="")] = False,
-) -> int:
+) -> None:
     """Create a widget: write NAME.widget.jsx and its sidecar, which can be served at once.
 
     No file is ever replaced.
@@ -146,7 +146,6 @@ def new(
     port = Settings.model_fields["port"].default
     command = "widgetd dev" if folder == OWN_FOLDER else f"widgetd dev {folder}"
     print(f"Its page, while `{command}` runs: http://127.0.0.1:{port}/w/{tool}")
-    return 0
 
 
 def _own_folder() -> Path:
@@ -199,7 +198,7 @@ def _copy_bundled(tool: str, name: str) -> _NewWidget:
     return content, definition.view.strip(), sample, f"{head}{table}{rest}"
 
 
-def schema(what: Literal["widget", "sidecar", "settings", "test", "tree"]) -> int:
+def schema(what: Literal["widget", "sidecar", "settings", "test", "tree"]) -> None:
     """Print the JSON Schema of a kind of file, or of a tree of components, for editors.
 
     Args:
@@ -208,4 +207,3 @@ def schema(what: Literal["widget", "sidecar", "settings", "test", "tree"]) -> in
     from widgetd.cli.schemas import SCHEMA_OF
 
     print_json(SCHEMA_OF[what]())
-    return 0

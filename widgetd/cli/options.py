@@ -54,6 +54,12 @@ Flags = Parameter(name="*")(
 """A flag for each setting, so that the two cannot differ."""
 
 Dir = Annotated[Path | None, Parameter(name="--dir", help="The folder of widgets.")]
+Folder = Annotated[
+    Path | None,
+    Parameter(help="The folder of widgets. Default: ./widgets, else the bundled ones."),
+]
+Tool = Annotated[str, Parameter(help="The tool's name, as `widgetd list` prints it.")]
+Output = Annotated[Path | None, Parameter(name=["--output", "-o"])]
 Arguments = Annotated[
     str,
     Parameter(

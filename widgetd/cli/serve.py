@@ -8,11 +8,19 @@ import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from widgetd.cli.generate import snippet
 from widgetd.cli.limits import LIMITS
-from widgetd.cli.options import Flags, complain, count_of, print_json, scan_widgets, settle_flags
+from widgetd.cli.options import (
+    Flags,
+    Folder,
+    complain,
+    count_of,
+    print_json,
+    scan_widgets,
+    settle_flags,
+)
 from widgetd.daemon.startup import defer_model_builds, gc_paused, hide_package
 from widgetd.errors import ConfigError
 from widgetd.files.folder import bundled_folder
@@ -26,9 +34,6 @@ from widgetd.settings import (
     shows_examples,
 )
 
-if TYPE_CHECKING:
-    from anyio import Event
-
 DEV_TOOLSETS = ("author", "operate", "pictures")
 """Toolsets for one person on this machine."""
 
@@ -36,36 +41,21 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 """Hosts on which `dev` accepts files that are dropped onto the gallery."""
 
 
-def serve(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type: ignore[valid-type]  # noqa: B008 - a frozen default
-    """Serve the widgets of DIR to MCP clients, and reload them as their files change.
-
-    Args:
-        dir: The folder of widgets. Default: ./widgets, else the bundled ones.
-        flags: One for each setting.
-    """
+def serve(dir: Folder = None, *, flags: Flags = Flags()) -> None:  # type: ignore[valid-type]  # noqa: B008 - a frozen default
+    """Serve the widgets of DIR to MCP clients, and reload them as their files change."""
     settings = settle_flags(dir, flags).settings
     require_files_outside(settings, folder_of(settings))
-    return _run(settings)
+    _run(settings)
 
 
-def dev(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type: ignore[valid-type]  # noqa: B008 - a frozen default
-    """Serve the widgets of DIR, and show them in a gallery that follows every save.
-
-    Args:
-        dir: The folder of widgets. Default: ./widgets, else the bundled ones.
-        flags: One for each setting.
-    """
-    return _run_dev(settle_dev(dir, flags), readable=True)
+def dev(dir: Folder = None, *, flags: Flags = Flags()) -> None:  # type: ignore[valid-type]  # noqa: B008 - a frozen default
+    """Serve the widgets of DIR, and show them in a gallery that follows every save."""
+    _run_dev(settle_dev(dir, flags))
 
 
-def chat(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type: ignore[valid-type]  # noqa: B008 - a frozen default
-    """Serve as `dev` does, with a chat whose agent uses the widgets.
-
-    Args:
-        dir: The folder of widgets. Default: ./widgets, else the bundled ones.
-        flags: One for each setting.
-    """
-    return _run_dev(settle_dev(dir, flags, chat=True), readable=True)
+def chat(dir: Folder = None, *, flags: Flags = Flags()) -> None:  # type: ignore[valid-type]  # noqa: B008 - a frozen default
+    """Serve as `dev` does, with a chat whose agent uses the widgets."""
+    _run_dev(settle_dev(dir, flags, chat=True))
 
 
 def settle_dev(dir: Path | None, flags: Flags, **fixed: bool) -> Settings:  # type: ignore[valid-type]
@@ -99,18 +89,17 @@ def settle_dev(dir: Path | None, flags: Flags, **fixed: bool) -> Settings:  # ty
     return settle_flags(dir, flags, fixed={**fixed, **own}).settings
 
 
-def _run_dev(settings: Settings, *, readable: bool) -> int:
+def _run_dev(settings: Settings) -> None:
     """Serve, and begin anew with ./widgets once it is there where the examples were shown."""
     awaited = OWN_FOLDER if shows_examples(settings) else None
-    code = _run(settings, readable=readable, awaited=awaited)
+    _run(settings, readable=True, awaited=awaited)
     if awaited is not None and awaited.is_dir() and settings.transport != "stdio":
         print(f"widgetd: {awaited} is there now", file=sys.stderr, flush=True)
         # A new process image: sockets, threads and caches of the old one are gone.
         os.execv(sys.executable, sys.orig_argv)  # noqa: S606 - the same command, without a shell
-    return code
 
 
-def _run(settings: Settings, *, readable: bool | None = None, awaited: Path | None = None) -> int:
+def _run(settings: Settings, *, readable: bool | None = None, awaited: Path | None = None) -> None:
     folder = folder_of(settings)
     # Without rich, structlog formats tracebacks itself.
     with gc_paused(), hide_package("rich"):
@@ -141,24 +130,20 @@ def _run(settings: Settings, *, readable: bool | None = None, awaited: Path | No
         )
 
         async def serve_until_there(awaited: Path) -> None:
+            from widgetd.upstreams.connection import while_running
+
             stop = anyio.Event()
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(_await_folder, awaited, stop)
+
+            async def await_folder() -> None:
+                while not await anyio.Path(awaited).is_dir():  # noqa: ASYNC110 - no event tells of it
+                    await anyio.sleep(LIMITS.own_folder_s)
+                stop.set()
+
+            async with while_running(await_folder):
                 await serving(stop=stop)
-                tasks.cancel_scope.cancel()
 
         run = serving if awaited is None else partial(serve_until_there, awaited)
         anyio.run(run, backend="asyncio")
-    return 0
-
-
-async def _await_folder(folder: Path, stop: Event) -> None:
-    """Set `stop` once `folder` is there."""
-    import anyio
-
-    while not await anyio.Path(folder).is_dir():  # noqa: ASYNC110 - no event tells of a folder
-        await anyio.sleep(LIMITS.own_folder_s)
-    stop.set()
 
 
 def _print_welcome(folder: Path, settings: Settings, url: str, widgets: int) -> None:
@@ -186,19 +171,17 @@ def _print_welcome(folder: Path, settings: Settings, url: str, widgets: int) -> 
 
 
 def validate(
-    dir: Path | None = None,
+    dir: Folder = None,
     *,
     config: Path | None = None,
     flags: Flags = Flags(),  # type: ignore[valid-type]  # noqa: B008 - a frozen default
-) -> int:
+) -> None:
     """Report what `serve` with these flags would: errors, or the widgets that it would serve.
 
     Exit code 0 if it would start, else that of the start.
 
     Args:
-        dir: The folder of widgets. Default: ./widgets, else the bundled ones.
         config: The settings file. Default: widgetd.toml in the current folder, if it exists.
-        flags: One for each setting.
     """
     settled = settle_flags(dir, flags, config=config)
     settings = settled.settings
@@ -213,7 +196,6 @@ def validate(
     for name, origin in settled.origins.items():
         if origin != "default":
             print(f"{name} is set by {origin}")
-    return 0
 
 
 def _check_startup(settings: Settings) -> None:
@@ -264,7 +246,7 @@ def health(url: str = "http://127.0.0.1:8787/readyz") -> int:
     return 0
 
 
-def settings(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type: ignore[valid-type]  # noqa: B008 - a frozen default
+def settings(dir: Folder = None, *, flags: Flags = Flags()) -> None:  # type: ignore[valid-type]  # noqa: B008 - a frozen default
     """Print the value and origin of every setting."""
     settled = settle_flags(dir, flags)
     values = settled.settings.model_dump(mode="json")
@@ -272,12 +254,11 @@ def settings(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type
     for name, value in values.items():
         shown = hide_credentials(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
         print(f"{name:{width}}  {shown}  ({settled.origins[name]})")
-    return 0
 
 
 def usage(
     report: Literal["top", "errors", "slow"], *, audit: Path | None = None, json: bool = False
-) -> int:
+) -> None:
     """Report how widgets are used: the most used, the failing, the slow.
 
     Args:
@@ -299,4 +280,3 @@ def usage(
         print_json(rows)
     elif rows:
         print(used.table(rows))
-    return 0

@@ -68,24 +68,20 @@ def list_upstreams(
 @upstreams.command
 def call(
     name: str, tool: str, *, file: File = None, arguments: Arguments = "{}", select: str = ""
-) -> int:
+) -> None:
     """Call a tool of an upstream and print its answer.
 
     Args:
         name: The upstream.
         tool: The tool of the upstream.
-        file: The upstreams file.
-        arguments: JSON, @FILE with JSON, or - for standard input.
         select: JMESPath: print only what it selects.
     """
     import anyio
 
     from widgetd.widget.query import compile_query
 
-    declaration, given = (
-        _find_declaration(_read_declarations(file), name),
-        parse_arguments(arguments),
-    )
+    declaration = _find_declaration(_read_declarations(file), name)
+    given = parse_arguments(arguments)
     query = compile_query(select) if select else None
 
     async def call_tool() -> UpstreamAnswer:
@@ -100,7 +96,6 @@ def call(
         print_json(query.find(answer.value(name)))
     else:
         sys.stdout.buffer.write(answer.content + b"\n")
-    return 0
 
 
 def _read_declarations(file: Path | None) -> dict[str, Declaration]:

@@ -38,9 +38,9 @@ from widgetd.guide.component_details import (
 )
 from widgetd.guide.component_sheet import list_screenshots
 from widgetd.guide.drafts import Drafts, encode_file
-from widgetd.guide.guide import KINDS, ORDER, pages
+from widgetd.guide.guide import ORDER, pages
 from widgetd.guide.limits import LIMITS
-from widgetd.guide.reference import Reference, ReferenceEntry, search_tests
+from widgetd.guide.reference import Reference, ReferenceEntry, require_kinds, search_tests
 from widgetd.mcp.builtin.consent import inert
 from widgetd.mcp.builtin.table import ConsentQuestion, ToolContext
 from widgetd.render.parts import JSON, PARTS
@@ -106,11 +106,7 @@ async def search_reference(context: ToolContext, arguments: Mapping[str, Any]) -
     Raises:
         CallError: There is no such kind (W2002).
     """
-    kinds = arguments["kinds"]
-    unknown = [kind for kind in kinds if kind not in KINDS]
-    if unknown:
-        problem = f"there is no kind '{unknown[0]}'; there are {', '.join(KINDS)}"
-        raise CallError("W2002", problem, path="kinds")
+    kinds = require_kinds(arguments["kinds"])
     reference, snapshot = context.use(AuthorServices).reference, context.caller.snapshot
     audience = context.caller.principal.audience
     await reference.prepare(snapshot, audience=audience)

@@ -19,7 +19,7 @@ from anyio import to_thread
 from widgetd.access.principal import PerAudience
 from widgetd.browser.keywords import KEYWORDS
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.errors import CODES, WidgetError
+from widgetd.errors import CODES, CallError, WidgetError
 from widgetd.files.folder import bundled_folder
 from widgetd.guide.component_details import (
     COLORS,
@@ -95,6 +95,15 @@ SYNONYMS = MappingProxyType(
     }
 )
 """Words for components in queries of people who do not know their names."""
+
+
+def require_kinds(kinds: Sequence[str]) -> Sequence[str]:
+    """Return `kinds`; raise `CallError` (W2002) if there is no such kind of results."""
+    unknown = [kind for kind in kinds if kind not in KINDS]
+    if unknown:
+        problem = f"there is no kind '{unknown[0]}'; there are {', '.join(KINDS)}"
+        raise CallError("W2002", problem, path="kinds")
+    return kinds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

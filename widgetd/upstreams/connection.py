@@ -78,20 +78,20 @@ class UpstreamObserver(Protocol):
 
 @asynccontextmanager
 async def while_running(run: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
-    """Run a task during the block; a `CallError` from the block is raised as itself.
+    """Run a task during the block; an error of the block is raised as itself.
 
     The task group alone would raise it within a group of exceptions.
     """
-    refused = None
+    failure = None
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(run)
         try:
             yield
-        except CallError as error:
-            refused = error
+        except Exception as error:  # noqa: BLE001 - raised below
+            failure = error
         tasks.cancel_scope.cancel()
-    if refused is not None:
-        raise refused
+    if failure is not None:
+        raise failure
 
 
 @dataclass(eq=False)

@@ -297,6 +297,11 @@ ODD: dict[str, tuple[int, list[str], str]] = {
         "there is no component or property '\\xff'",
     ),
     "less than nothing": (2, ["reference", "chart", "--limit", "-3"], 'Invalid value "-3"'),
+    "a kind of reference that is none": (
+        1,
+        ["reference", "chart", "--kinds", "guide, shart"],
+        "there is no kind 'shart'; there are guide, component, ",
+    ),
     "a state that is none": (
         1,
         ["shot", "greeting", "--state", "nope"],
@@ -316,6 +321,19 @@ def test_whatever_somebody_names_is_answered_in_a_sentence(
 
     assert main(command) == code
     assert capsys.readouterr().err.startswith(f"widgetd: {says}")
+
+
+def test_reference_finds_only_the_kinds_that_are_named(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["reference", "button", "--dir", str(folder), "--json"]
+
+    assert main([*command, "--kinds", "guide, code"]) == 0
+    items = json.loads(capsys.readouterr().out)
+    assert {item["kind"] for item in items} <= {"guide", "code"}
+    assert items
+    assert main(command) == 0
+    assert "component" in {item["kind"] for item in json.loads(capsys.readouterr().out)}
 
 
 def test_names_that_are_not_utf_8_can_be_told(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from base64 import b64encode
@@ -75,6 +76,24 @@ def test_dev_shows_examples_until_a_folder_is_begun_and_then_serves_it(
         finally:
             daemon.terminate()
             daemon.wait(timeout=30)
+
+
+def test_dev_without_a_folder_names_a_port_that_is_in_use_in_one_sentence(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        ended = subprocess.run(
+            [sys.executable, "-m", "widgetd", "dev", "--port", str(port)],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(Path.cwd())},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+
+    assert ended.returncode == 3
+    assert f"widgetd: port {port} on 127.0.0.1 is in use; " in ended.stderr
+    assert "Traceback" not in ended.stderr
 
 
 def test_what_was_said_of_uploads_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
