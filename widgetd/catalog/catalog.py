@@ -34,7 +34,6 @@ from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.widget import Widget
 
 if TYPE_CHECKING:
-    from widgetd.catalog.last_good import LastGood
     from widgetd.catalog.rollback import Rollback
 
 _log = get_logger()
@@ -52,8 +51,8 @@ class Catalog:
         limit_bytes: Maximum size of a file.
         selection: The widgets that are served.
         settings: Everything else that decides what is served, as text; part of both hashes.
-        last_good: Copies of the last good content of each file; None to keep none.
-        rollback: The earlier generations, and which of them to serve; None to keep none.
+        rollback: The earlier generations, and which of them to serve; None to keep none. The latest
+            has the last good content of each file.
         quiet_ms: Time since its last write after which a file is read.
 
     Attributes:
@@ -69,24 +68,18 @@ class Catalog:
         limit_bytes: int = Limits().file_bytes,
         selection: Selection = EVERYTHING,
         settings: str = "",
-        last_good: LastGood | None = None,
         rollback: Rollback | None = None,
         quiet_ms: int = FILE_LIMITS.quiet_ms,
     ) -> None:
         self.root = root
         self._load = load
         self._limit_bytes = limit_bytes
-        self._last_good = last_good
         self._rollback = rollback
         self._quiet_ms = quiet_ms
         self.cost_s = 0.0
         self._scan = UNKNOWN
         self._missing = MissingFiles()
         self._current = Snapshot.empty(selection=selection, settings=settings)
-        self._copied: Mapping[str, Entry] | None = None
-        # Paths whose copy could not be written, the oldest attempt first.
-        self._failed_copies: dict[str, None] = {}
-        self._failed_deletion = False
 
     @property
     def current(self) -> Snapshot:
@@ -122,8 +115,8 @@ class Catalog:
             # A writer may close a file after each part of it; a fault counts once it is quiet.
             self._scan = before
             return self.scan(paths)
-        if self._last_good is not None:
-            changes = {**changes, **dict(revive(changes, known, self._last_good, self._load))}
+        if self._rollback is not None:
+            changes = {**changes, **dict(self._revive(changes))}
         if changes or degraded != self._current.degraded:
             self._current = self._current.with_changes(changes, degraded=degraded)
         return self._current
@@ -136,38 +129,8 @@ class Catalog:
 
     def save_copies(self) -> None:
         """Write what the next start and a rollback need: each file that is served as it is."""
-        self._save_last_good()
         if self._rollback is not None:
             self._rollback.versions.record(self._current, self._scan.sources)
-
-    def _save_last_good(self) -> None:
-        copies, entries, copied = self._last_good, self._current.entries, self._copied
-        if copies is None or self._current.degraded or not entries:
-            return
-        changed = list_differing(copied or {}, entries)
-        failed = [path for path in self._failed_copies if path not in changed]
-        for path in changed:
-            self._copy(path, copies)
-        # Copies that failed before are tried until one fails again: there may be thousands.
-        for path in failed:
-            if not self._copy(path, copies):
-                break
-        if self._failed_deletion or copied is None or list_missing(copied, entries):
-            self._failed_deletion = not copies.keep_only(entries)
-        if not (self._failed_copies or self._failed_deletion):
-            copies.report_recovery()
-        self._copied = entries
-
-    def _copy(self, path: str, copies: LastGood) -> bool:
-        """Write a copy of a file that is served as it is; return False if the disk refused."""
-        entry, sources = self._current.entries.get(path), self._scan.sources
-        self._failed_copies.pop(path, None)
-        if entry is None or entry.fault is not None or path not in sources:
-            return True
-        is_written = copies.put(sources[path], sources.get(path + SUFFIX))
-        if not is_written:
-            self._failed_copies[path] = None
-        return is_written
 
     @property
     def due_s(self) -> float | None:
@@ -180,6 +143,17 @@ class Catalog:
     def unsettled_files(self) -> frozenset[str]:
         """Return the files that were being written at the last scan."""
         return self._scan.unsettled
+
+    def _revive(self, changes: Changes) -> Iterator[tuple[str, Entry]]:
+        """Yield the entries of broken files with the last good widget of an earlier process."""
+        for path, entry in changes.items():
+            # A file that had an entry before was looked up when it was new.
+            if entry is None or entry.widget is not None or path in self._current.entries:
+                continue
+            copy = self._rollback.versions.recall(path) if self._rollback else None
+            if copy is not None and key_of(*copy) != entry.key:
+                revived = load_entry(None, "", *copy, self._load)
+                yield path, replace(entry, widget=revived.widget)
 
 
 def rebuild(
@@ -216,24 +190,6 @@ def rebuild(
         widget = path.removesuffix(SUFFIX) if path.endswith(SIDECAR_SUFFIXES) else path
         changes[widget] = broken_entry(before.get(widget), widget, "", error)
     return {path: entry for path, entry in changes.items() if entry != before.get(path)}
-
-
-def revive(
-    changes: Changes, before: Mapping[str, Entry], copies: LastGood, load: Load
-) -> Iterator[tuple[str, Entry]]:
-    """Yield the entries of broken files with the last good widget of an earlier process.
-
-    Args:
-        changes: The changed entries.
-        before: The entries before; a file that has one was looked up when it was new.
-        copies: The last good copies of earlier processes.
-        load: Makes the widget of a source and its sidecar.
-    """
-    for path, entry in changes.items():
-        if entry and entry.widget is None and path not in before and (copy := copies.recall(path)):
-            revived = load_entry(None, "", *copy, load)
-            if revived.widget is not None:
-                yield path, replace(entry, widget=revived.widget)
 
 
 def discover_widgets(

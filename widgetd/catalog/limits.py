@@ -18,7 +18,6 @@ class CatalogLimits:
         upload_wait_s: Time that an upload waits until it is served; a scan takes far less.
         logged_tools: Changed tools that the event of a swap names.
         folder_files: Widgets of a folder to which uploads add no more.
-        copy_bytes: Size of a last good copy; many times that of a widget and its sidecar.
         proofs_bytes: Size of the file of proofs; several times that of 10,000 widgets.
         proof_lines: Lines added to the file of proofs before it is written anew, besides two for
             each line that it began with.
@@ -39,7 +38,6 @@ class CatalogLimits:
     upload_wait_s: float = 5.0
     logged_tools: int = 20
     folder_files: int = 10_000
-    copy_bytes: int = 1 << 24
     proofs_bytes: int = 1 << 28
     proof_lines: int = 1_000
     versions: int = 50

@@ -1,5 +1,7 @@
 """The generations that were served, kept in the state folder, to go back to.
 
+The latest has the last good content of each file, for a start at which a file is broken.
+
     versions.jsonl    a line for each generation: what it changed, after which other line
     versions/         the content of each file once, named DIGEST-BYTES
 
@@ -93,6 +95,11 @@ class Versions:
         sidecar = self._content(path + SUFFIX, beside) if beside else None
         return None if source is None or (beside and sidecar is None) else (source, sidecar)
 
+    def recall(self, path: str) -> Pair | None:
+        """Return a file as it was last served, with its sidecar; None if that is not stored."""
+        key = self._latest_files().get(path)
+        return None if key is None else self.sources(path, key)
+
     def record(self, snapshot: Snapshot, sources: Mapping[str, Source]) -> None:
         """Add the generation that `snapshot` serves, unless it is the last one already.
 
@@ -102,12 +109,7 @@ class Versions:
         """
         if snapshot.degraded is not None or not snapshot.entries:
             return
-        if self._files is None:
-            known = self._read()
-            self._last = next(reversed(known.values()), None)
-            self._files = _collect(known, self._last) if self._last is not None else {}
-            self._lines, self._sizes = len(known), dict(self._list_contents())
-        before = self._files
+        before = self._latest_files()
         wanted = {
             path: key
             for path, entry in snapshot.entries.items()
@@ -137,6 +139,14 @@ class Versions:
                 or sum(self._sizes.values()) > LIMITS.versions_bytes
             ):
                 self._compact()
+
+    def _latest_files(self) -> Files:
+        if self._files is None:
+            known = self._read()
+            self._last = next(reversed(known.values()), None)
+            self._files = _collect(known, self._last) if self._last is not None else {}
+            self._lines, self._sizes = len(known), dict(self._list_contents())
+        return self._files
 
     def _store(self, changes: Mapping[str, str | None], sources: Mapping[str, Source]) -> bool:
         """Write the contents of changed files; return whether all are stored."""

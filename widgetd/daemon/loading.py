@@ -13,7 +13,6 @@ from pathlib import Path
 
 from widgetd.catalog.catalog import Catalog
 from widgetd.catalog.crash_journal import CrashJournal
-from widgetd.catalog.last_good import LastGood
 from widgetd.catalog.loader import Load, Loader
 from widgetd.catalog.proof_cache import ProofCache
 from widgetd.catalog.rollback import Rollback
@@ -42,7 +41,6 @@ class LoaderContext:
 
     Attributes:
         state: The files that outlive the process; None without a state folder.
-        last_good: The content that was served before; None without a state folder.
         rollback: The generations that were served before; None without a state folder.
         parser: The process that parses unproven content first; closed by `serve`.
         proofs: The proofs that other processes make for the first scan; None without any.
@@ -51,7 +49,6 @@ class LoaderContext:
     loader: Loader
     state: StateFolder | None
     journal: CrashJournal
-    last_good: LastGood | None
     rollback: Rollback | None
     parser: ParserProcess
     proofs: ParallelProofs | None = None
@@ -59,12 +56,11 @@ class LoaderContext:
 
 def build_loader(settings: Settings, folder: Path) -> LoaderContext:
     """Build the loader of a daemon that serves `folder`, of which nothing is read yet."""
-    version_now, state, last_good, proofs = settings_version(settings), None, None, None
+    version_now, state, proofs = settings_version(settings), None, None
     if settings.state_dir is not None:
         state = StateFolder.of(settings.state_dir, folder)
         validators = (f"{name}={version(name)}" for name in VALIDATORS)
         proofs = ProofCache(state, " ".join([version_now, *validators]))
-        last_good = LastGood(state, version_now)
     journal = CrashJournal(state, version_now)
     # Unlike a command, a daemon serves the page that draws results.
     listed = partial(
@@ -79,7 +75,6 @@ def build_loader(settings: Settings, folder: Path) -> LoaderContext:
         loader=loader,
         state=state,
         journal=journal,
-        last_good=last_good,
         rollback=None if state is None else Rollback(state, loader.load),
         parser=parser,
     )
@@ -90,7 +85,6 @@ def build_catalog(
     folder: Path,
     load: Load,
     *,
-    last_good: LastGood | None = None,
     rollback: Rollback | None = None,
     quiet_ms: int = FILE_LIMITS.quiet_ms,
 ) -> Catalog:
@@ -100,8 +94,7 @@ def build_catalog(
         settings: The operator's.
         folder: The widgets folder.
         load: Loads one file.
-        last_good: Keeps the last good content over a restart.
-        rollback: Keeps earlier generations, and decides whether one of them is served.
+        rollback: Keeps earlier generations over a restart, and decides which of them is served.
         quiet_ms: Time without a write after which a file is read.
     """
     include, exclude = settings.include, settings.exclude
@@ -110,7 +103,6 @@ def build_catalog(
         load,
         selection=Selection(include=frozenset(include), exclude=frozenset(exclude)),
         settings=f"{settings_version(settings)} include={include} exclude={exclude}",
-        last_good=last_good,
         rollback=rollback,
         quiet_ms=quiet_ms,
     )

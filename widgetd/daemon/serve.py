@@ -113,7 +113,6 @@ async def serve(
             settings,
             folder,
             loading.loader.load,
-            last_good=loading.last_good,
             rollback=loading.rollback,
         )
         if settings.transport == "stdio":

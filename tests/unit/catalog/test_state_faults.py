@@ -8,8 +8,6 @@ import shutil
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, nullcontext
-from functools import partial
-from hashlib import blake2b
 from pathlib import Path
 
 import anyio
@@ -22,16 +20,19 @@ from tests.support.widgets import greeting, widget_file
 from tests.unit.files.privilege import stopped_by_permissions
 from widgetd.catalog.catalog import Catalog
 from widgetd.catalog.crash_journal import CrashJournal
-from widgetd.catalog.last_good import LastGood
+from widgetd.catalog.entries import key_of, load_entry
 from widgetd.catalog.loader import Loader, load
 from widgetd.catalog.proof_cache import ProofCache
+from widgetd.catalog.rollback import Rollback
+from widgetd.catalog.snapshot import Entry, Snapshot
 from widgetd.catalog.state import StateFolder
+from widgetd.catalog.versions import Versions
 from widgetd.files.source import Source
-from widgetd.limits import Limits
 from widgetd.render.entry import tool_entry
 
 WHO = {"who": "Ada"}
-COPY, PROOFS, DRAWS = "last-good/*-*", "proofs.jsonl", "draws"
+COPY, GENERATIONS = "versions/*-*", "versions.jsonl"
+PROOFS, DRAWS = "proofs.jsonl", "draws"
 
 Harm = Callable[[Path], None]
 
@@ -166,11 +167,11 @@ def in_place_of(pattern: str, make: Callable[[Path], None]) -> Harm:
 
 
 def where_it_is_written_aside(make: Callable[[Path], None]) -> Harm:
-    """Something where the next copy of each file begins."""
+    """Something where the next draws, and the next list of generations, begin."""
 
     def harm(state: Path) -> None:
-        for path in sorted(state.rglob(COPY)):
-            make(path.with_name(path.name.partition("-")[0] + ".new"))
+        for path in (*state.rglob(DRAWS), *state.rglob(GENERATIONS)):
+            make(path.with_name(path.name + ".new"))
 
     return harm
 
@@ -180,8 +181,8 @@ def nothing(_state: Path) -> None:
 
 
 KINDS = (pipe, folder, link_to_itself, link_to_an_endless_device, bound_socket, large, rubbish)
-FOLDERS = {"the state folder": "", "the folder's own": "[0-9a-f]" * 16, "the copies": "last-good"}
-FILES = {"copies": COPY, "proofs": PROOFS}
+FOLDERS = {"the state folder": "", "the folder's own": "[0-9a-f]" * 16, "the copies": "versions"}
+FILES = {"copies": COPY, "generations": GENERATIONS, "proofs": PROOFS}
 
 HARMS: dict[str, Harm] = {
     "read-only": everywhere(read_only),
@@ -223,25 +224,26 @@ def harmed(state: Path, name: str) -> Iterator[Events]:
 
 
 def source(path: str, text: str) -> Source:
-    content = text.encode()
-    return Source(path=path, content=content, digest=blake2b(content).hexdigest())
+    return Source.of(path, text.encode())
 
 
 def use(state: Path, text: str) -> int:
     """Keep and ask for all that a daemon does that starts, serves and stops; how much was known."""
     folder = StateFolder.of(state, Path("widgets"))
-    copies, proofs = LastGood(folder, "1"), ProofCache(folder, "1")
+    versions, proofs = Versions(folder), ProofCache(folder, "1")
     journal = CrashJournal(folder, "1")
     journal.open()
     loader = Loader(tool_entry, proofs=proofs, journal=journal)
     paths = ("A.widget", "B.widget", "C.widget")
-    known = len(proofs) + sum(copies.recall(path) is not None for path in paths)
-    for path in paths:
-        file = source(path, widget_file(path[0], text=text))
-        loader.load(file, None)
-        copies.put(file, None)
-    copies.keep_only(paths[:1])
-    copies.put(source("C.widget", text), None)
+    known = len(proofs) + sum(versions.recall(path) is not None for path in paths)
+    sources = {path: source(path, widget_file(path[0], text=text)) for path in paths}
+    entries: dict[str, Entry | None] = {
+        path: load_entry(None, key_of(file, None), file, None, loader.load)
+        for path, file in sources.items()
+    }
+    every = Snapshot.empty().with_changes(entries)
+    versions.record(every, sources)
+    versions.record(every.with_changes({"B.widget": None}), sources)
     return known
 
 
@@ -258,9 +260,11 @@ def test_a_fault_of_the_state_folder_is_met_wherever_it_is_and_said_once(
         first = events.names()
         use(state, "Again")
 
-    assert first in (["state.failed"], [])
-    assert set(events.names()) <= {"state.failed"}
-    assert all(event["level"] == "warning" and event["problem"] for event in events.all)
+    # What took the place of one file is replaced with the next generation.
+    assert first in (["state.failed"], [], ["state.failed", "state.recovered"])
+    failures = [event for event in events.all if event["event"] == "state.failed"]
+    assert all(event["level"] == "warning" and event["problem"] for event in failures)
+    assert set(events.names()) <= {"state.failed", "state.recovered"}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -320,10 +324,7 @@ def test_what_was_lost_is_kept_once_there_is_room_and_the_next_fault_is_told_ane
     widgets, state = home / "widgets", home / "state"
     widgets.mkdir()
     state.mkdir()
-    copies = LastGood(StateFolder(state), "1")
-    kept = Catalog(
-        widgets, partial(load, limits=Limits()), limit_bytes=1000, last_good=copies, quiet_ms=0
-    )
+    kept = Catalog(widgets, load, rollback=Rollback(StateFolder(state), load), quiet_ms=0)
 
     def save(*names: str) -> None:
         for each in names:
@@ -332,14 +333,14 @@ def test_what_was_lost_is_kept_once_there_is_room_and_the_next_fault_is_told_ane
         kept.save_copies()
 
     with harmed(state, name) as events:
-        save("A", "B", "C")
+        save(*"ABCDEFGH")  # their list is longer than a widget
     mend(state)
     with captured_logs() as later:
-        save("D")
+        save("I")
     with harmed(state, name) as again:
-        save("E")
+        save("J")
     mend(state)
 
     assert events.names() == again.names() == ["state.failed"]
     assert later.names() == ["state.recovered"]
-    assert all(LastGood(StateFolder(state), "1").recall(f"{each}.widget") for each in "ABCD")
+    assert all(Versions(StateFolder(state)).recall(f"{each}.widget") for each in "ABCDEFGHI")

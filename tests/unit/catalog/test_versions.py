@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import orjson
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tests.support.logs import captured_logs
 from tests.support.widgets import snapshot_of, source, widget, widget_file
@@ -140,3 +145,44 @@ def test_a_state_that_cannot_be_written_costs_history_and_one_event(
     assert [one.generation for one in versions.latest()] == [newest]
     assert texts_of(versions, newest) == expected("last")
     assert isinstance(versions.latest()[0], Version)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats() | st.text("+ab"),
+    lambda inner: (
+        st.lists(inner, max_size=5) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@st.composite
+def harmed_lines(draw: st.DrawFn, line: bytes) -> bytes:
+    """Draw what may stand in place of a line, with a checksum that is right."""
+    written = orjson.loads(line.partition(b"\t")[2])
+    names = st.sampled_from(sorted(written))
+    others = draw(st.dictionaries(names, JSON, max_size=3))
+    lacking = draw(st.sets(names, max_size=1))
+    whole = {name: value for name, value in (written | others).items() if name not in lacking}
+    body = draw(st.just(orjson.dumps(whole)) | JSON.map(orjson.dumps) | st.binary())
+    body = body.replace(b"\n", b"")
+    return blake2b(body, digest_size=16).hexdigest().encode() + b"\t" + body + b"\n"
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_recorded_generation_is_recalled_whatever_the_list_held(
+    tmp_path: Path, data: st.DataObject
+) -> None:
+    with TemporaryDirectory(dir=tmp_path) as folder:
+        state = StateFolder(Path(folder))
+        record(Versions(state), "1")
+        log = Path(folder) / LOG
+        log.write_bytes(data.draw(harmed_lines(log.read_bytes())))
+
+        recalled = Versions(state).recall("A.widget")
+        assert recalled is None or [recalled[0].content] == expected("1")
+        record(Versions(state), "2")
+        again = Versions(state).recall("A.widget")
+        assert again is not None
+        assert [again[0].content] == expected("2")
