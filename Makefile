@@ -215,6 +215,16 @@ $(READERS)/node_modules/.installed: $(READERS)/package-lock.json
 readers: $(VENV)/.dev $(READERS)/node_modules/.installed ## [check] read the guide and pictures through MCP Inspector and openai-agents (needs Node)
 	$(BIN)/python -m pytest -q $(READERS)
 
+CONFORMANCE := tests/field/conformance
+
+$(CONFORMANCE)/node_modules/.installed: $(CONFORMANCE)/package-lock.json
+	cd $(CONFORMANCE) && npm ci --ignore-scripts --silent
+	@touch $@
+
+.PHONY: conformance
+conformance: $(VENV)/.dev $(CONFORMANCE)/node_modules/.installed ## [check] run the conformance suite of MCP against widgets, in both eras (needs npm)
+	$(BIN)/python -m pytest -q $(CONFORMANCE)
+
 WEB := examples/web/react
 
 $(WEB)/node_modules/.installed: $(WEB)/package-lock.json

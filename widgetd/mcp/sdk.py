@@ -188,9 +188,9 @@ def client_info(connection: Connection) -> ClientInfo:
     extensions = None if capabilities is None else capabilities.extensions
     elicitation = None if capabilities is None else capabilities.elicitation
     has_rounds = connection.protocol_version in MODERN_PROTOCOL_VERSIONS
-    # The first version with elicitation had no modes: an empty capability means forms.
+    # An empty capability means forms (MCP 2026-07-28, client/elicitation, "Capabilities").
     has_forms = elicitation is not None and (
-        elicitation.form is not None or (elicitation.url is None and not has_rounds)
+        elicitation.form is not None or elicitation.url is None
     )
     return ClientInfo(
         name="" if info is None else info.name,

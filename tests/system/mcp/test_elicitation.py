@@ -12,6 +12,7 @@ import anyio
 import pytest
 from mcp import Client
 from mcp.client import ClientRequestContext
+from mcp.server.connection import Connection
 from mcp_types import ElicitRequestFormParams, ElicitResult, Implementation
 
 from tests.support.clients import over_stdio
@@ -205,7 +206,7 @@ async def test_form_has_the_types_of_arguments_of_the_same_names(tmp_path: Path)
     }
     template = json.dumps({"type": "Card", "children": [form]})
     for name in ("age", "score"):
-        template = template.replace('"VALUE"', f"{{{{ {name} | tojson }}}}", 1)
+        template = template.replace('"VALUE"', f'"{{{{ {name} }}}}"', 1)
     schema = {"type": "object", "properties": {name: DEFAULTS[name] for name in ("age", "score")}}
     (tmp_path / "Task.widget").write_text(widget_file("Task", template=template, schema=schema))
     decline = ElicitResult(action="decline")
@@ -220,6 +221,21 @@ async def test_form_has_the_types_of_arguments_of_the_same_names(tmp_path: Path)
         name: {key: value for key, value in each.items() if key != "title"}
         for name, each in properties.items()
     } == DEFAULTS
+
+
+@pytest.mark.parametrize(
+    ("declared", "asks"),
+    [({}, True), ({"form": {}}, True), ({"form": {}, "url": {}}, True), ({"url": {}}, False)],
+    ids=json.dumps,
+)
+@pytest.mark.parametrize("version", ["2025-06-18", "2026-07-28"])
+def test_client_that_declares_elicitation_without_a_mode_is_asked_by_forms(
+    version: str, declared: dict[str, Any], asks: bool
+) -> None:
+    about = {"name": "client", "version": "1"}
+    client = sdk.client_info(Connection.from_envelope(version, about, {"elicitation": declared}))
+    assert asks in (client.asks, client.asks_in_call)
+    assert not (client.asks and client.asks_in_call)
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from widgetd.errors import CallError
@@ -131,7 +132,7 @@ def _property(
         case "boolean":
             return {"type": "boolean", **about, "default": default is True}
         case "number":
-            return {"type": "number", **about, **_default(default, (int, float))}
+            return {"type": "number", **about, **_default(_number(default), (int, float))}
         case "any":
             raise _inexpressible(f"several fields are called '{field.name}'")
     if get_traits(component).field in ("select", "radio"):
@@ -171,6 +172,19 @@ def _enum(choices: Mapping[str, str], titled: bool) -> dict[str, Any]:
 
 def _default(value: object, kinds: tuple[type, ...]) -> dict[str, Any]:
     return {"default": value} if isinstance(value, kinds) else {}
+
+
+def _number(value: object) -> int | float | None:
+    """Return the number in `value`, which ChatKit types as text; a whole one as an integer."""
+    if not isinstance(value, str | int | float):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    if not isfinite(number):
+        return None
+    return int(number) if number.is_integer() else number
 
 
 def _control(node: Mapping[str, Any]) -> Mapping[str, Any]:
