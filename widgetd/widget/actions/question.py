@@ -6,7 +6,7 @@ numbers, booleans and choices, without nesting.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -16,6 +16,7 @@ from widgetd.schema.keywords import Subschema
 from widgetd.widget.actions.fields import FormField, find_field
 from widgetd.widget.actions.tree_actions import Trigger, iterate_triggers
 from widgetd.widget.components.traits import get_traits
+from widgetd.widget.components.tree import iterate_components
 from widgetd.widget.limits import LIMITS
 
 _FORMATS = {"email": "email", "iri": "uri"}
@@ -83,7 +84,7 @@ def find_question(
         raise _inexpressible(f"it has more than {LIMITS.question_fields} fields")
     components: dict[str, Mapping[str, Any]] = {}
     labels: dict[str, str] = {}
-    for node in _iterate_nodes(tree):
+    for node in iterate_components(tree):
         if node.get("type") == "Label" and isinstance(node.get("fieldName"), str):
             labels[node["fieldName"]] = str(node.get("value", ""))
         if (field := find_field(node)) is not None:
@@ -193,16 +194,6 @@ def _control(node: Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(editable, Mapping):
         return node
     return {"defaultValue": node.get("value"), **editable, "type": "Textarea"}
-
-
-def _iterate_nodes(tree: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        children = node.get("children")
-        listed = children if isinstance(children, list) else [children]
-        waiting.extend(one for one in listed if isinstance(one, dict))
 
 
 def _inexpressible(why: str) -> CallError:

@@ -28,6 +28,7 @@ from widgetd.widget.actions.fields import (
     find_field,
     to_browser_value,
 )
+from widgetd.widget.components.tree import iterate_components, walk_components
 from widgetd.widget.limits import LIMITS
 
 Handler = Literal["server", "client"]
@@ -240,22 +241,10 @@ def has_actions(tree: Node, json: bytes | None = None) -> bool:
     """
     if json is not None and _AN_ACTION not in json:
         return False
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
-        nested = [
-            name for name, value in node.items() if type(value) is dict or type(value) is list
-        ]
-        if "children" in nested:
-            waiting.extend(_list_children(node))
-            nested.remove("children")
-        if (
-            nested
-            and node.get("disabled") is not True
-            and any(True for _ in _iterate_actions(node))
-        ):
-            return True
-    return False
+    return any(
+        node.get("disabled") is not True and any(True for _ in _iterate_actions(node))
+        for node in iterate_components(tree)
+    )
 
 
 def to_object(payload: object) -> dict[str, Any]:
@@ -276,13 +265,9 @@ class _Form:
     def fields(self) -> tuple[FormField, ...]:
         """All fields in it, including those of nested forms."""
         found: dict[str, FormField] = {}
-        waiting = [self._node]
-        while waiting:
-            node = waiting.pop()
-            field = find_field(node)
-            if field is not None:
+        for _, node in walk_components(self._node):
+            if (field := find_field(node)) is not None:
                 found[field.name] = found.get(field.name, field).merge(field)
-            waiting.extend(reversed(_list_children(node)))
         return tuple(found.values())
 
 

@@ -18,6 +18,7 @@ from widgetd.schema.json_values import JSON_TYPES, kind, pointer
 from widgetd.schema.phrase import join_alternatives
 from widgetd.text_search import LinearPattern, nearest
 from widgetd.widget.components.lucide import PREFIX, is_icon, list_icon_names
+from widgetd.widget.components.tree import walk_components
 from widgetd.widget.components.values import (
     admits_color,
     admits_length,
@@ -49,21 +50,12 @@ def check_tree(tree: Mapping[str, Any]) -> Iterator[Finding]:
         Warnings W1401 to W1407, each `at` the JSON pointer into the tree, outer before inner.
     """
     words = load_vocabulary()
-    waiting: list[tuple[str, Mapping[str, Any], Component | None]] = [("", tree, None)]
-    while waiting:
-        at, node, parent = waiting.pop()
-        component = words.components.get(str(node.get("type")))
+    components: dict[str, Component | None] = {}
+    for at, node in walk_components(tree):
+        component = components[at] = words.components.get(str(node.get("type")))
+        parent = components.get(at.rpartition("/children")[0]) if at else None
         for finding in _check_node(node, component, parent, words):
             yield replace(finding, at=at + finding.at)
-        children = node.get("children")
-        steps = {"/children": children}
-        if isinstance(children, list):
-            steps = {f"/children/{index}": child for index, child in enumerate(children)}
-        waiting += [
-            (f"{at}{step}", child, component)
-            for step, child in reversed(steps.items())
-            if isinstance(child, dict)
-        ]
 
 
 def _check_node(
