@@ -21,7 +21,7 @@ from widgetd.errors import Finding, WidgetError
 from widgetd.errors.expected import advise
 from widgetd.files.source import Source
 from widgetd.schema.json_text import decode
-from widgetd.schema.json_values import kind
+from widgetd.schema.json_values import Path, kind, pointer
 from widgetd.text_search import compile_pattern, did_you_mean
 from widgetd.widget.hidden_characters import strip_hidden
 from widgetd.widget.images import ORIGIN
@@ -29,8 +29,6 @@ from widgetd.widget.limits import LIMITS
 
 SUFFIX = ".toml"
 """The suffix that a sidecar's path adds to its widget's."""
-
-Path = tuple[str | int, ...]
 
 VERSION = r"^[0-9]{1,9}(\.[0-9]{1,9}){0,3}(-[0-9A-Za-z.-]{1,40})?(\+[0-9A-Za-z.-]{1,40})?$"
 """A version: `1.5.0-beta.2`; anything after `+` has no meaning."""
@@ -358,7 +356,7 @@ def _build_toml_error(text: str, error: tomllib.TOMLDecodeError) -> WidgetError:
 
 
 def _build_value_error(text: str, error: ErrorDetails) -> WidgetError:
-    loc, line = error["loc"], _find_line(text, error["loc"])
+    loc, line = error["loc"], find_line(text, pointer(*error["loc"]))
     if loc[0] == "summary_data":  # drop the branch of the union, which an author does not know
         loc = loc[:2]
     key = ".".join(str(part + 1 if isinstance(part, int) else part) for part in loc)
@@ -394,17 +392,10 @@ def find_line(text: str, at: str) -> int | None:
     Returns:
         From 1; None if no part of the path has a line.
     """
-    steps = [step.replace("~1", "/").replace("~0", "~") for step in at.split("/")[1:]]
-    return _find_line(text, tuple(int(step) if step.isdecimal() else step for step in steps))
-
-
-def _find_line(text: str, loc: Path) -> int | None:
-    """Return the line of the key at `loc`, or of the innermost one around it that has a line."""
-    lines = {path: line for line, path in _iterate_keys(text)}
-    for length in range(len(loc), 0, -1):
-        if loc[:length] in lines:
-            return lines[loc[:length]]
-    return None
+    lines = {pointer(*path): line for line, path in _iterate_keys(text)}
+    while at and at not in lines:
+        at = at.rpartition("/")[0]
+    return lines.get(at)
 
 
 # Possessive, or a long line of spaces would be matched in every possible way.
