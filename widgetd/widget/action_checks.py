@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from widgetd import template as templates
-from widgetd.errors import CallError, Finding, WidgetError
+from widgetd.errors import CallError
 from widgetd.limits import Limits
-from widgetd.schema.json_values import pointer
+from widgetd.schema.json_values import error_at, pointer
 from widgetd.template.budget import Budget
 from widgetd.text_search import compile_pattern
 from widgetd.widget.expressions import errors_at
@@ -74,7 +74,7 @@ def _compile_condition(text: str, limits: Limits) -> Expression:
         if (found := _FIRST_NAME.match(read.path)) and (name := found[0]) != "payload":
             problem = f"the check '{text[:80]}' reads '{name}', which is never there"
             advice = f"write 'payload.{name}': a check reads the payload"
-            raise WidgetError(Finding(code="W1118", problem=problem, advice=advice))
+            raise error_at("W1118", "", problem, advice)
     return expression
 
 

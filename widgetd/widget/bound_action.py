@@ -14,9 +14,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from widgetd import template as templates
-from widgetd.errors import CallError, Finding, WidgetError
+from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
-from widgetd.schema.json_values import pointer
+from widgetd.schema.json_values import error_at, pointer
 from widgetd.widget.limits import LIMITS
 from widgetd.widget.query import Query, compile_queries
 from widgetd.widget.sidecar import ActionNote, Sidecar
@@ -127,7 +127,7 @@ def compile_bound_actions(sidecar: Sidecar, *, limits: Limits) -> Mapping[str, B
         if bool(note.upstream) != bool(note.tool) or (is_partial and not note.upstream):
             missing = "upstream" if not note.upstream else "tool"
             problem = f"the action '{name}' does not say which {missing} does it"
-            raise _error("W1606", at, problem, f"write '{missing}'")
+            raise error_at("W1606", at, problem, f"write '{missing}'")
         if not note.is_bound:
             continue
         confirm = None
@@ -136,7 +136,7 @@ def compile_bound_actions(sidecar: Sidecar, *, limits: Limits) -> Mapping[str, B
                 confirm = templates.compile_text(note.confirm, limits=limits)
             except WidgetError as error:
                 problem = error.finding.problem
-                raise _error("W1607", f"{at}/confirm", problem, error.finding.advice) from None
+                raise error_at("W1607", f"{at}/confirm", problem, error.finding.advice) from None
         given = note.arguments
         bound[name] = BoundAction(
             type=name,
@@ -147,7 +147,3 @@ def compile_bound_actions(sidecar: Sidecar, *, limits: Limits) -> Mapping[str, B
             sensitive=sidecar.sensitive,
         )
     return MappingProxyType(bound)
-
-
-def _error(code: str, at: str, problem: str, advice: str) -> WidgetError:
-    return WidgetError(Finding(code=code, at=at, problem=problem, advice=advice))

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from widgetd.errors import CallError, Finding, WidgetError
+from widgetd.errors import CallError
 from widgetd.limits import Limits
-from widgetd.schema.json_values import pointer
+from widgetd.schema.json_values import error_at, pointer
 from widgetd.template.budget import Budget
 from widgetd.text_search import did_you_mean
 from widgetd.widget.expressions import compile_expressions
@@ -110,21 +110,17 @@ def compile_local_state(
             what = "an argument" if name in properties else "no name that an expression can read"
             what = "what expressions call the payload" if name == PAYLOAD else what
             problem = f"the state '{name:.60}' is {what}"
-            raise _fault("W1610", problem, "give it another name", "state", name)
+            raise error_at("W1610", pointer("state", name), problem, "give it another name")
     actions: dict[str, Mapping[str, Expression]] = {}
     for action, assigned in sidecar.local.items():
         if action in sidecar.actions:
             problem = f"the action '{action:.60}' is local and in [actions]"
             advice = "take it out of one: no one is told of a local action"
-            raise _fault("W1611", problem, advice, "local", action)
+            raise error_at("W1611", pointer("local", action), problem, advice)
         for name in assigned:
             if name not in sidecar.state:
                 problem = f"the local action '{action:.60}' assigns '{name:.60}', not in [state]"
                 advice = did_you_mean(name, sidecar.state, f"write `{name} = …` under [state]")
-                raise _fault("W1612", problem, advice, "local", action, name)
+                raise error_at("W1612", pointer("local", action, name), problem, advice)
         actions[action] = compile_expressions(assigned, pointer("local", action), limits)
     return LocalState(initial=sidecar.state, actions=actions)
-
-
-def _fault(code: str, problem: str, advice: str, *place: str) -> WidgetError:
-    return WidgetError(Finding(code=code, at=pointer(*place), problem=problem, advice=advice))
