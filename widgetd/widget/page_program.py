@@ -15,7 +15,7 @@ not draw as the server does has no program, and is drawn from results, as ever.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 class WidgetParts(Protocol):
     """The parts of a widget that its page is made of; each is compiled on first use."""
 
-    @property
-    def definition(self) -> Definition: ...  # noqa: D102
+    definition: Definition
+
     @property
     def drawing(self) -> Drawing: ...  # noqa: D102
     @property
@@ -91,13 +91,13 @@ def page_program(widget: WidgetParts) -> bytes:
         raise NoProgramError("its template and its JSX are merged")
     made = _of(program)
     derived = {path: _of(each.program) for path, each in widget.filler.derived.items()}
-    document = widget.schema.document
     parts: dict[str, Any] = {
         "defaults": _defaults(widget.schema),
-        "kinds": _Walk().kinds(document.root, widget.schema),
+        "kinds": _walk(widget.schema, _describe_kind),
         "derived": derived,
         "ids": list(sidecar.ids),
-        "icons": find_icons(_json_inside(made)),
+        # The texts of a program hold JSON.
+        "icons": find_icons(orjson.dumps(made).replace(b'\\"', b'"')),
         "state": dict(sidecar.state),
         "local": {
             action: {name: _of(each.program) for name, each in assigned.items()}
@@ -143,11 +143,6 @@ def _view_digest() -> str:
     return str(view["sha256"])
 
 
-def _json_inside(program: dict[str, Any]) -> bytes:
-    """Return the JSON of a program with the JSON in its texts as it will be written."""
-    return orjson.dumps(program).replace(b'\\"', b'"')
-
-
 def _of(program: Program) -> dict[str, Any]:
     # A start whose widgets are proven makes no program.
     from widgetd.template.ir import to_json  # noqa: PLC0415
@@ -163,18 +158,27 @@ def _of(program: Program) -> dict[str, Any]:
     return made
 
 
-def _defaults(schema: Schema) -> dict[str, Any]:
-    """Return the defaults below `properties`, `items` and references, as a tree.
+_Describe = Callable[[Subschema, Mapping[str, Any], dict[str, Any]], None]
+"""Adds to the last what the second says of a part of a schema, itself or a target of the part."""
+
+
+def _defaults(schema: Schema) -> Any:
+    """Return `{"d": default, "p": {name: ...}, "i": ...}` of a schema.
 
     Raises:
-        NoProgramError: A default stands elsewhere, so that it depends on a condition.
+        NoProgramError: A default depends on a condition.
     """
-    document, walk = schema.document, _Walk()
-    with_default = {id(part) for part in document.subschemas() if "default" in part}
-    if not with_default:
-        return {}
-    made = walk.defaults(document.root, schema)
-    if not with_default <= walk.reached:
+    with_default = {id(part) for part in schema.document.subschemas() if "default" in part}
+    reached: set[int] = set()
+
+    def describe(part: Subschema, each: Mapping[str, Any], made: dict[str, Any]) -> None:
+        if "default" in each and "d" not in made:
+            reached.add(id(each))
+            if schema.explainer().fits(part, each["default"]):
+                made["d"] = each["default"]
+
+    made = _walk(schema, describe) if with_default else {}
+    if not with_default <= reached:
         raise NoProgramError("a default depends on a condition")
     return made
 
@@ -189,58 +193,41 @@ _KINDS: Final = {
 }
 
 
-class _Walk:
-    """A walk through a schema, bounded; a recursive schema is followed to some depth.
+def _describe_kind(_: Subschema, each: Mapping[str, Any], made: dict[str, Any]) -> None:
+    """Add `{"k": kind, "e": choices}`."""
+    if isinstance(each.get("type"), str) and each["type"] in _KINDS:
+        made["k"] = _KINDS[each["type"]]
+    if choices := [one for one in each.get("enum", ()) if isinstance(one, str)]:
+        made["e"] = choices
 
-    Attributes:
-        reached: The identities of the parts with a default that were visited.
+
+def _walk(schema: Schema, describe: _Describe) -> Any:
+    """Describe a schema, its properties as `p` and items as `i`; of a kind alone, return that.
+
+    A recursive schema is followed to some depth.
+
+    Raises:
+        NoProgramError: It has too many parts.
     """
+    left = LIMITS.parts
 
-    def __init__(self) -> None:
-        self.reached: set[int] = set()
-        self._left = LIMITS.parts
-
-    def _parts(self, part: Subschema, schema: Schema) -> Iterator[Mapping[str, Any]]:
-        for each in (part, *schema.document.targets(part)):
-            self._left -= 1
-            if self._left < 0:
+    def follow(part: Subschema, nesting: int) -> Any:
+        nonlocal left
+        made: dict[str, Any] = {}
+        properties: dict[str, Any] = {}
+        for each in (part, *schema.document.targets(part)) if nesting else ():
+            left -= 1
+            if left < 0:
                 raise NoProgramError("its schema has too many parts")
             if isinstance(each, Mapping):
-                yield each
-
-    def defaults(
-        self, part: Subschema, schema: Schema, nesting: int = LIMITS.nesting
-    ) -> dict[str, Any]:
-        """Return `{"d": default, "p": {name: ...}, "i": ...}` of a part, without what is empty."""
-        made: dict[str, Any] = {}
-        properties: dict[str, Any] = {}
-        for each in self._parts(part, schema) if nesting else ():
-            if "default" in each and "d" not in made:
-                self.reached.add(id(each))
-                if schema.explainer().fits(part, each["default"]):
-                    made["d"] = each["default"]
-            for name, inner in each.get("properties", {}).items():
-                if found := self.defaults(inner, schema, nesting - 1):
-                    properties[name] = found
-            if found := self.defaults(each.get("items", True), schema, nesting - 1):
-                made["i"] = found
-        return {**made, "p": properties} if properties else made
-
-    def kinds(self, part: Subschema, schema: Schema, nesting: int = LIMITS.nesting) -> Any:
-        """Return `{"k": kind, "e": choices, "p": {name: ...}, "i": ...}`, or the kind alone."""
-        made: dict[str, Any] = {}
-        properties: dict[str, Any] = {}
-        for each in self._parts(part, schema) if nesting else ():
-            if isinstance(each.get("type"), str) and each["type"] in _KINDS:
-                made["k"] = _KINDS[each["type"]]
-            choices = [one for one in each.get("enum", ()) if isinstance(one, str)]
-            if choices:
-                made["e"] = choices
-            for name, inner in each.get("properties", {}).items():
-                if found := self.kinds(inner, schema, nesting - 1):
-                    properties[name] = found
-            if found := self.kinds(each.get("items", True), schema, nesting - 1):
-                made["i"] = found
+                describe(part, each, made)
+                for name, inner in each.get("properties", {}).items():
+                    if found := follow(inner, nesting - 1):
+                        properties[name] = found
+                if found := follow(each.get("items", True), nesting - 1):
+                    made["i"] = found
         if properties:
             made["p"] = properties
         return made["k"] if made.keys() == {"k"} else made
+
+    return follow(schema.document.root, LIMITS.nesting)
