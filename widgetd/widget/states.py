@@ -11,16 +11,18 @@ admit is not made.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import partial, reduce
+from operator import getitem
 from typing import Any, Literal
 
 import orjson
 
 from widgetd.errors import CallError, WidgetError
-from widgetd.schema.json_values import Path, steps
+from widgetd.schema.json_values import Path, replace_at, steps
 from widgetd.schema.sampling import sample as sampling
 from widgetd.schema.sampling.sample import State as Generated
 from widgetd.schema.sampling.words import LONG
@@ -37,6 +39,8 @@ SAMPLE = "sample"
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 GRID_WIDTHS_PX = (320, 400, 768)
 """Themes and widths at which all states of a widget are shown beside each other."""
+
+Arguments = Mapping[str, Any]
 
 _MADE: tuple[Generated, ...] = ("one", "many")
 
@@ -97,10 +101,9 @@ def list_states(widget: Widget) -> tuple[State, ...]:
             State(key=f"example-{number}", label=example.name or f"Example {number}")
             for number, example in enumerate(examples, 1)
         ),
-        *(State(key=key, label=label) for key, (label, _) in _VARIED.items()),
         *(
             State(key=key, label=label, locale="ar" if key == "rtl" else "")
-            for key, (label, _) in _WORDS.items()
+            for key, (label, *_) in _VARIED.items()
         ),
     )
 
@@ -124,25 +127,17 @@ def show_state(widget: Widget, key: str) -> ShownState:
         if key == f"example-{number}":
             return ShownState(arguments=example.arguments)
     sample = _choose_sample(widget)
-    given = sample.arguments
-    if sample.render is not None:  # not from a call, so a call may fail on its arguments
-        given = _choose_arguments(widget)
-    varied: Mapping[str, Any] | None = None
-    for state, (_, vary) in _VARIED.items():
-        if key == state:
-            schema = widget.schema
-            varied = vary(schema, given) if given else sampling.sample(schema, state=state)
-    if key in _WORDS:
-        varied = reword_texts(widget.schema, given, lambda text: _fit_words(_WORDS[key][1], text))
-    other = ShownState(arguments=varied or {})
-    return sample if varied is None or (key != "empty" and _is_blank(widget, other)) else other
-
-
-def _fit_words(words: str, text: str) -> str:
-    """Cut or repeat `words` to about the length of `text`, ending with a whole word."""
-    repeated = words * (len(text) // len(words) + 1)
-    end = repeated.rfind(" ", 0, len(text) + 1)
-    return repeated[: end if end > 0 else repeated.index(" ")]
+    if key not in _VARIED:
+        return sample
+    # If the sample is not from a call, a call may fail on its arguments.
+    given = sample.arguments if sample.render is None else _choose_arguments(widget)
+    _, made, vary = _VARIED[key]
+    schema = widget.schema
+    varied = sampling.sample(schema, state=made) if made and not given else vary(schema, given)
+    if varied is None:
+        return sample
+    other = ShownState(arguments=varied)
+    return sample if key != "empty" and _is_blank(widget, other) else other
 
 
 def _choose_sample(widget: Widget) -> ShownState:
@@ -236,7 +231,7 @@ _IDENTITY = compile_pattern(r"\A(?:id|key|value|slug|sku|\w+Id|\w+_id)\Z")
 _DATE = compile_pattern(r"\d{4}-\d\d-\d\d")
 
 
-def shorten_lists(schema: Schema, sample: Mapping[str, Any], length: int) -> Mapping[str, Any]:
+def _shorten_lists(length: int, schema: Schema, sample: Arguments) -> Arguments:
     """Cut the lists in `sample` to `length` elements, or to as few as the schema admits."""
     names = _collect_names(sample)
     waiting: list[Path] = [()]
@@ -245,13 +240,12 @@ def shorten_lists(schema: Schema, sample: Mapping[str, Any], length: int) -> Map
         value = _get_at(sample, path)
         if isinstance(value, list) and not _hold_names(value, names):
             shorter = (value[:count] for count in range(length, len(value)))
-            tried = (_replace_at(sample, path, one) for one in shorter)
-            sample = next(filter(schema.admits, tried), sample)
+            sample = _change(schema, sample, path, shorter)
         waiting += [(*path, step) for step, _ in steps(_get_at(sample, path))]
     return sample
 
 
-def repeat_elements(schema: Schema, sample: Mapping[str, Any]) -> Mapping[str, Any]:
+def _repeat_elements(schema: Schema, sample: Arguments) -> Arguments:
     """Repeat the elements of each list in `sample`, except lists within lists."""
     names = _collect_names(sample)
     lists = [path for path, value in _iterate_values(sample) if isinstance(value, list) and value]
@@ -259,46 +253,40 @@ def repeat_elements(schema: Schema, sample: Mapping[str, Any]) -> Mapping[str, A
         value = _get_at(sample, path)
         if any(isinstance(step, int) for step in path) or _hold_names(value, names):
             continue
-        distinguishing = _find_distinguishing(schema, sample, path)
-        for count in range(LIMITS.many_elements, len(value), -1):
-            longer = [_repeat_element(value, number, distinguishing) for number in range(count)]
-            tried = _replace_at(sample, path, longer)
-            if schema.admits(tried):
-                sample = tried
-                break
+        apart = _find_distinguishing(schema, sample, path)
+        longer = (
+            [_repeat_element(value, number, apart) for number in range(count)]
+            for count in range(LIMITS.many_elements, len(value), -1)
+        )
+        sample = _change(schema, sample, path, longer)
     return sample
 
 
-def lengthen_texts(schema: Schema, sample: Mapping[str, Any]) -> Mapping[str, Any]:
+def _lengthen_texts(schema: Schema, sample: Arguments) -> Arguments:
     """Lengthen the words in `sample` as far as the schema admits."""
     for path in _find_texts(sample):
         text = _get_at(sample, path)
-        if _NO_WORDS.fullmatch(text):
-            continue
-        longer = (f"{text} {LONG * 3}"[:most].rstrip() for most in _LONG_CHARACTERS)
-        tried = (_replace_at(sample, path, one) for one in longer if len(one) > len(text))
-        sample = next(filter(schema.admits, tried), sample)
+        if not _NO_WORDS.fullmatch(text):
+            longer = (f"{text} {LONG * 3}"[:most].rstrip() for most in _LONG_CHARACTERS)
+            sample = _change(schema, sample, path, (x for x in longer if len(x) > len(text)))
     return sample
 
 
-def reword_texts(
-    schema: Schema, sample: Mapping[str, Any], reword: Callable[[str], str]
-) -> Mapping[str, Any]:
-    """Apply `reword` to each text in `sample` that the schema lets change."""
+def _replace_texts(words: str, schema: Schema, sample: Arguments) -> Arguments:
+    """Replace each text in `sample` by whole words of about its length."""
     for path in _find_texts(sample):
-        tried = _replace_at(sample, path, reword(_get_at(sample, path)))
-        if schema.admits(tried):
-            sample = tried
+        length = len(_get_at(sample, path))
+        repeated = words * (length // len(words) + 1)
+        end = repeated.rfind(" ", 0, length + 1)
+        text = repeated[: end if end > 0 else repeated.index(" ")]
+        sample = _change(schema, sample, path, [text])
     return sample
 
 
-def _replace_at(value: Any, path: Path, other: Any) -> Any:
-    """Copy `value` with `other` at `path`."""
-    if not path:
-        return other
-    copy: Any = list(value) if isinstance(value, list) else dict(value)
-    copy[path[0]] = _replace_at(value[path[0]], path[1:], other)
-    return copy
+def _change(schema: Schema, sample: Arguments, path: Path, values: Iterable[Any]) -> Arguments:
+    """Put the first of `values` that the schema admits at `path`."""
+    tried = (replace_at(sample, {path: value}) for value in values)
+    return next(filter(schema.admits, tried), sample)
 
 
 def _iterate_values(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -309,12 +297,10 @@ def _iterate_values(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 def _get_at(value: Any, path: Path) -> Any:
-    for step in path:
-        value = value[step]
-    return value
+    return reduce(getitem, path, value)
 
 
-def _find_texts(sample: Mapping[str, Any]) -> list[Path]:
+def _find_texts(sample: Arguments) -> list[Path]:
     """Find the texts that may change: no addresses, and no keys that other values refer to."""
     names = _collect_names(sample)
     found = [(path, text) for path, text in _iterate_values(sample) if isinstance(text, str)]
@@ -327,7 +313,7 @@ def _find_texts(sample: Mapping[str, Any]) -> list[Path]:
     ][: LIMITS.varied_texts]
 
 
-def _collect_names(sample: Mapping[str, Any]) -> frozenset[str]:
+def _collect_names(sample: Arguments) -> frozenset[str]:
     """Collect the names of all properties."""
     return frozenset(
         name for _, value in _iterate_values(sample) if isinstance(value, Mapping) for name in value
@@ -344,7 +330,7 @@ def _hold_names(elements: list[Any], names: frozenset[str]) -> bool:
     )
 
 
-def _find_distinguishing(schema: Schema, sample: Mapping[str, Any], path: Path) -> frozenset[str]:
+def _find_distinguishing(schema: Schema, sample: Arguments, path: Path) -> frozenset[str]:
     """Find the properties in which the elements of a list differ, and may differ further."""
     elements = _get_at(sample, path)
     if not all(isinstance(element, Mapping) for element in elements):
@@ -359,7 +345,7 @@ def _find_distinguishing(schema: Schema, sample: Mapping[str, Any], path: Path) 
             words = _DATE.match(text) or any(map(str.isalpha, text))
             if not words or not 1 < len(values) == len(elements):
                 continue
-        if schema.admits(_replace_at(sample, (*path, 0, name), _vary_text(text, 2, 1))):
+        if schema.admits(replace_at(sample, {(*path, 0, name): _vary_text(text, 2, 1)})):
             differing.add(name)
     return frozenset(differing)
 
@@ -392,15 +378,12 @@ def _vary_text(text: str, time: int, apart: int) -> str:
     return f"{text}-{time}" if _NO_WORDS.fullmatch(text) else f"{text} {time}"
 
 
-Vary = Callable[[Any, Mapping[str, Any]], Mapping[str, Any]]
-
-_VARIED: Mapping[Generated, tuple[str, Vary]] = {
-    "empty": ("Empty lists", lambda schema, given: shorten_lists(schema, given, 0)),
-    "one": ("One of each", lambda schema, given: shorten_lists(schema, given, 1)),
-    "many": ("Many of each", repeat_elements),
-    "long": ("Long text", lengthen_texts),
+_VARIED: Mapping[str, tuple[str, Generated | None, Callable[[Schema, Arguments], Arguments]]] = {
+    "empty": ("Empty lists", "empty", partial(_shorten_lists, 0)),
+    "one": ("One of each", "one", partial(_shorten_lists, 1)),
+    "many": ("Many of each", "many", _repeat_elements),
+    "long": ("Long text", "long", _lengthen_texts),
+    "rtl": ("Right to left", None, partial(_replace_texts, _RIGHT_TO_LEFT)),
+    "emoji": ("Emoji", None, partial(_replace_texts, _EMOJI)),
 }
-_WORDS: Mapping[str, tuple[str, str]] = {
-    "rtl": ("Right to left", _RIGHT_TO_LEFT),
-    "emoji": ("Emoji", _EMOJI),
-}
+"""The label of each further state, the sample to generate without the author's, and its change."""
