@@ -15,7 +15,7 @@ from widgetd.checks.renders import Outcome, locate
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.schema.json_values import pointer, resolve_pointer
 from widgetd.text_search import compile_pattern
-from widgetd.widget.components.tree import iterate_components
+from widgetd.widget.components.tree import iterate_components, walk_components
 from widgetd.widget.components.values import read_literal_color
 from widgetd.widget.images import find_blocked, find_image_origins
 from widgetd.widget.samples import GENERATED
@@ -45,7 +45,7 @@ def check_image_origins(
         problem = f"images come from {', '.join(refused)}, and hosts load none from there"
         advice = f"write `image_origins = [{listed}]` into {sidecar}, or send them as data: URIs"
         for one in authored:
-            for at, part, _ in _walk(one.tree):
+            for at, part in walk_components(one.tree or {}):
                 if place == (None, None) and str(part.get("src", "")).startswith(refused):
                     place = locate(widget, one, at)
     elif (
@@ -89,7 +89,7 @@ def check_components(widget: Widget, outcomes: Iterable[Outcome]) -> Iterator[Fi
     """
     known: set[str] = set()
     for one in outcomes:
-        for at, part, on_card in _walk(one.tree) if one.sample.authored else ():
+        for at, part, on_card in _walk(one.tree or {}) if one.sample.authored else ():
             for code, problem, advice in chain.from_iterable(c(part, on_card) for c in _CHECKS):
                 if problem not in known:
                     known.add(problem)
@@ -212,17 +212,13 @@ def _list_texts(value: Any, at: str = "") -> Iterator[tuple[str, str]]:
             yield from _list_texts(each, at + pointer(key))
 
 
-def _walk(
-    tree: Any, at: str = "", *, on_card: bool = True
-) -> Iterator[tuple[str, Mapping[str, Any], bool]]:
+def _walk(tree: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any], bool]]:
     """Yield each component with its pointer, and whether the card's background is behind it."""
-    if isinstance(tree, list):
-        for index, each in enumerate(tree):
-            yield from _walk(each, f"{at}/{index}", on_card=on_card)
-    elif isinstance(tree, Mapping):
-        on_card = on_card and not tree.get("background")
-        yield at, tree, on_card
-        yield from _walk(tree.get("children"), f"{at}/children", on_card=on_card)
+    on_card: dict[str, bool] = {}
+    for at, part in walk_components(tree):
+        around = on_card.get(at.rpartition("/children")[0], True)
+        on_card[at] = around and not part.get("background")
+        yield at, part, on_card[at]
 
 
 def contrast(one: str, other: str) -> float:

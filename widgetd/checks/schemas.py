@@ -14,6 +14,7 @@ from itertools import islice
 from widgetd.checks.declared_paths import DeclaredPaths, UndeclaredPath, split_path
 from widgetd.checks.limits import LIMITS
 from widgetd.checks.renders import Outcome, OutputProbe, source_name
+from widgetd.checks.texts import sidecar_finding
 from widgetd.errors import CallError, Finding
 from widgetd.schema.engine import has_format
 from widgetd.schema.json_values import MISSING, Json, pointer
@@ -25,7 +26,6 @@ from widgetd.text_search import compile_pattern
 from widgetd.widget.definition import Definition
 from widgetd.widget.local_state import PAYLOAD
 from widgetd.widget.samples import Sample
-from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.widget import Widget
 
 _COMBINATORS = ("anyOf", "oneOf", "allOf", "not", "if", "enum", "const")
@@ -210,13 +210,12 @@ def check_state_is_read(widget: Widget) -> Iterator[Finding]:
     read = {split_path(one.path)[0] for reader in readers for one in reader.reads if one.path}
     for name in widget.local.initial:
         if name not in read:
-            yield Finding(
-                code="W1614",
-                path=widget.definition.path + SUFFIX,
-                at=f"/state{pointer(name)}",
-                problem=f"nothing reads the state '{name}'",
-                advice="read it in the template, or remove it",
+            problem, advice = (
+                f"nothing reads the state '{name}'",
+                "read it in the template, or remove it",
             )
+            at = pointer("state", name)
+            yield sidecar_finding(widget.definition, "W1614", at, problem, advice)
 
 
 def check_sidecar_fields(definition: Definition, declared: DeclaredPaths) -> Iterator[Finding]:
@@ -230,17 +229,10 @@ def check_sidecar_fields(definition: Definition, declared: DeclaredPaths) -> Ite
 
 
 def _undeclared_finding(definition: Definition, at: str, missing: UndeclaredPath) -> Finding:
-    return Finding(
-        # A derived argument that reads what is absent never exists.
-        code=_UNDECLARED.get(at.split("/")[1], "W1213"),
-        path=definition.path + SUFFIX,
-        at=at,
-        problem=f"the schema does not declare '{missing.path}'",
-        advice=missing.advice,
-    )
-
-
-_UNDECLARED = {"derived": "W1119", "local": "W1613"}
+    # A derived argument that reads what is absent never exists.
+    code = {"derived": "W1119", "local": "W1613"}.get(at.split("/")[1], "W1213")
+    problem = f"the schema does not declare '{missing.path}'"
+    return sidecar_finding(definition, code, at, problem, missing.advice)
 
 
 def _sidecar_readers(widget: Widget, *, deep: bool = False) -> dict[str, Template | Expression]:

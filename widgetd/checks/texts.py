@@ -22,6 +22,14 @@ from widgetd.widget.hidden_characters import find_hidden
 from widgetd.widget.sidecar import SUFFIX
 
 
+def sidecar_finding(
+    definition: Definition, code: str, at: str, problem: str, advice: str
+) -> Finding:
+    """Build a finding about the value at the JSON pointer `at` of a sidecar."""
+    path = definition.path + SUFFIX
+    return Finding(code=code, path=path, at=at, problem=problem, advice=advice)
+
+
 def check_key_spelling(file: Mapping[str, Any]) -> Iterator[Finding]:
     """Yield each unknown key that resembles an optional one, and so has no effect (W1114)."""
     absent = {key.casefold(): key for key in OPTIONAL if key not in file}
@@ -121,13 +129,9 @@ def check_described_actions(
         named = [f"'{one}'" for one in types[: LIMITS.named_actions]]
         none = "remove it; the widget has no actions"
         otherwise = f"{verb} {join_alternatives(named)}" if named else none
-        yield Finding(
-            code=code,
-            path=definition.path + SUFFIX,
-            at=pointer(table, name),
-            problem=f"the template has no action '{name}'",
-            advice=did_you_mean(name, types, otherwise),
-        )
+        problem = f"the template has no action '{name}'"
+        advice = did_you_mean(name, types, otherwise)
+        yield sidecar_finding(definition, code, pointer(table, name), problem, advice)
 
 
 def check_questions(
@@ -158,28 +162,15 @@ def check_upstream(
     for source in feed.sources:
         name = source.part.upstream
         if name not in upstreams:
-            yield Finding(
-                code="W1601",
-                path=definition.path + SUFFIX,
-                at=f"{source.at}/upstream",
-                problem=f"there is no upstream '{name}' in the upstreams file",
-                advice=did_you_mean(name, upstreams, f"declare [{name}] there"),
-            )
+            problem = f"there is no upstream '{name}' in the upstreams file"
+            advice = did_you_mean(name, upstreams, f"declare [{name}] there")
+            yield sidecar_finding(definition, "W1601", f"{source.at}/upstream", problem, advice)
 
 
 def check_feed_fields(feed: Feed, definition: Definition) -> Iterator[Finding]:
     """Yield each field that the feed fills and the schema lacks (W1603)."""
-    properties = feed.schema.advertised["properties"]
-    for source in feed.sources:
-        for name in source.part.map or ():
-            if name not in properties:
-                yield Finding(
-                    code="W1603",
-                    path=definition.path + SUFFIX,
-                    at=f"{source.at}/map/{name}",
-                    problem=f"the feed fills '{name}', which the schema lacks",
-                    advice=did_you_mean(name, properties, "fill a field that it has"),
-                )
+    filled = {f"{source.at}/map": source.part.map or () for source in feed.sources}
+    return _find_lacking(definition, feed.schema, filled, "W1603", "feed")
 
 
 def check_bound_actions(
@@ -189,25 +180,30 @@ def check_bound_actions(
     for name, note in definition.sidecar.actions.items():
         if not note.is_bound or note.tool in upstreams.get(note.upstream, ()):
             continue
-        yield Finding(
-            code="W1605",
-            path=definition.path + SUFFIX,
-            at=f"/actions{pointer(name)}/tool",
-            problem=f"the upstreams file does not allow the action '{note.tool}'",
-            advice=f'write actions = ["{note.tool}"] in [{note.upstream}] there',
-        )
+        at = pointer("actions", name, "tool")
+        problem = f"the upstreams file does not allow the action '{note.tool}'"
+        advice = f'write actions = ["{note.tool}"] in [{note.upstream}] there'
+        yield sidecar_finding(definition, "W1605", at, problem, advice)
 
 
 def check_result_fields(schema: Schema, definition: Definition) -> Iterator[Finding]:
     """Yield each field that an action fills and the schema lacks (W1608)."""
+    notes = definition.sidecar.actions.items()
+    filled = {pointer("actions", name, "result"): note.result for name, note in notes}
+    return _find_lacking(definition, schema, filled, "W1608", "action")
+
+
+def _find_lacking(
+    definition: Definition,
+    schema: Schema,
+    filled: Mapping[str, Collection[str]],
+    code: str,
+    owner: str,
+) -> Iterator[Finding]:
     properties = schema.advertised["properties"]
-    for name, note in definition.sidecar.actions.items():
-        for field in note.result:
-            if field not in properties:
-                yield Finding(
-                    code="W1608",
-                    path=definition.path + SUFFIX,
-                    at=f"/actions{pointer(name)}/result/{field}",
-                    problem=f"the action fills '{field}', which the schema lacks",
-                    advice=did_you_mean(field, properties, "fill a field that it has"),
-                )
+    for at, names in filled.items():
+        for name in names:
+            if name not in properties:
+                problem = f"the {owner} fills '{name}', which the schema lacks"
+                advice = did_you_mean(name, properties, "fill a field that it has")
+                yield sidecar_finding(definition, code, f"{at}/{name}", problem, advice)
