@@ -28,7 +28,7 @@ def find_absent_argument(
         donors: Other arguments, whose values are filled in one after the other.
         lack: What the tree of `arguments` lacks.
     """
-    trials = (trial for donor in donors for trial in fill_in(arguments, donor, ()))
+    trials = (trial for donor in donors for trial in fill_in(arguments, donor))
     for path, trial in islice(trials, LIMITS.absent_renders):
         try:
             found = list(check_tree(widget.tree(trial)))
@@ -39,32 +39,33 @@ def find_absent_argument(
     return None
 
 
-def fill_in(value: Any, donor: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+def fill_in(value: Any, donor: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield `value` with one absent property of `donor`, in all elements of a list at once."""
+    for path in _list_absent(value, donor):
+        yield path, _with(value, donor, path)
+
+
+def _list_absent(value: Any, donor: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     if isinstance(value, Mapping) and isinstance(donor, Mapping):
         for key, given in donor.items():
-            inside = (*path, key)
             if value.get(key) is None and given is not None:
-                yield inside, {**value, key: given}
+                yield (*path, key)
             elif key in value:
-                for found, inner in fill_in(value[key], given, inside):
-                    yield found, {**value, key: inner}
+                yield from _list_absent(value[key], given, (*path, key))
     elif isinstance(value, list) and isinstance(donor, list) and value and donor:
-        for found, _ in fill_in(value[0], donor[0], (*path, "[]")):
-            made = [_with(each, donor[0], found[len(path) + 1 :]) for each in value]
-            yield found, made
+        yield from _list_absent(value[0], donor[0], (*path, "[]"))
 
 
 def _with(value: Any, donor: Any, path: tuple[str, ...]) -> Any:
     """Return `value` with the donor's value at `path`."""
     if not path:
         return donor
-    step, rest = path[0], path[1:]
+    step, *rest = path
     if step == "[]" and isinstance(value, list) and donor:
-        return [_with(each, donor[0], rest) for each in value]
+        return [_with(each, donor[0], tuple(rest)) for each in value]
     if not isinstance(value, Mapping) or not isinstance(donor, Mapping):
         return value
-    return {**value, step: _with(value.get(step), donor.get(step), rest)}
+    return {**value, step: _with(value.get(step), donor.get(step), tuple(rest))}
 
 
 def absence_finding(path: Sequence[str], lacks: Sequence[Finding]) -> Finding:

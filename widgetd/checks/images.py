@@ -11,7 +11,7 @@ import orjson
 
 from widgetd.checks.absent import fill_in, join_steps, schema_pointer
 from widgetd.checks.limits import LIMITS
-from widgetd.checks.renders import Outcome, locate
+from widgetd.checks.renders import Outcome, locate, move_to_source
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.schema.json_values import pointer, resolve_pointer
 from widgetd.text_search import compile_pattern
@@ -44,10 +44,13 @@ def check_image_origins(
         listed = ", ".join(f'"{origin}"' for origin in refused)
         problem = f"images come from {', '.join(refused)}, and hosts load none from there"
         advice = f"write `image_origins = [{listed}]` into {sidecar}, or send them as data: URIs"
-        for one in authored:
-            for at, part in walk_components(one.tree or {}):
-                if place == (None, None) and str(part.get("src", "")).startswith(refused):
-                    place = locate(widget, one, at)
+        places = (
+            locate(widget, one, at)
+            for one in authored
+            for at, part in walk_components(one.tree or {})
+            if str(part.get("src", "")).startswith(refused)
+        )
+        place = next(filter(any, places), place)
     elif (
         not admitted
         and not any(any(_list_sources(tree)) for tree in trees)
@@ -93,15 +96,8 @@ def check_components(widget: Widget, outcomes: Iterable[Outcome]) -> Iterator[Fi
             for code, problem, advice in chain.from_iterable(c(part, on_card) for c in _CHECKS):
                 if problem not in known:
                     known.add(problem)
-                    line, column = locate(widget, one, at)
-                    yield Finding(
-                        code=code,
-                        at=one.at,
-                        line=line,
-                        column=column,
-                        problem=problem,
-                        advice=advice,
-                    )
+                    finding = Finding(code=code, at=at, problem=problem, advice=advice)
+                    yield move_to_source(widget, one, finding)
 
 
 Problem = tuple[str, str, str]
@@ -175,7 +171,7 @@ def check_sentences(widget: Widget, outcomes: Sequence[Outcome]) -> Iterator[Fin
     if least is None or widget.definition.schema is None:
         return
     bare, source = least.sample.arguments, widget.definition.template + widget.definition.view
-    trials = (each for one in drawn for each in fill_in(bare, one.sample.arguments, ()))
+    trials = (each for one in drawn for each in fill_in(bare, one.sample.arguments))
     known: set[tuple[str, ...]] = set()
     for path, trial in islice(trials, LIMITS.absent_renders):
         value = resolve_pointer(trial, "".join("/0" if e == "[]" else pointer(e) for e in path))

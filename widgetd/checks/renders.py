@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice, takewhile
 from typing import Any
@@ -192,6 +191,12 @@ def locate(widget: Widget, outcome: Outcome, at: str) -> tuple[int | None, int |
     return (None, None) if offset is None else drawing.place(arguments, offset)
 
 
+def move_to_source(widget: Widget, outcome: Outcome, finding: Finding) -> Finding:
+    """Return a finding about a value in the tree, placed where the source wrote its component."""
+    line, column = locate(widget, outcome, finding.at)
+    return replace(finding, at=outcome.at, line=line, column=column)
+
+
 def source_name(at: str) -> str:
     """Return the usual name of the source at the pointer `at`."""
     return "template" if at == "/template" else "JSX"
@@ -225,15 +230,8 @@ def check_vocabulary(
                     if shown := find_shown_argument(given, resolve_pointer(one.tree, finding.at)):
                         yield untyped_finding(shown)
                         continue
-                line, column = locate(widget, one, finding.at)
-                yield Finding(
-                    code=finding.code,
-                    at=one.at,
-                    line=line,
-                    column=column,
-                    problem=f"{finding.problem} (at {finding.at or '/'} of the tree)",
-                    advice=finding.advice,
-                )
+                problem = f"{finding.problem} (at {finding.at or '/'} of the tree)"
+                yield move_to_source(widget, one, replace(finding, problem=problem))
     for path, lacks in absent.items():
         yield absence_finding(path, lacks)
 
@@ -383,8 +381,8 @@ class OutputProbe:
         for arguments, text in self._before:
             if self.left < 0:
                 return True
-            other = deepcopy(dict(arguments))
-            if _alter(other, split_path(path)) and self._output(other) != text:
+            other = _alter(arguments, split_path(path))
+            if other != arguments and self._output(other) != text:
                 return True
         return False
 
@@ -398,21 +396,16 @@ class OutputProbe:
         return rendering.text
 
 
-def _alter(value: Any, path: list[str]) -> bool:
-    """Replace the value at `path`, in every element on the way; return whether there was one."""
-    step, rest = path[0], path[1:]
-    if step == "[]":
-        keys: Iterable[Any] = range(len(value)) if isinstance(value, list) else ()
-    else:
-        keys = [step] if isinstance(value, dict) and step in value else []
-    altered = False
-    for key in keys:
-        if rest:
-            altered = _alter(value[key], rest) or altered
-        else:
-            value[key] = _another(value[key])
-            altered = True
-    return altered
+def _alter(value: Any, path: Sequence[str]) -> Any:
+    """Copy `value` with another value at `path`, in every element on the way."""
+    if not path:
+        return _another(value)
+    step, *rest = path
+    if step == "[]" and isinstance(value, list):
+        return [_alter(each, rest) for each in value]
+    if isinstance(value, Mapping) and step in value:
+        return {**value, step: _alter(value[step], rest)}
+    return value
 
 
 def _another(value: Any) -> Any:
