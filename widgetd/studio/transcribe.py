@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
@@ -129,20 +130,21 @@ class _Writer:
         if node.kind == "array" or (_method(node) == "map" and not _is_attribute(node)):
             return self._list(node.children if node.kind == "array" else [node], types)
         if node.kind in CONSTANTS:
-            return self._constant(node)
+            value = CONSTANTS[node.kind](node)
+            written = _to_json(None if value is ABSENT else value)
+            is_jinja = any(mark in written for mark in ("{{", "{%", "{#"))
+            return f"{{{{ {written} | tojson }}}}" if is_jinja else written
         if node.kind == "ternary_expression":
-            test = self.condition(node.fields["condition"], types)
-            yes, no = (
-                self.value(node.fields[one], types) for one in ("consequence", "alternative")
-            )
+            test, yes, no = self._branches(self.value, node, types)
             return f"{{% if {test} %}}{yes}{{% else %}}{no}{{% endif %}}"
         return f"{{{{ ({self.expression(node, types)}) | tojson }}}}"
 
-    def _constant(self, node: Node) -> str:
-        value: Any = CONSTANTS[node.kind](node)
-        written = orjson.dumps(None if value is ABSENT else value).decode()
-        is_jinja = any(mark in written for mark in ("{{", "{%", "{#"))
-        return f"{{{{ {written} | tojson }}}}" if is_jinja else written
+    def _branches(
+        self, write: Callable[[Node, Types], str], node: Node, types: Types
+    ) -> tuple[str, str, str]:
+        """Write the test and the two branches of a condition."""
+        test, yes, no = (node.fields[one] for one in ("condition", "consequence", "alternative"))
+        return self.condition(test, types), write(yes, types), write(no, types)
 
     def _object(self, node: Node, types: Types) -> str:
         if is_fragment(node):
@@ -151,12 +153,8 @@ class _Writer:
         for key, value in entries_of(node, _raise):
             if not isinstance(key, str):
                 raise _UnsayableError(node)
-            written = (
-                self.value(value, types)
-                if isinstance(value, Node)
-                else orjson.dumps(value).decode()
-            )
-            parts.append(f"{orjson.dumps(key).decode()}:{written}")
+            written = self.value(value, types) if isinstance(value, Node) else _to_json(value)
+            parts.append(f"{_to_json(key)}:{written}")
         if children := list(_children(node)):
             parts.append(f'"children":{self._list(children, types)}')
         return "{" + ",".join(parts) + "}"
@@ -181,19 +179,15 @@ class _Writer:
             test = self.condition(node.fields["left"], types)
             return f"{{%-if {test} -%}}{self._items(node.fields['right'], types)}{{%-endif-%}}"
         if node.kind == "ternary_expression":
-            test = self.condition(node.fields["condition"], types)
-            yes, no = (
-                self._items(node.fields[one], types) for one in ("consequence", "alternative")
-            )
+            test, yes, no = self._branches(self._items, node, types)
             otherwise = f"{{%-else-%}}{no}" if no else ""
             return f"{{%-if {test} -%}}{yes}{otherwise}{{%-endif-%}}"
         if _method(node) == "flat" or _is_identity(node):
             return self._items(node.fields["function"].fields["object"], types)
-        if _method(node) == "map":
-            return self._loop(node, types)
-        if node.kind == "spread_element" and _method(unwrap(only(node))) == "map":
-            return self._loop(unwrap(only(node)), types)
-        if node.kind == "spread_element":
+        spread = unwrap(only(node)) if node.kind == "spread_element" else node
+        if _method(spread) == "map":
+            return self._loop(spread, types)
+        if spread is not node:
             raise _UnsayableError(node)
         return "," + self.value(node, types)
 
@@ -253,10 +247,9 @@ class _Writer:
     def expression(self, node: Node, types: Types) -> str:
         """Write an expression of Jinja."""
         node = unwrap(node)
-        write = _EXPRESSIONS.get(node.kind)
-        if write is None:
+        if node.kind not in _EXPRESSIONS:
             raise _UnsayableError(node)
-        return write(self, node, types)
+        return _EXPRESSIONS[node.kind](self, node, types)
 
     def condition(self, node: Node, types: Types) -> str:
         """Write a test; empty lists and objects, which Jinja takes for false, are true."""
@@ -269,14 +262,10 @@ class _Writer:
         return written
 
     def literal(self, node: Node, _types: Types) -> str:
-        """Write a text, a number or a word."""
-        value: Any = CONSTANTS[node.kind](node)
-        if value is ABSENT or value is None:
-            return "none"
-        return orjson.dumps(value).decode()
+        value = CONSTANTS[node.kind](node)
+        return "none" if value is ABSENT or value is None else _to_json(value)
 
     def name(self, node: Node, _types: Types) -> str:
-        """Write a name."""
         return _name(node.text, node)
 
     def member(self, node: Node, types: Types) -> str:
@@ -285,33 +274,25 @@ class _Writer:
         return f"({subject} | length)" if key == "length" else f"{subject}.{key}"
 
     def item(self, node: Node, types: Types) -> str:
-        """Write `subject[index]`."""
         subject, index = (self.expression(node.fields[one], types) for one in ("object", "index"))
         return f"{subject}[{index}]"
 
     def array(self, node: Node, types: Types) -> str:
-        """Write a list of expressions."""
         return f"[{', '.join(self.expression(each, types) for each in node.children)}]"
 
     def object(self, node: Node, types: Types) -> str:
-        """Write an object of expressions."""
         pairs = []
         for key, value in entries_of(node, _raise):
             if not isinstance(key, str) or not isinstance(value, Node):
                 raise _UnsayableError(node)
-            pairs.append(f"{orjson.dumps(key).decode()}: {self.expression(value, types)}")
+            pairs.append(f"{_to_json(key)}: {self.expression(value, types)}")
         return f"{{{', '.join(pairs)}}}"
 
     def ternary(self, node: Node, types: Types) -> str:
-        """Write `yes if test else no`."""
-        test = self.condition(node.fields["condition"], types)
-        yes, no = (
-            self.expression(node.fields[one], types) for one in ("consequence", "alternative")
-        )
+        test, yes, no = self._branches(self.expression, node, types)
         return f"({yes} if {test} else {no})"
 
     def unary(self, node: Node, types: Types) -> str:
-        """Write `not` or a sign."""
         sign, operand = node.fields["operator"].text, node.fields["argument"]
         if sign == "!":
             return f"(not {self.condition(operand, types)})"
@@ -320,7 +301,6 @@ class _Writer:
         return f"({sign}{self.expression(operand, types)})"
 
     def binary(self, node: Node, types: Types) -> str:
-        """Write an operator between two operands."""
         sign, left, right = (node.fields[one] for one in ("operator", "left", "right"))
         if unwrap(right).kind in _NULLISH and sign.text in {"===", "==", "!==", "!="}:
             one = self.expression(left, types)
@@ -340,20 +320,16 @@ class _Writer:
 
     def text(self, node: Node, types: Types) -> str:
         """Write a template literal, which is a text whatever it holds."""
-        parts = ['""']
-        text = ""
-        for each in (*node.children, None):
-            if each is not None and each.kind != "template_substitution":
-                text += unescape(each)
-                continue
-            if text:
-                parts.append(orjson.dumps(text).decode())
-            if each is not None:
-                parts.append(self.expression(only(each), types))
-            text = ""
+        parts: list[str] = []
+        for is_value, found in groupby(node.children, lambda one: one.kind == _SUBSTITUTION):
+            if is_value:
+                parts += [self.expression(only(each), types) for each in found]
+            elif text := "".join(map(unescape, found)):
+                parts.append(_to_json(text))
         # Without a text in front, a single number would stay a number.
-        has_text = parts[1:] and parts[1].startswith('"')
-        return f"({' ~ '.join(parts[1:] if has_text else parts)})"
+        if not parts or not parts[0].startswith('"'):
+            parts.insert(0, '""')
+        return f"({' ~ '.join(parts)})"
 
     def call(self, node: Node, types: Types) -> str:
         """Write a call that is a filter, an operator or a slice in Jinja."""
@@ -369,7 +345,7 @@ class _Writer:
         if name == "toFixed" and [each.kind for each in given] == ["number"]:
             return f'("%.{given[0].text}f" | format({subject}))'
         if name in {"map", "filter"} and _is_attribute(node):
-            attribute = orjson.dumps(_body(given[0]).fields["property"].text).decode()
+            attribute = _to_json(_body(given[0]).fields["property"].text)
             wanted = f"map(attribute={attribute})" if name == "map" else f"selectattr({attribute})"
             return f"({subject} | {wanted} | list)"
         if name not in _METHODS:
@@ -383,9 +359,9 @@ class _Writer:
     def _type(self, node: Node, types: Types) -> Mapping[str, Any]:
         """Return the schema of a path; empty if unknown."""
         node = unwrap(node)
+        found = None
         if node.kind in {"identifier", "shorthand_property_identifier"}:
-            known = types.get(node.text)
-            found = self._schema.get("properties", {}).get(node.text) if known is None else known
+            found = types.get(node.text, self._schema.get("properties", {}).get(node.text))
         elif node.kind == "member_expression":
             of = self._type(node.fields["object"], types)
             found = of.get("properties", {}).get(node.fields["property"].text)
@@ -393,8 +369,6 @@ class _Writer:
             inner = node.fields.get("object") or node.fields["function"].fields["object"]
             found = self._type(inner, types)
             found = found.get("items") if node.kind == "subscript_expression" else found
-        else:
-            found = None
         return found if isinstance(found, dict) else {}
 
     def _is_text(self, node: Node, types: Types) -> bool:
@@ -405,6 +379,8 @@ class _Writer:
             return any(self._is_text(node.fields[one], types) for one in ("left", "right"))
         return self._type(node, types).get("type") == "string"
 
+
+_SUBSTITUTION: Final = "template_substitution"
 
 _PATHS: Final = frozenset({"identifier", "member_expression", "subscript_expression"})
 
@@ -424,6 +400,10 @@ _EXPRESSIONS: Final[Mapping[str, Callable[[_Writer, Node, Types], str]]] = {
     "template_string": _Writer.text,
     "call_expression": _Writer.call,
 }
+
+
+def _to_json(value: Any) -> str:
+    return orjson.dumps(value).decode()
 
 
 def _raise(fault: Fault) -> None:
@@ -451,11 +431,8 @@ def _children(node: Node) -> Iterator[Node]:
     tags = {id(node.fields["open_tag"]), id(node.fields["close_tag"])}
     for each in node.children:
         is_blank = each.kind == "jsx_text" and not each.text.strip()
-        if (
-            id(each) not in tags
-            and not is_blank
-            and (each.kind != "jsx_expression" or each.children)
-        ):
+        is_empty = each.kind == "jsx_expression" and not each.children
+        if id(each) not in tags and not is_blank and not is_empty:
             yield each
 
 
