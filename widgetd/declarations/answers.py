@@ -1,13 +1,13 @@
 """The answers of the built-in tools, as data: what their results hold as structured content.
 
 A text names a scalar of JSON Schema, `object` an object of any names. A list has one kind of
-element, a set holds the texts that a value can be, a tuple the alternatives. A key that ends with
-`?` may be absent.
+element, a set holds the scalars that a value can be, a tuple the alternatives. A key that ends with
+`?` may be absent. A shape stands for itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from widgetd.declarations.shape import (
@@ -217,14 +217,8 @@ ANSWERS: Mapping[str, Answer] = {
 """By the names of the tools; one that shows a widget answers as the widget's own tool does."""
 
 
-def declare_answer(tool: str) -> tuple[Iterable[Record], Shape]:
-    """Return the records to declare for the answer of a tool, and its shape."""
-    records: dict[str, Record] = {}
-    shape = _shape(ANSWERS[tool], f"{camel(tool)}Answer", records)
-    return records.values(), shape
-
-
-def _shape(answer: Answer, name: str, records: dict[str, Record]) -> Shape:
+def read_answer(answer: Answer, name: str, records: dict[str, Record]) -> Shape:
+    """Return the shape of an answer called `name`, and add the records that it needs."""
     match answer:
         case "any":
             return ANY
@@ -234,24 +228,23 @@ def _shape(answer: Answer, name: str, records: dict[str, Record]) -> Shape:
             return Scalar(answer)
         case set():
             return Literals(tuple(sorted(answer)))
-        case [*elements] if isinstance(answer, list):
-            return ListOf(_shape(elements[0], f"{name}Item", records))
+        case list():
+            return ListOf(read_answer(answer[0], f"{name}Item", records))
         case tuple():
+            names = (name, *(f"{name}{number}" for number in range(2, len(answer) + 1)))
             return Union(
-                tuple(
-                    _shape(one, f"{name}{number}" if number > 1 else name, records)
-                    for number, one in enumerate(answer, 1)
-                )
+                tuple(read_answer(*one, records) for one in zip(answer, names, strict=True))
             )
-        case _:
+        case dict():
             fields = tuple(
                 Field(
                     key.removesuffix("?"),
-                    _shape(value, name + camel(key), records),
-                    not key.endswith("?"),
-                    "",
+                    read_answer(value, name + camel(key), records),
+                    required=not key.endswith("?"),
                 )
                 for key, value in answer.items()
             )
             records[name] = Record(name, fields)
             return Named(name)
+    shape: Shape = answer
+    return shape

@@ -1,24 +1,21 @@
 """One module of declarations for a snapshot: the envelope, then each widget's call.
 
-A call's result is declare in the wire's own shape, as programs see it that have its JSON:
+A call's result is declared in the wire's own shape, as programs see it that have its JSON:
 in either profile, or failed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Literal
 
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.declarations.answers import declare_answer
-from widgetd.declarations.languages import LANGUAGES, Language
+from widgetd.declarations.answers import ANSWERS, Answer, read_answer
+from widgetd.declarations.languages import LANGUAGES
 from widgetd.declarations.shape import (
     ANY,
-    Field,
-    ListOf,
     Literals,
-    MapOf,
     Named,
     Record,
     Scalar,
@@ -37,36 +34,23 @@ _ENVELOPE = "Meta"
 _FAILED = "Failed"
 """Begins the names of what stands for every failed call."""
 
-_STRING = Scalar("string")
-_TREE = MapOf(ANY)
-
-
-def _record(
-    name: str, required: Mapping[str, Shape], optional: Mapping[str, Shape] | None = None
-) -> Record:
-    needed = (Field(key, shape, True, "") for key, shape in required.items())
-    others = (Field(key, shape, False, "") for key, shape in (optional or {}).items())
-    return Record(name, (*needed, *others))
-
-
-_COMMON = (
-    _record(
-        "Content",
-        {"type": Literals(("text", "resource_link"))},
-        {"text": _STRING, "uri": _STRING, "name": _STRING, "mimeType": _STRING},
-    ),
-    _record("FailedMeta", {"widgetd/error": Named("MetaFailure")}),
-    _record(
-        "FailedResponse",
-        {
-            "content": ListOf(Named("Content")),
-            "isError": Literals((True,)),
-            "_meta": Named("FailedMeta"),
-        },
-        {"structuredContent": ANY},
-    ),
-)
-"""What responses of every widget are made of."""
+_COMMON: Mapping[str, Answer] = {
+    "Content": {
+        "type": Literals(("text", "resource_link")),
+        "text?": "string",
+        "uri?": "string",
+        "name?": "string",
+        "mimeType?": "string",
+    },
+    "FailedMeta": {"widgetd/error": Named("MetaFailure")},
+    "FailedResponse": {
+        "content": [Named("Content")],
+        "isError": {True},
+        "_meta": Named("FailedMeta"),
+        "structuredContent?": "any",
+    },
+}
+"""The parts of every widget's responses."""
 
 
 def declarations(
@@ -85,26 +69,24 @@ def declarations(
         builtin: The input schemas of built-in tools, by name, whose arguments and answers it has.
     """
     spoken = LANGUAGES[language]
-    return spoken.between.join(_parts(snapshot, spoken, builtin))
+    parts = [spoken.header]
 
+    def declare(records: Mapping[str, Record]) -> None:
+        parts.extend("\n".join(spoken.declare(record)) for record in records.values())
 
-def _parts(
-    snapshot: Snapshot, language: Language, builtin: Mapping[str, Mapping[str, Any]]
-) -> Iterator[str]:
-    def declare(records: Iterable[Record]) -> Iterator[str]:
-        return ("\n".join(language.declare(record)) for record in records)
+    def alias(name: str, shape: Shape) -> None:
+        parts.append(spoken.alias.format(name, spoken.spell(shape)))
 
-    yield language.header
-    yield from declare(_records(read_document(envelope_schema(), Limits()), _ENVELOPE).values())
-    yield from declare(_COMMON)
+    declare(_records(read_document(envelope_schema(), Limits()), _ENVELOPE))
+    declare(_read_answers(_COMMON))
     for tool, schema in builtin.items():
-        own = f"{camel(tool)}Arguments"
-        records = _records(read_document(dict(schema), Limits()), own)
-        yield from declare({own: Record(own, ()), **records}.values())
-        parts, shape = declare_answer(tool)
-        yield from declare(parts)
-        if shape != Named(name := f"{camel(tool)}Answer"):
-            yield language.alias.format(name, language.spell(shape))
+        own, name = f"{camel(tool)}Arguments", f"{camel(tool)}Answer"
+        declare({own: Record(own, ()), **_records(read_document(dict(schema), Limits()), own)})
+        answered: dict[str, Record] = {}
+        shape = read_answer(ANSWERS[tool], name, answered)
+        declare(answered)
+        if shape != Named(name):
+            alias(name, shape)
     taken = {_FAILED, *map(camel, builtin)}
     widgets: dict[str, Widget] = {}
     for widget in snapshot.widgets.values():
@@ -117,14 +99,21 @@ def _parts(
         own = f"{name}Arguments"
         records = _records(widget.schema.document, own)
         arguments = {**records, own: records.get(own, Record(own, ()))}
-        yield from declare((*arguments.values(), *_response(widget, name, arguments)))
+        declare(arguments)
+        declare(_read_answers(_response(widget, name, arguments)))
         ui_type = widget.definition.ui_type
-        yield language.guard.format(name=name, tool=widget.tool, ui_type=ui_type)
-    responses = Union(tuple(Named(f"{name}Response") for name in (*widgets, _FAILED)))
-    yield language.alias.format("Response", language.spell(responses))
+        parts.append(spoken.guard.format(name=name, tool=widget.tool, ui_type=ui_type))
+    alias("Response", Union(tuple(Named(f"{name}Response") for name in (*widgets, _FAILED))))
     ui_types = dict.fromkeys(widget.definition.ui_type for widget in widgets.values())
-    either = Literals(tuple(ui_types)) if ui_types else _STRING
-    yield language.alias.format("UiType", language.spell(either))
+    alias("UiType", Literals(tuple(ui_types)) if ui_types else Scalar("string"))
+    return spoken.between.join(parts)
+
+
+def _read_answers(answers: Mapping[str, Answer]) -> dict[str, Record]:
+    records: dict[str, Record] = {}
+    for name, answer in answers.items():
+        read_answer(answer, name, records)
+    return records
 
 
 def _records(document: SchemaDocument, name: str) -> dict[str, Record]:
@@ -134,39 +123,32 @@ def _records(document: SchemaDocument, name: str) -> dict[str, Record]:
     return shaper.records
 
 
-def _response(widget: Widget, name: str, arguments: Mapping[str, Record]) -> Iterator[Record]:
-    """Yield the records of one widget's response; their names begin with `name`."""
+def _response(widget: Widget, name: str, arguments: Mapping[str, Record]) -> dict[str, Answer]:
+    """Return the parts of one widget's response; their names begin with `name`."""
     definition = widget.definition
-    ui_type = Literals((definition.ui_type,))
-    fields = {
-        path: _at(arguments, f"{name}Arguments", path.split("."))
-        for path in definition.sidecar.summary_fields
-    }
-    data = dict.fromkeys(definition.sidecar.summary_data, ANY)
-    optional = {"renderId": _STRING, **fields, **data}
-    summary = optional.pop(
-        "summary", _STRING
-    )  # in every answer, whether or not it is the sidecar's
-    yield _record(
-        f"{name}Facts",
-        {"uiType": ui_type, "summary": summary},
-        optional,
-    )
-    yield _record(f"{name}Ui", {"uiType": ui_type, "uiMetadata": Named("MetaUiMetadata")})
-    yield _record(
-        f"{name}Meta",
-        {"widgetd/ui": Named(f"{name}Ui"), "widgetd/render": Named("MetaRenderMark")},
-        {"widgetd/widget": _TREE},
-    )
-    yield _record(
-        f"{name}Response",
-        {
-            "content": ListOf(Named("Content")),
-            "structuredContent": Union((Named(f"{name}Facts"), _TREE)),
-            "_meta": Named(f"{name}Meta"),
+    ui_type, sidecar = {definition.ui_type}, definition.sidecar
+    facts: dict[str, Answer] = {"renderId": "string"}
+    for path in sidecar.summary_fields:
+        facts[path] = _at(arguments, f"{name}Arguments", path.split("."))
+    facts |= dict.fromkeys(sidecar.summary_data, "any")
+    # In every answer, whether or not it is the sidecar's.
+    summary = facts.pop("summary", "string")
+    optional = {f"{key}?": shape for key, shape in facts.items()}
+    return {
+        f"{name}Facts": {"uiType": ui_type, "summary": summary, **optional},
+        f"{name}Ui": {"uiType": ui_type, "uiMetadata": Named("MetaUiMetadata")},
+        f"{name}Meta": {
+            "widgetd/ui": Named(f"{name}Ui"),
+            "widgetd/render": Named("MetaRenderMark"),
+            "widgetd/widget?": "object",
         },
-        {"isError": Literals((False,))},
-    )
+        f"{name}Response": {
+            "content": [Named("Content")],
+            "structuredContent": (Named(f"{name}Facts"), "object"),
+            "_meta": Named(f"{name}Meta"),
+            "isError?": {False},
+        },
+    }
 
 
 def _at(records: Mapping[str, Record], name: str, path: Iterable[str]) -> Shape:

@@ -58,7 +58,7 @@ class Field:
     name: str
     shape: Shape
     required: bool
-    description: str
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True)
