@@ -27,7 +27,7 @@ from widgetd.errors import ConfigError
 from widgetd.files.write import append_lines
 from widgetd.logs import get_logger
 from widgetd.observe.limits import LIMITS
-from widgetd.observe.observer import ActionRecord, CallRecord, Notice
+from widgetd.observe.observer import ActionRecord, CallRecord, Observer
 from widgetd.widget.widget import Widget
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _log = get_logger()
 
 
-class Audit:
+class Audit(Observer):
     """An observer that writes the audit file.
 
     Args:
@@ -101,9 +101,6 @@ class Audit:
         self._waiting.append(line)
         self._queued.set()
 
-    def on_render(self, widget: Widget, steps: int) -> None:
-        """Ignore renders; the call has its line."""
-
     def on_upload(self, upload: Upload) -> None:
         """Write a line about an upload, its principal and its outcome."""
         self._queue_records()
@@ -135,12 +132,6 @@ class Audit:
                 ms=round(action.seconds * 1000, 3),
             )
         )
-
-    def on_difference(self, widget: Widget) -> None:
-        """Ignore differing pages."""
-
-    def on_notice(self, notice: Notice) -> None:
-        """Ignore notices."""
 
     async def write(self) -> None:
         """Write queued lines until cancelled, and once more on cancellation."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from widgetd.access.principal import Caller
 from widgetd.widget.widget import Widget
@@ -105,8 +105,8 @@ RecordDuration = Callable[[float, Mapping[str, str]], None]
 """Records the seconds of a request with its attributes; must neither wait nor raise."""
 
 
-class Observer(Protocol):
-    """Is told what goes on. CallRecord in the event loop; must neither wait nor raise."""
+class Observer:
+    """Ignores all events; observers override those that they record, and must not wait or raise."""
 
     def on_call(self, call: CallRecord) -> None:
         """Record a finished call."""

@@ -7,14 +7,14 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from widgetd.logs import get_logger
 from widgetd.observe.limits import LIMITS
-from widgetd.observe.observer import ActionRecord, CallRecord, Notice
+from widgetd.observe.observer import CallRecord, Observer
 from widgetd.widget.images import find_blocked, find_image_origins
 from widgetd.widget.widget import Widget
 
 _log = get_logger()
 
 
-class WidgetWarnings:
+class WidgetWarnings(Observer):
     """An observer that looks for image origins in results, and hears of differing pages.
 
     Args:
@@ -42,17 +42,8 @@ class WidgetWarnings:
             reported.add(origin)
         self._reported[widget] = reported
 
-    def on_render(self, widget: Widget, steps: int) -> None:
-        """Ignore renders."""
-
     def on_difference(self, widget: Widget) -> None:
         """Log that a page drew another tree than the server."""
         if widget not in self._differing:
             self._differing.add(widget)
             _log.warning("page.differed", widget=widget.tool)
-
-    def on_action(self, action: ActionRecord) -> None:
-        """Ignore actions."""
-
-    def on_notice(self, notice: Notice) -> None:
-        """Ignore notices."""

@@ -28,7 +28,7 @@ from prometheus_client.registry import Collector
 from widgetd.access.principal import pseudonym
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.reload import Swap
-from widgetd.observe.observer import ActionRecord, CallRecord, Notice, Outcome
+from widgetd.observe.observer import ActionRecord, CallRecord, Notice, Observer, Outcome
 from widgetd.observe.status import Health
 from widgetd.web.limits import LIMITS
 from widgetd.widget.widget import Widget
@@ -47,7 +47,7 @@ _STEPS = (100, 1_000, 10_000, 100_000)
 _SCAN_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30)
 
 
-class Metrics:
+class Metrics(Observer):
     """The metrics of one daemon, and an observer of reloads, calls, uploads and notifications."""
 
     def __init__(self, registry: Registry, health: Health) -> None:

@@ -20,32 +20,19 @@ from widgetd.access.principal import LOCAL
 from widgetd.errors import CallError
 from widgetd.mcp.http_calls import caller_for, take_action
 from widgetd.mcp.server import Server
-from widgetd.observe.observer import ActionRecord, CallRecord, Notice
+from widgetd.observe.observer import ActionRecord, Observer
 from widgetd.render.action_callers import ActionAnswer, DryRun
 from widgetd.store.contract import Store
 from widgetd.store.factory import local_store, open_store
-from widgetd.widget.widget import Widget
 
 QUIET_S = 30.0
 
 
 @dataclass
-class Actions:
+class Actions(Observer):
     """An observer that keeps the records of actions."""
 
     records: list[ActionRecord] = field(default_factory=list)
-
-    def on_call(self, call: CallRecord) -> None:
-        """Ignore calls."""
-
-    def on_render(self, widget: Widget, steps: int) -> None:
-        """Ignore renders."""
-
-    def on_notice(self, notice: Notice) -> None:
-        """Ignore notices."""
-
-    def on_difference(self, widget: Widget) -> None:
-        """Ignore differing pages."""
 
     def on_action(self, action: ActionRecord) -> None:
         """Keep the record."""

@@ -23,7 +23,7 @@ from widgetd.mcp.assembly import build
 from widgetd.mcp.fast_path import FastPath
 from widgetd.mcp.resources import Resources
 from widgetd.mcp.server import Server, ServerOptions
-from widgetd.observe.observer import ActionRecord, CallRecord, Notice
+from widgetd.observe.observer import ActionRecord, CallRecord, Notice, Observer
 from widgetd.store.contract import Bounds
 from widgetd.store.factory import local_store
 from widgetd.web.app import app as http_app
@@ -66,7 +66,7 @@ def snapshot() -> Any:
     )
 
 
-class Recorder:
+class Recorder(Observer):
     """Keeps what observers of calls are told, but for what differs from call to call."""
 
     def __init__(self) -> None:
