@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from secrets import token_urlsafe
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 import anyio
@@ -38,6 +38,8 @@ from widgetd.widget.page_program import program_digest, program_or_empty
 from widgetd.widget.sidecar import parse_precedence
 from widgetd.widget.summary import remove_paths
 from widgetd.widget.widget import CompiledCache, Render, Widget
+
+T = TypeVar("T")
 
 LARGE = 4_000
 """Number of values from which arguments are validated and rendered in a worker thread."""
@@ -91,9 +93,8 @@ class Renderer:
         self._compiled = CompiledCache()
         # One at a time: worker threads share the interpreter with the event loop.
         self._thread_limit = anyio.CapacityLimiter(1)
-        self._shown: WeakKeyDictionary[
-            Widget, tuple[bytes, bool, tuple[str, ...], tuple[str, ...], bool, bool]
-        ] = WeakKeyDictionary()
+        self._constants: WeakKeyDictionary[Widget, tuple[bytes, tuple[str, ...]]]
+        self._constants = WeakKeyDictionary()
 
     async def call(self, widget: Widget, arguments: Mapping[str, Any], caller: Caller) -> Result:
         """Render `widget` for `caller`, store the render and return its result.
@@ -119,32 +120,27 @@ class Renderer:
             await self._images.fetch(render.tree)
         return render
 
-    def result(self, render: StoredRender, caller: Caller, *, is_for_page: bool = False) -> Result:
+    def result(
+        self,
+        render: StoredRender,
+        caller: Caller,
+        *,
+        is_for_page: bool = False,
+        profile: Literal["chatkit", "split"] | None = None,
+    ) -> Result:
         """Return the tool result that shows `render` to `caller`.
 
         Args:
             render: The render.
             caller: The client that asked.
             is_for_page: Whether the page that draws the render asked, see `tool_result`.
+            profile: The profile; None to choose it by the call.
 
         Raises:
             CallError: The client is too old.
         """
-        profile = self._profile(caller.snapshot.widgets.get(render.tool), caller)
-        return self._result(render, profile, caller, is_for_page=is_for_page)
-
-    def page_result(self, render: StoredRender, caller: Caller) -> Result:
-        """Return the result for a page in which a person acted, with the tree in `_meta`."""
-        return self._result(render, "split", caller, is_for_page=True)
-
-    def _result(
-        self,
-        render: StoredRender,
-        profile: Literal["chatkit", "split"],
-        caller: Caller,
-        *,
-        is_for_page: bool,
-    ) -> Result:
+        if profile is None:
+            profile = self._profile(caller.snapshot.widgets.get(render.tool), caller)
         # A thousand pages that follow one render get the same result of each version.
         build = self._page_results if is_for_page else self._build_result
         shown = self._images.inline(render.tree)
@@ -211,9 +207,8 @@ class Renderer:
         """
         standing = await self.load(render_id, caller)
         principal = caller.principal
-        if standing.owner != principal.name and ADMIN not in principal.scopes:
-            raise no_render(render_id)
-        if tool not in ("", standing.tool):
+        may_replace = standing.owner == principal.name or ADMIN in principal.scopes
+        if not may_replace or tool not in ("", standing.tool):
             raise no_render(render_id)
         drawn = None
         if arguments is not None:
@@ -275,9 +270,7 @@ class Renderer:
                 local=_local_mark(widget, arguments, now),
             )
 
-        if size(arguments, LARGE) > LARGE:
-            return await anyio.to_thread.run_sync(draw, limiter=self._thread_limit)
-        return draw()
+        return await self._run(arguments, draw)
 
     async def hides_actions(self, render_id: str, caller: Caller) -> bool:
         """Return whether actions are queued for a render that `caller` may not see.
@@ -357,7 +350,7 @@ class Renderer:
         owner: str,
         filled: Filled | None = None,
     ) -> StoredRender:
-        made, digest, asked = None, None, b""
+        asked = b""
         if filled is not None:
             arguments = filled.checked.arguments
         elif widget.definition.sidecar.feeds and (feed := widget.feed) is not None:
@@ -365,46 +358,20 @@ class Renderer:
             asked = to_json(arguments) if feed.is_live else b""
             filled = await self.feeds.fill(widget, feed, arguments, strict=strict, owner=owner)
             arguments = filled.checked.arguments
-        started_s = time.perf_counter()
-        if size(arguments, LARGE) > LARGE:
-            made, digest = await anyio.to_thread.run_sync(
-                self._call_in_thread, widget, arguments, filled, limiter=self._thread_limit
-            )
-        render = self.make(
-            widget,
-            arguments,
-            generation,
-            owner=owner,
-            made=made,
-            filled=filled,
-            started_s=started_s,
-            digest=digest,
-        )
+        self._compiled.touch(widget)
+        draw = partial(self._draw, widget, arguments, filled, time.perf_counter())
+        render = self._finish(widget, await self._run(arguments, draw), generation, owner)
         if filled is not None and (filled.mark or asked):
             text = f"{render.text} (as of {filled.as_of})" if filled.as_of else render.text
             is_followed = render.follow or bool(asked)
             render = replace(render, feed=filled.mark, text=text, asked=asked, follow=is_followed)
         return render
 
-    def _call_in_thread(
-        self, widget: Widget, arguments: Mapping[str, Any], filled: Filled | None
-    ) -> tuple[Render, str]:
-        digest = self.journal.digest(arguments)
-        with self.journal.rendering(widget.key, digest):
-            return self._call(widget, arguments, filled), digest
-
-    def _call(self, widget: Widget, arguments: Mapping[str, Any], filled: Filled | None) -> Render:
-        identity = self._new_id() if widget.definition.sidecar.ids else ""
-        if filled is not None:
-            return widget.draw(filled.checked, identity=identity)
-        return widget.call(arguments, strict=self._policy.strict, identity=identity)
-
-    def _describe(self, widget: Widget, made: Render) -> str:
-        """Return the tree as Markdown if results have it; empty where the summary is the text."""
-        if (widget.definition.sidecar.text or self._policy.text) != "markdown":
-            return ""
-        tree = _draw_public(widget, made)
-        return "" if tree is None else to_markdown(tree, most_tokens=self._policy.text_tokens)
+    async def _run(self, arguments: Mapping[str, Any], draw: Callable[[], T]) -> T:
+        """Call `draw`, in a worker thread if it draws from large arguments."""
+        if size(arguments, LARGE) > LARGE:
+            return await anyio.to_thread.run_sync(draw, limiter=self._thread_limit)
+        return draw()
 
     def make(
         self,
@@ -414,9 +381,6 @@ class Renderer:
         *,
         owner: str = "",
         made: Render | None = None,
-        filled: Filled | None = None,
-        started_s: float | None = None,
-        digest: str | None = None,
     ) -> StoredRender:
         """Render `widget` without storing the render.
 
@@ -426,55 +390,61 @@ class Renderer:
             generation: The generation of the snapshot that it is served from.
             owner: The principal to whose quota the render counts.
             made: A render to use in place of that of a call.
-            filled: The result of the widget's feed, whose arguments these are; None without one.
-            started_s: When the making of it began, by `time.perf_counter`; None for now.
-            digest: The journal's digest of the arguments; None to compute it.
 
         Raises:
             CallError: The arguments do not fit, the template fails on them, or they ended
                 widgetd before (W1014).
         """
         self._compiled.touch(widget)
-        started_s = started_s or time.perf_counter()
-        if digest is None:
-            digest = self.journal.digest(arguments)
-        with self.journal.rendering(widget.key, digest):
-            made = made or self._call(widget, arguments, filled)
+        drawn = self._draw(widget, arguments, None, time.perf_counter(), made)
+        return self._finish(widget, drawn, generation, owner)
+
+    def _draw(
+        self,
+        widget: Widget,
+        arguments: Mapping[str, Any],
+        filled: Filled | None,
+        started_s: float,
+        made: Render | None = None,
+    ) -> _Drawn:
+        """Draw in whichever thread; `filled` has the arguments if a feed completed them."""
+        with self.journal.rendering(widget.key, self.journal.digest(arguments)):
+            identity = self._new_id() if widget.definition.sidecar.ids else ""
+            if filled is not None:
+                made = widget.draw(filled.checked, identity=identity)
+            elif made is None:
+                made = widget.call(arguments, strict=self._policy.strict, identity=identity)
             duration_ms = round((time.perf_counter() - started_s) * 1000, 3)
             text = widget.summary.text(made.arguments)
-            body = self._describe(widget, made)
+            body = ""
+            if (widget.definition.sidecar.text or self._policy.text) == "markdown":
+                tree = _draw_public(widget, made)
+                most = self._policy.text_tokens
+                body = "" if tree is None else to_markdown(tree, most_tokens=most)
             facts = widget.summary.facts(made.arguments, text)
+        data = to_json({"uiType": widget.definition.ui_type} | facts)
+        return _Drawn(made, duration_ms, text, body, data)
+
+    def _finish(self, widget: Widget, drawn: _Drawn, generation: str, owner: str) -> StoredRender:
+        made, definition, sidecar = drawn.made, widget.definition, widget.definition.sidecar
         for observer in self._observers:
             observer.on_render(widget, made.steps)
-        definition = widget.definition
-        # Equal for every render of the widget, so encoded once.
-        known = self._shown.get(widget)
-        if known is None:
-            labels = (widget.tool, *definition.tags)
-            actions = definition.sidecar.actions
-            repeatable = tuple(name for name, note in actions.items() if note.repeat)
-            shown = to_json(ui(widget).wire())
-            acts = any(note.is_bound for note in actions.values())
-            redraws = acts or any(part.is_live for part in definition.sidecar.feeds)
-            known = self._shown[widget] = (
-                shown,
-                is_elevated(widget),
-                labels,
-                repeatable,
-                acts,
-                redraws,
-            )
-        shown, elevated, labels, repeatable, acts, redraws = known
+        # Equal for every render of the widget, and as slow to make as its tree.
+        if (known := self._constants.get(widget)) is None:
+            known = to_json(ui(widget).wire()), (widget.tool, *definition.tags)
+            self._constants[widget] = known
+        shown, labels = known
+        actions = sidecar.actions
+        acts = any(note.is_bound for note in actions.values())
         is_interactive = has_actions(made.tree, made.json)
         local = given = b""
-        if redraws or definition.sidecar.state:
+        if acts or sidecar.state or any(part.is_live for part in sidecar.feeds):
             valid = made.arguments if made.valid is None else made.valid
-            ids = made.arguments.keys() & set(definition.sidecar.ids)
+            ids = made.arguments.keys() & set(sidecar.ids)
             valid = {**valid, **{name: made.arguments[name] for name in ids}}
             given = to_json(valid)
-            if definition.sidecar.state:
-                local = _local_mark(widget, valid, definition.sidecar.state)
-        head = {"uiType": definition.ui_type}
+            if sidecar.state:
+                local = _local_mark(widget, valid, sidecar.state)
         return StoredRender(
             id=self._new_id(),
             tool=widget.tool,
@@ -482,24 +452,34 @@ class Renderer:
             created=self._clock(),
             generation=generation,
             digest=widget.key,
-            duration_ms=duration_ms,
+            duration_ms=drawn.duration_ms,
             coerced=made.coerced,
             source="template" if widget.source == "both" else widget.source,
             follow=is_interactive,
-            repeatable=repeatable,
-            text=text,
-            body=body,
-            data=to_json(head | facts),
+            repeatable=tuple(name for name, note in actions.items() if note.repeat),
+            text=drawn.text,
+            body=drawn.body,
+            data=drawn.data,
             ui=shown,
             local=local,
             arguments=given,
             has_actions=is_interactive,
-            secret=bool(definition.sidecar.sensitive),
-            elevated=elevated,
+            secret=bool(sidecar.sensitive),
+            elevated=is_elevated(widget),
             labels=labels,
             owner=owner,
             press=token_urlsafe(12) if acts else "",
         )
+
+
+class _Drawn(NamedTuple):
+    """What a call drew."""
+
+    made: Render
+    duration_ms: float
+    text: str
+    body: str
+    data: bytes
 
 
 def _local_mark(widget: Widget, arguments: Mapping[str, Any], state: Mapping[str, Any]) -> bytes:

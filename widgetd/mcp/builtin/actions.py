@@ -200,7 +200,7 @@ def _shown_result(
     answered = structured_result(answer)
     if render is None:
         return answered
-    shown = context.rendering.page_result(render, context.caller)
+    shown = context.rendering.result(render, context.caller, is_for_page=True, profile="split")
     return replace(shown, content=answered.content, structured=answered.structured)
 
 
