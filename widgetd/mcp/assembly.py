@@ -132,22 +132,22 @@ def http_app(
         host_origin_protection=True,
         allowed_hosts=list(allowed_hosts),
         allowed_origins=list(allowed_origins),
-        session_idle_timeout=server.session_bounds.idle_s,
+        session_idle_timeout=server.options.sessions.idle_s,
         middleware=list(middleware),
     )
     route = sdk.route_of(app, path)
     sdk.wrap_endpoint(route, DuplicateKeyGuard)
     sessions = partial(
         Sessions,
-        bounds=server.session_bounds,
+        bounds=server.options.sessions,
         limits=server.store.limits,
-        anonymous=server.anonymous,
+        anonymous=server.options.anonymous,
         clients=server.clients,
     )
     server.sessions = sdk.wrap_endpoint(route, sessions)
     if isinstance(server.mcp.auth, Access):
         route.app = Challenges(route.app, server=server, login=server.mcp.auth.login)
-    if not server.traced:  # spans are made by what the fast path leaves out
+    if not server.options.traced:  # spans are made by what the fast path leaves out
         fast_path = partial(
             FastPath,
             server=server,

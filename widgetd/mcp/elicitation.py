@@ -72,7 +72,7 @@ async def answer_with_form(
         if question is not None and caller.client.asks:
             return sdk.ask_form(render.id, render.text, question.schema)
         if question is not None and context.session.can_send_request:
-            ask = partial(sdk.elicit, context, timeout_s=server.form_s)
+            ask = partial(sdk.elicit, context, timeout_s=server.options.form_s)
             answer = await ask(render.text, question.schema)
             return await _finish(server, render, question, answer, caller, ask=ask)
     except CallError as error:
@@ -90,7 +90,7 @@ async def _take_answer(
         render = await server.rendering.load(press["render_id"] if press else key, caller)
     except CallError:
         return None
-    is_late = time.time() - render.created > server.form_s
+    is_late = time.time() - render.created > server.options.form_s
     if render.tool != name or render.owner != caller.principal.name or is_late:
         return None
     if press is not None:

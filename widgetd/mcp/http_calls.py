@@ -99,7 +99,7 @@ async def _authorize_and_answer(
                 "_meta": {"widgetd/error": problem},
             }
 
-    caller = caller_for(server, principal_of(user, server.anonymous))
+    caller = caller_for(server, principal_of(user, server.options.anonymous))
     answered = await authorize(server, caller, answer, method=CALLS, params=params)
     content: dict[str, Any] = answered["structuredContent"]
     return content

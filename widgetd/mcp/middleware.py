@@ -99,7 +99,7 @@ def caller_of(
     server: Server, root: Root, user: object, client: ClientInfo, meta: Mapping[str, Any]
 ) -> Caller:
     """Return the caller of a message; `user` is the HTTP layer's authentication result."""
-    principal = principal_of(user, server.anonymous)
+    principal = principal_of(user, server.options.anonymous)
     return Caller(
         snapshot=server.views.of(server.registry.current, principal.audience),
         principal=principal,
@@ -145,7 +145,7 @@ async def authorize(
         MCPError: The message is not a call, and it is refused.
     """
     answering = partial(_authorize, server, caller, answer, method, params, silent=silent)
-    if server.record_duration is None or silent:
+    if server.options.record_duration is None or silent:
         return await answering()
     return await _measure(server, caller, answering, method, params)
 
@@ -180,8 +180,8 @@ async def _measure(
         is_error = getattr(answer, "is_error", False)
         if is_error or (isinstance(answer, Mapping) and answer.get("isError")):
             attributes["error.type"] = "tool_error"
-        if server.record_duration is not None:
-            server.record_duration(time.perf_counter() - started_s, attributes)
+        if server.options.record_duration is not None:
+            server.options.record_duration(time.perf_counter() - started_s, attributes)
 
 
 async def _authorize(
@@ -198,14 +198,14 @@ async def _authorize(
         if refusal is not None and method != CALLS:
             raise sdk.protocol_error(refusal)
         admitted = caller.with_denial(refusal)
-        if method != CALLS or silent or not server.observers:
+        if method != CALLS or silent or not server.options.observers:
             return await answer(admitted)
         return await observe_call(
             partial(answer, admitted),
             params,
             caller,
             builtin=server.builtin,
-            observers=server.observers,
+            observers=server.options.observers,
         )
 
 

@@ -47,7 +47,7 @@ async def notify(server: Server) -> None:
             if notice:
                 notice_for = partial(view_notice, before, now)
                 legacy = sum([await root.tell(notice_for, tasks) for root in tuple(server.roots)])
-                for observer in server.observers:
+                for observer in server.options.observers:
                     observer.on_notice(notice)
                 _log.debug("clients.notified", legacy=legacy, generation=now.generation)
                 await anyio.sleep(LIMITS.notify_s)

@@ -17,6 +17,7 @@ from pydantic import Field
 from widgetd.mcp.builtin.table import ToolContext
 from widgetd.mcp.limits import LIMITS
 from widgetd.schema.json_values import steps
+from widgetd.search.search import Hit
 from widgetd.search.search_index import LONGEST_QUESTION
 from widgetd.widget.widget import Widget
 
@@ -56,18 +57,12 @@ def show_data_prompt(context: Callable[[], ToolContext]) -> Prompt:
 
 async def _fitting(context: ToolContext, data: str, wish: str) -> list[Widget]:
     """Return the best widgets for the wish, the names in the data and its words, in turn."""
-    snapshot, audience = context.caller.snapshot, context.caller.principal.audience
-    await context.search.prepare(snapshot, audience=audience)
-
-    def best(question: str) -> list[Widget]:
-        asked = question[:LONGEST_QUESTION].strip()
-        if not asked:
-            return []
-        hits, _ = context.search.find(snapshot, asked, LIMITS.prompt_widgets, audience=audience)
-        return [hit.widget for hit in hits]
-
-    ranks = zip_longest(best(wish), best(" ".join(_keys(data))), best(data))
-    found = {widget.tool: widget for widget in chain.from_iterable(ranks) if widget}
+    ranks: list[list[Hit]] = []
+    for question in (wish, " ".join(_keys(data)), data):
+        if asked := question[:LONGEST_QUESTION].strip():
+            hits, _ = await context.search.search(context.caller, asked, LIMITS.prompt_widgets)
+            ranks.append(hits)
+    found = {hit.widget.tool: hit.widget for hit in chain(*zip_longest(*ranks)) if hit}
     return list(found.values())[: LIMITS.prompt_widgets]
 
 

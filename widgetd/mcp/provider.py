@@ -266,7 +266,7 @@ def header_schema(server: Server, name: str) -> dict[str, Any] | None:
     The SDK asks before the middleware runs, so the caller is found here: a schema would tell
     a stranger that the widget exists.
     """
-    audience = principal_of(auth_context_var.get(), server.anonymous).audience
+    audience = principal_of(auth_context_var.get(), server.options.anonymous).audience
     widget = server.views.of(server.registry.current, audience).widgets.get(name)
     if widget is None or not server.listings.wants_headers(widget):
         return None

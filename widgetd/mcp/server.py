@@ -34,7 +34,7 @@ from widgetd.render.calls import Renderer
 from widgetd.render.entry import entry_fields, tool_entry
 from widgetd.render.hosts import draws_views
 from widgetd.render.inline_images import InlineImages
-from widgetd.render.result import Policy, Result, error_result, unknown_widget
+from widgetd.render.result import Policy, Result, error_result
 from widgetd.search.search import Search
 from widgetd.store.contract import Store
 from widgetd.widget.widget import Widget
@@ -99,9 +99,6 @@ class Server:
     Attributes:
         mcp: The FastMCP server, ready to run on any transport.
         standalone: Whether it serves nothing else, so that we answer lists ourselves.
-        anonymous: The principal of requests without a token.
-        traced: Whether each request gets an OpenTelemetry span.
-        record_duration: Receives the duration of each request; None to measure none.
         admit: Encodes a widget's list entry; raises `WidgetError` if it can have none.
         entry_fields: Returns a widget's list entry as the fields of an SDK tool.
         roots: The servers through which clients reach the widgets, `mcp` first.
@@ -124,15 +121,9 @@ class Server:
         self.mcp = mcp
         self.registry = registry
         self.store = store
+        self.options = options
         self.standalone = standalone
         self.resources = resources = options.resources
-        self.observers = options.observers
-        self.anonymous = options.anonymous
-        self.traced = options.traced
-        self.record_duration = options.record_duration
-        self.app_tools = options.app_tools
-        self.elicit_forms = options.elicit_forms
-        self.form_s = options.form_s
         self.rendering = Renderer(
             registry,
             options.policy,
@@ -147,19 +138,14 @@ class Server:
         self.actions = ActionCaller()
         self.search = Search()
         self.views = SnapshotViews()
-        self.admit: Callable[[Widget], bytes] = partial(
-            tool_entry,
-            has_view=resources.has_view,
-            formats=options.formats,
-            image_origins=resources.image_origins,
-            reserved=builtin.reserved | options.reserved,
-        )
-        self.entry_fields: Callable[[Widget], dict[str, Any]] = partial(
-            entry_fields,
-            has_view=resources.has_view,
-            formats=options.formats,
-            image_origins=resources.image_origins,
-        )
+        listed: dict[str, Any] = {
+            "has_view": resources.has_view,
+            "formats": options.formats,
+            "image_origins": resources.image_origins,
+        }
+        self.entry_fields: Callable[[Widget], dict[str, Any]] = partial(entry_fields, **listed)
+        reserved = builtin.reserved | options.reserved
+        self.admit: Callable[[Widget], bytes] = partial(tool_entry, **listed, reserved=reserved)
         self.listings = ToolListings(
             self.admit,
             builtin,
@@ -171,7 +157,6 @@ class Server:
             resources, self.listings.listed_widgets, options.page_size
         )
         self.roots: list[Root] = []
-        self.session_bounds = options.sessions
         self.sessions: Sessions | None = None
 
     @property
@@ -205,10 +190,7 @@ class Server:
         widget = caller.snapshot.widgets.get(name)
         try:
             if widget is None:
-                snapshot, audience = caller.snapshot, caller.principal.audience
-                await self.search.prepare(snapshot, audience=audience)
-                found = self.search.find_name(snapshot, name, audience)
-                raise unknown_widget(name, snapshot.widgets, found=found)
+                raise await self.search.explain_unknown(name, caller)
             return await self.rendering.call(widget, arguments, caller)
         except CallError as error:
             return error_result(error)
@@ -223,7 +205,7 @@ class Server:
             schema=lambda widget: self.entry_fields(widget)["inputSchema"],
             services=self.services,
             actions=self.actions,
-            observers=self.observers,
+            observers=self.options.observers,
         )
 
     def readable_by(self, principal: Principal) -> tuple[BuiltinResource, ...]:
@@ -245,12 +227,12 @@ class Server:
 
     def lists_app_tools(self, client: ClientInfo) -> bool:
         """Return whether the client's list has the tools that only pages call."""
-        return self.app_tools == "always" or draws_views(client)
+        return self.options.app_tools == "always" or draws_views(client)
 
     def asks_forms(self, client: ClientInfo) -> bool:
         """Return whether a widget's form is asked through the client, which draws no view."""
         can_ask = client.asks or client.asks_in_call
-        return self.elicit_forms and can_ask and not draws_views(client)
+        return self.options.elicit_forms and can_ask and not draws_views(client)
 
     def tools_for(self, principal: Principal, snapshot: Snapshot, *, apps: bool = True) -> Pages:
         """Return the tool list for `principal`; app-only tools are listed only with `apps`."""

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from anyio import to_thread
 
-from widgetd.access.principal import PerAudience
+from widgetd.access.principal import Caller, PerAudience
 from widgetd.catalog.snapshot import Snapshot
+from widgetd.errors import CallError
+from widgetd.render.result import unknown_widget
 from widgetd.search.search_index import SearchIndex, best_of
 from widgetd.text_search import compile_pattern
 from widgetd.widget.widget import Widget
@@ -83,30 +84,36 @@ class Search:
         if there are any. The next view that `audience` has is likely to be much the same.
         """
         widgets = snapshot.widgets
-        if not query.strip():
-            if not tags:
-                first = islice(widgets.values(), limit)
-                return [Hit(widget=widget, score=0.0) for widget in first], len(widgets)
-            tagged = [one for one in widgets.values() if _has_one(one, tags)]
-            return [Hit(widget=widget, score=0.0) for widget in tagged[:limit]], len(tagged)
-        scores = self._indices.of(audience).following(widgets).scores(query)
+        scores: Mapping[str, float] = dict.fromkeys(widgets, 0.0)
+        asks = bool(query.strip())
+        if asks:
+            scores = self._indices.of(audience).following(widgets).scores(query)
         if tags:
-            scores = {tool: one for tool, one in scores.items() if _has_one(widgets[tool], tags)}
-        best = best_of(scores, limit)
+            scores = {
+                tool: score
+                for tool, score in scores.items()
+                if not set(tags).isdisjoint(widgets[tool].definition.tags)
+            }
+        best = best_of(scores, limit) if asks else list(scores)[:limit]
         return [Hit(widget=widgets[tool], score=scores[tool]) for tool in best], len(scores)
+
+    async def search(
+        self, caller: Caller, query: str, limit: int, *, tags: Collection[str] = ()
+    ) -> tuple[list[Hit], int]:
+        """Find widgets that `caller` may see, see `find`."""
+        audience = caller.principal.audience
+        await self.prepare(caller.snapshot, audience=audience)
+        return self.find(caller.snapshot, query, limit, tags=tags, audience=audience)
+
+    async def explain_unknown(self, name: str, caller: Caller) -> CallError:
+        """Return the error for an unknown widget, with the one that is for what `name` says."""
+        hits, _ = await self.search(caller, name.replace("_", " "), 1)
+        found = hits[0].widget.tool if hits else ""
+        return unknown_widget(name, caller.snapshot.widgets, found=found)
 
     def best_text(self, snapshot: Snapshot, query: str, tool: str) -> str:
         """Return the sentence or words of a widget that fit `query` best; empty if none does."""
         return self._indices.of(None).following(snapshot.widgets).best_text(query, tool)
-
-    def find_name(self, snapshot: Snapshot, name: str, audience: Hashable = None) -> str:
-        """Return the widget that is for what `name` says, as `flight_status`; empty without one."""
-        hits, _ = self.find(snapshot, name.replace("_", " "), 1, audience=audience)
-        return hits[0].widget.tool if hits else ""
-
-
-def _has_one(widget: Widget, tags: Collection[str]) -> bool:
-    return any(tag in tags for tag in widget.definition.tags)
 
 
 def _texts(widget: Widget) -> Iterator[tuple[int, str]]:

@@ -113,7 +113,7 @@ class Guard:
 
     async def _principal(self, scope: Scope) -> Principal:
         if self._access is None:
-            return self._server.anonymous
+            return self._server.options.anonymous
         header = HTTPConnection(scope).headers.get("authorization", "")
         if not header.lower().startswith("basic "):
             return principal_of(scope.get("user"), UNAUTHENTICATED)

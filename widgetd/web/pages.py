@@ -76,7 +76,7 @@ async def metrics_page(daemon: Daemon, request: Request) -> Response:
     server = daemon.server
     # On a port of its own, metrics have no guard.
     caller: Caller | None = getattr(request.state, "caller", None)
-    audience = (server.anonymous if caller is None else caller.principal).audience
+    audience = (server.options.anonymous if caller is None else caller.principal).audience
     named = None
     if not audience.sees_everything:
         named = {*server.views.of(server.registry.current, audience).widgets, *server.builtin, ""}

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from tests.support.corpus import CORPUS, needs_corpus
 from tests.support.widgets import snapshot_of, widget
+from widgetd.access.principal import Caller
 from widgetd.catalog.loader import Loader
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.daemon.loading import admit, build_catalog
 from widgetd.files.folder import bundled_folder
-from widgetd.render.result import unknown_widget
 from widgetd.search.search import MANY, Search
 from widgetd.search.search_index import words
 from widgetd.settings import Settings
@@ -174,16 +174,16 @@ def test_two_swapped_letters_are_one_slip(query: str, tool: str) -> None:
     assert hit.widget.tool == tool
 
 
-def test_an_unknown_tool_is_answered_by_meaning_unless_its_name_is_misspelt() -> None:
+async def test_an_unknown_tool_is_answered_by_meaning_unless_its_name_is_misspelt() -> None:
     bundled = snapshot_of(*served(bundled_folder()).values())
 
-    def suggestion(name: str) -> tuple[str, ...]:
-        found = Search().find_name(bundled, name)
-        return unknown_widget(name, bundled.widgets, found=found).suggestions
+    async def suggestion(name: str) -> tuple[str, ...]:
+        error = await Search().explain_unknown(name, Caller(snapshot=bundled))
+        return error.suggestions
 
-    assert suggestion("flight_status") == ("flight_tracker",)
-    assert suggestion("ride_statsu") == ("ride_status",)
-    assert suggestion("zebra_crossing") == ()
+    assert await suggestion("flight_status") == ("flight_tracker",)
+    assert await suggestion("ride_statsu") == ("ride_status",)
+    assert await suggestion("zebra_crossing") == ()
 
 
 async def test_many_widgets_are_read_beside_the_loop_and_found_all_the_same() -> None:

@@ -14,7 +14,7 @@ import orjson
 from widgetd.access.principal import CALL
 from widgetd.mcp.builtin.table import BuiltinTool, ToolContext, argument, closed_object
 from widgetd.mcp.limits import LIMITS
-from widgetd.render.result import Result, not_found, structured_result, unknown_widget
+from widgetd.render.result import Result, not_found, structured_result
 from widgetd.widget.actions import find_widget_actions
 
 _ALIASES = {"args": "arguments", "parameters": "arguments", "input": "arguments", "tool": "name"}
@@ -26,15 +26,9 @@ async def search_widgets(context: ToolContext, arguments: Mapping[str, Any]) -> 
 
     Without a match, `hint` says so and `tags` lists the known tags.
     """
-    snapshot, audience = context.caller.snapshot, context.caller.principal.audience
-    await context.search.prepare(snapshot, audience=audience)
-    hits, total = context.search.find(
-        snapshot,
-        arguments.get("query", ""),
-        arguments["limit"],
-        tags=arguments.get("tags", ()),
-        audience=audience,
-    )
+    query, tags, limit = arguments.get("query", ""), arguments.get("tags", ()), arguments["limit"]
+    hits, total = await context.search.search(context.caller, query, limit, tags=tags)
+    snapshot = context.caller.snapshot
     items = [hit.to_json() for hit in hits]
     answer: dict[str, Any] = {"items": items, "total": total}
     if not items and snapshot.widgets:
@@ -102,13 +96,9 @@ async def render_widget(context: ToolContext, arguments: Mapping[str, Any]) -> R
     """
     name, widgets = arguments["name"], context.caller.snapshot.widgets
     if name not in widgets:
-        audience = context.caller.principal.audience
-        await context.search.prepare(context.caller.snapshot, audience=audience)
-        found = context.search.find_name(context.caller.snapshot, name, audience)
-        raise unknown_widget(name, widgets, found=found)
-    return await context.rendering.call(
-        widgets[name], arguments.get("arguments", {}), context.caller
-    )
+        raise await context.search.explain_unknown(name, context.caller)
+    given = arguments.get("arguments", {})
+    return await context.rendering.call(widgets[name], given, context.caller)
 
 
 def _read_render(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
