@@ -2,16 +2,14 @@
 
 The cache is in this process, or on a server with one of these in front of it. Both keep bytes,
 so they know their size exactly, and 10,000 renders give the garbage collector nothing to visit.
-cachetools has no cache with a share for each owner, so this one is our own.
 """
 
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
 from secrets import token_hex
@@ -21,6 +19,7 @@ import orjson
 
 from widgetd.store.contract import Bounds, Clock, StoredRender, call_again, too_soon
 from widgetd.store.limits import LIMITS
+from widgetd.store.owned import OwnedEntries
 from widgetd.store.waiters import Listener, Waiters
 
 
@@ -51,18 +50,6 @@ class Cache(Protocol):
         """
 
 
-_Item = tuple[bytes, float, str]
-"""A value, its expiry and its owner. The garbage collector stops visiting a tuple of atoms."""
-
-
-@dataclass(slots=True)
-class _OwnerKeys:
-    """The keys of one owner, oldest first, and their size."""
-
-    keys: dict[str, None] = field(default_factory=dict)
-    size_bytes: int = 0
-
-
 class LocalCache:
     """A cache in this process.
 
@@ -77,9 +64,8 @@ class LocalCache:
         self.most_bytes = most_bytes
         self.ttl_s = ttl_s
         self._timer = timer
-        self._items: OrderedDict[str, _Item] = OrderedDict()
-        self._shares: dict[str, _OwnerKeys] = {}
-        self._bytes = 0
+        # Values with their expiry. The garbage collector stops visiting a tuple of atoms.
+        self._entries = OwnedEntries[tuple[bytes, float]](most=most, most_bytes=most_bytes)
 
     async def put(self, key: str, value: bytes, *, owner: str, ttl_s: float | None = None) -> bytes:
         """Store `value` unless the key has one; return the one that the key has.
@@ -90,76 +76,45 @@ class LocalCache:
             owner: The owner whose share it counts against.
             ttl_s: Remaining time of a copy of a value on a server; None for a new value.
         """
-        standing = self._live(key)
+        standing = await self.get(key)
         if standing is not None:
             return standing
         if len(value) > self.most_bytes:
             return value
-        until = self._timer() + (self.ttl_s if ttl_s is None else ttl_s)
-        self._items[key] = (value, until, owner)
-        self._bytes += len(value)
-        share = self._shares.setdefault(owner, _OwnerKeys())
-        share.keys[key] = None
-        share.size_bytes += len(value)
-        self._make_room()
+        now = self._timer()
+        # Expired values make room before any owner loses one.
+        while (oldest := self._entries.oldest()) and oldest[1][1] <= now:
+            self._entries.drop(oldest[0])
+        until = now + (self.ttl_s if ttl_s is None else ttl_s)
+        self._entries.put(key, (value, until), owner=owner, size_bytes=len(value))
         return value
 
     async def get(self, key: str) -> bytes | None:
         """Return the value of `key`, or None."""
-        return self._live(key)
+        value, until = self._entries.get(key) or (None, 0.0)
+        if value is not None and until <= self._timer():
+            self._entries.drop(key)
+            return None
+        return value
 
-    async def newest(self, key: str) -> bytes | None:
-        """Return the value of `key`, or None."""
-        return self._live(key)
+    newest = get
 
     async def replace(
         self, key: str, value: bytes, *, standing: bytes, owner: str, ttl_s: float | None = None
     ) -> bool:
         """Replace `standing` by `value`; return False if the key has another value."""
-        if self._live(key) != standing:
+        if await self.get(key) != standing:
             return False
-        self._drop(key)
+        self._entries.drop(key)
         await self.put(key, value, owner=owner, ttl_s=ttl_s)
         return True
 
     async def claim(self, key: str, value: bytes, *, owner: str) -> bool:
         """Store `value` unless the key has one; return whether it was stored."""
-        if self._live(key) is not None:
+        if await self.get(key) is not None:
             return False
         await self.put(key, value, owner=owner)
         return True
-
-    def _live(self, key: str) -> bytes | None:
-        if key not in self._items:
-            return None
-        value, until, _ = self._items[key]
-        if until <= self._timer():
-            self._drop(key)
-            return None
-        return value
-
-    def _make_room(self) -> None:
-        """Drop expired values at the old end, then values for which there is no space."""
-        now = self._timer()
-        while self._items and self._items[oldest := next(iter(self._items))][1] <= now:
-            self._drop(oldest)
-        # Among equals the last by name, as in the Lua script, so that both drop the same.
-        shares = self._shares.items()
-        while len(self._items) > self.most:
-            _, largest = max(shares, key=lambda each: (len(each[1].keys), each[0]))
-            self._drop(next(iter(largest.keys)))
-        while self._bytes > self.most_bytes:
-            _, largest = max(shares, key=lambda each: (each[1].size_bytes, each[0]))
-            self._drop(next(iter(largest.keys)))
-
-    def _drop(self, key: str) -> None:
-        value, _, owner = self._items.pop(key)
-        self._bytes -= len(value)
-        share = self._shares[owner]
-        del share.keys[key]
-        share.size_bytes -= len(value)
-        if not share.keys:
-            del self._shares[owner]
 
 
 Publish = Callable[[str, int], Awaitable[None]]

@@ -1,4 +1,7 @@
-"""Values of this process within a number and a size, in which each owner has a share."""
+"""Values of this process within a number and a size, in which each owner has a share.
+
+cachetools has no cache with a share for each owner, so this one is our own.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ class _OwnerEntries(Generic[T]):
 
 @dataclass(eq=False, kw_only=True)
 class OwnedEntries(Generic[T]):
-    """Values by key, of any type; `LocalCache` is the same for bytes that expire.
+    """Values by key, of any type.
 
     Where they do not fit, the oldest value of the largest owner is dropped, so an owner with less
     than an equal share loses none.
@@ -33,7 +36,7 @@ class OwnedEntries(Generic[T]):
     most: int
     most_bytes: int
     size_bytes: int = 0
-    _owners: dict[str, str] = field(default_factory=dict)
+    _owners: OrderedDict[str, str] = field(default_factory=OrderedDict)
     _shares: dict[str, _OwnerEntries[T]] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -52,10 +55,14 @@ class OwnedEntries(Generic[T]):
         share.size_bytes += size_bytes
         self.size_bytes += size_bytes
         self._owners[key] = owner
+        # Among equals the last by name, as in the shared store's script: both drop the same.
+        shares = self._shares.items()
         while len(self._owners) > self.most:
-            self._drop_oldest(max(self._shares.values(), key=lambda each: len(each.entries)))
+            _, largest = max(shares, key=lambda each: (len(each[1].entries), each[0]))
+            self.drop(next(iter(largest.entries)))
         while self.size_bytes > self.most_bytes:
-            self._drop_oldest(max(self._shares.values(), key=lambda each: each.size_bytes))
+            _, largest = max(shares, key=lambda each: (each[1].size_bytes, each[0]))
+            self.drop(next(iter(largest.entries)))
 
     def get(self, key: str, owner: str | None = None) -> T | None:
         """Return the value of `key`, or None; with `owner` only if it is that owner's."""
@@ -86,5 +93,8 @@ class OwnedEntries(Generic[T]):
         """Return all values."""
         return [value for share in self._shares.values() for value, _ in share.entries.values()]
 
-    def _drop_oldest(self, share: _OwnerEntries[T]) -> None:
-        self.drop(next(iter(share.entries)))
+    def oldest(self) -> tuple[str, T] | None:
+        """Return the key and the value that was stored first; None if there is none."""
+        for key, owner in self._owners.items():
+            return key, self._shares[owner].entries[key][0]
+        return None

@@ -161,8 +161,6 @@ BY_ANOTHER_TEST = {
 
 IN_A_STORE = {
     "Camera._cache",
-    "LocalCache._items",
-    "LocalCache._shares",
     "LiveFeeds.watches",
     "LocalActions._queues",
     "OwnedEntries._owners",
@@ -173,7 +171,6 @@ IN_A_STORE = {
     "UpstreamFeeds.held",
     "_Queue.keys",
     "_OwnerEntries.entries",
-    "_OwnerKeys.keys",
 }
 """What the rows of `STORES` fill."""
 
