@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import blake2b
 from struct import Struct
-from typing import TYPE_CHECKING, Any, Final, TypeGuard
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
@@ -165,8 +165,8 @@ class CrashJournal:
                 "refused": [*refused],
                 "arguments": dict(arguments),
             }:
-                self.suspects = frozenset(filter(_is_text, suspects))
-                self.refused = frozenset(filter(_is_text, refused))
+                self.suspects = frozenset(one for one in suspects if isinstance(one, str))
+                self.refused = frozenset(one for one in refused if isinstance(one, str))
                 now = self._now()
                 self._arguments = {
                     key: until
@@ -193,7 +193,3 @@ def _read_slots(page: bytes, *, began_before: float) -> Iterator[tuple[str, str]
     for content, began, arguments in _SLOT.iter_unpack(slots):
         if content[0] and began < began_before and content.isalnum():
             yield content.decode(), arguments.decode() if arguments.isalnum() else ""
-
-
-def _is_text(value: object) -> TypeGuard[str]:
-    return isinstance(value, str)

@@ -102,6 +102,7 @@ class Loader:
         self._proofs = proofs
         self._journal = journal or CrashJournal()
         self._precheck = precheck
+        self._check_jsx: CheckJsx | None = None if precheck is None else precheck.check_jsx
         self._keeps_parts = keeps_parts
         self._lookup: ProofLookup | None = None
 
@@ -149,7 +150,7 @@ class Loader:
             if self._precheck is not None and path.endswith(JSX_SUFFIX):
                 self._precheck.check_jsx(source.content.decode(errors="replace"))
             with self._journal.rendering(content):
-                widget = self._prove(source, sidecar, self._precheck)
+                widget = self._prove(source, sidecar, self._check_jsx)
         if proofs is not None:
             proofs.add(path, content, widget.prove())
         if not self._keeps_parts:
@@ -168,13 +169,8 @@ class Loader:
 
     def _from_proof(self, source: Source, sidecar: Source | None, proof: Proof) -> Widget:
         definition = redefine(source, sidecar, proof.names)
-        return Widget(
-            definition,
-            choose=choose,
-            limits=self.limits,
-            proof=proof,
-            check_jsx=_check_jsx(self._precheck),
-        )
+        limits, check_jsx = self.limits, self._check_jsx
+        return Widget(definition, choose=choose, limits=limits, proof=proof, check_jsx=check_jsx)
 
     def prove(self, source: Source, sidecar: Source | None) -> Proof:
         """Return the proof of a widget; for a process that has limits of its own.
@@ -185,9 +181,9 @@ class Loader:
         return self._prove(source, sidecar).prove()
 
     def _prove(
-        self, source: Source, sidecar: Source | None, precheck: Precheck | None = None
+        self, source: Source, sidecar: Source | None, check_jsx: CheckJsx | None = None
     ) -> Widget:
-        widget = load(source, sidecar, limits=self.limits, check_jsx=_check_jsx(precheck))
+        widget = load(source, sidecar, limits=self.limits, check_jsx=check_jsx)
         widget.set_entry(self._admit(widget))
         if finding := checks.explain_undrawable(widget):
             raise WidgetError(finding).of(source.path)
@@ -242,10 +238,6 @@ def load(
     widget = Widget(definition, choose=choose, limits=limits, check_jsx=check_jsx)
     widget.prove()
     return widget
-
-
-def _check_jsx(precheck: Precheck | None) -> CheckJsx | None:
-    return None if precheck is None else precheck.check_jsx
 
 
 def load_widget(path: str | os.PathLike[str], *, limits: Limits | None = None) -> Widget:

@@ -1,8 +1,7 @@
 """The proofs of earlier processes, so that the next start need not prove the same files again.
 
-The file has a line for each proven file and may be deleted at any time: a proof counts only
-for the same path, digest and version of widgetd. A crash can cut a line short and a user can
-edit it, so each begins with a hash of the rest, and damaged lines are skipped. A known proof
+The file has a sealed line for each proven file and may be deleted at any time: a proof counts
+only for the same path, digest and version of widgetd, and damaged lines are skipped. A known proof
 saves reading into the widget file at all; its widget compiles its parts at first use.
 """
 
@@ -10,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import astuple, dataclass
-from hashlib import blake2b
 from typing import get_args
 
 import orjson
 
 from widgetd.catalog.limits import LIMITS
-from widgetd.catalog.state import StateFolder
+from widgetd.catalog.state import StateFolder, seal, unseal
 from widgetd.widget.definition import WidgetNames
 from widgetd.widget.sources import Source
 from widgetd.widget.widget import Proof
@@ -93,18 +91,14 @@ def encode(record: ProofRecord) -> bytes:
     key = (record.version, record.path, record.digest)
     values = [proof.description, proof.listing, proof.page, *filter(None, [proof.source])]
     head = orjson.dumps((*key, astuple(proof.names), values))
-    content = _SEPARATOR.join((head, proof.entry))
-    return _SEPARATOR.join((_hash(content), content)) + b"\n"
+    return seal(_SEPARATOR.join((head, proof.entry))) + b"\n"
 
 
 def decode(line: bytes) -> ProofRecord | None:
     """Return the record of a line without its end; None if the line is damaged."""
-    checksum, _, content = line.partition(_SEPARATOR)
-    if checksum != _hash(content):
-        return None
-    # The checksum of a line that another program wrote may be right.
+    # The hash of a line that another program wrote may be right, so its content is not trusted.
     try:
-        head, entry = content.split(_SEPARATOR)
+        head, entry = (unseal(line) or b"").split(_SEPARATOR)
         match orjson.loads(head), orjson.loads(entry):
             case (
                 [
@@ -128,7 +122,3 @@ def decode(line: bytes) -> ProofRecord | None:
     except ValueError:
         pass
     return None
-
-
-def _hash(content: bytes) -> bytes:
-    return blake2b(content, digest_size=8).hexdigest().encode()

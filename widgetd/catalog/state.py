@@ -207,6 +207,20 @@ class StateFolder:
             self.fail(name, problem or "")
 
 
+def seal(body: bytes) -> bytes:
+    """Return a line, without its end, that `unseal` reads: `body` after its hash.
+
+    A crash can cut a line short, and a user can edit it.
+    """
+    return blake2b(body, digest_size=16).hexdigest().encode() + b"\t" + body
+
+
+def unseal(line: bytes) -> bytes | None:
+    """Return the body of a sealed line; None if the line is damaged."""
+    body = line.partition(b"\t")[2]
+    return body if seal(body) == line else None
+
+
 def _part(name: str) -> str:
     return name.partition("/")[0]
 

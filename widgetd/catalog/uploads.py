@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 import anyio
 import anyio.to_thread
@@ -105,18 +105,12 @@ class Upload:
         return "ok" if self.tool else "error" if self.code else "failed"
 
 
-class UploadObserver(Protocol):
-    """The metrics and the audit. Called in the event loop; must neither wait nor raise."""
-
-    def on_upload(self, upload: Upload) -> None:
-        """Record a finished upload."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Uploads:
     """The uploads into a widgets folder, one after the other.
 
     Attributes:
+        observers: Record a finished upload. Called in the event loop; must neither wait nor raise.
         is_begun: Whether the folder is the one being served; else the first upload makes it, and
             the daemon begins anew with it.
     """
@@ -126,7 +120,7 @@ class Uploads:
     registry: Registry
     hints: Hints
     rate_limit: RateLimit
-    observers: Collection[UploadObserver] = ()
+    observers: Collection[Callable[[Upload], None]] = ()
     is_begun: bool = True
     _lock: anyio.Lock = field(default_factory=anyio.Lock, init=False)
 
@@ -137,7 +131,7 @@ class Uploads:
             RefusedUploadError: One of them cannot be read.
         """
         with open_folder(self.folder) as folder:
-            return _source(folder, name, {}), _source(folder, name + SUFFIX, {})
+            return _sources(folder, name, {})
 
     def validate(self, name: str, files: Mapping[str, bytes]) -> Widget:
         """Return the widget that these files would make at `name`, and write nothing. Blocks.
@@ -146,8 +140,7 @@ class Uploads:
             RefusedUploadError: It could not be served.
         """
         with open_folder(self.folder) as folder:
-            source = _source(folder, name, files)
-            sidecar = _source(folder, name + SUFFIX, files)
+            source, sidecar = _sources(folder, name, files)
         if source is None:
             raise _refusal("taken", name, "there is no such file any more", "save it anew")
         return self._load(source, sidecar)
@@ -183,8 +176,9 @@ class Uploads:
             async with self._lock:
                 # A disconnected uploader must not leave a sidecar without its widget.
                 with anyio.CancelScope(shield=True):
-                    beside = {tests_name(name): tests} if tests else {}
-                    tool = await self._put(uploader, name, files, replace, replaces, beside=beside)
+                    contents = {**files, **({tests_name(name): tests} if tests else {})}
+                    may_replace = bool(replaces) or replace
+                    tool = await self._put(uploader, name, contents, may_replace, replaces)
         except (CallError, RefusedUploadError) as error:
             code = error.code if isinstance(error, CallError) else error.finding.code
             raise
@@ -197,30 +191,22 @@ class Uploads:
                 size_bytes=sum(map(len, files.values())),
             )
             for observer in self.observers:
-                observer.on_upload(upload)
+                observer(upload)
         return tool
 
     async def _put(
         self,
         uploader: Uploader,
         name: str,
-        files: Mapping[str, bytes],
-        replace: bool,
+        contents: Mapping[str, bytes],
+        may_replace: bool,
         replaces: str | None,
-        *,
-        beside: Mapping[str, bytes],
     ) -> str:
         served = self.registry.current if self.is_begun else Snapshot.empty()
         view = None if uploader.sees_everything else uploader.view(served)
-        place = partial(
-            self._place,
-            *(served, view, uploader, name, files),
-            replace=replace,
-            replaces=replaces,
-            beside=beside,
-        )
+        place = partial(self._place, served, view, uploader, name, contents, replaces=replaces)
         try:
-            tool, key = await anyio.to_thread.run_sync(place)
+            tool, key = await anyio.to_thread.run_sync(partial(place, may_replace=may_replace))
         except OSError as error:
             problem = f"it cannot be written ({error.strerror})"
             advice = "let the user who runs widgetd write it"
@@ -228,7 +214,7 @@ class Uploads:
         if not self.is_begun:
             return tool
         # The next upload is validated against what is served, so this one must be part of it.
-        self.hints.add(files, finished=files)
+        self.hints.add(contents, finished=contents)
         with anyio.move_on_after(LIMITS.upload_wait_s):
             while (entry := served.entries.get(name)) is None or entry.key != key:
                 served = await self.registry.wait_for_newer(served)
@@ -240,14 +226,13 @@ class Uploads:
         view: Snapshot | None,
         uploader: Uploader,
         name: str,
-        files: Mapping[str, bytes],
+        contents: Mapping[str, bytes],
         *,
-        replace: bool,
+        may_replace: bool,
         replaces: str | None,
-        beside: Mapping[str, bytes],
     ) -> tuple[str, str]:
-        """Write `files` and those beside them, and return their tool and the key of their entry."""
-        for one, content in (*files.items(), *beside.items()):
+        """Write `contents`, and return the widget's tool and the key of its entry."""
+        for one, content in contents.items():
             if len(content) > _FILE_BYTES:
                 problem = f"it is longer than {_FILE_BYTES:,} bytes"
                 advice = "leave out what it does not need"
@@ -256,11 +241,10 @@ class Uploads:
             self.folder.mkdir(exist_ok=True)
         with open_folder(self.folder) as folder:
             tool = None if view is None else _tool_to_keep(folder, served, view, name)
-            source = _source(folder, name, files)
+            source, sidecar = _sources(folder, name, contents)
             if source is None:
                 advice = f"bring {name} with it"
                 raise _refusal("taken", f"{name}{SUFFIX}", "there is no widget beside it", advice)
-            sidecar = _source(folder, name + SUFFIX, files)
             made = self._load(source, sidecar)
             if not uploader.sees(made):
                 problem = "this token would not see the widget that it makes"
@@ -270,7 +254,7 @@ class Uploads:
             _require_room(served, made)
             if replaces is not None:
                 _require_replaced(folder, name, replaces)
-            _write(folder, {**files, **beside}, replace=bool(replaces) or replace)
+            _write(folder, contents, replace=may_replace)
         return made.tool, key_of(source, sidecar)
 
     def _load(self, source: Source, sidecar: Source | None) -> Widget:
@@ -293,8 +277,8 @@ def _require_room(served: Snapshot, made: Widget) -> None:
 
 def _require_replaced(folder: Folder, name: str, replaces: str) -> None:
     """Raise if the content at `name` is not the one that the uploader means to replace."""
-    present = _source(folder, name, {})
-    now = "" if present is None else compute_digest(present, _source(folder, name + SUFFIX, {}))
+    present, sidecar = _sources(folder, name, {})
+    now = "" if present is None else compute_digest(present, sidecar)
     if now == replaces:
         return
     if not now:
@@ -360,6 +344,12 @@ def _widget_of(files: Mapping[str, bytes]) -> str:
     odd = next((name for name in files if not _NAME.fullmatch(name)), ", ".join(files))
     advice = f"take names in letters and digits that end in .widget, or .widget{SUFFIX}"
     raise _refusal("name", odd, "this is no name for a widget or its sidecar", advice)
+
+
+def _sources(
+    folder: Folder, name: str, files: Mapping[str, bytes]
+) -> tuple[Source | None, Source | None]:
+    return _source(folder, name, files), _source(folder, name + SUFFIX, files)
 
 
 def _source(folder: Folder, name: str, files: Mapping[str, bytes]) -> Source | None:

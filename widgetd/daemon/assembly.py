@@ -205,7 +205,7 @@ def build_server(
         observers=(
             runtime.metrics,
             WidgetWarnings(settings.image_origin),
-            *([runtime.audit] if runtime.audit else []),
+            *filter(None, [runtime.audit]),
         ),
         anonymous=runtime.access_policy.anonymous,
         sessions=SessionBounds(most=settings.sessions, each=settings.sessions_each),
@@ -276,7 +276,7 @@ def build_intake(runtime: Runtime) -> Uploads | None:
         registry=runtime.registry,
         hints=runtime.hints,
         rate_limit=check_rate,
-        observers=(runtime.metrics, *([runtime.audit] if runtime.audit else [])),
+        observers=[each.on_upload for each in (runtime.metrics, runtime.audit) if each],
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import resource
 from dataclasses import replace
-from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,7 +17,7 @@ from tests.support.widgets import greeting, source, widget_file
 from widgetd.catalog.limits import LIMITS
 from widgetd.catalog.loader import Loader
 from widgetd.catalog.proof_cache import FILE, ProofCache
-from widgetd.catalog.state import StateFolder
+from widgetd.catalog.state import StateFolder, seal
 from widgetd.errors import WidgetError
 from widgetd.render.entry import tool_entry
 from widgetd.widget.widget import Widget
@@ -138,7 +137,7 @@ LINE = (
 def whole(*parts: bytes) -> bytes:
     """A line that nobody cut, whatever stands in it."""
     said = b"\t".join(parts)
-    return blake2b(said, digest_size=8).hexdigest().encode() + b"\t" + said + b"\n"
+    return seal(said) + b"\n"
 
 
 def believed(folder: Path, text: bytes) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,7 +14,7 @@ from tests.support.logs import captured_logs
 from tests.support.widgets import snapshot_of, source, widget, widget_file
 from widgetd.catalog.limits import LIMITS
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.catalog.state import StateFolder
+from widgetd.catalog.state import StateFolder, seal
 from widgetd.catalog.versions import CONTENTS, LOG, Version, Versions
 from widgetd.files.source import Source
 
@@ -166,7 +165,7 @@ def harmed_lines(draw: st.DrawFn, line: bytes) -> bytes:
     whole = {name: value for name, value in (written | others).items() if name not in lacking}
     body = draw(st.just(orjson.dumps(whole)) | JSON.map(orjson.dumps) | st.binary())
     body = body.replace(b"\n", b"")
-    return blake2b(body, digest_size=16).hexdigest().encode() + b"\t" + body + b"\n"
+    return seal(body) + b"\n"
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
