@@ -60,34 +60,21 @@ __all__ = [
     "to_chatkit",
 ]
 
-_HOMES = {
-    "CallError": "widgetd.errors",
-    "ConfigError": "widgetd.errors",
-    "Definition": "widgetd.widget.definition",
-    "Envelope": "widgetd.render.envelope",
-    "Facts": "widgetd.render.response",
-    "Failed": "widgetd.render.response",
-    "Failure": "widgetd.render.envelope",
-    "Finding": "widgetd.errors",
-    "Policy": "widgetd.render.result",
-    "RenderMark": "widgetd.render.envelope",
-    "Response": "widgetd.render.response",
-    "Shown": "widgetd.render.response",
-    "Ui": "widgetd.render.envelope",
-    "UiMetadata": "widgetd.render.envelope",
-    "Widget": "widgetd.widget.widget",
-    "WidgetError": "widgetd.errors",
-    "WidgetdError": "widgetd.errors",
-    "discover_widgets": "widgetd.catalog.catalog",
-    "get_widget": "widgetd.catalog.catalog",
-    "guard": "widgetd.render.response",
-    "json_schema_to_pydantic": "widgetd.schema.pydantic_model",
-    "load_widget": "widgetd.catalog.loader",
-    "mocks": "widgetd.render.mock",
-    "register": "widgetd.daemon.register",
-    "response": "widgetd.render.response",
-    "to_chatkit": "widgetd.widget.components",
+_NAMES = {
+    "widgetd.catalog.catalog": ("discover_widgets", "get_widget"),
+    "widgetd.catalog.loader": ("load_widget",),
+    "widgetd.daemon.register": ("register",),
+    "widgetd.errors": ("CallError", "ConfigError", "Finding", "WidgetError", "WidgetdError"),
+    "widgetd.render.envelope": ("Envelope", "Failure", "RenderMark", "Ui", "UiMetadata"),
+    "widgetd.render.mock": ("mocks",),
+    "widgetd.render.response": ("Facts", "Failed", "Response", "Shown", "guard", "response"),
+    "widgetd.render.result": ("Policy",),
+    "widgetd.schema.pydantic_model": ("json_schema_to_pydantic",),
+    "widgetd.widget.components": ("to_chatkit",),
+    "widgetd.widget.definition": ("Definition",),
+    "widgetd.widget.widget": ("Widget",),
 }
+_HOMES = {name: home for home, names in _NAMES.items() for name in names}
 
 
 def __getattr__(name: str) -> object:

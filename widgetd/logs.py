@@ -9,6 +9,7 @@ prints to standard output, which belongs to the protocol in a server over stdio.
 from __future__ import annotations
 
 import logging
+from functools import partialmethod
 from typing import Any, Protocol
 
 NAME = "widgetd"
@@ -30,27 +31,17 @@ class _StandardLibrary:
         if self._logger.level == logging.NOTSET:
             self._logger.setLevel(logging.WARNING)
 
-    def debug(self, event: str, **fields: Any) -> None:
-        self._log(logging.DEBUG, event, fields)
-
-    def info(self, event: str, **fields: Any) -> None:
-        self._log(logging.INFO, event, fields)
-
-    def warning(self, event: str, **fields: Any) -> None:
-        self._log(logging.WARNING, event, fields)
-
-    def error(self, event: str, **fields: Any) -> None:
-        self._log(logging.ERROR, event, fields)
-
-    def exception(self, event: str, **fields: Any) -> None:
-        self._log(logging.ERROR, event, {**fields, "exc_info": True})
-
-    def _log(self, level: int, event: str, fields: dict[str, Any]) -> None:
-        exc_info = fields.pop("exc_info", False)
+    def _log(self, level: int, event: str, /, *, exc_info: bool = False, **fields: Any) -> None:
         if self._logger.isEnabledFor(level):
             message = " ".join((event, *(f"{name}={value!r}" for name, value in fields.items())))
-            # The record names the line that logged: two frames above this one.
-            self._logger.log(level, "%s", message, exc_info=exc_info, stacklevel=3)
+            # The record names the line that logged, one frame above this one.
+            self._logger.log(level, "%s", message, exc_info=exc_info, stacklevel=2)
+
+    debug = partialmethod(_log, logging.DEBUG)
+    info = partialmethod(_log, logging.INFO)
+    warning = partialmethod(_log, logging.WARNING)
+    error = partialmethod(_log, logging.ERROR)
+    exception = partialmethod(_log, logging.ERROR, exc_info=True)
 
 
 class EventLog:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,7 +18,7 @@ import anyio
 from anyio import CapacityLimiter
 
 from widgetd.access.principal import OPERATE, PerAudience, Principal
-from widgetd.browser.limits import LIMITS, BrowserLimits
+from widgetd.browser.limits import LIMITS
 from widgetd.browser.toolset import keyword_tools
 from widgetd.catalog.history import History
 from widgetd.catalog.registry import Registry
@@ -56,9 +56,6 @@ from widgetd.upstreams.toolset import UpstreamServices
 from widgetd.web.metrics import Metrics
 
 if TYPE_CHECKING:
-    from widgetd.browser.camera import Camera
-    from widgetd.browser.chromium import Chromium
-    from widgetd.browser.sessions import BrowserSessions
     from widgetd.catalog.uploads import Uploads
     from widgetd.chat.backend.server import ChatServer
     from widgetd.chat.pages import Chat
@@ -280,7 +277,7 @@ def build_intake(runtime: Runtime) -> Uploads | None:
     )
 
 
-def build_author_services(
+def _build_author_services(
     runtime: Runtime, server: Server, uploads: Uploads | None
 ) -> AuthorServices:
     """Build the services of the toolset `author`."""
@@ -321,26 +318,19 @@ def _build_drafts(runtime: Runtime, server: Server) -> Drafts:
     )
 
 
-def browser_limits(settings: Settings) -> BrowserLimits:
-    """Return the limits of pictures and sessions, as far as settings change them."""
-    return replace(
-        LIMITS,
-        pictures_at_once=settings.browser_at_once,
-        sessions=settings.session_most,
-        session_idle_s=settings.session_idle_s,
-    )
+def provide_toolsets(
+    runtime: Runtime, server: Server, uploads: Uploads | None
+) -> list[Callable[[], Coroutine[Any, Any, None]]]:
+    """Provide the services of the toolsets and of the gallery, and return what runs them.
 
-
-def build_browser(runtime: Runtime) -> tuple[Chromium, Camera] | None:
-    """Build the browser, which starts at its first use, and the camera that takes pictures in it.
-
-    Returns:
-        None if no setting can lead to a picture or a session.
+    The browser, which pictures and sessions share, starts at its first use.
 
     Raises:
         ConfigError: Playwright or a Chromium is missing for a toolset (W0011).
     """
     settings = runtime.settings
+    if "author" in settings.toolset:
+        server.provide(_build_author_services(runtime, server, uploads))
     for toolset in ("pictures", "sessions"):
         if toolset in settings.toolset:
             # Imported late: most daemons have no browser.
@@ -348,29 +338,31 @@ def build_browser(runtime: Runtime) -> tuple[Chromium, Camera] | None:
 
             demand_browser(toolset)
     if not (settings.gallery or {"author", "pictures", "sessions"} & {*settings.toolset}):
-        return None
+        return []
     from widgetd.browser.camera import Camera  # noqa: PLC0415
     from widgetd.browser.chromium import NICENESS, Chromium  # noqa: PLC0415
 
+    limits = replace(
+        LIMITS,
+        pictures_at_once=settings.browser_at_once,
+        sessions=settings.session_most,
+        session_idle_s=settings.session_idle_s,
+    )
     chromium = Chromium(niceness=NICENESS)
-    return chromium, Camera(chromium, limits=browser_limits(settings))
-
-
-def build_sessions(runtime: Runtime, server: Server, chromium: Chromium) -> BrowserSessions | None:
-    """Build the sessions in the browser; None if their toolset is off."""
-    settings = runtime.settings
+    server.provide(Camera(chromium, limits=limits))
     if "sessions" not in settings.toolset:
-        return None
+        return [chromium.run]
     from widgetd.browser.sessions import BrowserSessions  # noqa: PLC0415 - see above
 
-    return BrowserSessions(server, chromium=chromium, limits=browser_limits(settings))
+    sessions = BrowserSessions(server, chromium=chromium, limits=limits)
+    server.provide(sessions)
+    operations = cast("Operations", server.services[Operations])
+    operations.sections["sessions"] = lambda: sessions.count
+    return [chromium.run, sessions.run]
 
 
 def build_gallery(runtime: Runtime, server: Server, uploads: Uploads | None, url: str) -> Gallery:
-    """Build the gallery of the widgets that `server` serves at `url`.
-
-    Without an uploads it takes no uploads.
-    """
+    """Build the gallery of the widgets that `server` serves at `url`."""
     # Imported late: most daemons have no gallery.
     from widgetd.browser.camera import Camera  # noqa: PLC0415
     from widgetd.web.gallery.gallery import Gallery  # noqa: PLC0415

@@ -22,7 +22,7 @@ import socket
 import sys
 import threading
 from contextlib import suppress
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from struct import Struct
 from typing import TYPE_CHECKING, Any, Final
 
@@ -114,7 +114,11 @@ class ParserProcess:
             while not self._is_answered(body):
                 status = self._end()
                 if is_fresh or status == -signal.SIGXCPU:
-                    raise WidgetError(self._finding())
+                    megabytes = self._limits.memory_bytes // 2**20
+                    limit = f"{self._limits.cpu_s} s of processor time or {megabytes} MB of memory"
+                    problem = f"parsing it takes more than {limit}"
+                    advice = "make it shorter, and close every comment, string and tag"
+                    raise WidgetError(Finding(code="W1013", problem=problem, advice=advice))
                 # A process that had worked before may have ended for another reason.
                 is_fresh = True
                 try:
@@ -143,7 +147,7 @@ class ParserProcess:
             try:
                 self._child = subprocess.Popen(  # noqa: S603 - our own program
                     # -P: the current folder may be the one that files are dropped into.
-                    [sys.executable, "-P", "-m", _MODULE, *map(str, astuple(self._limits))],
+                    [sys.executable, "-P", "-m", _MODULE, orjson.dumps(self._limits).decode()],
                     stdin=theirs.fileno(),
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
@@ -173,15 +177,6 @@ class ParserProcess:
             self._child = None
             return status
         return None
-
-    def _finding(self) -> Finding:
-        megabytes = self._limits.memory_bytes // 2**20
-        limit = f"{self._limits.cpu_s} s of processor time or {megabytes} MB of memory"
-        return Finding(
-            code="W1013",
-            problem=f"parsing it takes more than {limit}",
-            advice="make it shorter, and close every comment, string and tag",
-        )
 
 
 def main(limits: ParserProcessLimits) -> None:
@@ -251,9 +246,4 @@ def _limit(what: int, most: int) -> None:
 
 
 if __name__ == "__main__":
-    cpu_s, memory_bytes, reply_s, idle_s = map(float, sys.argv[1:])
-    main(
-        ParserProcessLimits(
-            cpu_s=int(cpu_s), memory_bytes=int(memory_bytes), reply_s=reply_s, idle_s=idle_s
-        )
-    )
+    main(ParserProcessLimits(**orjson.loads(sys.argv[1])))

@@ -14,11 +14,11 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
@@ -26,17 +26,15 @@ from widgetd.access.auth import Login
 from widgetd.daemon import watchdog
 from widgetd.daemon.assembly import (
     Runtime,
-    build_author_services,
-    build_browser,
     build_forwarder,
     build_gallery,
     build_intake,
     build_server,
-    build_sessions,
     build_store,
     build_upstream_services,
     open_chat,
     prepare,
+    provide_toolsets,
 )
 from widgetd.daemon.limits import LIMITS
 from widgetd.daemon.loading import LoaderContext, build_catalog, build_loader
@@ -46,7 +44,6 @@ from widgetd.daemon.stdin import endable_stdin
 from widgetd.daemon.telemetry import exporting
 from widgetd.logs import get_logger
 from widgetd.mcp import sdk
-from widgetd.mcp.builtin.operate import Operations
 from widgetd.mcp.server import Server
 from widgetd.mcp.unambiguous import reject_duplicate_keys
 from widgetd.observe.log_ring import LogRing
@@ -108,13 +105,7 @@ async def serve(
         server = build_server(runtime, forwarding.store if forwarding else store, record_duration)
         upstream_services = build_upstream_services(runtime, server)
         uploads = build_intake(runtime)
-        services = _provide(runtime, server, uploads)
-        catalog = build_catalog(
-            settings,
-            folder,
-            loading.loader.load,
-            rollback=loading.rollback,
-        )
+        services = [upstream_services.run, *provide_toolsets(runtime, server, uploads)]
         if settings.transport == "stdio":
             run = partial(_serve_stdio, runtime, server, started)
         else:
@@ -138,10 +129,10 @@ async def serve(
             )
         loading.journal.open()
         if watched:
-            _arm_watchdog(held, loading)
+            held.enter_context(watchdog.arm())
+            _log.info("watchdog.armed", remembers=loading.state is not None)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_obey_signals, runtime, upstream_services)
-            tasks.start_soon(upstream_services.run)
             if watched:
                 tasks.start_soon(watchdog.beat)
             if runtime.audit is not None:
@@ -157,23 +148,22 @@ async def serve(
             if settings.gallery or "author" in settings.toolset:
                 tasks.start_soon(runtime.history.follow, runtime.registry)
             async with AsyncExitStack() as alive:
-                proofs = loading.proofs
+                proofs, rollback = loading.proofs, loading.rollback
                 with (
                     gc_tuned(),
                     loading.loader.using_proofs(proofs.take if proofs else None),
                 ):
-                    await alive.enter_async_context(
-                        reloading(
-                            server,
-                            settings,
-                            catalog,
-                            hints=runtime.hints,
-                            health=runtime.health,
-                            stop=runtime.stop,
-                            observer=runtime.metrics,
-                            rollback=loading.rollback,
-                        )
+                    reloads = reloading(
+                        server,
+                        settings,
+                        build_catalog(settings, folder, loading.loader.load, rollback=rollback),
+                        hints=runtime.hints,
+                        health=runtime.health,
+                        stop=runtime.stop,
+                        observer=runtime.metrics,
+                        rollback=rollback,
                     )
+                    await alive.enter_async_context(reloads)
                 if proofs is not None:
                     proofs.end()
                 await run()
@@ -182,31 +172,6 @@ async def serve(
                     await forwarding.finish()
             tasks.cancel_scope.cancel()
     _log.info("daemon.stopped")
-
-
-def _arm_watchdog(held: AsyncExitStack, loading: LoaderContext) -> None:
-    held.enter_context(watchdog.arm())
-    _log.info("watchdog.armed", remembers=loading.state is not None)
-
-
-def _provide(
-    runtime: Runtime, server: Server, uploads: Uploads | None
-) -> list[Callable[[], Coroutine[Any, Any, None]]]:
-    """Provide the services of the toolsets, and return the functions that run them."""
-    if "author" in runtime.settings.toolset:
-        server.provide(build_author_services(runtime, server, uploads))
-    browser = build_browser(runtime)
-    if browser is None:
-        return []
-    chromium, camera = browser
-    server.provide(camera)
-    sessions = build_sessions(runtime, server, chromium)
-    if sessions is None:
-        return [chromium.run]
-    server.provide(sessions)
-    operations = cast("Operations", server.services[Operations])
-    operations.sections["sessions"] = lambda: sessions.count
-    return [chromium.run, sessions.run]
 
 
 async def _serve_http(
@@ -294,14 +259,12 @@ def _watch_counters(
     audit, access = runtime.audit, runtime.access_policy.access
     number, count, counts = metrics.watch_number, metrics.watch_count, metrics.watch_counts
 
-    def is_degraded() -> int:
-        return int(store.mode() == "degraded")
-
     if server.sessions is not None:
         number("sessions", "Sessions of legacy clients.", server.sessions.count)
     number("listeners", "Clients that listen for changes.", partial(len, server.clients))
     number("unread_actions", "Unread actions kept in this process.", store.unread)
-    number("store_degraded", "Whether the shared store does not answer.", is_degraded)
+    away = "Whether the shared store does not answer."
+    number("store_degraded", away, lambda: store.mode() == "degraded")
     waiting = "Actions that wait for the webhook."
     number("webhook_waiting", waiting, lambda: forwarding.waiting if forwarding else 0)
     failures = "Actions that never reached the webhook."

@@ -37,7 +37,8 @@ class Supervisor:
         Returns:
             Whether the message was taken; the same for the other messages.
         """
-        return self._send("READY=1", f"STATUS={_line(status)}")
+        # One line, so that no part of it is read as another `NAME=value`.
+        return self._send("READY=1", f"STATUS={' '.join(status.split())}")
 
     def reloading(self) -> bool:
         """Report that a reload began; `ready` ends it."""
@@ -48,10 +49,6 @@ class Supervisor:
     def stopping(self) -> bool:
         """Report that the daemon is about to end."""
         return self._send("STOPPING=1", "STATUS=finishing the calls in flight")
-
-    def status(self, text: str) -> bool:
-        """Report a line for `systemctl status`."""
-        return self._send(f"STATUS={_line(text)}")
 
     async def keep_alive(self, healthy: Callable[[], bool], stop: anyio.Event) -> None:
         """Report that the daemon is alive, until `stop` or while `healthy` returns False.
@@ -89,8 +86,3 @@ def supervisor(environ: Mapping[str, str], pid: int) -> Supervisor:
     usec, watched_pid = environ.get("WATCHDOG_USEC", ""), environ.get("WATCHDOG_PID", str(pid))
     is_ours = usec.isdecimal() and int(usec) > 0 and watched_pid == str(pid)
     return Supervisor(address=address, watchdog_s=int(usec) / 1_000_000 if is_ours else None)
-
-
-def _line(text: str) -> str:
-    """Join the lines of `text`, so that none of them is read as another `NAME=value`."""
-    return " ".join(text.split())

@@ -86,15 +86,15 @@ def test_stopping_says_what_is_still_done(listener: Listener) -> None:
 
 
 def test_a_status_cannot_smuggle_in_another_word(listener: Listener) -> None:
-    assert of(listener).status("serving a\nWATCHDOG=trigger\r\n widget")
+    assert of(listener).ready("serving a\nWATCHDOG=trigger\r\n widget")
 
-    assert listener.heard() == ["STATUS=serving a WATCHDOG=trigger widget"]
+    assert listener.heard() == ["READY=1", "STATUS=serving a WATCHDOG=trigger widget"]
 
 
 def test_a_status_with_half_a_character_is_sent_all_the_same(listener: Listener) -> None:
-    assert of(listener).status("flight \udc80")
+    assert of(listener).ready("flight \udc80")
 
-    assert listener.heard() == ["STATUS=flight ?"]
+    assert listener.heard() == ["READY=1", "STATUS=flight ?"]
 
 
 @pytest.mark.parametrize("name", ["", "relative", "vsock:2:1234"])
@@ -115,7 +115,7 @@ def test_a_full_queue_does_not_fail_the_daemon(tmp_path: Path) -> None:
     listener = Listener(str(tmp_path / "notify"))
     deaf = of(listener)
 
-    said = [deaf.status("serving 16 widgets") for _ in range(longest_queue() + 2)]
+    said = [deaf.ready("serving 16 widgets") for _ in range(longest_queue() + 2)]
 
     assert said[0]
     assert not said[-1]
@@ -188,5 +188,5 @@ def test_the_process_is_found_in_its_own_environment(
     found = supervisor(os.environ, os.getpid())
 
     assert found.watchdog_s == 3.0
-    assert found.status("here")
-    assert listener.heard() == ["STATUS=here"]
+    assert found.ready("here")
+    assert listener.heard() == ["READY=1", "STATUS=here"]
