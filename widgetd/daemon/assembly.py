@@ -49,8 +49,8 @@ from widgetd.render.inline_images import InlineImages
 from widgetd.render.result import Policy
 from widgetd.render.view import view_html
 from widgetd.settings import OWN_FOLDER, Settings, describe_settings, shows_examples
-from widgetd.store.contract import Bounds, Store
-from widgetd.store.factory import open_store
+from widgetd.store.contract import Bounds
+from widgetd.store.factory import Store, open_store
 from widgetd.store.rate_limits import LocalRateLimits
 from widgetd.upstreams.toolset import UpstreamServices
 from widgetd.web.metrics import Metrics

@@ -29,7 +29,7 @@ from widgetd.mcp.provider import (
 from widgetd.mcp.server import Server, ServerOptions
 from widgetd.mcp.sessions import Sessions
 from widgetd.mcp.unambiguous import DuplicateKeyGuard
-from widgetd.store.contract import Store
+from widgetd.store.factory import Store
 
 INSTRUCTIONS = (
     "Every tool here shows the user a widget. Call the one that fits what they should see, "

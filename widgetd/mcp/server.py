@@ -36,7 +36,7 @@ from widgetd.render.hosts import draws_views
 from widgetd.render.inline_images import InlineImages
 from widgetd.render.result import Policy, Result, error_result
 from widgetd.search.search import Search
-from widgetd.store.contract import Store
+from widgetd.store.factory import Store
 from widgetd.widget.widget import Widget
 
 

@@ -26,7 +26,8 @@ from widgetd.render.calls import Renderer
 from widgetd.render.limits import LIMITS
 from widgetd.schema.json_text import parse_json
 from widgetd.store.confirmations import Confirmations
-from widgetd.store.contract import Origin, Store, StoredRender
+from widgetd.store.contract import Origin, StoredRender
+from widgetd.store.factory import Store
 from widgetd.widget.bound_action import BoundAction
 from widgetd.widget.summary import shorten_at_word
 from widgetd.widget.widget import Widget

@@ -32,7 +32,8 @@ from widgetd.render.markdown import to_markdown
 from widgetd.render.result import Policy, Result, profile_for, tool_result, ui, unknown_widget
 from widgetd.schema.json_values import size, to_json
 from widgetd.schema.validator import ValidArguments
-from widgetd.store.contract import Store, StoredRender
+from widgetd.store.contract import StoredRender
+from widgetd.store.factory import Store
 from widgetd.widget.actions import has_actions
 from widgetd.widget.page_program import program_digest, program_or_empty
 from widgetd.widget.sidecar import parse_precedence

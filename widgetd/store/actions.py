@@ -1,15 +1,17 @@
-"""Queues of actions in this process, one for each render with actions."""
+"""Queues of actions, one for each render with actions; those of this process."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter, OrderedDict, deque
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import orjson
 
 from widgetd.errors import CallError
-from widgetd.store.cache import key_digest
+from widgetd.store.cache import Renders, key_digest
 from widgetd.store.contract import (
     UNKNOWN,
     Accepted,
@@ -18,11 +20,10 @@ from widgetd.store.contract import (
     Bounds,
     Clock,
     Origin,
-    Renders,
     call_again,
 )
 from widgetd.store.limits import LIMITS
-from widgetd.store.waiters import Waiters, to_awaited
+from widgetd.store.waiters import Waiters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +56,86 @@ class _Queue:
     keys: OrderedDict[str, int] = field(default_factory=OrderedDict)
 
 
-class LocalActions:
+class Actions(ABC):
+    """The actions of users by render, until a reader acknowledged them.
+
+    Promises: the actions of a render are read in the order in which they were accepted, each with
+    a higher `seq` than the last. Reading removes nothing; passing the `next` of a response as
+    `after` does, so a reader that lost a response reads it again. An `after` that was never
+    returned acknowledges nothing unread. While the server is away each replica queues alone and
+    counts from another origin; unread actions move to the server when it is back. A reader that
+    follows `next` misses none, and may see one twice if the server went away during a response.
+
+    Attributes:
+        listeners: Called with each accepted action and the id of its render.
+    """
+
+    def __init__(self, waiters: Waiters, *, bounds: Bounds, clock: Clock) -> None:
+        self.listeners: list[Callable[[str, Action], None]] = []
+        self._waiters = waiters
+        self._bounds = bounds
+        self._clock = clock
+
+    async def append(
+        self,
+        render_id: str,
+        action: str,
+        payload: object,
+        *,
+        idempotency_key: str,
+        origin: Origin = UNKNOWN,
+        outcome: str = "",
+    ) -> Accepted:
+        """Queue an action and wake its readers.
+
+        Args:
+            render_id: A render that the caller has just found in the store.
+            action: The action's type.
+            payload: Its payload, JSON.
+            idempotency_key: The same key for the same render queues once, with one response.
+            origin: The facts about the render.
+            outcome: What came of it; empty if its reader decides.
+
+        Raises:
+            CallError: Too many are unread (W2402, try again), the payload is too large (W2403),
+                or this process drains and would be the only one to have the action (W2405).
+        """
+        at = self._clock()
+        new = Action(seq=0, action=action, payload=payload, at=at, origin=origin, outcome=outcome)
+        seq = await self.queue(render_id, key_digest(idempotency_key), new)
+        # Readers in this process need not wait for a notification by the server.
+        self._waiters.notify(render_id)
+        for listener in self.listeners:
+            listener(render_id, replace(new, seq=seq))
+        return Accepted(seq=seq)
+
+    async def read(self, render_id: str, *, after: int = 0, timeout_s: float = 20.0) -> Awaited:
+        """Acknowledge the actions up to `after`; return later ones, or wait for them.
+
+        Unread actions take precedence over everything else, also while draining and after the
+        render expired. A waiting reader costs a task and an event.
+        """
+        look = partial(self.look, render_id, after)
+        found = await self._waiters.wait(render_id, look, timeout_s=timeout_s)
+        return found if isinstance(found, Awaited) else Awaited(status=found, next=after)
+
+    def drain(self) -> None:
+        """Answer readers in this process with `draining` from now on.
+
+        Actions are accepted from now on only if a shared server stores them.
+        """
+        self._waiters.drain()
+
+    @abstractmethod
+    async def queue(self, render_id: str, key: str, new: Action) -> int:
+        """Queue an action unless its key has one; return the number of the one that it has."""
+
+    @abstractmethod
+    async def look(self, render_id: str, after: int) -> Awaited | None:
+        """Return the actions after `after`, or that there will be none; None to wait."""
+
+
+class LocalActions(Actions):
     """`Actions` in this process.
 
     Args:
@@ -77,55 +157,30 @@ class LocalActions:
         timer: Clock,
         origin: int = 0,
     ) -> None:
+        super().__init__(waiters, bounds=bounds, clock=clock)
         self._renders = renders
-        self._waiters = waiters
-        self._bounds = bounds
-        self._clock = clock
         self._timer = timer
         self._origin = origin
         # Least recently used first.
         self._queues: OrderedDict[str, _Queue] = OrderedDict()
 
-    async def append(
-        self,
-        render_id: str,
-        action: str,
-        payload: object,
-        *,
-        idempotency_key: str,
-        origin: Origin = UNKNOWN,
-        outcome: str = "",
-    ) -> Accepted:
-        """Queue an action and wake its readers."""
-        encode_payload(payload, self._bounds)
-        key = key_digest(idempotency_key)
-        queue = self._live(render_id) or self._open(render_id, origin.owner)
+    async def queue(self, render_id: str, key: str, new: Action) -> int:
+        """Queue an action unless its key has one; return the number of the one that it has."""
+        encode_payload(new.payload, self._bounds)
+        queue = self._live(render_id) or self._open(render_id, new.origin.owner)
         if key not in queue.keys:
-            new = Action(
-                seq=queue.last + 1,
-                action=action,
-                payload=payload,
-                at=self._clock(),
-                origin=origin,
-                outcome=outcome,
-            )
-            self._add(queue, Queued(render_id=render_id, key=key, action=new))
-            self._waiters.notify(render_id)
-        return Accepted(seq=queue.keys[key])
+            numbered = replace(new, seq=queue.last + 1)
+            self._add(queue, Queued(render_id=render_id, key=key, action=numbered))
+        return queue.keys[key]
 
-    async def read(self, render_id: str, *, after: int = 0, timeout_s: float = 20.0) -> Awaited:
-        """Acknowledge the actions up to `after`; return later ones, or wait for them."""
-
-        async def look() -> Awaited | None:
-            unread = self.unread(render_id, after)
-            if unread:
-                return Awaited(status="actions", next=unread[-1].seq, actions=unread)
-            if await self._renders.get(render_id) is None:
-                return Awaited(status="expired", next=after)
-            return None
-
-        found = await self._waiters.wait(render_id, look, timeout_s=timeout_s)
-        return to_awaited(found, after)
+    async def look(self, render_id: str, after: int) -> Awaited | None:
+        """Return the actions after `after`, or that there will be none; None to wait."""
+        unread = self.unread(render_id, after)
+        if unread:
+            return Awaited(status="actions", next=unread[-1].seq, actions=unread)
+        if await self._renders.get(render_id) is None:
+            return Awaited(status="expired", next=after)
+        return None
 
     def unread(self, render_id: str, after: int) -> tuple[Action, ...]:
         """Drop the delivered actions up to `after`, and return the rest."""
@@ -164,10 +219,6 @@ class LocalActions:
             # An action that was sent again meanwhile has another number.
             if queue.keys.setdefault(one.key, seq) == seq:
                 queue.unread = deque(sorted((*queue.unread, one), key=lambda q: q.action.seq))
-
-    def drain(self) -> None:
-        """Answer readers with `draining`."""
-        self._waiters.drain()
 
     def _add(self, queue: _Queue, new: Queued) -> None:
         if self._waiters.draining:

@@ -24,10 +24,11 @@ from widgetd.store.waiters import Listener, Waiters
 
 
 class Cache(Protocol):
-    """Values by key, limited in number, bytes and time.
+    """Values by key, limited in number, bytes and time, in one process or in all replicas.
 
-    The oldest value of the largest owner is dropped first, so that an owner with less than an
-    equal share loses none.
+    Promises: without `replace`, the value of a key never changes, in any replica; it is found until
+    its time to live is over or newer values need the space. Then the oldest of the largest owner is
+    dropped first, so that an owner with less than an equal share loses none.
     """
 
     async def put(self, key: str, value: bytes, *, owner: str) -> bytes:
@@ -121,8 +122,20 @@ Publish = Callable[[str, int], Awaitable[None]]
 """Notifies every replica of a new version, by the render's id and its number."""
 
 
-class CachedRenders:
-    """`Renders` in a cache; `publish` notifies the readers in every replica of a new version."""
+class Renders:
+    """Renders by id.
+
+    A version never changes: `replace` stores the next number, so concurrent replacements are
+    ordered and no version follows a newer one. While the server is away each replica replaces
+    alone; afterwards the highest number wins.
+
+    Args:
+        cache: Stores them.
+        waiters: The readers in this process that wait for a new version.
+        publish: Notifies the readers in every replica of a new version.
+        bounds: Limits the rate of versions.
+        clock: Dates versions.
+    """
 
     def __init__(
         self,
@@ -142,11 +155,11 @@ class CachedRenders:
         self._latest: tuple[bytes, StoredRender] | None = None
 
     async def put(self, render: StoredRender) -> None:
-        """Store `render` for its time to live."""
+        """Store `render` as one JSON text, whose size counts, unless its id is stored already."""
         await self._cache.put(render.id, render.json(), owner=render.owner)
 
     async def get(self, render_id: str) -> StoredRender | None:
-        """Return the newest version of a render, or None if it expired."""
+        """Return the newest version in any replica; None if there is no such render any more."""
         stored = await self._cache.newest(render_id)
         if stored is None:
             return None
@@ -161,7 +174,21 @@ class CachedRenders:
         *,
         after: int | None = None,
     ) -> StoredRender | None:
-        """Store the version after the newest one."""
+        """Store the next version of a render, and begin its time to live again.
+
+        Args:
+            render_id: The render.
+            change: Makes the next version of the newest one; id, owner, press and number are set
+                afterwards. Called again if another replica was faster.
+            after: The version that must be the newest; None for any.
+
+        Returns:
+            The new version, or None if there is no such render any more.
+
+        Raises:
+            CallError: Another version than `after` is the newest (W2406), or there are too many
+                versions a second (W2201).
+        """
         while (stored := await self._cache.newest(render_id)) is not None:
             standing = StoredRender.read(stored)
             if after not in (None, standing.version):
@@ -194,7 +221,7 @@ class CachedRenders:
     async def wait_for_newer(
         self, render_id: str, *, after: int, timeout_s: float
     ) -> StoredRender | Literal["timeout", "draining", "expired"]:
-        """Wait for a version with a higher number than `after`."""
+        """Wait for a version with a higher number than `after`; return it, or why there is none."""
 
         async def look() -> StoredRender | Literal["expired"] | None:
             newest = await self.get(render_id)
@@ -205,7 +232,7 @@ class CachedRenders:
         return await self._waiters.wait(render_id, look, timeout_s=timeout_s)
 
     def listening(self, listener: Listener) -> AbstractContextManager[None]:
-        """Call `listener` within the block with the id of each render that is replaced."""
+        """Call `listener` within the block with the id of each render that any replica replaces."""
         return self._waiters.listening(listener)
 
     def _take_rate_token(self, standing: StoredRender) -> float:
@@ -224,8 +251,11 @@ class CachedRenders:
         return used
 
 
-class CachedAnswers:
-    """`Idempotency` in a cache."""
+class Idempotency:
+    """Answers by key, so that a repeated call has one effect and one answer.
+
+    Callers put the principal and the tool into the key.
+    """
 
     def __init__(self, cache: Cache) -> None:
         self._cache = cache
@@ -233,17 +263,24 @@ class CachedAnswers:
     async def remember(
         self, key: str, answer: Mapping[str, Any], *, owner: str = ""
     ) -> Mapping[str, Any]:
-        """Store `answer` unless the key has one; return the one that the key has."""
+        """Store `answer`, JSON, unless the key has one; return the one that the key has."""
         stored = orjson.dumps(answer, default=dict)
         return read_answer(await self._cache.put(key_digest(key), stored, owner=owner))
 
     async def recall(self, key: str) -> Mapping[str, Any] | None:
-        """Return the answer of `key`, or None."""
+        """Return the answer of `key`; None if the call was not made, or long ago."""
         stored = await self._cache.get(key_digest(key))
         return None if stored is None else read_answer(stored)
 
     async def claim(self, key: str, record: Mapping[str, Any], *, owner: str = "") -> bool:
-        """Store `record` under a key without one, and return whether this call stored it."""
+        """Store `record` under a key without one, and return whether this call stored it.
+
+        Of all callers in all replicas one gets True. Unlike other methods it does not fall back
+        to this process while the server is away, because two replicas would then both claim.
+
+        Raises:
+            CallError: The server is away (W5017).
+        """
         # Of two equal values, a replica could not tell which of them the server has.
         unique = {**record, "claim": token_hex(8)}
         return await self._cache.claim(key_digest(key), orjson.dumps(unique), owner=owner)

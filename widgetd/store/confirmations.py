@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from secrets import token_urlsafe
 from typing import Any
 
-from widgetd.store.contract import Idempotency
+from widgetd.store.cache import Idempotency
 
 
 class Confirmations:

@@ -1,14 +1,10 @@
-"""The contract of a store: what it keeps, and what every backend promises.
-
-Every method may be called from any number of tasks at the same time. None raises because a
-server is away: then this process keeps the promises alone, for itself.
-"""
+"""The values of a store, and the limits of each collection."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping
-from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -246,7 +242,9 @@ def _read_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
     def texts(name: str) -> tuple[str, ...]:
         values = metadata.get(name)
-        return tuple(filter(_is_text, values)) if isinstance(values, list) else ()
+        return (
+            tuple(one for one in values if isinstance(one, str)) if isinstance(values, list) else ()
+        )
 
     return {
         "generation": text("generation"),
@@ -271,10 +269,6 @@ def _read_object(fields: Mapping[str, Any], name: str) -> bytes:
 def _read_float(fields: Mapping[str, Any], name: str) -> float:
     value = fields.get(name)
     return float(value) if isinstance(value, int | float) else 0.0
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
 
 
 HEAD_BYTES = 64
@@ -405,146 +399,6 @@ def too_soon(code: str, problem: str, wait_s: float) -> CallError:
     return call_again(code, problem, hint, retry_after_s=round(wait_s, 3))
 
 
-class Renders(Protocol):
-    """Renders by id.
-
-    Promises: a stored render is found, in every replica, until its time to live is over or newer
-    renders need the space. Then the oldest of the largest owner is dropped first, so an owner
-    with less than an equal share loses none. Storing an id again has no effect. A version never
-    changes: `replace` stores the next number, so concurrent replacements are ordered and no
-    version follows a newer one. While the server is away each replica replaces alone; afterwards
-    the highest number wins.
-    """
-
-    async def put(self, render: StoredRender) -> None:
-        """Store `render` as one JSON text, whose size counts."""
-
-    async def get(self, render_id: str) -> StoredRender | None:
-        """Return the newest version in any replica; None if there is no such render any more."""
-
-    async def replace(
-        self,
-        render_id: str,
-        change: Callable[[StoredRender], StoredRender],
-        *,
-        after: int | None = None,
-    ) -> StoredRender | None:
-        """Store the next version of a render, and begin its time to live again.
-
-        Args:
-            render_id: The render.
-            change: Makes the next version of the newest one; id, owner, press and number are set
-                afterwards. Called again if another replica was faster.
-            after: The version that must be the newest; None for any.
-
-        Returns:
-            The new version, or None if there is no such render any more.
-
-        Raises:
-            CallError: Another version than `after` is the newest (W2406), or there are too many
-                versions a second (W2201).
-        """
-
-    async def wait_for_newer(
-        self, render_id: str, *, after: int, timeout_s: float
-    ) -> StoredRender | Literal["timeout", "draining", "expired"]:
-        """Wait for a version with a higher number than `after`; return it, or why there is none."""
-
-    def listening(self, listener: Callable[[str], None]) -> AbstractContextManager[None]:
-        """Call `listener` within the block with the id of each render that any replica replaces."""
-
-
-class Actions(Protocol):
-    """The actions of users by render, until a reader acknowledged them.
-
-    Promises: the actions of a render are read in the order in which they were accepted, each with
-    a higher `seq` than the last. Reading removes nothing; passing the `next` of a response as
-    `after` does, so a reader that lost a response reads it again. An `after` that was never
-    returned acknowledges nothing unread. While the server is away each replica queues alone and
-    counts from another origin; unread actions move to the server when it is back. A reader that
-    follows `next` misses none, and may see one twice if the server went away during a response.
-    """
-
-    async def append(
-        self,
-        render_id: str,
-        action: str,
-        payload: object,
-        *,
-        idempotency_key: str,
-        origin: Origin = UNKNOWN,
-        outcome: str = "",
-    ) -> Accepted:
-        """Queue an action and wake its readers.
-
-        Args:
-            render_id: A render that the caller has just found in the store.
-            action: The action's type.
-            payload: Its payload, JSON.
-            idempotency_key: The same key for the same render queues once, with one response.
-            origin: The facts about the render.
-            outcome: What came of it; empty if its reader decides.
-
-        Raises:
-            CallError: Too many are unread (W2402, try again), the payload is too large (W2403),
-                or this process drains and would be the only one to have the action (W2405).
-        """
-
-    async def read(self, render_id: str, *, after: int = 0, timeout_s: float = 20.0) -> Awaited:
-        """Acknowledge the actions up to `after`; return later ones, or wait for them.
-
-        Unread actions take precedence over everything else, also while draining and after the
-        render expired. A waiting reader costs a task and an event.
-        """
-
-    def drain(self) -> None:
-        """Answer readers in this process with `draining` from now on.
-
-        Actions are accepted from now on only if a shared server stores them.
-        """
-
-
-class Idempotency(Protocol):
-    """Answers by key, so that a repeated call has one effect and one answer.
-
-    Promises: the first answer under a key is kept in all replicas until its time to live is over
-    or newer answers need the space, which owners share as with renders. Callers put the principal
-    and the tool into the key.
-    """
-
-    async def remember(
-        self, key: str, answer: Mapping[str, Any], *, owner: str = ""
-    ) -> Mapping[str, Any]:
-        """Store `answer`, JSON, unless the key has one; return the one that the key has."""
-
-    async def recall(self, key: str) -> Mapping[str, Any] | None:
-        """Return the answer of `key`; None if the call was not made, or long ago."""
-
-    async def claim(self, key: str, record: Mapping[str, Any], *, owner: str = "") -> bool:
-        """Store `record` under a key without one, and return whether this call stored it.
-
-        Of all callers in all replicas one gets True. Unlike other methods it does not fall back
-        to this process while the server is away, because two replicas would then both claim.
-
-        Raises:
-            CallError: The server is away (W5017).
-        """
-
-
-class Answers(Protocol):
-    """Answers of upstreams, by keys that include the window of time in which they are valid.
-
-    Promises: the value of a key never changes, in any replica; it is found until its time to live
-    is over or newer answers need the space.
-    """
-
-    async def put(self, key: str, value: bytes, *, owner: str) -> bytes:
-        """Store `value`, a JSON object, unless the key has one; return the one that the key has."""
-
-    async def get(self, key: str) -> bytes | None:
-        """Return the value of `key`, or None."""
-
-
 class RateLimits(Protocol):
     """Rate limits and slots by principal.
 
@@ -563,29 +417,3 @@ class RateLimits(Protocol):
 
         The block runs in any case; if the decision is not `allowed`, it holds no slot.
         """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Store:
-    """A store, by purpose.
-
-    Attributes:
-        renders: Renders by id.
-        actions: The actions of users.
-        idempotency: Answers by idempotency key.
-        limits: Rate limits and slots.
-        answers: Answers of upstreams.
-        mode: Returns where data is: in this process (`local`), on a shared server (`shared`), or
-            in this process while the server is away (`degraded`).
-        skipped: Returns how many unreadable values were found on the server.
-        unread: Returns how many actions in this process are unread.
-    """
-
-    renders: Renders
-    actions: Actions
-    idempotency: Idempotency
-    limits: RateLimits
-    answers: Answers
-    mode: Callable[[], Literal["local", "shared", "degraded"]]
-    skipped: Callable[[], int] = lambda: 0
-    unread: Callable[[], int] = lambda: 0

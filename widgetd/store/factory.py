@@ -1,22 +1,55 @@
-"""Opens a store, in this process or on a server: the only place that knows both kinds."""
+"""A store, in this process or on a server: the only place that knows both kinds.
+
+Every method of its parts may be called from any number of tasks at the same time. None raises
+because a server is away: then this process keeps the promises alone, for itself.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from dataclasses import dataclass
 from importlib.util import find_spec
+from typing import Literal
 
 from widgetd.errors import ConfigError
 from widgetd.extras import install_advice
-from widgetd.store.actions import LocalActions
-from widgetd.store.cache import CachedAnswers, CachedRenders, build_local_caches, read_answer
-from widgetd.store.contract import Bounds, Clock, Store, StoredRender
+from widgetd.store.actions import Actions, LocalActions
+from widgetd.store.cache import Cache, Idempotency, Renders, build_local_caches, read_answer
+from widgetd.store.contract import Bounds, Clock, RateLimits, StoredRender
 from widgetd.store.rate_limits import LocalRateLimits
 from widgetd.store.waiters import Waiters
 
 FORMAT = "1"
 """Part of every key, so that releases with another format do not share keys."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Store:
+    """A store, by purpose.
+
+    Attributes:
+        renders: Renders by id.
+        actions: The actions of users.
+        idempotency: Answers by idempotency key.
+        limits: Rate limits and slots.
+        answers: Answers of upstreams, as JSON objects, by keys that include the window of time in
+            which they are valid.
+        mode: Returns where data is: in this process (`local`), on a shared server (`shared`), or
+            in this process while the server is away (`degraded`).
+        skipped: Returns how many unreadable values were found on the server.
+        unread: Returns how many actions in this process are unread.
+    """
+
+    renders: Renders
+    actions: Actions
+    idempotency: Idempotency
+    limits: RateLimits
+    answers: Cache
+    mode: Callable[[], Literal["local", "shared", "degraded"]]
+    skipped: Callable[[], int] = lambda: 0
+    unread: Callable[[], int]
 
 
 def open_store(
@@ -77,7 +110,7 @@ async def _open_shared(
     )
     answer_cache = SharedCache(connection, local_answers, name="answers", owner_of=_check_answer)
     fed_cache = SharedCache(connection, local_fed, name="fed", owner_of=_check_answer)
-    renders = CachedRenders(
+    renders = Renders(
         render_cache, waiters, publish=connection.publish_version, bounds=bounds, clock=clock
     )
     fallback = LocalActions(
@@ -91,7 +124,7 @@ async def _open_shared(
         yield Store(
             renders=renders,
             actions=actions,
-            idempotency=CachedAnswers(answer_cache),
+            idempotency=Idempotency(answer_cache),
             limits=SharedRateLimits(connection, limits, bounds=bounds, clock=clock),
             answers=fed_cache,
             mode=lambda: "shared" if connection.up else "degraded",
@@ -112,13 +145,13 @@ def local_store(bounds: Bounds | None = None, clock: Clock | None = None) -> Sto
     clock = clock or time.time
     render_cache, answer_cache, fed_cache = build_local_caches(bounds, timer)
     waiters = Waiters()
-    renders = CachedRenders(render_cache, waiters, bounds=bounds, clock=clock)
+    renders = Renders(render_cache, waiters, bounds=bounds, clock=clock)
     actions = LocalActions(renders, waiters, bounds=bounds, clock=clock, timer=timer)
     return Store(
         renders=renders,
         actions=actions,
         unread=actions.count_unread,
-        idempotency=CachedAnswers(answer_cache),
+        idempotency=Idempotency(answer_cache),
         limits=LocalRateLimits(bounds=bounds, timer=timer),
         answers=fed_cache,
         mode=lambda: "local",

@@ -11,8 +11,6 @@ from typing import Literal, TypeVar
 
 import anyio
 
-from widgetd.store.contract import Awaited
-
 T = TypeVar("T")
 
 Listener = Callable[[str], None]
@@ -111,8 +109,3 @@ class ReplacedRenders:
         render_id = next(iter(self._ids))
         del self._ids[render_id]
         return render_id
-
-
-def to_awaited(found: Awaited | Literal["timeout", "draining"], after: int) -> Awaited:
-    """Return the response to a reader, from the result of waiting."""
-    return found if isinstance(found, Awaited) else Awaited(status=found, next=after)

@@ -28,7 +28,8 @@ from widgetd.render.feeds import Feeds, Filled
 from widgetd.schema.json_text import NotJsonError, parse_json
 from widgetd.schema.json_values import copy_exact, to_json
 from widgetd.schema.validator import ValidArguments
-from widgetd.store.contract import Answers, StoredRender
+from widgetd.store.cache import Cache
+from widgetd.store.contract import StoredRender
 from widgetd.store.factory import local_store
 from widgetd.store.owned import OwnedEntries
 from widgetd.upstreams.answers import UpstreamAnswer
@@ -99,7 +100,7 @@ class SourceAnswer:
 
 
 SourceAnswers = Mapping[str, SourceAnswer]
-"""Answers by name of their source."""
+"""Cache by name of their source."""
 
 
 def join_marks(marks: Sequence[Mapping[str, Any]]) -> bytes:
@@ -157,7 +158,7 @@ class UpstreamFeeds(Feeds):
     """
 
     upstreams: Upstreams
-    answers: Answers
+    answers: Cache
     observer: UpstreamObserver | None = None
     clock: Callable[[], float] = time.time
     counts: dict[str, dict[str, int]] = field(default_factory=dict)

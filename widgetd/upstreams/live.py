@@ -24,7 +24,8 @@ from widgetd.logs import get_logger
 from widgetd.render.calls import Renderer
 from widgetd.schema.json_text import parse_json
 from widgetd.schema.validator import ValidArguments
-from widgetd.store.contract import Renders, StoredRender
+from widgetd.store.cache import Renders
+from widgetd.store.contract import StoredRender
 from widgetd.upstreams.feeds import SourceAnswer, UpstreamFeeds, join_marks
 from widgetd.upstreams.limits import LIMITS
 from widgetd.widget.feed import Feed, FeedSource

@@ -22,7 +22,7 @@ from widgetd.schema.json_values import to_json
 
 if TYPE_CHECKING:
     from widgetd.catalog.snapshot import Snapshot
-    from widgetd.store.contract import Answers
+    from widgetd.store.cache import Cache
     from widgetd.upstreams.answers import PagedAnswers, UpstreamAnswer
     from widgetd.upstreams.connection import Upstream, UpstreamObserver
     from widgetd.upstreams.feeds import UpstreamFeeds
@@ -38,7 +38,7 @@ class UpstreamServices:
     """The services behind these tools; all None without an upstreams file.
 
     Attributes:
-        paged: Answers that are being read page by page.
+        paged: Cache that are being read page by page.
         live: Keeps renders up to date that pages follow.
     """
 
@@ -49,7 +49,7 @@ class UpstreamServices:
 
     @classmethod
     def from_file(
-        cls, path: Path | None, answers: Answers, observer: UpstreamObserver | None = None
+        cls, path: Path | None, answers: Cache, observer: UpstreamObserver | None = None
     ) -> UpstreamServices:
         """Build the services for the upstreams of a file.
 

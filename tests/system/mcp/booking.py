@@ -22,8 +22,7 @@ from widgetd.mcp.assembly import build
 from widgetd.mcp.server import Server, ServerOptions
 from widgetd.observe.observer import Observer
 from widgetd.render.action_callers import ActionAnswer, ActionCaller, ActionTerms
-from widgetd.store.contract import Store
-from widgetd.store.factory import local_store
+from widgetd.store.factory import Store, local_store
 from widgetd.widget.widget import Widget
 
 SCHEMA: dict[str, Any] = {

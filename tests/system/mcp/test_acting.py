@@ -22,8 +22,7 @@ from widgetd.mcp.http_calls import caller_for, take_action
 from widgetd.mcp.server import Server
 from widgetd.observe.observer import ActionRecord, Observer
 from widgetd.render.action_callers import ActionAnswer, DryRun
-from widgetd.store.contract import Store
-from widgetd.store.factory import local_store, open_store
+from widgetd.store.factory import Store, local_store, open_store
 
 QUIET_S = 30.0
 

@@ -21,8 +21,8 @@ from widgetd.mcp.http_calls import caller_for
 from widgetd.mcp.server import Server
 from widgetd.render.action_callers import ActionAnswer
 from widgetd.render.result import Result
-from widgetd.store.contract import Bounds, Store
-from widgetd.store.factory import local_store
+from widgetd.store.contract import Bounds
+from widgetd.store.factory import Store, local_store
 
 INTERLEAVINGS = int(os.environ.get("INTERLEAVINGS", "500"))
 DEADLINE_S = 600

@@ -20,8 +20,8 @@ from widgetd.mcp import sdk
 from widgetd.mcp.assembly import build
 from widgetd.mcp.server import Server, ServerOptions
 from widgetd.render.result import Policy, Result
-from widgetd.store.contract import Bounds, Store, StoredRender
-from widgetd.store.factory import local_store
+from widgetd.store.contract import Bounds, StoredRender
+from widgetd.store.factory import Store, local_store
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from uuid import uuid4
 import orjson
 
 from tests.system.store.server import Server
-from widgetd.store.contract import Bounds, Store, StoredRender
-from widgetd.store.factory import open_store
+from widgetd.store.contract import Bounds, StoredRender
+from widgetd.store.factory import Store, open_store
 
 
 @dataclass(slots=True)

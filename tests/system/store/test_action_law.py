@@ -22,7 +22,8 @@ from hypothesis.stateful import (
 from tests.system.store.replicas import render, replicas
 from tests.system.store.server import Server
 from widgetd.errors import CallError
-from widgetd.store.contract import Accepted, Awaited, Store
+from widgetd.store.contract import Accepted, Awaited
+from widgetd.store.factory import Store
 
 MOST = 5
 SOON_S = 5.0

@@ -7,8 +7,9 @@ from tests.system.store.replicas import Clock, render, replicas
 from tests.system.store.server import Server
 from widgetd.errors import CallError
 from widgetd.store.actions import LocalActions
-from widgetd.store.cache import CachedRenders, build_local_caches, key_digest
-from widgetd.store.contract import Accepted, Action, Awaited, Bounds, Origin, Store
+from widgetd.store.cache import Renders, build_local_caches, key_digest
+from widgetd.store.contract import Accepted, Action, Awaited, Bounds, Origin
+from widgetd.store.factory import Store
 from widgetd.store.waiters import Waiters
 
 SOON_S = 5.0
@@ -341,7 +342,7 @@ async def test_of_the_queues_with_nothing_unread_the_one_unused_for_longest_make
 
 async def test_what_is_taken_back_and_came_again_meanwhile_is_queued_once() -> None:
     clock, bounds = Clock(), Bounds(queues=1)
-    renders = CachedRenders(build_local_caches(bounds, clock)[0])
+    renders = Renders(build_local_caches(bounds, clock)[0])
     actions = LocalActions(renders, Waiters(), bounds=bounds, clock=clock, timer=clock)
     await actions.append("r1", "a", 1, idempotency_key="one")
     away = actions.release()

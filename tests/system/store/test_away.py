@@ -13,8 +13,8 @@ from tests.support.logs import Events, captured_logs
 from tests.system.store.replicas import Clock, render
 from tests.system.store.server import Server, running_server
 from widgetd.errors import ConfigError
-from widgetd.store.contract import Accepted, Awaited, Bounds, Store, StoredRender
-from widgetd.store.factory import open_store
+from widgetd.store.contract import Accepted, Awaited, Bounds, StoredRender
+from widgetd.store.factory import Store, open_store
 from widgetd.store.limits import LIMITS
 
 SOON_S = 10.0

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tests.system.store.replicas import Replicas, render, replicas
 from tests.system.store.server import Server
 from widgetd.render.envelope import RenderMark, encode_render, envelope_schema
-from widgetd.store.contract import Store, StoredRender
+from widgetd.store.contract import StoredRender
+from widgetd.store.factory import Store
 
 
 async def test_a_render_is_found_as_it_was_put_in_every_replica(backend: Server | None) -> None:

@@ -22,7 +22,8 @@ from tests.support.logs import captured_logs
 from tests.system.store.replicas import Replicas, render, replicas
 from tests.system.store.server import Server
 from tests.system.web.asking import ask
-from widgetd.store.contract import Awaited, Store
+from widgetd.store.contract import Awaited
+from widgetd.store.factory import Store
 from widgetd.store.limits import StoreLimits
 from widgetd.store.shared import connection
 

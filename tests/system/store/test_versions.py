@@ -11,8 +11,8 @@ import pytest
 from tests.system.store.replicas import render, replicas
 from tests.system.store.server import Server
 from widgetd.errors import CallError
-from widgetd.store.contract import Bounds, Store, StoredRender
-from widgetd.store.factory import local_store
+from widgetd.store.contract import Bounds, StoredRender
+from widgetd.store.factory import Store, local_store
 
 
 def says(text: str) -> Callable[[StoredRender], StoredRender]:

@@ -21,8 +21,8 @@ from widgetd.catalog.registry import Registry
 from widgetd.mcp.assembly import build
 from widgetd.mcp.http_calls import caller_for
 from widgetd.mcp.server import Server, ServerOptions
-from widgetd.store.contract import Bounds, Store, StoredRender
-from widgetd.store.factory import local_store
+from widgetd.store.contract import Bounds, StoredRender
+from widgetd.store.factory import Store, local_store
 from widgetd.upstreams.feeds import UpstreamFeeds
 from widgetd.upstreams.live import LiveFeeds
 from widgetd.widget.widget import Widget

@@ -27,7 +27,8 @@ from widgetd.render.action_callers import DryRun
 from widgetd.render.calls import RENDER_PREFIX, no_render
 from widgetd.render.result import Result, error_result, structured_result
 from widgetd.schema.phrase import join_alternatives
-from widgetd.store.contract import Awaited, Origin, Store, StoredRender
+from widgetd.store.contract import Awaited, Origin, StoredRender
+from widgetd.store.factory import Store
 from widgetd.text_search import nearest
 from widgetd.widget.action_checks import find_unmet
 from widgetd.widget.actions import TreeAction, find_tree_actions

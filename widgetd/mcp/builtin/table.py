@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # commands that only need the names skip these imports
     from widgetd.render.action_callers import ActionCaller
     from widgetd.render.calls import Renderer
     from widgetd.search.search import Search
-    from widgetd.store.contract import Store
+    from widgetd.store.factory import Store
     from widgetd.widget.widget import Widget
 
 CORE = "core"

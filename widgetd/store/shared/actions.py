@@ -17,17 +17,12 @@ from math import isfinite
 
 import orjson
 
-from widgetd.store.actions import (
-    LocalActions,
-    encode_payload,
-    queue_full,
-)
-from widgetd.store.cache import key_digest
-from widgetd.store.contract import UNKNOWN, Accepted, Action, Awaited, Bounds, Clock, Origin
+from widgetd.store.actions import Actions, LocalActions, encode_payload, queue_full
+from widgetd.store.contract import UNKNOWN, Action, Awaited, Bounds, Clock, Origin
 from widgetd.store.limits import LIMITS
 from widgetd.store.shared.cache import SharedCache
 from widgetd.store.shared.connection import NOTIFY, NUMBER, Key, StoreConnection, UnavailableError
-from widgetd.store.waiters import Waiters, to_awaited
+from widgetd.store.waiters import Waiters
 
 LOCAL_ORIGIN = 1_000_000
 """The first number while the server is away, above every number of a render on the server."""
@@ -100,7 +95,7 @@ _STANDING = "return redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', ARGV[1])"
 _TAKE_OUT = "return redis.call('XDEL', KEYS[1], unpack(ARGV))"
 
 
-class SharedActions:
+class SharedActions(Actions):
     """`Actions` on the server, and in this process while it is away.
 
     Args:
@@ -119,58 +114,21 @@ class SharedActions:
         bounds: Bounds,
         clock: Clock,
     ) -> None:
+        super().__init__(waiters, bounds=bounds, clock=clock)
         self._connection = connection
         self._fallback = fallback
         self._renders = renders
-        self._waiters = waiters
-        self._bounds = bounds
-        self._clock = clock
         self._ttl_ms = int(bounds.render_ttl_s * 1000)
 
-    async def append(
-        self,
-        render_id: str,
-        action: str,
-        payload: object,
-        *,
-        idempotency_key: str,
-        origin: Origin = UNKNOWN,
-        outcome: str = "",
-    ) -> Accepted:
-        """Queue an action and wake its readers in every replica."""
-        new = Action(
-            seq=0,
-            action=action,
-            payload=payload,
-            at=self._clock(),
-            origin=origin,
-            outcome=outcome,
-        )
+    async def queue(self, render_id: str, key: str, new: Action) -> int:
+        """Queue an action unless its key has one; return the number of the one that it has."""
         try:
-            seq = await self._add(render_id, key_digest(idempotency_key), new)
+            seq = await self._add(render_id, key, new)
         except UnavailableError:
-            return await self._fallback.append(
-                render_id,
-                action,
-                payload,
-                idempotency_key=idempotency_key,
-                origin=origin,
-                outcome=outcome,
-            )
+            return await self._fallback.queue(render_id, key, new)
         if seq == 0:
             raise queue_full(self._bounds.actions)
-        # Our own readers need not wait for the notification.
-        self._waiters.notify(render_id)
-        return Accepted(seq=seq)
-
-    async def read(self, render_id: str, *, after: int = 0, timeout_s: float = 20.0) -> Awaited:
-        """Acknowledge the actions up to `after`; return later ones, or wait for them."""
-
-        async def look() -> Awaited | None:
-            return await self._look(render_id, after)
-
-        found = await self._waiters.wait(render_id, look, timeout_s=timeout_s)
-        return to_awaited(found, after)
+        return seq
 
     async def hand_over(self) -> None:
         """Move the actions that only this process has to the server.
@@ -186,10 +144,6 @@ class SharedActions:
                 return
             if seq == 0:
                 self._fallback.restore([one])
-
-    def drain(self) -> None:
-        """Answer the readers in this process with `draining`."""
-        self._waiters.drain()
 
     async def _add(self, render_id: str, key: str, new: Action) -> int:
         """Store an action and return its `seq`; 0 if its queue is full."""
@@ -211,7 +165,8 @@ class SharedActions:
                 seq = await append()
         return seq
 
-    async def _look(self, render_id: str, after: int) -> Awaited | None:
+    async def look(self, render_id: str, after: int) -> Awaited | None:
+        """Return the actions after `after`, or that there will be none; None to wait."""
         left = self._fallback.unread(render_id, after)
         try:
             known, unread = await self._unread(render_id, after)

@@ -14,7 +14,7 @@ import orjson
 from widgetd.catalog.change import difference
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.store.contract import Renders
+from widgetd.store.cache import Renders
 from widgetd.store.waiters import ReplacedRenders
 from widgetd.web.gallery.gallery import mark_of
 from widgetd.web.limits import LIMITS
