@@ -1,4 +1,4 @@
-"""Limits of one widget's texts, queries, samples and trees."""
+"""Limits of one widget's texts, queries, samples, programs and trees."""
 
 from __future__ import annotations
 
@@ -35,6 +35,9 @@ class WidgetLimits:
         question_choices: Choices of one of them.
         cached_findings: Cached findings per type of component.
         listed_values: Values that a finding lists; of more it names the nearest.
+        program_bytes: The program of a page, as JSON.
+        program_depth: Levels of a schema that a program describes.
+        program_schemas: Parts of a schema that a program describes.
         tree_depth: Levels of a tree that orjson can write, and pydantic but for one.
         tree_icons: Icons of one tree.
         tool_icon_chars: The data URI of a tool's icon.
@@ -64,6 +67,9 @@ class WidgetLimits:
     question_choices: int = 100
     cached_findings: int = 512
     listed_values: int = 10
+    program_bytes: int = 16 * 1024
+    program_depth: int = 16
+    program_schemas: int = 2_000
     tree_depth: int = 254
     tree_icons: int = 64
     tool_icon_chars: int = 1024

@@ -16,7 +16,6 @@ not draw as the server does has no program, and is drawn from results, as ever.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
@@ -26,6 +25,7 @@ import orjson
 
 from widgetd.schema.keywords import Subschema
 from widgetd.widget.components.lucide import find_icons
+from widgetd.widget.limits import LIMITS
 
 if TYPE_CHECKING:
     from widgetd.schema.validator import Schema
@@ -49,24 +49,6 @@ class WidgetParts(Protocol):
     def local(self) -> LocalState: ...  # noqa: D102
     @property
     def schema(self) -> Schema: ...  # noqa: D102
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProgramLimits:
-    """The limits of one program.
-
-    Attributes:
-        bytes: Its JSON.
-        nesting: How deep schemas are followed.
-        parts: How many parts of schemas are visited.
-    """
-
-    bytes: int = 16 * 1024
-    nesting: int = 16
-    parts: int = 2_000
-
-
-LIMITS: Final = ProgramLimits()
 
 
 class NoProgramError(Exception):
@@ -109,8 +91,9 @@ def page_program(widget: WidgetParts) -> bytes:
         json = orjson.dumps(made)
     except orjson.JSONEncodeError:
         raise NoProgramError("a number has more than 64 bits") from None
-    if len(json) > LIMITS.bytes:
-        raise NoProgramError(f"its program has {len(json):,} bytes, more than {LIMITS.bytes:,}")
+    if len(json) > LIMITS.program_bytes:
+        most = f"{LIMITS.program_bytes:,}"
+        raise NoProgramError(f"its program has {len(json):,} bytes, more than {most}")
     return json
 
 
@@ -209,7 +192,7 @@ def _walk(schema: Schema, describe: _Describe) -> Any:
     Raises:
         NoProgramError: It has too many parts.
     """
-    left = LIMITS.parts
+    left = LIMITS.program_schemas
 
     def follow(part: Subschema, nesting: int) -> Any:
         nonlocal left
@@ -230,4 +213,4 @@ def _walk(schema: Schema, describe: _Describe) -> Any:
             made["p"] = properties
         return made["k"] if made.keys() == {"k"} else made
 
-    return follow(schema.document.root, LIMITS.nesting)
+    return follow(schema.document.root, LIMITS.program_depth)

@@ -9,8 +9,8 @@ import orjson
 import pytest
 
 from tests.support.widgets import widget
+from widgetd.widget.limits import LIMITS
 from widgetd.widget.page_program import (
-    LIMITS,
     NoProgramError,
     page_digest,
     page_program,
@@ -130,7 +130,7 @@ def test_widget_without_a_program_has_a_reason(reason: str, file: dict[str, Any]
 
 
 def test_program_is_limited_in_size() -> None:
-    made = widget(template=CARD % f'{{{{ who|tojson }}}},"alt":"{"x" * LIMITS.bytes}"')
+    made = widget(template=CARD % f'{{{{ who|tojson }}}},"alt":"{"x" * LIMITS.program_bytes}"')
 
     with pytest.raises(NoProgramError, match=r"^its program has 16,\d{3} bytes, more than 16,384$"):
         page_program(made)
