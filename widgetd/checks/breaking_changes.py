@@ -17,7 +17,7 @@ from widgetd.schema.keywords import list_types
 from widgetd.schema.phrase import join_alternatives, shorten_json
 from widgetd.widget.definition import Definition
 
-_BOUNDS: Mapping[str, int] = {
+_BOUNDS = {
     **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"), 1),
     **dict.fromkeys(("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"), -1),
 }
@@ -112,14 +112,15 @@ def _list_narrowings(before: Mapping[str, Json], after: Mapping[str, Json]) -> I
     elif now_types and not types and "enum" not in before and "const" not in before:
         yield f"is {join_alternatives(now_types)} now, where it was anything"
     yield from _list_narrower_choices(before, after)
-    for keyword, direction in _BOUNDS.items():
+    for keyword, direction in (_BOUNDS | dict.fromkeys(_FIXED, 0)).items():
         was, now = before.get(keyword), after.get(keyword)
-        if is_number(now) and (not is_number(was) or (now - was) * direction > 0):
-            yield f"has {keyword} {shorten_json(now)} now, {_describe_former(before, keyword)}"
-    for keyword in _FIXED:
-        now = after.get(keyword)
-        if now not in (None, False) and now != before.get(keyword):
-            yield f"has {keyword} {shorten_json(now)} now, {_describe_former(before, keyword)}"
+        if direction:
+            narrower = is_number(now) and (not is_number(was) or (now - was) * direction > 0)
+        else:
+            narrower = now not in (None, False) and now != was
+        if narrower:
+            former = shorten_json(was) if keyword in before else "none"
+            yield f"has {keyword} {shorten_json(now)} now, where it had {former}"
     if (
         after.get("additionalProperties") is False
         and before.get("additionalProperties") is not False
@@ -129,23 +130,12 @@ def _list_narrowings(before: Mapping[str, Json], after: Mapping[str, Json]) -> I
 
 def _list_narrower_choices(before: Mapping[str, Json], after: Mapping[str, Json]) -> Iterator[str]:
     now = _list_of(after, "enum")
-    was = _list_of(before, "enum") or [before[key] for key in ("const",) if key in before]
-    if not now:
-        return
-    if not was:
-        yield f"admits only {join_alternatives([shorten_json(one) for one in now[:5]])} now"
-        return
+    was = _list_of(before, "enum") or ([before["const"]] if "const" in before else [])
     gone = [shorten_json(one) for one in was if one not in now]
-    if gone:
+    if now and not was:
+        yield f"admits only {join_alternatives([shorten_json(one) for one in now[:5]])} now"
+    elif now and gone:
         yield f"no longer admits {join_alternatives(gone[:5])}"
-
-
-def _describe_former(before: Mapping[str, Json], keyword: str) -> str:
-    return (
-        f"where it had {shorten_json(before[keyword])}"
-        if keyword in before
-        else "where it had none"
-    )
 
 
 def _resolve(schema: Json, root: Mapping[str, Json]) -> Mapping[str, Json]:

@@ -129,18 +129,15 @@ def check_samples(widget: Widget, samples: Iterable[Sample]) -> Iterator[Finding
                 faults = schema.explainer().find_faults(schema.document.root, arguments)
                 there = (f.path[:-1] if f.value is MISSING else f.path for f in faults)
                 at += f"/arguments{pointer(*next(there, ()))}"
-            reason = str(error.invalid_arguments[0]) if error.invalid_arguments else error.message
-            more = (
-                f" (and {len(error.invalid_arguments) - 1} more)"
-                if len(error.invalid_arguments) > 1
-                else ""
-            )
+            invalid = error.invalid_arguments
+            reason = str(invalid[0]) if invalid else error.message
+            more = f" (and {len(invalid) - 1} more)" if len(invalid) > 1 else ""
             no_host = any(
                 argument.expected.startswith((FORMATS["uri"], FORMATS["iri"]))
                 # A slash, because every word is a relative reference.
                 and "/" in argument.got
                 and _is_reference(argument.got.strip('"'))
-                for argument in error.invalid_arguments
+                for argument in invalid
             )
             line, column = sample.place(widget.definition.view)
             yield Finding(
