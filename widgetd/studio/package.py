@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from widgetd.errors import CallError, WidgetError
+from widgetd.studio.compare import differ
 from widgetd.studio.transcribe import transcribe
 from widgetd.template import compile_template
 from widgetd.text_search import compile_pattern
@@ -127,22 +128,16 @@ def _transcribe(widget: Widget) -> str:
         return ""
     for state in list_states(widget):
         arguments = widget.fill(show_state(widget, state.key).arguments)
-        if _draw(template, arguments) != _draw(widget.view, arguments):
+        if differ(_draw(template, arguments), _draw(widget.view, arguments)):
             return ""
     return transcript.template
 
 
 def _draw(source: Template | View, arguments: Mapping[str, Any]) -> Any:
     try:
-        return _without_null(tree(source.render(arguments)))
+        return tree(source.render(arguments))
     except (CallError, WidgetError) as error:
-        return type(error)
-
-
-def _without_null(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _without_null(each) for key, each in value.items() if each is not None}
-    return [_without_null(each) for each in value] if isinstance(value, list) else value
+        return type(error).__name__
 
 
 def format_tree(node: Mapping[str, Any], indent: str = "") -> str:

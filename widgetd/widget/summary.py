@@ -78,12 +78,6 @@ class Summary:
             text: The text for the model, from which the fact is shortened unless the sidecar
                 has a fact of that name.
         """
-        facts = {"summary": text} | self._named_facts(arguments)
-        if isinstance(facts["summary"], str):
-            facts["summary"] = shorten_at_word(facts["summary"], LIMITS.summary_fact_chars)
-        return facts
-
-    def _named_facts(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         public = remove_paths(arguments, self.sensitive)
         values: dict[str, Any] = {}
         for path in self.fields:
@@ -98,7 +92,11 @@ class Summary:
         for name, query in self.queries.items():
             with suppress(CallError):
                 values[name] = query.find(public)
-        return {name: value for name, value in values.items() if value is not None}
+        known = {name: value for name, value in values.items() if value is not None}
+        facts = {"summary": text} | known
+        if isinstance(facts["summary"], str):
+            facts["summary"] = shorten_at_word(facts["summary"], LIMITS.summary_fact_chars)
+        return facts
 
 
 def shorten_at_word(text: str, longest: int) -> str:

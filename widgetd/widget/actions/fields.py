@@ -6,7 +6,7 @@ when another action carries it along.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
@@ -186,18 +186,20 @@ def build_payload_schema(
     *,
     submitted: bool,
     closed: bool = True,
+    optional: Collection[str] = (),
 ) -> JsonSchema:
-    """Build the schema of an object with `keys`, all required, and `fields`.
+    """Build the schema of an object with `keys` and `fields`.
 
     Args:
         keys: The schema of each key in the author's payload.
         fields: The user's input; none has the name of a key.
         submitted: Whether the fields must be complete.
         closed: Whether further properties are forbidden.
+        optional: Keys that are not required.
     """
     root = _build_object(closed)
     root["properties"].update(keys)
-    root["required"].extend(keys)
+    root["required"].extend(key for key in keys if key not in optional)
     for field in fields:
         _add_field(root, field, submitted=submitted, closed=closed)
     return _drop_empty_required(root)

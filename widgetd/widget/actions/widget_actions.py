@@ -81,11 +81,9 @@ class WidgetAction:
             name: {"type": types[0] if len(types) == 1 else list(types)} if types else {}
             for name, types in self.keys.items()
         }
-        schema = build_payload_schema(keys, self.fields, submitted=False, closed=not self.open)
-        required = [name for name in keys if name not in self.optional]
-        if required:
-            return {**schema, "required": required}
-        return {name: value for name, value in schema.items() if name != "required"}
+        return build_payload_schema(
+            keys, self.fields, submitted=False, closed=not self.open, optional=self.optional
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Describe it for callers: `{"type", "handler", "payload", "fields", "schema", ...}`."""
