@@ -92,13 +92,10 @@ def find_shown_argument(
     """Return the path of the first argument that is the object `shown`; None if there is none."""
     if path and isinstance(value, Mapping) and value == shown:
         return path
-    if isinstance(value, list):
-        found = (find_shown_argument(each, shown, (*path, "[]")) for each in value)
-    elif isinstance(value, Mapping):
-        found = (find_shown_argument(each, shown, (*path, key)) for key, each in value.items())
-    else:
-        return None
-    return next((each for each in found if each), None)
+    inside = list(value.items()) if isinstance(value, Mapping) else []
+    inside += [("[]", each) for each in value] if isinstance(value, list) else []
+    found = (find_shown_argument(each, shown, (*path, step)) for step, each in inside)
+    return next(filter(None, found), None)
 
 
 def untyped_finding(path: Sequence[str]) -> Finding:

@@ -13,7 +13,7 @@ from widgetd.checks.absent import fill_in, join_steps, schema_pointer
 from widgetd.checks.limits import LIMITS
 from widgetd.checks.renders import Outcome, locate, move_to_source
 from widgetd.errors import CallError, Finding, WidgetError
-from widgetd.schema.json_values import pointer, resolve_pointer
+from widgetd.schema.json_values import pointer, resolve_pointer, steps
 from widgetd.text_search import compile_pattern
 from widgetd.widget.components.tree import iterate_components, walk_components
 from widgetd.widget.components.values import read_literal_color
@@ -202,10 +202,8 @@ def _list_texts(value: Any, at: str = "") -> Iterator[tuple[str, str]]:
     """Yield each text in a tree with its pointer."""
     if isinstance(value, str):
         yield at, value
-    elif isinstance(value, (Mapping, list)):
-        items = value.items() if isinstance(value, Mapping) else enumerate(value)
-        for key, each in items:
-            yield from _list_texts(each, at + pointer(key))
+    for step, inner in steps(value):
+        yield from _list_texts(inner, at + pointer(step))
 
 
 def _walk(tree: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any], bool]]:

@@ -23,7 +23,6 @@ from widgetd.widget.components import tree
 from widgetd.widget.sources import Choice
 
 if TYPE_CHECKING:
-    from widgetd.template import Template
     from widgetd.widget.sources import Drawing
     from widgetd.widget.widget import Widget
 
@@ -43,12 +42,10 @@ def choose(widget: Widget) -> Choice:
         advice = "export the widget again, or leave 'source' out"
         finding = Finding(code="W1327", problem=problem, advice=advice, path=definition.path)
         raise WidgetError(finding)
-    if definition.is_jsx:
+    is_asked = asked == "view" or definition.is_jsx
+    if is_asked or (asked is None and not definition.template.strip()):
         _ = widget.view
-        return Choice(source="view", reason="asked")
-    if asked == "view" or (asked is None and not definition.template.strip()):
-        _ = widget.view
-        return Choice(source="view", reason="asked" if asked else "missing")
+        return Choice(source="view", reason="asked" if is_asked else "missing")
     try:
         template = widget.template
     except WidgetError as error:
@@ -57,9 +54,12 @@ def choose(widget: Widget) -> Choice:
         return Choice(source="view", reason="faulty", fault=error.finding)
     if asked is not None or not definition.view:
         return Choice(source="template" if definition.view else "", reason="asked" if asked else "")
-    if not _may_have_losses(definition.template, template):
-        return Choice(source="template")
-    return _choose_by_comparison(widget)
+    # A template without a sign of the exporter's losses has none.
+    text = definition.template
+    says_none = _NONE.search(text) and any(each.code == "W1307" for each in template.warnings)
+    if WRAPPED.search(text) or find_converted(text) or says_none:
+        return _choose_by_comparison(widget)
+    return Choice(source="template")
 
 
 def _choose_by_comparison(widget: Widget) -> Choice:
@@ -87,13 +87,6 @@ def find_changed(widget: Widget, comparison: Comparison) -> Literal["template", 
     if as_jsx is as_both:
         return ""
     return "template" if as_jsx else "view"
-
-
-def _may_have_losses(text: str, template: Template) -> bool:
-    """Return whether a template shows a sign of the exporter's losses; without one it has none."""
-    if WRAPPED.search(text) or find_converted(text):
-        return True
-    return bool(_NONE.search(text)) and any(each.code == "W1307" for each in template.warnings)
 
 
 def _draws_preview(widget: Widget, source: Drawing | None = None) -> bool:

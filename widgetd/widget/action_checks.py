@@ -44,6 +44,8 @@ class PayloadCheck:
             return False
 
 
+_FIRST_NAME = compile_pattern(r"\A[^.\[]+")
+
 Checks = Mapping[str, tuple[PayloadCheck, ...]]
 """Checks by type of action."""
 
@@ -59,23 +61,16 @@ def compile_checks(sidecar: Sidecar, *, limits: Limits) -> Checks:
     for name, note in sidecar.actions.items():
         for index, one in enumerate(note.checks):
             with errors_at(pointer("actions", name, "checks", str(index), "holds")):
-                holds = _compile_condition(one.holds, limits)
+                holds = templates.Expression(one.holds, limits)
+                for read in holds.reads:
+                    first = _FIRST_NAME.match(read.path)
+                    if first and first[0] != "payload":
+                        problem = f"the check '{one.holds[:80]}' reads '{first[0]}'"
+                        advice = f"write 'payload.{first[0]}': a check reads the payload"
+                        raise error_at("W1118", "", f"{problem}, which is never there", advice)
             check = PayloadCheck(field=one.field, holds=holds, says=one.says)
             checks[name] = (*checks.get(name, ()), check)
     return checks
-
-
-_FIRST_NAME = compile_pattern(r"\A[^.\[]+")
-
-
-def _compile_condition(text: str, limits: Limits) -> Expression:
-    expression = templates.Expression(text, limits)
-    for read in expression.reads:
-        if (found := _FIRST_NAME.match(read.path)) and (name := found[0]) != "payload":
-            problem = f"the check '{text[:80]}' reads '{name}', which is never there"
-            advice = f"write 'payload.{name}': a check reads the payload"
-            raise error_at("W1118", "", problem, advice)
-    return expression
 
 
 def find_unmet(checks: Checks, action: str, payload: Mapping[str, Any]) -> tuple[PayloadCheck, ...]:

@@ -18,14 +18,13 @@ from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
 from widgetd.schema.json_values import error_at, pointer
 from widgetd.widget.limits import LIMITS
+from widgetd.widget.local_state import PAYLOAD
 from widgetd.widget.query import Query, compile_queries
 from widgetd.widget.sidecar import ActionNote, Sidecar
 from widgetd.widget.summary import remove_paths, shorten_at_word
 
 if TYPE_CHECKING:
     from widgetd.template import Template
-
-PAYLOAD = "payload"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -123,9 +123,8 @@ def _describe_field(schema: Mapping[str, Any]) -> str:
 def _list_parts(schema: Mapping[str, Any]) -> str:
     properties = schema.get("properties")
     names = list(properties) if isinstance(properties, Mapping) else []
-    return ", ".join(names[: LIMITS.described_parts]) + (
-        ", …" if len(names) > LIMITS.described_parts else ""
-    )
+    more = ["…"] if len(names) > LIMITS.described_parts else []
+    return ", ".join(names[: LIMITS.described_parts] + more)
 
 
 def sort_by_content(given: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

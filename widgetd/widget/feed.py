@@ -199,19 +199,12 @@ def _build_asked_schema(parts: Sequence[FeedPart], schema: Schema) -> dict[str, 
             problem = f"the feed asks for '{name}', which the schema lacks"
             advice = f"describe it in [feed.ask_schema.{name}]"
             raise error_at("W1113", "/feed/ask", problem, advice)
-    required = [
-        name
-        for name in ask
-        if (
-            "default" not in described[name]
-            if name in described
-            else name in written.get("required", ())
-        )
-    ]
+    needed = {*written.get("required", ())} - described.keys()
+    needed |= {name for name, one in described.items() if "default" not in one}
     asked: dict[str, Any] = {
         "type": "object",
         "properties": {name: properties[name] for name in ask},
-        "required": required,
+        "required": [name for name in ask if name in needed],
     }
     for key in ("$schema", "additionalProperties"):
         if isinstance(written.get(key), (str, bool)):

@@ -106,7 +106,6 @@ class Widget:
 
     Attributes:
         definition: The content of the file and its sidecar.
-
         limits: The limits of its renders.
 
     Args:
@@ -498,11 +497,6 @@ class _SchemaSource:
 
 @lru_cache(maxsize=AT_WORK)
 def _compile_schema(written: _SchemaSource, limits: Limits) -> Schema:
-    """Compile a file's schema, cached like its template.
-
-    Raises:
-        WidgetError: It cannot be used.
-    """
     return compile_schema(written.schema, limits=limits)
 
 
@@ -511,9 +505,6 @@ def _compile_template(path: str, text: str, limits: Limits) -> Template:  # noqa
     """Compile a file's template, cached while a designer works on the file.
 
     A save often changes another part of the file, and the first call follows soon.
-
-    Raises:
-        WidgetError: It cannot be compiled, begins with a component that is no root, or is JSX.
     """
     if is_jsx(text):
         problem = "this is JSX, and not the template that Studio makes of it"

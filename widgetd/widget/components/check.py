@@ -161,21 +161,14 @@ class _PropertyChecker:
             if objects:
                 yield from self._check_object(value, self._choose_object(value, objects), owner, at)
         elif isinstance(value, str) and value.startswith(PREFIX):
-            yield from self._check_icon(value, schema, owner, at)
+            name, takes_icons = value.removeprefix(PREFIX), self._resolve(schema)
+            if any("pattern" in one for one in takes_icons) and not is_icon(name):
+                near = _nearest(name, list_icon_names())
+                yield _build_icon_finding(value, near and PREFIX + near, owner, at)
         elif isinstance(value, list):
             items = [one["items"] for one in self._resolve(schema) if "items" in one]
             for index, inner in enumerate(value if items else ()):
                 yield from self._check_value(inner, items[0], owner, f"{at}/{index}")
-
-    def _check_icon(
-        self, value: str, schema: Mapping[str, Any], owner: str, at: str
-    ) -> Iterator[Finding]:
-        """Yield a finding if an icon is expected and Lucide does not have it."""
-        if any("pattern" in one for one in self._resolve(schema)):
-            name = value.removeprefix(PREFIX)
-            if not is_icon(name):
-                near = _nearest(name, list_icon_names())
-                yield _build_icon_finding(value, near and PREFIX + near, owner, at)
 
     def _may_have(self, value: Any, schema: Mapping[str, Any]) -> bool:
         """Return whether a value may be here, without regard to the values inside it."""
