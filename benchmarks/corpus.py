@@ -23,7 +23,7 @@ from typing import Any
 from benchmarks.children import ROOT
 from benchmarks.peer import Peer, peer
 from widgetd.catalog.loader import load_widget
-from widgetd.checks import check_widget
+from widgetd.checks.rules import check_widget
 from widgetd.errors import CallError, WidgetError
 from widgetd.schema.sampling.sample import State, sample
 from widgetd.studio.compare import argument_sets, compare, differ

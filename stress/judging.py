@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from widgetd.catalog.loader import Loader
-from widgetd.checks import check_widget, find_breaking_changes
+from widgetd.checks.breaking_changes import find_breaking_changes
+from widgetd.checks.rules import check_widget
 from widgetd.errors import CODES, CallError, Finding, WidgetError
 from widgetd.files.source import Source
 from widgetd.limits import Limits

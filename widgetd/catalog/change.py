@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from widgetd import checks
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import Finding
 from widgetd.files.persistent_map import list_differing, list_missing
@@ -61,7 +60,9 @@ def difference(before: Snapshot, after: Snapshot) -> Change:
 
 def breaking_changes(before: Snapshot, after: Snapshot, change: Change) -> Iterator[Finding]:
     """Yield what breaks callers of the changed tools once `after` is served."""
+    from widgetd.checks.breaking_changes import find_breaking_changes  # noqa: PLC0415 - a start checks nothing
+
     was, now = before.widgets, after.widgets
     for tool in change.changed:
-        for finding in checks.find_breaking_changes(was[tool].definition, now[tool].definition):
+        for finding in find_breaking_changes(was[tool].definition, now[tool].definition):
             yield replace(finding, path=now[tool].definition.path)

@@ -16,7 +16,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from widgetd import checks
 from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.errors import Finding, WidgetError
 from widgetd.files.folder import Folder, open_folder
@@ -183,12 +182,16 @@ class Loader:
     def _prove(
         self, source: Source, sidecar: Source | None, check_jsx: CheckJsx | None = None
     ) -> Widget:
+        # A start whose widgets are proven checks nothing.
+        from widgetd.checks.renders import explain_undrawable  # noqa: PLC0415 - see above
+        from widgetd.checks.rules import check_widget  # noqa: PLC0415 - see above
+
         widget = load(source, sidecar, limits=self.limits, check_jsx=check_jsx)
         widget.set_entry(self._admit(widget))
-        if finding := checks.explain_undrawable(widget):
+        if finding := explain_undrawable(widget):
             raise WidgetError(finding).of(source.path)
         if self._strict:
-            for finding in checks.check_widget(widget, strict=True):
+            for finding in check_widget(widget, strict=True):
                 if finding.level == "fault":
                     raise WidgetError(finding)
         return widget

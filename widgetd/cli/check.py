@@ -181,7 +181,7 @@ def _scan_folder(
         needs: Receives what some clients need, with the paths that it concerns.
     """
     from widgetd.catalog.loader import Loader
-    from widgetd.checks import check_widget
+    from widgetd.checks.rules import check_widget
     from widgetd.checks.schemas import list_client_needs
     from widgetd.daemon.loading import admit, build_catalog
 
@@ -276,7 +276,7 @@ def _served_suffix(folder: Folder, path: str) -> str:
 def _check_breaking_changes(
     after: Mapping[str, Entry], folder: Path, only: str, against: str
 ) -> Iterator[Finding]:
-    from widgetd.checks import find_breaking_changes, report_removal
+    from widgetd.checks.breaking_changes import find_breaking_changes, report_removal
 
     with _open_revision(folder, against) as earlier:
         before = _select_entries(_scan_folder(earlier), only)

@@ -28,7 +28,7 @@ from widgetd.catalog.history import History, diff_versions
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.catalog.uploads import RefusedUploadError, Uploader, Uploads, is_widget_name
-from widgetd.checks import check_widget
+from widgetd.checks.rules import check_widget
 from widgetd.errors import CallError, WidgetError
 from widgetd.guide.component_details import (
     Examples,

@@ -18,8 +18,8 @@ import orjson
 from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.catalog.loader import Loader, Precheck
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.checks import check_widget
 from widgetd.checks.report import Locations
+from widgetd.checks.rules import check_widget
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.files.source import Source
 from widgetd.guide.limits import LIMITS

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 
 import orjson
 
-from widgetd import checks
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.widget.actions import find_widget_actions
 from widgetd.widget.widget import Widget
@@ -28,8 +27,10 @@ def _json(value: object) -> str | None:
 
 
 def _problems(widget: Widget, snapshot: Snapshot) -> str | None:
+    from widgetd.checks.rules import check_widget  # noqa: PLC0415 - few starts check anything
+
     fault = snapshot.faults.get(widget.definition.path)
-    problems = ([fault] if fault else []) + list(checks.check_widget(widget))
+    problems = ([fault] if fault else []) + list(check_widget(widget))
     return json_text([{"level": f.level, "code": f.code, "text": str(f)} for f in problems])
 
 

@@ -11,7 +11,7 @@ from tests.support.findings import location_of
 from tests.support.widgets import widget_file
 from widgetd.catalog.catalog import Catalog
 from widgetd.catalog.loader import Loader, load_widget
-from widgetd.checks import check_widget
+from widgetd.checks.rules import check_widget
 from widgetd.errors import WidgetError
 from widgetd.widget.widget import Widget
 

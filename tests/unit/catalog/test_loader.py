@@ -15,8 +15,8 @@ from tests.unit.template.test_prices import START, STATEMENTS
 from widgetd.catalog.catalog import Catalog
 from widgetd.catalog.loader import Loader
 from widgetd.catalog.loader import load as load_file
-from widgetd.checks import check_widget
 from widgetd.checks.renders import render_samples
+from widgetd.checks.rules import check_widget
 from widgetd.daemon.loading import admit
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.files.source import Source

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from widgetd.checks import find_breaking_changes
+from widgetd.checks.breaking_changes import find_breaking_changes
 from widgetd.files.source import Source
 from widgetd.widget.definition import Definition, define
 

@@ -8,7 +8,7 @@ import pytest
 
 from widgetd import load_widget
 from widgetd.catalog.loader import load
-from widgetd.checks import check_widget
+from widgetd.checks.rules import check_widget
 from widgetd.files.source import Source
 from widgetd.widget.images import find_image_origins
 from widgetd.widget.samples import list_examples

@@ -6,8 +6,8 @@ import pytest
 
 from tests.support.findings import location_of
 from tests.support.widgets import widget
-from widgetd.checks import check_widget
 from widgetd.checks.report import Location
+from widgetd.checks.rules import check_widget
 from widgetd.errors import Finding
 
 FILE = '{\n  "name": "Parcel",\n  "template": "{\\n  \\"type\\": {{ tpye }}\\n}"\n}\n'

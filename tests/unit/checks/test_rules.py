@@ -9,10 +9,9 @@ import pytest
 from tests.support.corpus import CORPUS, corpus_files, needs_corpus
 from tests.support.findings import location_of
 from widgetd.catalog.loader import load
-from widgetd.checks import check_widget
 from widgetd.checks.declared_paths import DeclaredPaths
 from widgetd.checks.renders import OutputProbe, render_samples
-from widgetd.checks.rules import RULES, Subject
+from widgetd.checks.rules import RULES, Subject, check_widget
 from widgetd.checks.schemas import find_unread_fields
 from widgetd.errors import CODES, Finding, WidgetError
 from widgetd.files.source import Source

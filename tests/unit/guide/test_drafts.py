@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.widgets import snapshot_of
 from widgetd.catalog.loader import Loader
-from widgetd.checks import check_widget
+from widgetd.checks.rules import check_widget
 from widgetd.daemon.loading import admit
 from widgetd.errors import WidgetError
 from widgetd.files.source import Source

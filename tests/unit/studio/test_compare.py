@@ -14,7 +14,7 @@ import pytest
 from tests.support.corpus import corpus_files, needs_corpus
 from tests.support.findings import location_of
 from widgetd.catalog.loader import load, load_widget
-from widgetd.checks import check_widget
+from widgetd.checks.rules import check_widget
 from widgetd.errors import WidgetError
 from widgetd.files.source import Source
 from widgetd.limits import Limits

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from widgetd.catalog.loader import load
-from widgetd.checks import check_widget
+from widgetd.checks.rules import check_widget
 from widgetd.files.source import Source
 from widgetd.studio.findings import check_wrapped_data
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from stress.judging import Judge
 from stress.spoiling import spoilt_files
 from widgetd.catalog.loader import load
-from widgetd.checks import check_widget
+from widgetd.checks.rules import check_widget
 from widgetd.files.source import Source
 
 FOLDER = Path(__file__).parents[3] / "widgets"

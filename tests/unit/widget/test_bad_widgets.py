@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from widgetd.catalog.loader import load
-from widgetd.checks import check_widget
+from widgetd.checks.rules import check_widget
 from widgetd.errors import Finding, WidgetError
 from widgetd.files.source import Source
 from widgetd.mcp.builtin import CORE_TOOLS

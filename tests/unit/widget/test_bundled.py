@@ -12,7 +12,7 @@ import pytest
 
 from tests.unit.schema.schemas import with_nulls
 from widgetd.catalog.loader import load
-from widgetd.checks import check_widget
+from widgetd.checks.rules import check_widget
 from widgetd.files.source import Source
 from widgetd.schema.sampling.sample import sample
 from widgetd.search.search_index import words

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.widgets import widget
-from widgetd.checks import check_widget
+from widgetd.checks.rules import check_widget
 from widgetd.cli.schemas import sidecar_schema
 from widgetd.errors import CallError, WidgetError
 from widgetd.schema.validator import compile_schema

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.widgets import widget
-from widgetd.checks import check_widget
+from widgetd.checks.rules import check_widget
 from widgetd.errors import WidgetError
 from widgetd.widget.sidecar import find_line
 from widgetd.widget.widget import Widget

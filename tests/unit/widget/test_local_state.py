@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.widgets import source, widget
 from widgetd.catalog.loader import load
-from widgetd.checks import check_widget
+from widgetd.checks.rules import check_widget
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
 from widgetd.widget.widget import Widget

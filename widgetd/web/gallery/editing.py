@@ -17,7 +17,7 @@ from starlette.responses import Response
 
 from widgetd.access.principal import WRITE, Caller
 from widgetd.catalog.uploads import RefusedUploadError, Uploader, Uploads, is_widget_name
-from widgetd.checks import check_widget
+from widgetd.checks.rules import check_widget
 from widgetd.errors import CallError, WidgetError
 from widgetd.render.tokens import tokens_of_tool
 from widgetd.schema.json_text import NotJsonError, parse_json

@@ -17,8 +17,8 @@ import anyio.to_thread
 
 from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.checks import check_widget
 from widgetd.checks.report import Locations
+from widgetd.checks.rules import check_widget
 from widgetd.errors import Finding, WidgetError
 from widgetd.files.folder import open_folder
 from widgetd.files.source import read
