@@ -15,7 +15,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -28,7 +28,7 @@ from widgetd.mcp import sdk
 from widgetd.mcp.handlers import call_tool
 from widgetd.mcp.http_calls import take_action
 from widgetd.mcp.server import Server
-from widgetd.render.result import error_result, text_block
+from widgetd.render.result import Result, error_result, text_block
 from widgetd.schema.json_values import to_json
 from widgetd.store.contract import StoredRender
 from widgetd.widget.actions.question import Question, find_question
@@ -53,168 +53,152 @@ _UNANSWERED = (
 
 async def answer_with_form(
     server: Server, context: sdk.Context, params: CallToolRequestParams, caller: Caller
-) -> dict[str, Any]:
+) -> Result | dict[str, Any]:
     """Answer a call, and have the client ask the form of what it renders."""
     name, arguments = params.name, params.arguments or {}
     if name == "render_widget":
         name, arguments = str(arguments.get("name")), arguments.get("arguments") or {}
     widget = caller.snapshot.widgets.get(name)
     if widget is None or caller.denied is not None or not isinstance(arguments, dict):
-        result = await call_tool(server, params.name, params.arguments or {}, caller)
-        return {"resultType": "complete", **result.values()}
+        return await call_tool(server, params.name, params.arguments or {}, caller)
     try:
         given = sdk.read_form(params)
-        if given is not None and (taken := await _take_answer(server, given, name, caller)):
+        if given is not None and (taken := await _take_answer(server, *given, widget, caller)):
             return taken
         render = await server.rendering.draw(widget, arguments, caller)
-        result = server.rendering.result(render, caller)
-        question = _question(server, render, widget, caller)
+        form = _Form(server=server, caller=caller, render=render)
+        question = form.find_question(widget)
         if question is not None and caller.client.asks:
             return sdk.ask_form(render.id, render.text, question.schema)
         if question is not None and context.session.can_send_request:
-            ask = partial(sdk.elicit, context, timeout_s=server.options.form_s)
+            ask = partial(sdk.elicit, context, server.options.form_s)
             answer = await ask(render.text, question.schema)
-            return await _finish(server, render, question, answer, caller, ask=ask)
+            return await replace(form, ask=ask).finish(question, answer)
+        return server.rendering.result(render, caller)
     except CallError as error:
-        result = error_result(error)
-    return {"resultType": "complete", **result.values()}
+        return error_result(error)
 
 
 async def _take_answer(
-    server: Server, given: tuple[str, ElicitResult], name: str, caller: Caller
-) -> dict[str, Any] | None:
+    server: Server, key: str, answer: ElicitResult, widget: Widget, caller: Caller
+) -> Result | dict[str, Any] | None:
     """Return the answer to a repeated call; None if the form is gone or the answer is too late."""
-    key, answer = given
     press = await server.store.idempotency.recall(_press_key(key))
     try:
         render = await server.rendering.load(press["render_id"] if press else key, caller)
     except CallError:
         return None
     is_late = time.time() - render.created > server.options.form_s
-    if render.tool != name or render.owner != caller.principal.name or is_late:
+    if render.tool != widget.tool or render.owner != caller.principal.name or is_late:
         return None
+    form = _Form(server=server, caller=caller, render=render)
     if press is not None:
-        return await _confirm(server, render, press, answer, caller)
-    widget = caller.snapshot.widgets[name]
-    question = _question(server, render, widget, caller)
-    if question is None:
-        return None
-    return await _finish(server, render, question, answer, caller, ask=None)
+        return await form.confirm(press, answer)
+    question = form.find_question(widget)
+    return None if question is None else await form.finish(question, answer)
 
 
-def _question(
-    server: Server, render: StoredRender, widget: Widget, caller: Caller
-) -> Question | None:
-    """Return the render's form as a question; None leaves it to the text and the queue."""
-    if not render.has_actions or render.secret:
-        return None
-    sidecar = widget.definition.sidecar
-    try:
-        titled = caller.client.protocol >= FIRST_WITH_TITLES
-        question = find_question(
-            orjson.loads(render.tree),
-            sidecar.sensitive,
-            schema=widget.schema.document.root,
-            titled=titled,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Form:
+    """The form of a render; `ask` asks a legacy client's user."""
+
+    server: Server
+    caller: Caller
+    render: StoredRender
+    ask: Ask | None = None
+
+    def find_question(self, widget: Widget) -> Question | None:
+        """Return the form as a question; None leaves it to the text and the queue."""
+        render, sidecar, protocol = (
+            self.render,
+            widget.definition.sidecar,
+            self.caller.client.protocol,
         )
-    except CallError:
-        return None
-    # A local action only changes what the page shows.
-    if question is None or question.trigger.type in sidecar.local:
-        return None
-    note = sidecar.actions.get(question.trigger.type)
-    if note is not None and note.is_bound:
-        # A client may answer by itself, so a form presses only where the operator trusts it to.
-        terms = server.actions.find_terms(note.upstream, note.tool)
-        return question if terms is not None and terms.elicit else None
-    return question
+        if not render.has_actions or render.secret:
+            return None
+        try:
+            question = find_question(
+                orjson.loads(render.tree),
+                sidecar.sensitive,
+                schema=widget.schema.document.root,
+                titled=protocol >= FIRST_WITH_TITLES,
+            )
+        except CallError:
+            return None
+        # A local action only changes what the page shows.
+        if question is None or question.trigger.type in sidecar.local:
+            return None
+        note = sidecar.actions.get(question.trigger.type)
+        if note is not None and note.is_bound:
+            # A client may answer by itself, so a form presses only where the operator trusts it to.
+            terms = self.server.actions.find_terms(note.upstream, note.tool)
+            return question if terms is not None and terms.elicit else None
+        return question
 
+    async def finish(
+        self, question: Question, answer: ElicitResult | None
+    ) -> Result | dict[str, Any]:
+        """Take the answer as the form's action, and return the result that says what came of it."""
+        if answer is None or answer.action != "accept":
+            return self.complete(_UNANSWERED, {"status": "unanswered"})
+        arguments = {
+            "render_id": self.render.id,
+            "action": question.trigger.type,
+            "payload": question.payload(answer.content or {}),
+            "idempotency_key": _KEY,
+            **({"press": self.render.press} if self.render.press else {}),
+        }
+        return await self.take(arguments)
 
-async def _finish(
-    server: Server,
-    render: StoredRender,
-    question: Question,
-    answer: ElicitResult | None,
-    caller: Caller,
-    *,
-    ask: Ask | None,
-) -> dict[str, Any]:
-    """Take the answer as the form's action, and return the result that says what came of it."""
-    if answer is None or answer.action != "accept":
-        return _complete(server, render, caller, _UNANSWERED, {"status": "unanswered"})
-    arguments = {
-        "render_id": render.id,
-        "action": question.trigger.type,
-        "payload": question.payload(answer.content or {}),
-        "idempotency_key": _KEY,
-        **({"press": render.press} if render.press else {}),
-    }
-    return await _take(server, render, arguments, caller, ask)
+    async def confirm(
+        self, press: Mapping[str, Any], answer: ElicitResult | None
+    ) -> Result | dict[str, Any]:
+        """Take a press of a bound action if the user agreed to it."""
+        content = answer.content if answer is not None and answer.action == "accept" else None
+        if content and content.get(sdk.CONFIRMED) is True:
+            return await replace(self, ask=None).take(press)
+        return self.complete(_UNCONFIRMED, {"status": "unconfirmed", "action": press["action"]})
 
+    async def take(self, arguments: Mapping[str, Any]) -> Result | dict[str, Any]:
+        """Take the action, and return the result that says what came of it, or asks to confirm."""
+        taken = await take_action(self.server, arguments, self.caller)
+        action, payload = arguments["action"], arguments["payload"]
+        if taken["isError"]:
+            why = taken["content"][0]["text"]
+            said = f"The user's answer to the form was not taken: {why}"
+            return self.complete(said, {"status": "invalid", "action": action})
+        found = taken["structuredContent"]
+        if found["status"] == "accepted":
+            said = (
+                f"The user answered the form: {action} {to_json(payload).decode()}. "
+                "await_widget_action has this action, too."
+            )
+            return self.complete(
+                said, {"status": "submitted", "action": action, "payload": payload}
+            )
+        if found["status"] == "confirm":
+            press = {**arguments, "token": found["token"]}
+            if self.ask is not None:
+                return await self.confirm(press, await self.ask(found["text"], sdk.CONSENT))
+            # Remembered here, for the client repeats only the answer to the latest question.
+            key, owner = _press_key(found["token"]), self.caller.principal.name
+            await self.server.store.idempotency.remember(key, press, owner=owner)
+            return sdk.ask_form(found["token"], found["text"], sdk.CONSENT)
+        form = self
+        with suppress(CallError):
+            newest = await self.server.rendering.load(self.render.id, self.caller)
+            form = replace(self, render=newest)
+        return form.complete(found["line"], {"status": found["status"], "action": action})
 
-async def _take(
-    server: Server,
-    render: StoredRender,
-    arguments: Mapping[str, Any],
-    caller: Caller,
-    ask: Ask | None,
-) -> dict[str, Any]:
-    """Take the action, and return the result that says what came of it, or asks to confirm it."""
-    taken, action = await take_action(server, arguments, caller), arguments["action"]
-    if taken["isError"]:
-        why = taken["content"][0]["text"]
-        said = f"The user's answer to the form was not taken: {why}"
-        return _complete(server, render, caller, said, {"status": "invalid", "action": action})
-    found = taken["structuredContent"]
-    if found["status"] == "accepted":
-        payload = arguments["payload"]
-        said = (
-            f"The user answered the form: {action} {to_json(payload).decode()}. "
-            "await_widget_action has this action, too."
-        )
-        form = {"status": "submitted", "action": action, "payload": payload}
-        return _complete(server, render, caller, said, form)
-    if found["status"] == "confirm":
-        press = {**arguments, "token": found["token"]}
-        if ask is not None:
-            agreed = await ask(found["text"], sdk.CONSENT)
-            return await _confirm(server, render, press, agreed, caller)
-        # Remembered here, for the client repeats only the answer to the latest question.
-        key, owner = _press_key(found["token"]), caller.principal.name
-        await server.store.idempotency.remember(key, press, owner=owner)
-        return sdk.ask_form(found["token"], found["text"], sdk.CONSENT)
-    with suppress(CallError):
-        render = await server.rendering.load(render.id, caller)
-    form = {"status": found["status"], "action": action}
-    return _complete(server, render, caller, found["line"], form)
-
-
-async def _confirm(
-    server: Server,
-    render: StoredRender,
-    press: Mapping[str, Any],
-    answer: ElicitResult | None,
-    caller: Caller,
-) -> dict[str, Any]:
-    """Take a press of a bound action if the user agreed to it."""
-    content = answer.content if answer is not None and answer.action == "accept" else None
-    if content and content.get(sdk.CONFIRMED) is True:
-        return await _take(server, render, press, caller, None)
-    form = {"status": "unconfirmed", "action": press["action"]}
-    return _complete(server, render, caller, _UNCONFIRMED, form)
+    def complete(self, said: str, outcome: Mapping[str, Any]) -> Result:
+        """Return the result with what came of the form, in its text and in its facts."""
+        result = self.server.rendering.result(self.render, self.caller)
+        content = to_json([*orjson.loads(result.content), text_block(said)])
+        if result.structured != self.render.tree:
+            facts = {**orjson.loads(result.structured), "form": dict(outcome)}
+            result = replace(result, structured=to_json(facts))
+        return replace(result, content=content)
 
 
 def _press_key(token: str) -> str:
     return f"form {token}"
-
-
-def _complete(
-    server: Server, render: StoredRender, caller: Caller, said: str, form: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return the answer with what came of the form, in its text and in its facts."""
-    result = server.rendering.result(render, caller)
-    content = to_json([*orjson.loads(result.content), text_block(said)])
-    if result.structured != render.tree:
-        facts = {**orjson.loads(result.structured), "form": dict(form)}
-        result = replace(result, structured=to_json(facts))
-    return {"resultType": "complete", **replace(result, content=content).values()}

@@ -223,31 +223,44 @@ def add_root(server: Server, mcp: FastMCP, provider: Provider) -> Root:
     return root
 
 
-async def answer_call(server: Server, context: sdk.Context, params: CallToolRequestParams) -> Any:
+async def answer_call(
+    server: Server, context: sdk.Context, params: CallToolRequestParams
+) -> dict[str, Any]:
     """Answer `tools/call` before FastMCP looks for a tool of that name.
 
     The SDK drops from the result what the caller's protocol version does not know.
     """
-    arguments, caller = params.arguments or {}, current_caller(server.registry)
-    tool = server.builtin.get(params.name)
-    question = None
-    if tool is not None and tool.asks and caller.denied is None:
-        question = tool.asks(server.context(caller), arguments)
-    if tool is not None and question is not None and caller.client.asks:
-        answer = sdk.read_confirmation(params)
-        if answer is None:
-            return sdk.ask_first(question.text)
-        if not answer:
-            # A client may decline by itself, without having asked its user.
-            refusal = CallError("W3006", "this was not confirmed, so nothing was done")
-            return {"resultType": "complete", **error_result(refusal).values()}
-    elif tool is not None and question is not None and shows_cards(caller):
-        result = await ask_by_card(server.context(caller), tool, arguments, question)
-        return {"resultType": "complete", **result.values()}
-    if server.asks_forms(caller.client):
-        return await answer_with_form(server, context, params, caller)
-    result = await call_tool(server, params.name, arguments, caller)
-    return {"resultType": "complete", **result.values()}
+    caller = current_caller(server.registry)
+    answer = await _ask_consent(server, params, caller)
+    if answer is None and server.asks_forms(caller.client):
+        answer = await answer_with_form(server, context, params, caller)
+    elif answer is None:
+        answer = await call_tool(server, params.name, params.arguments or {}, caller)
+    if isinstance(answer, Result):
+        return {"resultType": "complete", **answer.values()}
+    return answer
+
+
+async def _ask_consent(
+    server: Server, params: CallToolRequestParams, caller: Caller
+) -> Result | dict[str, Any] | None:
+    """Have the user asked before a tool changes something; None if nothing is left to ask."""
+    tool, arguments = server.builtin.get(params.name), params.arguments or {}
+    if tool is None or tool.asks is None or caller.denied is not None:
+        return None
+    context = server.context(caller)
+    question = tool.asks(context, arguments)
+    if question is None:
+        return None
+    if not caller.client.asks:
+        cards = shows_cards(caller)
+        return await ask_by_card(context, tool, arguments, question) if cards else None
+    is_confirmed = sdk.read_confirmation(params)
+    if is_confirmed is None:
+        return sdk.ask_first(question.text)
+    # A client may decline by itself, without having asked its user.
+    refusal = CallError("W3006", "this was not confirmed, so nothing was done")
+    return None if is_confirmed else error_result(refusal)
 
 
 def complete(

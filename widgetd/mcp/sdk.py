@@ -237,7 +237,7 @@ def read_form(params: CallToolRequestParams) -> tuple[str, ElicitResult] | None:
 
 
 async def elicit(
-    context: Context, message: str, schema: Mapping[str, Any], timeout_s: float
+    context: Context, timeout_s: float, message: str, schema: Mapping[str, Any]
 ) -> ElicitResult | None:
     """Ask a legacy client's user during a call; None if no answer comes in time."""
     with anyio.move_on_after(timeout_s):

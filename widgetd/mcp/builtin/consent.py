@@ -11,7 +11,7 @@ secret of the press, so a model cannot allow its own call.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from secrets import token_urlsafe
 from typing import Any, Literal
@@ -56,11 +56,15 @@ async def ask_by_card(
     owner = context.caller.principal.name
     token = await Confirmations(context.store.idempotency).ask(call, owner=owner)
     shown = {name: one for name, one in arguments.items() if name not in question.hidden}
-    tree = _card(
-        [_title(question.text), *_rows(shown), *parts],
-        confirm={"label": "Allow once", "action": _action(ALLOW, token)},
-        cancel={"label": "Deny", "action": _action(DENY, token)},
-    )
+    title = {"type": "Title", "value": question.text, "size": "sm"}
+    payload = {"token": token}
+    tree = {
+        "type": "Card",
+        "size": "md",
+        "children": [title, *_rows(shown), *parts],
+        "confirm": {"label": "Allow once", "action": {"type": ALLOW, "payload": payload}},
+        "cancel": {"label": "Deny", "action": {"type": DENY, "payload": payload}},
+    }
     text = (
         f"The user is asked first, on a card: {question.text} Nothing is done until they allow it"
     )
@@ -92,9 +96,8 @@ async def settle(
         CallError: The card was answered before, or has expired (W3105), or the principal may not
             call the tool any more (W2301).
     """
-    caller = context.caller
-    owner = caller.principal.name
-    call = await Confirmations(context.store.idempotency).take(token, owner=owner)
+    principal = context.caller.principal
+    call = await Confirmations(context.store.idempotency).take(token, owner=principal.name)
     if call is None:
         raise CallError("W3105", "this was answered before, or has expired; ask for it again")
     name, is_done, output = str(call["tool"]), False, ""
@@ -102,21 +105,28 @@ async def settle(
         tools = context.services.get(ConsentTools)
         if not isinstance(tools, BuiltinTools):
             tools = context.use(BuiltinTools)
-        caller.principal.demand(tools[name].scope)
+        principal.demand(tools[name].scope)
         # The user's client may be gone before the call has ended.
         with anyio.CancelScope(shield=True):
             result = await tools.call(name, call["arguments"], context)
         blocks = orjson.loads(result.content)
         output = "\n".join(block.get("text", "") for block in blocks)
         is_done = not result.is_error
-    note = {(ALLOW, True): "Allowed, and done.", (DENY, False): "Denied: nothing was done."}.get(
-        (action, is_done), f"Allowed, but it failed: {output}"
-    )
-    line = f"The user denied {name}: nothing was done."
-    if action == ALLOW:
-        line = f"The user allowed {name}. It answered: {output}"[: LIMITS.outcome_chars]
+    note = "Allowed, and done." if is_done else f"Allowed, but it failed: {output}"
+    line = f"The user allowed {name}. It answered: {output}"[: LIMITS.outcome_chars]
+    if action == DENY:
+        note, line = "Denied: nothing was done.", f"The user denied {name}: nothing was done."
     status: Literal["done", "failed"] = "done" if is_done or action == DENY else "failed"
-    await _show_outcome(context, render, status, shorten_at_word(note, LIMITS.note_chars))
+    tree = orjson.loads(render.tree)
+    for button in ("confirm", "cancel"):
+        tree.pop(button, None)
+    shown = shorten_at_word(note, LIMITS.note_chars)
+    tree["children"] = [*tree["children"], {"type": "Caption", "value": shown}]
+
+    def change(newest: StoredRender) -> StoredRender:
+        return replace(newest, tree=to_json(tree), has_actions=False, state=status, press="")
+
+    await context.store.renders.replace(render.id, change)
     await context.store.actions.append(
         render.id,
         action,
@@ -126,33 +136,6 @@ async def settle(
         outcome=status,
     )
     return {"status": status, "note": note, "line": line}
-
-
-async def _show_outcome(
-    context: ToolContext, render: StoredRender, status: Literal["done", "failed"], note: str
-) -> None:
-    """Replace the card by one without buttons."""
-    tree = orjson.loads(render.tree)
-    for button in ("confirm", "cancel"):
-        tree.pop(button, None)
-    tree["children"] = [*tree["children"], {"type": "Caption", "value": note}]
-
-    def change(newest: StoredRender) -> StoredRender:
-        return replace(newest, tree=to_json(tree), has_actions=False, state=status, press="")
-
-    await context.store.renders.replace(render.id, change)
-
-
-def _card(children: Sequence[Node], **buttons: Node) -> Node:
-    return {"type": "Card", "size": "md", "children": [*children], **buttons}
-
-
-def _action(kind: str, token: str) -> Node:
-    return {"type": kind, "payload": {"token": token}}
-
-
-def _title(text: str) -> Node:
-    return {"type": "Title", "value": text, "size": "sm"}
 
 
 def _rows(arguments: Mapping[str, Any]) -> list[Node]:

@@ -80,7 +80,10 @@ async def get_logs(context: ToolContext, arguments: Mapping[str, Any]) -> Result
     since_s = 0.0 if arguments.get("after") else _since(arguments["since"])
     least, contains = LEVELS.index(arguments["level"]), arguments.get("contains", "")
     widget = arguments.get("widget", "")
-    matches = _matcher(arguments.get("pattern", ""))
+    try:
+        matches = LinearPattern(arguments.get("pattern", "")).matches
+    except ValueError as error:
+        raise CallError("W3101", str(error), path="pattern") from None
     events, dropped = ring.after(arguments.get("after", ""))
     shown = snapshot.widgets.get(widget)
     about = {widget} if shown is None else {widget, shown.definition.path}
@@ -124,11 +127,8 @@ def _since(text: str) -> float:
         if spans and "".join(number + unit for number, unit in spans) == text:
             ago = timedelta(**{_UNITS[unit]: float(number) for number, unit in spans})
             return time.time() - ago.total_seconds()
-        return (
-            float(text)
-            if text.replace(".", "", 1).isdecimal()
-            else (datetime.fromisoformat(text).timestamp())
-        )
+        is_number = text.replace(".", "", 1).isdecimal()
+        return float(text) if is_number else datetime.fromisoformat(text).timestamp()
     except (ValueError, OverflowError):
         wrong = InvalidArgument(
             path="since",
@@ -136,13 +136,6 @@ def _since(text: str) -> float:
             got=f"'{text[:80]}'",
         )
         raise CallError("W2002", str(wrong), path="since", invalid_arguments=(wrong,)) from None
-
-
-def _matcher(pattern: str) -> Callable[[str], bool]:
-    try:
-        return LinearPattern(pattern).matches
-    except ValueError as error:
-        raise CallError("W3101", str(error), path="pattern") from None
 
 
 def _redact(fields: Mapping[str, Any], known: frozenset[str]) -> Mapping[str, Any]:
