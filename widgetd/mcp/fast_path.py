@@ -16,7 +16,7 @@ basic/transports, "Session Management".
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -26,7 +26,7 @@ from typing import Any, TypeVar, cast
 import anyio.lowlevel
 import orjson
 from mcp.server.connection import Connection
-from mcp.server.streamable_http import check_accept_headers
+from mcp.server.streamable_http import REQUEST_CANCELLED, check_accept_headers
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     CLIENT_CAPABILITIES_META_KEY,
@@ -128,6 +128,7 @@ class FastPath:
         self._stamp = orjson.dumps(sdk.envelope(server.mcp)["_meta"])[1:-1]
         self._hosts: dict[tuple[bytes, Any], bool] = {}
         self._clients: dict[bytes, ClientInfo] = {}
+        self._waiting: dict[tuple[str, str], anyio.CancelScope] = {}
 
     async def __call__(self, scope: sdk.Scope, receive: sdk.Receive, send: sdk.Send) -> None:
         """Answer a request or pass it on unchanged."""
@@ -139,13 +140,12 @@ class FastPath:
         self.answered += 1
         try:
             if _may_wait(self._server, request):
-                parts = await _unless_gone(receive, self._respond(request))
+                parts = await self._respond_unless_cancelled(request, receive)
             else:
                 parts = await self._respond(request)
         except Exception:  # noqa: BLE001 - the boundary of one request: no other may fail with it
             _log.exception("request.crashed", method=request.method)
-            error = {"code": INTERNAL_ERROR, "message": "Internal server error"}
-            parts = _response(request.id, b"error", orjson.dumps(error))
+            parts = _error(request.id, INTERNAL_ERROR, "Internal server error")
         length = sum(map(len, parts))
         headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % length)]
         if request.session:
@@ -205,6 +205,9 @@ class FastPath:
         if type(message) is not dict or not message.keys() <= _KEYS:
             return None
         name, params = message.get("method"), message.get("params", {})
+        session = headers.get(b"mcp-session-id", b"").decode("latin-1")
+        if name == "notifications/cancelled":
+            self._cancel(session, user, params)
         if not isinstance(name, str) or name not in METHODS:
             return None
         method = METHODS[name]
@@ -215,15 +218,13 @@ class FastPath:
         ):
             return None
         version = headers.get(b"mcp-protocol-version", b"").decode("latin-1")
-        session = headers.get(b"mcp-session-id", b"").decode("latin-1")
         if version in MODERN_PROTOCOL_VERSIONS:
             client = None if session else self._modern(name, method, params, headers)
         else:
             client = self._legacy(version, session, user)
         if client is None:
             return None
-        root = self._server.roots[0]
-        meta = params.get("_meta", {})
+        root, meta = self._server.roots[0], params.get("_meta", {})
         caller = caller_of(self._server, root, user, client, meta)
         if method.known is not None and not method.known(self._server, caller, params):
             return None
@@ -290,15 +291,43 @@ class FastPath:
 
     def _in_use(self, request: Request) -> AbstractContextManager[None]:
         """Keep a legacy session open, as any request in it does."""
-        known, principal = (
-            self._server.clients.of_session(request.session),
-            request.caller.principal,
-        )
+        known = self._server.clients.of_session(request.session)
         if known is None:
             return nullcontext()
-        known.principal = principal
+        known.principal = request.caller.principal
         sdk.renew(self._sessions, request.session)
-        return self._sessions.in_use(request.session, principal)
+        return self._sessions.in_use(request.session, known.principal)
+
+    async def _respond_unless_cancelled(self, request: Request, receive: sdk.Receive) -> Parts:
+        """Answer a request; stop when its client cancels it or disconnects.
+
+        A cancelled request of a session is answered as the SDK does it.
+        """
+        parts = _error(request.id, REQUEST_CANCELLED, "Request cancelled")
+        key = request.session, str(request.id)
+
+        async def listen() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            tasks.cancel_scope.cancel()
+
+        async with anyio.create_task_group() as tasks:
+            if request.session:
+                self._waiting[key] = tasks.cancel_scope
+            tasks.start_soon(listen)
+            try:
+                parts = await self._respond(request)
+            finally:
+                self._waiting.pop(key, None)
+            tasks.cancel_scope.cancel()
+        return parts
+
+    def _cancel(self, session: str, user: object, params: object) -> None:
+        """Cancel a waiting request of the user's session; the SDK gets the notification as well."""
+        request_id = params.get("requestId") if isinstance(params, dict) else None
+        waiting = self._waiting.get((session, str(request_id)))
+        if waiting is not None and sdk.is_live(self._sessions, session, user):
+            waiting.cancel()
 
 
 def _remember(known: dict[K, V], key: K, value: V) -> None:
@@ -353,6 +382,10 @@ def _response(request_id: int | str, kind: bytes, *content: bytes | memoryview) 
     return (head, *content, b"}")
 
 
+def _error(request_id: int | str, code: int, message: str) -> Parts:
+    return _response(request_id, b"error", orjson.dumps({"code": code, "message": message}))
+
+
 async def _call(server: Server, params: Params, stamp: bytes, caller: Caller) -> EncodedResult:
     result = await call_tool(server, params["name"], params.get("arguments", {}), caller)
     return EncodedResult(result.json(stamp), result.is_error, result.code)
@@ -382,22 +415,6 @@ def _may_wait(server: Server, request: Request) -> bool:
     if widget is None or not widget.definition.sidecar.feeds or (feed := widget.feed) is None:
         return False
     return isinstance(given, dict) and not server.rendering.feeds.is_at_hand(widget, feed, given)
-
-
-async def _unless_gone(receive: sdk.Receive, answering: Coroutine[Any, Any, Parts]) -> Parts:
-    """Await the answer; cancel it and return nothing if the client disconnects."""
-    parts: Parts = ()
-
-    async def listen() -> None:
-        while (await receive())["type"] != "http.disconnect":
-            pass
-        tasks.cancel_scope.cancel()
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(listen)
-        parts = await answering
-        tasks.cancel_scope.cancel()
-    return parts
 
 
 def _page_of(name: str) -> Answer:

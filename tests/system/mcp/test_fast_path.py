@@ -29,7 +29,7 @@ from tests.system.mcp.two_ways import (
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.mcp.resources import Resources
 from widgetd.render.result import Policy
-from widgetd.store.contract import Bounds
+from widgetd.store.contract import Bounds, StoredRender
 from widgetd.widget.widget import Widget
 
 EXAMPLES = 150
@@ -206,6 +206,34 @@ def test_a_session_that_has_ended_is_not_answered(ways: Ways) -> None:
     ways.end(left)
 
     assert not judged(ways, request(version, *GOOD["a call"], client="who-leaves"))
+
+
+def test_cancelled_wait_ends_as_the_ordinary_way_ends_it(ways: Ways) -> None:
+    version = "2025-11-25"
+    arguments = {"render_id": "r_awaited", "timeout_s": 60}
+    asked = request(version, "tools/call", {"name": "await_widget_action", "arguments": arguments})
+    ways.compare(request(version, "ping", {}))  # opens the sessions, which takes some time
+    for way in (ways.fast, ways.around):
+        render = StoredRender(id="r_awaited", tool="order", tree=b"{}", created=ways.clock())
+        ways.portal.call(way.server.store.renders.put, render)
+    answered = ways.fast.answered
+
+    fast, around = ways.cancel(asked, cancellation(version, request_id=1))
+
+    assert fast == around
+    assert fast.content["error"]["message"] == "Request cancelled"
+    assert ways.fast.answered == answered + 1
+
+
+def cancellation(version: str, *, request_id: int) -> Request:
+    content = {
+        "jsonrpc": "2.0",
+        "method": "notifications/cancelled",
+        "params": {"requestId": request_id},
+    }
+    body = json.dumps(content).encode()
+    fields = (*regular_fields(version, ""), ("content-length", str(len(body))))
+    return Request(version=version, fields=fields, body=(body,))
 
 
 def test_a_session_is_for_the_token_that_opened_it(tmp_path: Path) -> None:

@@ -210,6 +210,31 @@ class Ways:
         assert self.fast.recorder.told == self.around.recorder.told
         return replies[0], replies[1]
 
+    def cancel(self, request: Request, cancellation: Request) -> tuple[Reply, Reply]:
+        """Return how each way answers `request` once its client has cancelled it."""
+        replies: tuple[Reply, Reply] = self.portal.call(self._cancel, request, cancellation)
+        return replies
+
+    async def _cancel(self, request: Request, cancellation: Request) -> tuple[Reply, Reply]:
+        sessions = await self._sessions_for(request)
+        replies = []
+        for way, session in zip((self.fast, self.around), sessions, strict=True):
+            sent = {
+                one: (one.headers(session, self.token), one.body) for one in (request, cancellation)
+            }
+            answers: list[tuple[int, Headers, bytes]] = []
+
+            async def ask(way: Way = way, sent: Any = sent, answers: Any = answers) -> None:
+                answers.append(await way.ask(*sent[request]))
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(ask)
+                while not answers:  # the first cancellations may come before the request waits
+                    await way.ask(*sent[cancellation])
+            [(status, headers, content)] = answers
+            replies.append(Reply(status=status, headers=_acted_on(headers), content=_read(content)))
+        return replies[0], replies[1]
+
     def end(self, request: Request) -> None:
         """End the session that such a request is made in, as its client would."""
         key = request.version, request.client, self.token

@@ -189,6 +189,7 @@ NO_ENTRIES_OF_PRINCIPALS = {
     "Examples._users": "made from the catalog",
     "FastPath._clients": "made again from the next request",
     "FastPath._hosts": "made again from the next request",
+    "FastPath._waiting": "one for each running request",
     "GenerationCache._made": "made again from the catalog",
     "Guard._running": "one for each running request",
     "HeldAnswer.arguments": "a part of a held answer, counted in its size",
