@@ -205,7 +205,7 @@ class FastPath:
         if type(message) is not dict or not message.keys() <= _KEYS:
             return None
         name, params = message.get("method"), message.get("params", {})
-        session = headers.get(b"mcp-session-id", b"").decode("latin-1")
+        session = sdk.read_header(headers, b"mcp-session-id")
         if name == "notifications/cancelled":
             self._cancel(session, user, params)
         if not isinstance(name, str) or name not in METHODS:
@@ -217,7 +217,7 @@ class FastPath:
             or not _params_fit(params, method)
         ):
             return None
-        version = headers.get(b"mcp-protocol-version", b"").decode("latin-1")
+        version = sdk.read_header(headers, b"mcp-protocol-version")
         if version in MODERN_PROTOCOL_VERSIONS:
             client = None if session else self._modern(name, method, params, headers)
         else:
@@ -234,13 +234,12 @@ class FastPath:
         self, name: str, method: Method, params: dict[str, Any], headers: Mapping[bytes, bytes]
     ) -> ClientInfo | None:
         """Return the client of a modern request; None if anything about it is wrong."""
-        meta = params.get("_meta")
-        version = headers[b"mcp-protocol-version"].decode("latin-1")
+        meta, version = params.get("_meta"), sdk.read_header(headers, b"mcp-protocol-version")
         if not method.modern or meta is None or meta.get(PROTOCOL_VERSION_META_KEY) != version:
             return None
-        if headers.get(b"mcp-method", b"").decode("latin-1") != name:
+        if sdk.read_header(headers, b"mcp-method") != name:
             return None
-        named = headers.get(b"mcp-name", b"").decode("latin-1")
+        named = sdk.read_header(headers, b"mcp-name")
         # A name that begins so may be an encoded one.
         if method.named and (named != params[method.named] or named.startswith("=?")):
             return None

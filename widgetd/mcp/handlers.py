@@ -48,8 +48,7 @@ def read_resource(server: Server, caller: Caller, uri: str) -> dict[str, Any] | 
 
 
 async def _tools(server: Server, caller: Caller) -> Pages:
-    apps = server.lists_app_tools(caller.client)
-    return server.tools_for(caller.principal, caller.snapshot, apps=apps)
+    return server.listings.of(caller.snapshot, server.listed_tools(caller))
 
 
 async def _resources(server: Server, caller: Caller) -> Pages:

@@ -142,8 +142,7 @@ class WidgetProvider(sdk.MountedProvider):
     async def _list_tools(self) -> Sequence[Tool]:
         server, caller = self._server, self._caller
         shown = server.listings.listed_widgets(caller.snapshot).values()
-        apps = server.lists_app_tools(caller.client)
-        listed = server.builtin.listed_for(caller.principal.scopes, apps=apps)
+        listed = server.listed_tools(caller)
         tools = (
             *(self.tool_of_builtin(one) for one in server.builtin.values() if one.name in listed),
             *map(self.tool_of_widget, shown),

@@ -336,6 +336,23 @@ async def respond(
     await send({"type": "http.response.body", "body": body})
 
 
+async def refuse(
+    send: Send,
+    status: int,
+    code: int,
+    error: CallError,
+    headers: Sequence[tuple[bytes, bytes]] = (),
+) -> None:
+    """Answer a request with a JSON-RPC error outside a session."""
+    problem = {"code": code, "message": f"[{error.code}] {error.message}"}
+    await respond(send, status, {"jsonrpc": "2.0", "id": None, "error": problem}, headers)
+
+
+def read_header(headers: Mapping[bytes, bytes], name: bytes) -> str:
+    """Return a header of a request; empty if it is absent."""
+    return headers.get(name, b"").decode("latin-1")
+
+
 async def authenticate(auth: TokenVerifier, header: bytes) -> AuthenticatedUser | None:
     """Return the user of an `Authorization` header's bearer token, as the HTTP layer does."""
     connection = SimpleNamespace(headers={"authorization": header.decode("latin-1")})

@@ -18,13 +18,12 @@ from fastmcp import FastMCP
 from widgetd.access.principal import LOCAL, Caller, ClientInfo, Principal, SnapshotViews
 from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.catalog.registry import Registry
-from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError
 from widgetd.mcp.builtin import CORE_TOOLS
 from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTool, BuiltinTools, ToolContext
 from widgetd.mcp.clients import Clients
 from widgetd.mcp.limits import LIMITS as MCP_LIMITS
-from widgetd.mcp.listing import AppTools, Expose, Pages, ResourceListings, ToolListings
+from widgetd.mcp.listing import AppTools, Expose, ResourceListings, ToolListings
 from widgetd.mcp.resources import Resources
 from widgetd.mcp.roots import Root
 from widgetd.mcp.sessions import SessionBounds, Sessions
@@ -225,15 +224,12 @@ class Server:
         if self.sessions is not None:
             self.sessions.end_streams(gone)
 
-    def lists_app_tools(self, client: ClientInfo) -> bool:
-        """Return whether the client's list has the tools that only pages call."""
-        return self.options.app_tools == "always" or draws_views(client)
+    def listed_tools(self, caller: Caller) -> frozenset[str]:
+        """Return the built-in tools in the caller's list; not all clients have pages' own tools."""
+        apps = self.options.app_tools == "always" or draws_views(caller.client)
+        return self.builtin.listed_for(caller.principal.scopes, apps=apps)
 
     def asks_forms(self, client: ClientInfo) -> bool:
         """Return whether a widget's form is asked through the client, which draws no view."""
         can_ask = client.asks or client.asks_in_call
         return self.options.elicit_forms and can_ask and not draws_views(client)
-
-    def tools_for(self, principal: Principal, snapshot: Snapshot, *, apps: bool = True) -> Pages:
-        """Return the tool list for `principal`; app-only tools are listed only with `apps`."""
-        return self.listings.of(snapshot, self.builtin.listed_for(principal.scopes, apps=apps))

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from math import ceil
 from time import time
 
@@ -70,8 +69,8 @@ class Sessions:
     async def __call__(self, scope: sdk.Scope, receive: sdk.Receive, send: sdk.Send) -> None:
         """Pass a request on; one that opens a session is subject to the limits."""
         headers = dict(scope.get("headers", ()))
-        session = headers.get(b"mcp-session-id", b"").decode("latin-1")
-        version = headers.get(b"mcp-protocol-version", b"").decode("latin-1")
+        session = sdk.read_header(headers, b"mcp-session-id")
+        version = sdk.read_header(headers, b"mcp-protocol-version")
         principal = principal_of(scope.get("user"), self._anonymous)
         if session in self._owners:
             await self._use(session, principal, scope, receive, send)
@@ -104,7 +103,7 @@ class Sessions:
 
         async def send_and_note(message: sdk.Message) -> None:
             if message["type"] == "http.response.start" and message["status"] < 400:
-                session = dict(message["headers"]).get(b"mcp-session-id", b"").decode("latin-1")
+                session = sdk.read_header(dict(message["headers"]), b"mcp-session-id")
                 if session:
                     self._owners[session] = principal
             await send(message)
@@ -136,11 +135,9 @@ class Sessions:
                     opened = True
                     self._clients.stream_opened(session)
 
-            remaining_s, end = (
-                principal.remaining_s(time()),
-                partial(sdk.end_stream, self.app, session),
-            )
-            ending = asyncio.get_running_loop().call_later(min(remaining_s, LIMITS.session_s), end)
+            left_s = min(principal.remaining_s(time()), LIMITS.session_s)
+            loop = asyncio.get_running_loop()
+            ending = loop.call_later(left_s, sdk.end_stream, self.app, session)
             try:
                 await self.app(scope, receive, send_and_note)
             finally:
@@ -189,7 +186,5 @@ def _less(counter: Counter[str], name: str) -> None:
 
 
 async def _refuse(send: sdk.Send, status: int, error: CallError) -> None:
-    """Answer with a JSON-RPC error outside a session."""
-    problem = {"code": sdk.SERVER_ERROR, "message": f"[{error.code}] {error.message}"}
     headers = [(b"retry-after", b"%d" % ceil(error.retry_after_s or 1))]  # whole seconds
-    await sdk.respond(send, status, {"jsonrpc": "2.0", "id": None, "error": problem}, headers)
+    await sdk.refuse(send, status, sdk.SERVER_ERROR, error, headers)

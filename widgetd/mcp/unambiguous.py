@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 
 import anyio.to_thread
+from mcp_types import INVALID_REQUEST
 
 from widgetd.errors import CallError
 from widgetd.mcp import sdk
 from widgetd.mcp.limits import LIMITS
 from widgetd.schema.json_text import find_duplicate_key
 
-_INVALID_REQUEST = -32600
+_TWICE = "the key {} stands twice; keep one of the two"
 
 
 class DuplicateKeyGuard:
@@ -40,8 +41,7 @@ class DuplicateKeyGuard:
         try:
             await self.app(scope, receive_checked, send)
         except CallError as error:
-            error_object = {"code": _INVALID_REQUEST, "message": f"[{error.code}] {error.message}"}
-            await sdk.respond(send, 400, {"jsonrpc": "2.0", "id": None, "error": error_object})
+            await sdk.refuse(send, 400, INVALID_REQUEST, error)
 
 
 def reject_duplicate_keys(line: bytes) -> bytes:
@@ -59,12 +59,8 @@ def reject_duplicate_keys(line: bytes) -> bytes:
         return line  # the SDK refuses what is not JSON
     if not isinstance(message, dict) or "method" not in message or "id" not in message:
         return b"\n"  # a notification has no answer
-    request = {"jsonrpc": "2.0", "id": message["id"], "method": f"[W2009] {_stands_twice(twice)}"}
+    request = {"jsonrpc": "2.0", "id": message["id"], "method": f"[W2009] {_TWICE.format(twice)}"}
     return json.dumps(request).encode() + b"\n"
-
-
-def _stands_twice(key: str) -> str:
-    return f"the key {key} stands twice; keep one of the two"
 
 
 async def _check(body: bytes) -> None:
@@ -79,4 +75,4 @@ async def _check(body: bytes) -> None:
     else:
         twice = find_duplicate_key(text)
     if twice is not None:
-        raise CallError("W2009", _stands_twice(twice))
+        raise CallError("W2009", _TWICE.format(twice))

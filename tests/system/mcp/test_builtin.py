@@ -14,7 +14,7 @@ from mcp_types import CallToolResult, TextContent
 
 from tests.support.daemons import PATIENCE_S
 from tests.support.widgets import snapshot_of, widget
-from widgetd.access.principal import ADMIN, CALL, READ, Principal
+from widgetd.access.principal import ADMIN, CALL, READ, Caller, Principal
 from widgetd.catalog.registry import Registry
 from widgetd.daemon.toolsets import ROWS
 from widgetd.errors import ConfigError, WidgetError
@@ -22,6 +22,7 @@ from widgetd.mcp import sdk
 from widgetd.mcp.assembly import build
 from widgetd.mcp.builtin import CORE_TOOLS
 from widgetd.mcp.builtin.table import BuiltinTool, ToolContext
+from widgetd.mcp.listing import Pages
 from widgetd.mcp.server import Server, ServerOptions
 from widgetd.render.result import Result, structured_result
 from widgetd.store.contract import Bounds
@@ -100,14 +101,17 @@ async def test_a_toolset_that_is_not_switched_on_is_not_there_and_keeps_its_name
     )
 
 
+def tools_for(server: Server, principal: Principal) -> Pages:
+    caller = Caller(snapshot=server.registry.current, principal=principal)
+    return server.listings.of(caller.snapshot, server.listed_tools(caller))
+
+
 def test_a_server_without_toolsets_lists_what_one_without_their_rows_does_byte_for_byte() -> None:
     registry = Registry(snapshot_of(widget()))
-    lists = [
-        build(registry, local_store(), ServerOptions(builtin=rows))
-        .tools_for(Principal(), registry.current)
-        .ready("")
-        for rows in (CORE_TOOLS, ROWS)
+    servers = [
+        build(registry, local_store(), ServerOptions(builtin=rows)) for rows in (CORE_TOOLS, ROWS)
     ]
+    lists = [tools_for(server, Principal()).ready() for server in servers]
 
     assert lists[0] == lists[1]
 
@@ -134,17 +138,16 @@ async def test_a_toolset_is_listed_only_to_those_who_may_use_it() -> None:
 
 async def test_two_toolsets_of_one_snapshot_have_a_list_each() -> None:
     server = serving(replace(TELL, scope=ADMIN), toolsets=["operate"])
-    snapshot = server.registry.current
     some, all_ = Principal(scopes=frozenset({READ})), Principal()
 
     names = [
-        {tool["name"] for tool in server.tools_for(one, snapshot).page()["tools"]}
+        {tool["name"] for tool in tools_for(server, one).page()["tools"]}
         for one in (all_, some, all_)
     ]
 
     assert names[0] == names[2] == names[1] | {"tell"}
     assert "tell" not in names[1]
-    assert server.tools_for(all_, snapshot) is server.tools_for(all_, snapshot)
+    assert tools_for(server, all_) is tools_for(server, all_)
 
 
 async def test_a_call_takes_its_cost_from_the_callers_rate() -> None:
