@@ -77,7 +77,6 @@ class Issuer:
         jwks: The URL of its keys.
         issuer: The required `iss`.
         audience: The required `aud`.
-        algorithm: The signature algorithm.
     """
 
     jwks: str
@@ -95,11 +94,7 @@ class Bearer(AccessToken):
 
 
 class Login:
-    """Login challenges; with an `issuer` they name this resource's metadata.
-
-    Attributes:
-        refused: The number of refused requests, by reason.
-    """
+    """Login challenges; with an `issuer` they name this resource's metadata."""
 
     def __init__(self, issuer: str = "") -> None:
         self.refused: Counter[Reason] = Counter(dict.fromkeys(_SAYS, 0))

@@ -23,6 +23,7 @@ from widgetd.widget.widget import Widget
 
 if TYPE_CHECKING:
     from widgetd.catalog.registry import Registry
+    from widgetd.store.contract import Origin, StoredRender
 
 T = TypeVar("T")
 
@@ -62,14 +63,10 @@ class Audience:
         """Return whether the audience sees `widget`."""
         return (self.elevated or not is_elevated(widget)) and self.selection.admits(widget)
 
-    def could_see(self, *, elevated: bool, labels: set[str]) -> bool:
-        """Return whether the audience saw a widget that may be gone by now.
-
-        Args:
-            elevated: Whether its sidecar had `permission = "elevated"`.
-            labels: Its tool name and its tags.
-        """
-        return (self.elevated or not elevated) and self.selection.admits_labels(labels)
+    def could_see(self, made: StoredRender | Origin) -> bool:
+        """Return whether the audience saw the widget of a render, which may be gone by now."""
+        is_admitted = self.selection.admits_labels(set(made.labels))
+        return (self.elevated or not made.elevated) and is_admitted
 
 
 def is_elevated(widget: Widget) -> bool:
@@ -94,8 +91,6 @@ class Principal:
 
     Attributes:
         name: The name in the token file or of the issuer; empty without a token.
-        scopes: The scopes that it was granted.
-        selection: The widgets that the principal may see.
         proof: Digest of the token; empty without one.
         until: Expiry of the token in seconds since the epoch; None if it has none.
     """
@@ -249,11 +244,8 @@ class Caller:
 
     Attributes:
         snapshot: Taken once when the request arrived, filtered by what the caller may see.
-        client: The client's description of itself.
-        meta: The request's `_meta`.
         principal: Proven by the request's token.
         denied: Why the message is refused; None if it is admitted.
-        registry: The source of the snapshot.
         prefix: The namespace before the path of our URIs, as this client knows them.
         outer: The same client as seen by the widgets of another folder; None without one.
     """
@@ -266,10 +258,6 @@ class Caller:
     registry: Registry | None = None
     prefix: str = ""
     outer: Caller | None = None
-
-    def with_denial(self, denied: CallError | None) -> Caller:
-        """Return this caller with the reason why the message is refused; None: it is admitted."""
-        return self if denied is None else replace(self, denied=denied)
 
 
 CALLER: ContextVar[Caller] = ContextVar("widgetd_caller")

@@ -390,9 +390,7 @@ class Stage:
         render = await self.server.store.renders.get(display.render_id)
         if render is None or self.display is not display or render.version <= display.version:
             return
-        if self.caller.principal.audience.could_see(
-            elevated=render.elevated, labels=set(render.labels)
-        ):
+        if self.caller.principal.audience.could_see(render):
             await self.show_render(
                 display.widget, display.given, render, state=display.state, in_place=True
             )

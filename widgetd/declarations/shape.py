@@ -63,12 +63,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An object whose properties are known.
-
-    Attributes:
-        name: Its name in the declaration.
-        fields: In the schema's order.
-    """
+    """An object whose properties are known."""
 
     name: str
     fields: tuple[Field, ...]

@@ -54,8 +54,6 @@ class LegacyClient:
     stream that ended are sent again on the next, because some may not have arrived.
 
     Attributes:
-        connection: The connection to notify.
-        principal: The client's principal.
         hears: Whether its standing stream is open, as far as known.
         subscribed: URIs of the resources that it subscribed to.
     """

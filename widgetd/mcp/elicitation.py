@@ -66,7 +66,7 @@ async def answer_with_form(
         if given is not None and (taken := await _take_answer(server, *given, widget, caller)):
             return taken
         render = await server.rendering.draw(widget, arguments, caller)
-        form = _Form(server=server, caller=caller, render=render)
+        form = _RenderForm(server=server, caller=caller, render=render)
         question = form.find_question(widget)
         if question is not None and caller.client.asks:
             return sdk.ask_form(render.id, render.text, question.schema)
@@ -91,7 +91,7 @@ async def _take_answer(
     is_late = time.time() - render.created > server.options.form_s
     if render.tool != widget.tool or render.owner != caller.principal.name or is_late:
         return None
-    form = _Form(server=server, caller=caller, render=render)
+    form = _RenderForm(server=server, caller=caller, render=render)
     if press is not None:
         return await form.confirm(press, answer)
     question = form.find_question(widget)
@@ -99,7 +99,7 @@ async def _take_answer(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Form:
+class _RenderForm:
     """The form of a render; `ask` asks a legacy client's user."""
 
     server: Server

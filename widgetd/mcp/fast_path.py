@@ -76,7 +76,6 @@ class Method:
     """A method that the fast path answers.
 
     Attributes:
-        answer: Answers a request.
         params: Its parameters besides `_meta`, with the one accepted type of each.
         named: The required parameter that the `Mcp-Name` header repeats.
         caches: Whether a modern result has cache hints.

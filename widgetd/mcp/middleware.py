@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -32,7 +33,7 @@ from widgetd.mcp import sdk
 from widgetd.mcp.handlers import CALLS, LISTS
 from widgetd.mcp.roots import LISTEN, Root
 from widgetd.mcp.server import Server
-from widgetd.observe.observer import observe_call
+from widgetd.observe.observer import RecordDuration, observe_call
 from widgetd.store.rate_limits import admission
 
 T = TypeVar("T")
@@ -44,8 +45,6 @@ class Requirements(NamedTuple):
     """The conditions for a message.
 
     Attributes:
-        scope: The scope that the token must grant.
-        cost: Units of the caller's rate limit.
         waits: Whether it takes no concurrency slot because it mostly waits.
     """
 
@@ -145,9 +144,10 @@ async def authorize(
         MCPError: The message is not a call, and it is refused.
     """
     answering = partial(_authorize, server, caller, answer, method, params, silent=silent)
-    if server.options.record_duration is None or silent:
+    record = server.options.record_duration
+    if record is None or silent:
         return await answering()
-    return await _measure(server, caller, answering, method, params)
+    return await _measure(server, caller, answering, method, params, record=record)
 
 
 async def _measure(
@@ -156,6 +156,8 @@ async def _measure(
     answering: Callable[[], Awaitable[T]],
     method: str,
     params: Mapping[str, Any],
+    *,
+    record: RecordDuration,
 ) -> T:
     """Record the duration of a request; no attribute has values that clients choose.
 
@@ -165,9 +167,12 @@ async def _measure(
     tool = params.get("name") if method == CALLS else None
     if isinstance(tool, str) and (tool in caller.snapshot.widgets or tool in server.builtin):
         attributes["gen_ai.tool.name"] = tool
-    started_s, answer = time.perf_counter(), None
+    started_s = time.perf_counter()
     try:
         answer = await answering()
+        is_error = getattr(answer, "is_error", False)
+        if is_error or (isinstance(answer, Mapping) and answer.get("isError")):
+            attributes["error.type"] = "tool_error"
     except MCPError as error:
         attributes["error.type"] = str(error.error.code)
         raise
@@ -177,11 +182,7 @@ async def _measure(
     else:
         return answer
     finally:
-        is_error = getattr(answer, "is_error", False)
-        if is_error or (isinstance(answer, Mapping) and answer.get("isError")):
-            attributes["error.type"] = "tool_error"
-        if server.options.record_duration is not None:
-            server.options.record_duration(time.perf_counter() - started_s, attributes)
+        record(time.perf_counter() - started_s, attributes)
 
 
 async def _authorize(
@@ -197,7 +198,7 @@ async def _authorize(
     async with _admit(server, needs, caller.principal) as refusal:
         if refusal is not None and method != CALLS:
             raise sdk.protocol_error(refusal)
-        admitted = caller.with_denial(refusal)
+        admitted = caller if refusal is None else replace(caller, denied=refusal)
         if method != CALLS or silent or not server.options.observers:
             return await answer(admitted)
         return await observe_call(

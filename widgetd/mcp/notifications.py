@@ -61,7 +61,7 @@ async def notify_of_renders(server: Server) -> None:
     replaced, renders = ReplacedRenders(), server.store.renders
 
     def view_notice(render: StoredRender, audience: Audience) -> Notice:
-        saw = audience.could_see(elevated=render.elevated, labels=set(render.labels))
+        saw = audience.could_see(render)
         return Notice(updated=(render_uri(render.id),)) if saw else Notice()
 
     with renders.listening(replaced):

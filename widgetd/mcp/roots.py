@@ -30,7 +30,6 @@ class Root:
     clients see the same widgets under other names.
 
     Attributes:
-        mcp: The server.
         clients: The clients that listen to it, shared with other folders that it serves.
         uses: Number of mounts of the widgets in it; 2 if they are mounted twice.
     """

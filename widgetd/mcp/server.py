@@ -44,20 +44,17 @@ class ServerOptions:
     """Options of a server that do not depend on its widgets.
 
     Attributes:
-        policy: The shape of results.
         expose: Whether all widgets are listed, or only the pinned ones.
         list_tokens: Tokens that listed widgets may cost before `auto` lists only the pinned ones.
         formats: Whether listed schemas include `format`, which is enforced in any case.
         app_tools: Whether tools for pages are listed to all clients, or to those that draw.
         page_size: Tools on one page of a list; 0 for all.
-        resources: The resources of widgets.
         images: The images that results bring along; None for none.
         observers: Receive each call, render and notice.
         anonymous: The principal of requests without a token.
         elicit_forms: Whether clients without a view are asked the fields of forms.
         form_s: Time that their users have to answer.
         sessions: Limits on legacy sessions over HTTP.
-        journal: The journal of renders in progress.
         builtin: The rows of built-in tools of all toolsets.
         reserved: Further names that no widget may take.
         toolsets: The toolsets that are on besides `core`.
@@ -102,7 +99,6 @@ class Server:
         entry_fields: Returns a widget's list entry as the fields of an SDK tool.
         roots: The servers through which clients reach the widgets, `mcp` first.
         sessions: The open legacy sessions over HTTP; None without HTTP.
-        actions: Calls upstreams for actions.
 
     Raises:
         ConfigError: Two built-in tools have the same name.

@@ -35,8 +35,6 @@ class LogEvent:
 
     Attributes:
         number: Sequence number within this process, from 1.
-        epoch_s: Time of the event.
-        fields: The event with all its fields.
         line: The same as JSON.
     """
 

@@ -21,9 +21,7 @@ class CallRecord:
     Attributes:
         tool: The tool that was called; empty for an unknown name.
         widget: The widget of the call; None if it concerns no served widget.
-        outcome: The kind of answer.
         code: The error's code, as `W2002`; empty without one.
-        seconds: Duration.
         principal: Name of the caller's principal; empty if it has none.
         client: `clientInfo.name`; empty if not sent.
         client_version: `clientInfo.version`.
@@ -49,14 +47,7 @@ class ActionRecord:
     """A finished action that called a tool of an upstream.
 
     Attributes:
-        widget: The widget's tool.
-        action: The action's type.
-        upstream: The upstream.
-        tool: The tool that was called.
         outcome: Whether it was done: `done`, `failed` or `unsure`.
-        code: The error's code; empty without one.
-        seconds: Duration.
-        principal: Name of the principal who pressed.
     """
 
     widget: str
@@ -74,7 +65,6 @@ class EncodedResult(NamedTuple):
 
     Attributes:
         json: The result as sent.
-        is_error: Whether it is an error result.
         code: The error's code; empty without one.
     """
 

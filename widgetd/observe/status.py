@@ -25,7 +25,6 @@ class Health:
 
     Attributes:
         scanned: Whether the first scan is done.
-        draining: Whether the daemon is about to end.
         watch: `"native"` while file events arrive, else `"poll"`.
         upstreams: Returns the numbers of ready and failed required upstreams; None without any.
         upstream_states: Returns each upstream's state, whether required or not, and the fault of

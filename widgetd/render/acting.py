@@ -43,13 +43,10 @@ class Press:
         render: The newest version of the render.
         widget: Its widget, as served now.
         generation: Of the snapshot that serves it.
-        action: The action.
-        payload: The accepted payload.
         hidden: Dotted paths of passwords in the payload.
         key: The client's idempotency key; empty without one.
         version: The version that was shown.
         token: The token of a confirmation; empty without one.
-        principal: The name of the principal who pressed.
     """
 
     render: StoredRender
@@ -69,7 +66,6 @@ class ActionOutcome:
     """The outcome of a deed.
 
     Attributes:
-        status: Whether it was done.
         note: A sentence for the user.
         code: The code of the error; empty if it was done.
     """
@@ -92,21 +88,12 @@ def press_digest(render_id: str, version: int, action: str, payload: object) -> 
 
 @dataclass(frozen=True, kw_only=True)
 class Acting:
-    """Takes presses of bound actions.
-
-    Attributes:
-        store: Claims, outcomes, renders and queues.
-        rendering: Draws next versions.
-        caller: Calls the upstreams.
-        observers: Record each deed.
-        clock: Seconds since the epoch, on which replicas agree.
-    """
+    """Takes presses of bound actions."""
 
     store: Store
     rendering: Renderer
     caller: ActionCaller
     observers: Sequence[Observer] = ()
-    clock: Callable[[], float] = time.time
 
     async def press(self, press: Press) -> Answered:
         """Take a press: ask for confirmation, do it, or report what came of it before.
@@ -120,8 +107,7 @@ class Acting:
             return await self._rehearse(press, self.caller)
         deed = await self._find_deed(press)
         if (outcome := await self.find_outcome(deed)) is not None:
-            render = await self.store.renders.get(press.render.id)
-            return self.answer(outcome, press.action.type, render), render
+            return await self._repeat(press, outcome)
         answers = self.store.idempotency
         claim = await answers.recall(_claim_key(deed))
         if claim is None:
@@ -132,27 +118,25 @@ class Acting:
             request = press.action.request(_arguments(press.render), press.payload, press.hidden)
             if terms.confirm and (question := await self._confirm(press, deed, terms.title)):
                 return question, None
-            until = self.clock() + terms.patience_s + LIMITS.outcome_margin_s
+            until = time.time() + terms.patience_s + LIMITS.outcome_margin_s
             mine: Mapping[str, Any] = {"until": until}
             if await answers.claim(_claim_key(deed), mine, owner=press.render.owner):
                 # The client may be gone before the upstream has answered.
                 with anyio.CancelScope(shield=True):
                     return await self._do(press, deed, request)
             claim = await answers.recall(_claim_key(deed)) or mine
-        outcome = await self._await_outcome(press, deed, float(claim["until"]))
+        return await self._repeat(
+            press, await self._await_outcome(press, deed, float(claim["until"]))
+        )
+
+    async def _repeat(self, press: Press, outcome: ActionOutcome) -> Answered:
         render = await self.store.renders.get(press.render.id)
-        return self.answer(outcome, press.action.type, render), render
+        return repeat_answer(press.action.type, outcome, render), render
 
     async def find_earlier(self, render_id: str, key: str) -> ActionOutcome | None:
         """Return the outcome of the deed that a client's key stands for; None without one."""
         known = await self.store.idempotency.recall(_key_of(render_id, key))
         return None if known is None else await self.find_outcome(str(known["deed"]))
-
-    def answer(
-        self, outcome: ActionOutcome, action: str, render: StoredRender | None
-    ) -> dict[str, Any]:
-        """Return the answer to a press of a deed that has this outcome already."""
-        return {**_to_answer(action, outcome, render), "repeated": True}
 
     async def find_outcome(self, deed: str) -> ActionOutcome | None:
         """Return the outcome of a deed; None if it is not known."""
@@ -277,7 +261,7 @@ class Acting:
         """Wait for the outcome of a deed that another request claimed."""
         renders, version = self.store.renders, press.render.version
         while (outcome := await self.find_outcome(deed)) is None:
-            left_s = until - self.clock()
+            left_s = until - time.time()
             if left_s <= 0:
                 outcome = _describe_failure(CallError("W5013", ""), press.action.note.upstream)
                 await self._settle(press, deed, outcome, None)
@@ -297,19 +281,24 @@ class Acting:
     async def _rehearse(self, press: Press, dry: DryRun) -> Answered:
         """Do everything but what others could notice."""
         note, render = press.action.note, press.render
-        request = press.action.request(_arguments(render), press.payload, press.hidden)
+        press.action.request(_arguments(render), press.payload, press.hidden)
         terms = dry.find_terms(note.upstream, note.tool)
         if terms.confirm and not press.token:
             question = _question(press, terms.title)
             return {"status": "confirm", "text": question, "token": "dry"}, None
-        answer = await dry.call_action(
-            note.upstream, note.tool, request, key="", principal=press.principal
-        )
+        answer = dry.answer(note.upstream, note.tool)
         outcome = _outcome_of(answer)
         change, outcome = await self._draw(press, render, outcome, answer.value)
         made = replace(change(render), id=render.id, version=render.version + 1, press=render.press)
         dry.remember(made)
         return _to_answer(press.action.type, outcome, made), made
+
+
+def repeat_answer(
+    action: str, outcome: ActionOutcome, render: StoredRender | None
+) -> dict[str, Any]:
+    """Return the answer to a press of a deed that has this outcome already."""
+    return {**_to_answer(action, outcome, render), "repeated": True}
 
 
 def _question(press: Press, title: str) -> str:
@@ -318,7 +307,10 @@ def _question(press: Press, title: str) -> str:
     if question := action.question(arguments, press.payload, press.hidden):
         return question
     shown = action.request(arguments, press.payload, press.hidden, is_shown=True)
-    listed = ", ".join(f"{name}: {_to_text(value)}" for name, value in shown.items())
+    listed = ", ".join(
+        f"{name}: {value if isinstance(value, str) else orjson.dumps(value).decode()}"
+        for name, value in shown.items()
+    )
     return shorten_at_word(f"{title}: {listed}?" if listed else f"{title}?", LIMITS.line_chars)
 
 
@@ -355,10 +347,6 @@ def _describe_failure(error: CallError, upstream: str) -> ActionOutcome:
 
 def _arguments(render: StoredRender) -> dict[str, Any]:
     return dict(parse_json(render.arguments or b"{}"))
-
-
-def _to_text(value: Any) -> str:
-    return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
 def _key_of(render_id: str, key: str) -> str:

@@ -34,7 +34,6 @@ class ActionTerms:
     Attributes:
         confirm: Whether a person must confirm each call.
         elicit: Whether a client without a view may ask its user for a press.
-        title: The tool's name for people.
         patience_s: Time after which a call ends in any case.
     """
 
@@ -100,15 +99,7 @@ class DryRun(ActionCaller):
             confirm=bool(self._find(upstream, tool).get("confirm", True)), title=tool
         )
 
-    async def call_action(
-        self,
-        upstream: str,
-        tool: str,
-        arguments: Mapping[str, Any],  # noqa: ARG002 - it calls nothing
-        *,
-        key: str,  # noqa: ARG002 - likewise
-        principal: str,  # noqa: ARG002 - likewise
-    ) -> ActionAnswer:
+    def answer(self, upstream: str, tool: str) -> ActionAnswer:
         """Return the prepared answer; without one, that it was done."""
         found, note = self._find(upstream, tool), f"Dry run: {upstream}.{tool} was not called."
         words = " ".join(str(part) for part in (note, found.get("error", "")) if part)

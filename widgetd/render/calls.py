@@ -283,10 +283,7 @@ class Renderer:
             return self._is_hidden(render, caller)
         waiting = await self._store.actions.read(render_id, timeout_s=0)
         audience = caller.principal.audience
-        return not all(
-            audience.could_see(elevated=one.origin.elevated, labels=set(one.origin.labels))
-            for one in waiting.actions
-        )
+        return not all(audience.could_see(one.origin) for one in waiting.actions)
 
     async def hides_render(self, render_id: str, caller: Caller) -> bool:
         """Return whether a stored render exists that `caller` may not see."""
@@ -298,9 +295,7 @@ class Renderer:
         if not tool:  # a card, which asks the owner of a call
             return render.owner != caller.principal.name
         # Both the widget at the time of the render, which may be gone, and today's must be visible.
-        saw = caller.principal.audience.could_see(
-            elevated=render.elevated, labels=set(render.labels)
-        )
+        saw = caller.principal.audience.could_see(render)
         served = tool in self._registry.current.widgets
         return not saw or (served and tool not in caller.snapshot.widgets)
 

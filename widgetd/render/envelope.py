@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
@@ -147,16 +147,14 @@ class Envelope(BaseModel):
         error: The error of a failed call.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, alias_generator=lambda name: f"widgetd/{name}")
 
-    ui: Ui | None = Field(default=None, alias="widgetd/ui")
-    render: RenderMark | None = Field(default=None, alias="widgetd/render")
-    feed: FeedMark | None = Field(default=None, alias="widgetd/feed")
-    widget: Mapping[str, Any] | None = Field(default=None, alias="widgetd/widget")
-    icons: Mapping[str, tuple[tuple[str, Mapping[str, str]], ...]] | None = Field(
-        default=None, alias="widgetd/icons"
-    )
-    error: Failure | None = Field(default=None, alias="widgetd/error")
+    ui: Ui | None = None
+    render: RenderMark | None = None
+    feed: FeedMark | None = None
+    widget: Mapping[str, Any] | None = None
+    icons: Mapping[str, tuple[tuple[str, Mapping[str, str]], ...]] | None = None
+    error: Failure | None = None
 
 
 class _Sent(GenerateJsonSchema):
@@ -187,9 +185,8 @@ def encode_render(render: StoredRender, *, is_for_page: bool = False) -> bytes:
         render: The render.
         is_for_page: Whether only a page reads it, so that it may have `press`.
     """
-    if is_for_page and render.press:
-        return to_json({**render.metadata(), "press": render.press})
-    return to_json(render.metadata())
+    press = {"press": render.press} if is_for_page and render.press else {}
+    return to_json({**render.metadata(), **press})
 
 
 def envelope_schema() -> dict[str, Any]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from base64 import b64encode
 from collections import OrderedDict
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import anyio
@@ -44,26 +44,18 @@ class InlineImages:
     Args:
         origins: Origins that the operator allows; none switches all this off.
         allow_private: Whether addresses on this network may be connected to.
-        clock: Returns the time in seconds.
     """
 
-    def __init__(
-        self,
-        origins: Collection[str] = (),
-        *,
-        allow_private: bool = False,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, origins: Collection[str] = (), *, allow_private: bool = False) -> None:
         self._origins = tuple(origins)
         self._allow_private = allow_private
-        self._clock = clock
         self._cached: OrderedDict[str, tuple[float, bytes]] = OrderedDict()
 
     async def fetch(self, tree: bytes) -> None:
         """Fetch the images of a tree's JSON that are not cached; what cannot be had is left out."""
         if not self._origins:
             return
-        now = self._clock()
+        now = time.monotonic()
         missing = [one for one in self._find(tree) if self._cached.get(one, (0.0,))[0] <= now]
         if not missing:
             return
@@ -92,16 +84,17 @@ class InlineImages:
     def _find(self, tree: bytes) -> list[str]:
         """Return the addresses of images in `tree` that the operator allows, each once."""
         found = dict.fromkeys(url.decode() for _, url in _IMAGE.findall(tree))
-        return [one for one in found if self._allows(one)][: LIMITS.images]
-
-    def _allows(self, url: str) -> bool:
-        origin = _ORIGIN.match(url)
-        return origin is not None and not find_blocked((origin[1].lower(),), self._origins)
+        return [
+            url
+            for url in found
+            if (origin := _ORIGIN.match(url))
+            and not find_blocked((origin[1].lower(),), self._origins)
+        ][: LIMITS.images]
 
     async def _keep(self, client: httpx2.AsyncClient, url: str) -> None:
         image = await self._get(client, url)
         # What could not be had is not asked for again at once either.
-        self._cached[url] = (self._clock() + LIMITS.cached_image_s, image)
+        self._cached[url] = (time.monotonic() + LIMITS.cached_image_s, image)
         self._cached.move_to_end(url)
         if len(self._cached) > LIMITS.cached_images:
             self._cached.popitem(last=False)

@@ -7,6 +7,8 @@ there. Icons, spacers and the look of things are left out.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import accumulate
+from math import inf
 from types import MappingProxyType
 from typing import Any
 
@@ -31,18 +33,12 @@ def to_markdown(tree: Node, *, most_tokens: int = 0) -> str:
             for none.
     """
     lines = [line for line in _block(tree) if line.strip()]
-    if not most_tokens:
-        return "\n".join(lines)
-    left, kept = most_tokens * CHARACTERS_OF_A_TOKEN, 0
-    for line in lines:
-        left -= len(line) + 1
-        if left < 0:
-            break
-        kept += 1
-    omitted = len(lines) - kept
-    if not omitted:
-        return "\n".join(lines)
-    return "\n".join([*lines[:kept], f"… ({omitted} of {len(lines)} lines left out)"])
+    most = most_tokens * CHARACTERS_OF_A_TOKEN or inf
+    ends = accumulate(len(line) + 1 for line in lines)
+    kept = lines[: sum(end <= most for end in ends)]
+    omitted = len(lines) - len(kept)
+    note = f"… ({omitted} of {len(lines)} lines left out)"
+    return "\n".join([*kept, note] if omitted else kept)
 
 
 def _block(node: Node) -> list[str]:
@@ -153,10 +149,6 @@ def _field(node: Node) -> list[str]:
     return [" ".join(parts)]
 
 
-def _markdown(node: Node) -> list[str]:
-    return str(node.get("value") or "").splitlines()
-
-
 _BLOCKS: Mapping[str, Callable[[Node], list[str]]] = MappingProxyType(
     {
         "Badge": lambda node: [_line(node.get("label"))],
@@ -171,7 +163,7 @@ _BLOCKS: Mapping[str, Callable[[Node], list[str]]] = MappingProxyType(
         "Input": _field,
         "Label": _text,
         "ListView": _items,
-        "Markdown": _markdown,
+        "Markdown": lambda node: str(node.get("value") or "").splitlines(),
         "RadioGroup": _field,
         "Select": _field,
         "Spacer": lambda _node: [],

@@ -39,7 +39,6 @@ class Result:
         content: The array of blocks for the model.
         structured: The object for programs; empty without one.
         meta: The object for the page that shows the widget; empty without one.
-        is_error: Whether the call failed.
         code: The error's code, as `W2002`; empty without one.
     """
 

@@ -40,7 +40,6 @@ class Hit:
     """A widget that fits a query.
 
     Attributes:
-        widget: The widget.
         score: Higher is better; only comparable within one search.
     """
 

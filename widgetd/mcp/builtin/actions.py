@@ -22,7 +22,7 @@ from widgetd.errors import CallError
 from widgetd.mcp.builtin.consent import ALLOW, DENY, settle
 from widgetd.mcp.builtin.table import BuiltinTool, ToolContext, argument, closed_object
 from widgetd.mcp.limits import LIMITS
-from widgetd.render.acting import Acting, Press, press_digest
+from widgetd.render.acting import Acting, Press, press_digest, repeat_answer
 from widgetd.render.action_callers import DryRun
 from widgetd.render.calls import RENDER_PREFIX, no_render
 from widgetd.render.result import Result, error_result, structured_result
@@ -125,7 +125,7 @@ async def _find_earlier(context: ToolContext, arguments: Mapping[str, Any]) -> R
     render = await context.rendering.load(render_id, context.caller)
     if not _is_pressed(render, arguments):
         return None
-    return _shown_result(context, acting.answer(earlier, arguments["action"], render), render)
+    return _shown_result(context, repeat_answer(arguments["action"], earlier, render), render)
 
 
 def _accept_payload(

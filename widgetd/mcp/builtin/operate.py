@@ -46,9 +46,6 @@ class Operations:
     """The sources of these tools' answers.
 
     Attributes:
-        registry: The snapshot being served.
-        health: The daemon's health.
-        log: The latest log events.
         audit: The audit file; None without one.
         sections: Further sections of the status, by name, computed per request.
     """

@@ -42,13 +42,8 @@ class ToolContext:
 
     Attributes:
         caller: The client that calls, with the snapshot that answers it.
-        rendering: Renders widgets.
-        store: Holds renders, actions and limits.
-        search: Finds widgets.
         schema: Returns the input schema of a widget, as it is listed.
         services: Services of toolsets, by type.
-        actions: Calls upstreams for actions.
-        observers: Record actions.
     """
 
     caller: Caller
@@ -70,7 +65,6 @@ class ConsentQuestion:
     """The question that a person answers before a call.
 
     Attributes:
-        text: The question.
         draw: Returns components that show what would change; it runs in a worker thread.
         hidden: Arguments that `draw` shows better than their values do.
     """
@@ -90,17 +84,13 @@ class BuiltinTool:
 
     Attributes:
         name: The tool's name, which no widget may take.
-        description: Text for the model.
         input_schema: The schema of a closed object.
-        handler: Answers a call.
         reads: Normalises arguments before validation.
         example: Returns arguments for the end of an error; None for the smallest valid ones.
-        scope: The scope that the caller's token must grant.
         cost: Units of the caller's rate limit.
         waits: Whether it mostly waits and so takes no concurrency slot.
         asks: Returns the question for the user before the call, for clients that can ask by
             elicitation or by a card; None to ask nothing.
-        toolset: The toolset that switches it on.
         read_only: Whether calling it changes nothing.
         destructive: Whether it may replace existing data.
         app_only: Whether it is for the page that shows a widget and hidden from the model.
@@ -157,14 +147,8 @@ class BuiltinResource:
     Attributes:
         uri: Its address, as `widgetd://keywords`; a variable at the end, as
             `widgetd://guide/{name}`, makes it a template.
-        name: Its name for programs.
-        description: Text for the model.
-        mime_type: Media type of the content.
         mime_types: Media types that differ, by the last part of the variable's value.
-        read: Reads the content.
         values: Values of the variable that the list names.
-        scope: The scope that the caller's token must grant.
-        toolset: The toolset that switches it on.
     """
 
     uri: str
