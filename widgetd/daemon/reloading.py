@@ -20,7 +20,7 @@ from widgetd.daemon.limits import LIMITS
 from widgetd.files.hints import Hints
 from widgetd.files.limits import LIMITS as FILE_LIMITS
 from widgetd.files.source import escape_path
-from widgetd.files.watch import FOLLOW, Mode, watch
+from widgetd.files.watch import FOLLOW, Mode, WatchObserver, watch
 from widgetd.logs import get_logger
 from widgetd.mcp.notifications import notify, notify_of_renders
 from widgetd.mcp.server import Server
@@ -88,7 +88,7 @@ async def _hint_at_requests(rollback: Rollback, hints: Hints) -> None:
             hints.add(routine=True)
 
 
-class _WatchObserver:
+class _WatchObserver(WatchObserver):
     """Reports the state of the watching to probes and to the log."""
 
     def __init__(self, health: Health) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
@@ -86,6 +88,31 @@ def read(
         Unsettled: The file can be read soon.
         FileNotFoundError: There is no such file.
     """
+    with _open_regular(folder, path) as descriptor:
+        before = os.fstat(descriptor)
+        _require_regular(path, before)
+        if not folder.holds(descriptor, path):
+            raise outside_error(path)
+        settles_s = time_to_quiet_s(before, quiet_ms)
+        if settles_s and not (finished and wait_for_tick(before)):
+            raise Unsettled(settles_s)
+        racy = is_racy(before)
+        parts, room = [], limit_bytes + 1
+        while room and (part := os.read(descriptor, room)):
+            parts.append(part)
+            room -= len(part)
+        content = b"".join(parts)
+        if len(content) > limit_bytes:
+            problem = f"it is longer than {limit_bytes:,} bytes"
+            raise _fault(path, "W1002", problem, "leave out what it does not need")
+        stamp = Stamp.of(before)
+        if not stamp.marks(os.fstat(descriptor)):
+            raise Unsettled(quiet_ms / 1000)
+        return Source.of(path, content, None if racy else stamp)
+
+
+@contextmanager
+def _open_regular(folder: Folder, path: str) -> Iterator[int]:
     if escape_path(path) != path:
         raise _fault(path, "W1004", "the name is not UTF-8", "rename the file")
     try:
@@ -101,7 +128,7 @@ def read(
     except OSError as error:
         raise unreadable_error(path, error) from error
     try:
-        return _read(folder, path, descriptor, limit_bytes, quiet_ms, finished=finished)
+        yield descriptor
     except OSError as error:
         raise unreadable_error(path, error) from error
     finally:
@@ -122,38 +149,6 @@ def unreadable_error(path: str, error: OSError) -> WidgetError:
 def outside_error(path: str) -> WidgetError:
     """Return the fault of a file or folder that lies outside the widgets folder."""
     return _fault(path, "W1003", "it leads outside the folder", "put a copy into the folder")
-
-
-def _read(
-    folder: Folder,
-    path: str,
-    descriptor: int,
-    limit_bytes: int,
-    quiet_ms: int,
-    *,
-    finished: bool,
-) -> Source:
-    before = os.fstat(descriptor)
-    _require_regular(path, before)
-    if not folder.holds(descriptor, path):
-        raise outside_error(path)
-    if (settles_s := time_to_quiet_s(before, quiet_ms)) and not (
-        finished and wait_for_tick(before)
-    ):
-        raise Unsettled(settles_s)
-    racy = is_racy(before)
-    parts, room = [], limit_bytes + 1
-    while room and (part := os.read(descriptor, room)):
-        parts.append(part)
-        room -= len(part)
-    content = b"".join(parts)
-    if len(content) > limit_bytes:
-        problem = f"it is longer than {limit_bytes:,} bytes"
-        raise _fault(path, "W1002", problem, "leave out what it does not need")
-    stamp = Stamp.of(before)
-    if not stamp.marks(os.fstat(descriptor)):
-        raise Unsettled(quiet_ms / 1000)
-    return Source.of(path, content, None if racy else stamp)
 
 
 def _require_regular(path: str, status: os.stat_result) -> None:

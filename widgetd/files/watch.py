@@ -22,7 +22,7 @@ from widgetd.files.limits import LIMITS
 Mode = Literal["native", "poll"]
 
 
-class WatchObserver(Protocol):
+class WatchObserver:
     """Callbacks for the state of watching, in the event loop; none may wait or raise."""
 
     def on_mode(self, mode: Mode) -> None:

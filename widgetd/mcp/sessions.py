@@ -24,7 +24,7 @@ from widgetd.errors import CallError
 from widgetd.mcp import sdk
 from widgetd.mcp.clients import Clients
 from widgetd.mcp.limits import LIMITS
-from widgetd.store.contract import RateLimits
+from widgetd.store.rate_limits import RateLimits
 
 _TOO_MANY = "as many sessions as may be are in use; end one, or try again later"
 

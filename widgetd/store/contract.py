@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import orjson
 from orjson import Fragment
@@ -215,60 +214,43 @@ class StoredRender:
             tree = orjson.dumps(found["tree"])
         except orjson.JSONEncodeError as error:  # deeper than any tree of ours
             raise ValueError(str(error)) from None
+        mark = found["mark"]
         same_names = ("id", "tool", "created", "secret", "elevated", "owner", "text")
+        source, state = _read(mark, "source", ""), _read(mark, "state", "")
         return cls(
             **{name: found[name] for name in same_names},
-            **_read_metadata(found["mark"]),
+            **{name: _read(mark, name, "") for name in ("generation", "digest", "note", "tell")},
+            duration_ms=_read(mark, "ms", 0.0),
+            coerced=tuple(one for one in _read(mark, "mended", []) if isinstance(one, str)),
+            source=source if source in ("template", "view") else "",
+            follow=_read(mark, "follow", False),
+            repeatable=tuple(one for one in _read(mark, "repeat", []) if isinstance(one, str)),
+            state=state if state in ("done", "failed") else "",
+            local=_read_object(mark, "local"),
             data=to_json(found["facts"]),
             ui=to_json(found["ui"]),
             has_actions=has_actions(found["tree"]),
             labels=tuple(found["marks"]),
             tree=tree,
             feed=_read_object(found, "feed"),
-            press=press if isinstance(press := found.get("press"), str) else "",
+            press=_read(found, "press", ""),
             arguments=_read_object(found, "arguments"),
             asked=_read_object(found, "asked"),
-            version=found["version"] if type(found.get("version")) is int else 1,
-            rate_tokens_until=_read_float(found, "paid_s"),
+            version=_read(found, "version", 1),
+            rate_tokens_until=_read(found, "paid_s", 0.0),
         )
 
 
-def _read_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a render that `metadata()` wrote; a field of another type is empty."""
-
-    def text(name: str, allowed: Collection[str] = ()) -> str:
-        value = metadata.get(name)
-        return value if isinstance(value, str) and (not allowed or value in allowed) else ""
-
-    def texts(name: str) -> tuple[str, ...]:
-        values = metadata.get(name)
-        return (
-            tuple(one for one in values if isinstance(one, str)) if isinstance(values, list) else ()
-        )
-
-    return {
-        "generation": text("generation"),
-        "digest": text("digest"),
-        "duration_ms": _read_float(metadata, "ms"),
-        "coerced": texts("mended"),
-        "source": text("source", ("template", "view")),
-        "follow": metadata.get("follow") is True,
-        "repeatable": texts("repeat"),
-        "state": text("state", ("done", "failed")),
-        "note": text("note"),
-        "tell": text("tell"),
-        "local": _read_object(metadata, "local"),
-    }
+def _read(fields: Mapping[str, Any], name: str, default: Any) -> Any:
+    """Return a field; `default` where it is missing or of another type."""
+    value = fields.get(name)
+    kinds = (int, float) if type(default) is float else (type(default),)
+    return value if type(value) in kinds else default
 
 
 def _read_object(fields: Mapping[str, Any], name: str) -> bytes:
     value = fields.get(name)
     return to_json(value) if isinstance(value, dict) else b""
-
-
-def _read_float(fields: Mapping[str, Any], name: str) -> float:
-    value = fields.get(name)
-    return float(value) if isinstance(value, int | float) else 0.0
 
 
 HEAD_BYTES = 64
@@ -397,23 +379,3 @@ def too_soon(code: str, problem: str, wait_s: float) -> CallError:
     """Return an error for a call that may succeed after `wait_s`, unchanged."""
     hint = f"try again in {wait_s:.3g} s"
     return call_again(code, problem, hint, retry_after_s=round(wait_s, 3))
-
-
-class RateLimits(Protocol):
-    """Rate limits and slots by principal.
-
-    Promises: a principal never exceeds its rate and burst over all replicas, and its use takes
-    nothing from another's. Memory is bounded; a principal that is forgotten starts rested.
-    """
-
-    async def take(self, principal: str, *, cost: float = 1.0) -> Decision:
-        """Charge `cost` calls to the principal, or none and return when to try again.
-
-        A cost above the burst counts as the burst; otherwise it could never be paid.
-        """
-
-    def slot(self, principal: str) -> AbstractAsyncContextManager[Decision]:
-        """Hold one of the principal's slots while the block runs.
-
-        The block runs in any case; if the decision is not `allowed`, it holds no slot.
-        """

@@ -17,8 +17,8 @@ from widgetd.errors import ConfigError
 from widgetd.extras import install_advice
 from widgetd.store.actions import Actions, LocalActions
 from widgetd.store.cache import Cache, Idempotency, Renders, build_local_caches, read_answer
-from widgetd.store.contract import Bounds, Clock, RateLimits, StoredRender
-from widgetd.store.rate_limits import LocalRateLimits
+from widgetd.store.contract import Bounds, Clock, StoredRender
+from widgetd.store.rate_limits import LocalRateLimits, RateLimits
 from widgetd.store.waiters import Waiters
 
 FORMAT = "1"

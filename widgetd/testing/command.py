@@ -16,7 +16,7 @@ from anyio import to_thread
 
 from widgetd.files.hints import Hints
 from widgetd.files.stamp import Stamp
-from widgetd.files.watch import Mode, watch
+from widgetd.files.watch import WatchObserver, watch
 from widgetd.testing.csv_folder import CASES
 from widgetd.testing.yaml_file import read_suite
 from widgetd.widget.naming import JSX_SUFFIX, TESTS_SUFFIX, WIDGET_SUFFIX, slugify, stem
@@ -77,7 +77,7 @@ async def _watch(paths: Sequence[Path], pytest_arguments: Sequence[str]) -> None
     root = paths[0] if await to_thread.run_sync(paths[0].is_dir) else paths[0].parent
     hints = Hints()
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(partial(watch, root, hints, observer=_Quiet(), stop=anyio.Event()))
+        tasks.start_soon(partial(watch, root, hints, observer=WatchObserver(), stop=anyio.Event()))
         before = await to_thread.run_sync(_stamps, root)
         await _run_in_process(list(map(str, paths)), pytest_arguments)
         while True:
@@ -123,16 +123,3 @@ def affected_files(root: Path, saved: Iterable[str]) -> list[str]:
                 if suite.faults or suite.widget == slugify(stem(file.name)):
                     affected[str(path)] = None
     return [one for one in affected if Path(one).is_file()]
-
-
-class _Quiet:
-    """An observer that ignores the state of watching."""
-
-    def on_mode(self, mode: Mode) -> None:
-        """See `WatchObserver`."""
-
-    def on_failure(self, error: Exception) -> None:
-        """See `WatchObserver`."""
-
-    def on_skipped_folder(self, path: str, error: OSError) -> None:
-        """See `WatchObserver`."""

@@ -20,7 +20,7 @@ from widgetd.files import inotify_watcher, watchfiles_watcher
 from widgetd.files.hints import EVERYWHERE, Hint, Hints, Skipped
 from widgetd.files.limits import LIMITS
 from widgetd.files.scan import UNKNOWN, Scan, scan
-from widgetd.files.watch import Follow, Mode, watch
+from widgetd.files.watch import Follow, Mode, WatchObserver, watch
 
 SUFFIXES = (".widget", ".widget.toml")
 CONVERGES_S = 2.5
@@ -44,7 +44,7 @@ async def silent(_root: Path, _hints: Hints, armed: Callable[[], None], _skipped
 QUIET_MS = 100
 
 
-class Mirror:
+class Mirror(WatchObserver):
     """What is in a folder, as far as hints and scans tell; also the watcher's observer."""
 
     def __init__(self, root: Path) -> None:

@@ -10,12 +10,12 @@ from pathlib import Path
 import anyio
 
 from widgetd.files.hints import Hint, Hints
-from widgetd.files.watch import Follow, Mode, watch
+from widgetd.files.watch import Follow, Mode, WatchObserver, watch
 
 NEVER_S = 600.0
 
 
-class Watched:
+class Watched(WatchObserver):
     """A folder being watched: the hints, and what the observer was told."""
 
     def __init__(self, hints: Hints | None = None) -> None:

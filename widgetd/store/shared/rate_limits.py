@@ -10,7 +10,7 @@ import anyio
 
 from widgetd.store.contract import Bounds, Clock, Decision
 from widgetd.store.limits import LIMITS
-from widgetd.store.rate_limits import ALLOWED, LocalRateLimits
+from widgetd.store.rate_limits import ALLOWED, LocalRateLimits, RateLimits
 from widgetd.store.shared.connection import NUMBER, StoreConnection, UnavailableError
 
 # A bucket that is full again is the same as none, so its key lives until then.
@@ -47,7 +47,7 @@ return 1
 _LEAVE = "return redis.call('ZREM', KEYS[1], ARGV[1])"
 
 
-class SharedRateLimits:
+class SharedRateLimits(RateLimits):
     """`RateLimits` on the server, and of `fallback` while it is away."""
 
     def __init__(
@@ -58,38 +58,22 @@ class SharedRateLimits:
         bounds: Bounds,
         clock: Clock,
     ) -> None:
+        super().__init__(bounds)
         self._connection = connection
         self._fallback = fallback
-        self._bounds = bounds
         self._clock = clock
 
-    async def take(self, principal: str, *, cost: float = 1.0) -> Decision:
-        """Charge `cost` calls to the principal's bucket, or none."""
-        rate, burst = self._bounds.rate_per_s, self._bounds.burst
-        if rate is None:
-            return ALLOWED
+    async def _charge(self, principal: str, price: float, rate: float) -> float:
         bucket = self._connection.key("hash", "limits", "bucket", principal)
-        numbers = (
-            self._clock(),
-            rate,
-            burst,
-            min(cost, burst),
-            LIMITS.clock_tick_s,
-            LIMITS.bucket_s,
-        )
+        numbers = (self._clock(), rate, self._bounds.burst, price)
+        limits = (LIMITS.clock_tick_s, LIMITS.bucket_s)
         try:
-            retry_after_s = float(await self._connection.run(_TAKE, [bucket], *numbers))
+            return float(await self._connection.run(_TAKE, [bucket], *numbers, *limits))
         except UnavailableError:
-            return await self._fallback.take(principal, cost=cost)
-        return Decision(code="W2201" if retry_after_s else "", retry_after_s=retry_after_s)
+            return (await self._fallback.take(principal, cost=price)).retry_after_s
 
     @asynccontextmanager
-    async def slot(self, principal: str) -> AsyncIterator[Decision]:
-        """Hold one of the principal's slots while the block runs."""
-        most = self._bounds.at_once
-        if most is None:
-            yield ALLOWED
-            return
+    async def _hold(self, principal: str, most: int) -> AsyncIterator[Decision]:
         places, place = self._connection.key("zset", "limits", "places", principal), uuid4().hex
         try:
             held = await self._connection.run(
