@@ -6,6 +6,7 @@ import { directionOf } from "../style/direction";
 import { type WidgetNode, walk } from "../tree/node";
 import type { Theme } from "../tree/read";
 import { Page } from "./Page";
+import { wrapTightRows } from "./rows";
 import type { Stage } from "./stage";
 import { NO_CONTEXT, type View } from "./view";
 
@@ -33,6 +34,7 @@ export class Screen {
       theme: this.#systemTheme(),
       context: NO_CONTEXT,
     };
+    wrapTightRows(element);
     this.#systemDark.addEventListener("change", () => this.update({}));
   }
 

@@ -5,6 +5,7 @@ import { type ComponentChildren, h, type VNode } from "preact";
 import { useContext } from "preact/hooks";
 import { StageContext } from "../app/stage";
 import { linkAddress, picture } from "../style/url";
+import { markLongWords } from "../style/words";
 import { component } from "../tree/component";
 import { flag, type Props, text } from "../tree/read";
 
@@ -61,12 +62,12 @@ export const BLOCKS: Record<string, Draw> = {
 };
 
 export const INLINES: Record<string, Draw> = {
-  text: (token: Tokens.Text) => (token.tokens ? inner(token) : stripMarkup(token.text)),
-  escape: (token: Tokens.Escape) => stripMarkup(token.text),
+  text: (token: Tokens.Text) => (token.tokens ? inner(token) : markText(token.text)),
+  escape: (token: Tokens.Escape) => markText(token.text),
   strong: (token: Tokens.Strong) => <strong>{inner(token)}</strong>,
   em: (token: Tokens.Em) => <em>{inner(token)}</em>,
   del: (token: Tokens.Del) => <del>{inner(token)}</del>,
-  codespan: (token: Tokens.Codespan) => <code>{token.text}</code>,
+  codespan: (token: Tokens.Codespan) => <code>{markLongWords(token.text)}</code>,
   br: () => <br />,
   link: (token: Tokens.Link) => <Link href={token.href}>{inner(token)}</Link>,
   image: (token: Tokens.Image) => drawImage(token),
@@ -83,8 +84,10 @@ function draw(tokens: readonly Token[]): ComponentChildren[] {
 export const inner = (token: { tokens?: Token[] }) => draw(token.tokens ?? []);
 
 /** marked leaves entities as they were written. */
-function stripMarkup(words: string): string {
-  return words.replace(/&(amp|lt|gt|quot|#39|nbsp);/g, (entity) => ENTITIES[entity] ?? entity);
+function markText(text: string): ComponentChildren {
+  return markLongWords(
+    text.replace(/&(amp|lt|gt|quot|#39|nbsp);/g, (name) => ENTITIES[name] ?? name),
+  );
 }
 
 const ENTITIES: Record<string, string> = {

@@ -6,6 +6,7 @@ import { labelIdOf, useFieldId } from "../form/field";
 import { color } from "../style/color";
 import { aligned } from "../style/direction";
 import { pixels } from "../style/units";
+import { markLongWords } from "../style/words";
 import { component } from "../tree/component";
 import { count, flag, oneOf, type Props, text } from "../tree/read";
 import { EditableText, editable } from "./EditableText";
@@ -56,7 +57,7 @@ function Text(props: Props<typeof textSchema>) {
     fontStyle: props.italic ? "italic" : undefined,
     textDecoration: props.lineThrough ? "line-through" : undefined,
   };
-  const classes = `words text-${props.size} ${clipping(props)}`;
+  const classes = `words text-${props.size}`;
   if (props.editable) {
     const lines = props.maxLines ?? props.minLines ?? 1;
     return (
@@ -70,8 +71,13 @@ function Text(props: Props<typeof textSchema>) {
     );
   }
   return (
-    <div class={classes} style={style} dir="auto" aria-busy={props.streaming || undefined}>
-      {settled}
+    <div
+      class={`${classes} ${clipping(props)}`}
+      style={style}
+      dir="auto"
+      aria-busy={props.streaming || undefined}
+    >
+      {markLongWords(settled)}
       {fresh && <span class="fresh">{fresh}</span>}
     </div>
   );
@@ -80,14 +86,18 @@ function Text(props: Props<typeof textSchema>) {
 function Title(props: Props<typeof titleSchema>) {
   const style = wordsStyle(props, DEFAULTS.title.weight);
   const classes = `words title-${props.size} ${clipping(props)}`;
-  return h(props.value.trim() ? "h2" : "div", { class: classes, style, dir: "auto" }, props.value);
+  return h(
+    props.value.trim() ? "h2" : "div",
+    { class: classes, style, dir: "auto" },
+    markLongWords(props.value),
+  );
 }
 
 function Caption(props: Props<typeof captionSchema>) {
   const style = wordsStyle({ ...props, color: props.color ?? DEFAULTS.caption.color }, undefined);
   return (
     <div class={`words caption-${props.size} ${clipping(props)}`} style={style} dir="auto">
-      {props.value}
+      {markLongWords(props.value)}
     </div>
   );
 }
@@ -97,7 +107,7 @@ function Label(props: Props<typeof labelSchema>) {
   const style = wordsStyle({ ...props, truncate: false, maxLines: undefined }, undefined);
   return (
     <label class={`words text-${props.size}`} id={labelIdOf(id)} for={id} style={style}>
-      {props.value}
+      {markLongWords(props.value)}
     </label>
   );
 }
@@ -111,12 +121,14 @@ function wordsStyle(
     color: props.color,
     fontWeight: given && `var(--font-weight-${given})`,
     textAlign: aligned(props.textAlign),
-    WebkitLineClamp: props.maxLines,
+    WebkitLineClamp: props.maxLines ?? (props.truncate ? 1 : undefined),
   } as CSSProperties;
 }
 
-const clipping = (props: { truncate: boolean; maxLines: number | undefined }) =>
-  props.maxLines ? "clamped" : props.truncate ? "truncated" : "";
+function clipping(props: { truncate: boolean; maxLines: number | undefined }): string {
+  if (props.maxLines) return props.maxLines > 1 ? "clamped" : "clamped one-line";
+  return props.truncate ? "clamped cut" : "";
+}
 
 export const TYPOGRAPHY = [
   component("Text", textSchema, Text),

@@ -24,7 +24,7 @@ export function blockStyle(props: Props<typeof BLOCK>): CSSProperties {
   return {
     width: fixed,
     height: props.height ?? props.size,
-    minWidth: least(props.minWidth ?? props.minSize, props.flex),
+    minWidth: capMinimum(props.minWidth ?? props.minSize),
     minHeight: props.minHeight ?? props.minSize,
     maxWidth: props.maxWidth ?? props.maxSize,
     maxHeight: props.maxHeight ?? props.maxSize,
@@ -33,11 +33,9 @@ export function blockStyle(props: Props<typeof BLOCK>): CSSProperties {
   };
 }
 
-/** No minimum is wider than the room; what shares the room may shrink below its content. */
-function least(minimum: string | undefined, flex: string | undefined): string | undefined {
-  if (isPixels(minimum)) return `min(${minimum}, 100%)`;
-  return minimum ?? (flex ? "0" : undefined);
-}
+/** No minimum is wider than the room. */
+const capMinimum = (minimum: string | undefined) =>
+  isPixels(minimum) ? `min(${minimum}, 100%)` : minimum;
 
 /** A column of stated pixels keeps them beside a long text. */
 const isPixels = (length: string | undefined) => length?.endsWith("px") === true;

@@ -2,6 +2,7 @@ import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { blank, hasBrowser, launch } from "./browser";
 import { EVERYTHING } from "./everything";
+import { misplacedWords, WIDTHS } from "./words";
 
 let browser: Browser;
 beforeAll(async () => {
@@ -18,6 +19,16 @@ const chart = (data: unknown[], more = {}) => ({
   ...more,
 });
 const cell = (value: string) => ({ type: "Table.Cell", children: [{ type: "Text", value }] });
+const words = (value: string) => ({ type: "Text", value });
+const title = (value: string) => ({ type: "Title", value, size: "xl" });
+const cut = (value: string) => ({ type: "Text", value, truncate: true });
+const col = (...children: unknown[]) => ({ type: "Col", flex: 1, children });
+const row = (...children: unknown[]) => ({ type: "Row", children });
+const button = { type: "Button", label: "Play" };
+const badge = { type: "Badge", label: "Confirmed" };
+const SENTENCE = "A rather long sentence that wants all of the room that there is in its row";
+const HASH = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+const ADDRESS = `https://example.org/a/very/long/address?query=${HASH}`;
 const wideTable = {
   type: "Table",
   children: ["one", "two"].map((row) => ({
@@ -219,6 +230,46 @@ describe.skipIf(!hasBrowser)("at its edges", () => {
       expect(right).toBeLessThanOrEqual(320);
     }
     expect(buttons[0]?.top).toBe(buttons[1]?.top);
+    await page.close();
+  });
+
+  test.each([
+    ["three columns", ["Reservation", "Wednesday", "$1,234.56"].map((each) => col(words(each)))],
+    ["three titles", ["Reservation", "Wednesday", "$1,234.56"].map((each) => col(title(each)))],
+    ["texts", ["Reservation", "Konstantinopel", "Registration"].map(words)],
+    ["a column beside a sentence", [col(words("Reservation")), words(SENTENCE)]],
+    ["an address beside a badge", [col(words(ADDRESS), words("Reservation")), badge]],
+    ["hashes beside a word", [col(words(HASH)), col(words("Wednesday")), col(words(HASH))]],
+    ["an address beside a sentence", [col(words(ADDRESS)), words(SENTENCE)]],
+    [
+      "a title of two lines",
+      [col({ ...title("Konstantinopel is far"), size: "md", maxLines: 2 }), button],
+    ],
+    ["a word above a cut line", [col(words("Konstantinopel"), cut(SENTENCE)), button]],
+    [
+      "Markdown",
+      ["Konstantinopel", "Internationally"].map((value) => col({ type: "Markdown", value })),
+    ],
+    ["columns of columns", [col(row(col(words("Reservation")), col(words("Wednesday")))), button]],
+  ])("the words of a row of %s are whole", async (_what, children) => {
+    const { page, show } = await blank(browser);
+    for (const locale of ["en", "ar"]) {
+      await show({ widget: card(row(...children)), locale });
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 900 });
+        expect(await misplacedWords(page), `${locale}, ${width}`).toEqual([]);
+      }
+    }
+    await page.close();
+  });
+
+  test("columns are of one width where each has room for its words", async () => {
+    const { page, show } = await blank(browser, 320);
+    await show(card(row(col(words("On")), col(words("Reservation of a table")))));
+    const widths = await page
+      .locator(".row > .col")
+      .evaluateAll((all) => all.map((each) => each.getBoundingClientRect().width));
+    expect(widths[0]).toBe(widths[1]);
     await page.close();
   });
 

@@ -5,6 +5,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { blank, hasBrowser, launch } from "./browser";
 import { EVERYTHING } from "./everything";
+import { misplacedWords, WIDTHS } from "./words";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -55,20 +56,21 @@ const overflows = (page: Page) =>
   page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
 
 describe.skipIf(!hasBrowser).each(THEMES)("in the %s theme", (theme) => {
-  test.each([320, 400])(
-    "every bundled widget and every real preview draws at %d pixels",
-    async (width) => {
-      const { page, errors, show } = await blank(browser, width);
-      for (const { name, widget } of [...BUNDLED, ...CORPUS]) {
-        await show({ widget, theme });
-        expect(await page.locator("#stage > :not(h1, .notices)").count(), name).toBeGreaterThan(0);
-        expect(await page.locator(".unknown").count(), name).toBe(0);
-        expect(await overflows(page), name).toBe(false);
-        expect(errors.splice(0), name).toEqual([]);
+  test("every bundled widget and every real preview draws with its words whole", async () => {
+    const { page, errors, show } = await blank(browser);
+    for (const { name, widget } of [...BUNDLED, ...CORPUS]) {
+      await show({ widget, theme });
+      expect(await page.locator("#stage > :not(h1, .notices)").count(), name).toBeGreaterThan(0);
+      expect(await page.locator(".unknown").count(), name).toBe(0);
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 900 });
+        expect(await overflows(page), `${name} at ${width}`).toBe(false);
+        expect(await misplacedWords(page), `${name} at ${width}`).toEqual([]);
       }
-      await page.close();
-    },
-  );
+      expect(errors.splice(0), name).toEqual([]);
+    }
+    await page.close();
+  });
 
   test.each([...EVERYTHING, ...BUNDLED])(
     "axe finds nothing to object to in $name",
