@@ -1,12 +1,12 @@
-"""A command that serves nobody imports nothing of what serving takes."""
+"""Imports of commands: those that do not serve import no server."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-
-import pytest
 
 from tests.support.processes import PATIENCE_S, daemon_process
 from tests.support.widgets import widget_file
@@ -15,13 +15,17 @@ from widgetd.files.folder import bundled_folder
 SERVING = ("fastmcp", "mcp", "starlette", "uvicorn", "pygments")
 """The last comes with rich's tracebacks, which structlog takes where it finds them."""
 
+PARSER = "tree_sitter"
+"""The parser of JSX: every bundled widget holds JSX beside its template, and has lost none of it."""
+
 RUN = f"""
-import sys
+import json, sys
 from widgetd.cli import main
 
-code = main(sys.argv[1:])
-print("imported:", *(name for name in {SERVING} if name in sys.modules))
-sys.exit(code)
+for name, arguments in json.load(sys.stdin).items():
+    code = main(arguments)
+    imported = [module for module in {(*SERVING, PARSER)} if module in sys.modules]
+    print(json.dumps([name, code, imported]), file=sys.stderr)
 """
 
 COMMANDS = {
@@ -42,19 +46,38 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("arguments", COMMANDS.values(), ids=COMMANDS)
-def test_a_command_that_serves_nobody_imports_no_server(
-    arguments: tuple[str, ...], tmp_path: Path
-) -> None:
-    (tmp_path / "Greeting.widget").write_text(widget_file())
-    command = [sys.executable, "-W", "error", "-c", RUN, *arguments]
+def imports_of(folder: Path, commands: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Run commands in `folder`, one after the other in one process, and return imports after each.
 
-    done = subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    A module that is absent at the end was imported by none of them, and no command is paid for
+    with a process of its own.
+    """
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", "-c", RUN],
+        cwd=folder,
+        input=json.dumps(commands),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
     )
+    rows = [json.loads(line) for line in ran.stderr.splitlines() if line.startswith("[")]
+    assert {name: code for name, code, _ in rows if code} == (
+        {"health": 1} if "health" in commands else {}
+    ), ran.stderr
+    imports = {name: imported for name, _, imported in rows}
+    assert imports.keys() == commands.keys()
+    return imports
 
-    assert done.returncode == (1 if arguments[0] == "health" else 0), done.stderr
-    assert done.stdout.splitlines()[-1] == "imported:"
+
+def test_commands_other_than_serve_import_no_server(tmp_path: Path) -> None:
+    (tmp_path / "Greeting.widget").write_text(widget_file())
+
+    imports = imports_of(tmp_path, COMMANDS)
+
+    assert {name: set(SERVING).intersection(one) for name, one in imports.items()} == {
+        name: set() for name in COMMANDS
+    }
 
 
 ROWS_OF_TOOLSETS = {
@@ -98,31 +121,16 @@ async def test_start_imports_no_module_of_rooms_that_are_not_on(tmp_path: Path) 
     assert {one for one in imported if one.startswith(NOT_ON)} - ROWS_OF_TOOLSETS == set()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "imported"),
-    [
-        (("list",), "False"),
-        (("render", "playlist"), "False"),
-        (("mock", "flight_tracker"), "False"),
-        (("check",), "True"),
-    ],
-    ids=["list", "render", "mock", "check"],
-)
-def test_the_parser_of_jsx_is_imported_where_jsx_may_be_drawn_or_is_asked_about(
-    arguments: tuple[str, ...], imported: str
+def test_parser_of_jsx_is_imported_where_jsx_may_be_drawn_or_is_asked_about(
+    tmp_path: Path,
 ) -> None:
-    """Every bundled widget holds JSX beside its template; none has lost any of it."""
-    code = (
-        "import sys; from widgetd.cli import main; main(sys.argv[1:]); "
-        "print('tree_sitter' in sys.modules)"
-    )
+    commands = {
+        "list": ("list",),
+        "render": ("render", "playlist"),
+        "mock": ("mock", "flight_tracker"),
+        "check": ("check", str(bundled_folder())),
+    }
 
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments, *([str(bundled_folder())] * (imported == "True"))],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    imports = imports_of(tmp_path, commands)
 
-    assert done.stdout.splitlines()[-1] == imported, done.stderr
+    assert {name for name, one in imports.items() if PARSER in one} == {"check"}

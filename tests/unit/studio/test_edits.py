@@ -6,7 +6,8 @@ import base64
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +118,29 @@ def make(file: File, path: Path) -> Widget:
     return load(Source.of(path.name, json.dumps(file).encode()), None, limits=Limits())
 
 
-def exports() -> Iterator[tuple[Path, File]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Export:
+    """A file of the corpus before it is edited.
+
+    Attributes:
+        path: Its path.
+        text: Its content, which each edit parses for itself.
+        codes: The number of findings of each code.
+        shown: The texts that its sample shows.
+    """
+
+    path: Path
+    text: bytes
+    codes: Counter[str]
+    shown: set[str]
+
+
+@pytest.fixture(scope="module")
+def exports() -> list[Export]:
+    return list(read_exports())
+
+
+def read_exports() -> Iterator[Export]:
     for path in corpus_files():
         try:
             file = json.loads(path.read_bytes())
@@ -125,7 +148,13 @@ def exports() -> Iterator[tuple[Path, File]]:
             continue
         package = decode_package(file.get("encodedWidget") or "")
         if package and package.get("view") and file.get("template") and file.get("jsonSchema"):
-            yield path, file
+            before = make(file, path)
+            yield Export(
+                path=path,
+                text=path.read_bytes(),
+                codes=Counter(one.code for one in check_widget(before)),
+                shown=shown_texts(before),
+            )
 
 
 def texts(value: Any) -> Iterator[str]:
@@ -137,7 +166,7 @@ def texts(value: Any) -> Iterator[str]:
             yield str(each)
 
 
-def drawn(widget: Widget) -> set[str]:
+def shown_texts(widget: Widget) -> set[str]:
     studio = widget.definition.studio
     assert studio is not None
     try:
@@ -149,24 +178,22 @@ def drawn(widget: Widget) -> set[str]:
 @needs_corpus
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.__name__)
 def test_an_edit_of_an_export_loses_nothing_and_is_one_finding(
-    edit: Callable[[File], bool],
+    edit: Callable[[File], bool], exports: Sequence[Export]
 ) -> None:
     count = 0
-    for path, file in exports():
-        before = make(file, path)
-        changed = json.loads(json.dumps(file))
+    for export in exports:
+        changed = json.loads(export.text)
         if not edit(changed):
             continue
-        after = make(changed, path)
+        after = make(changed, export.path)
         count += 1
-        where = f"{path.parent.name}/{path.name}"
+        where = f"{export.path.parent.name}/{export.path.name}"
 
         if edit in {change_literal, add_component, remove_required}:
-            shown = {each.removesuffix(" edited") for each in drawn(after)}
-            assert drawn(before) <= shown, where
-        known = Counter(one.code for one in check_widget(before))
+            shown = {each.removesuffix(" edited") for each in shown_texts(after)}
+            assert export.shown <= shown, where
         found = check_widget(after)
-        more = Counter(one.code for one in found) - known
+        more = Counter(one.code for one in found) - export.codes
         # Another name makes another button of one that did nothing before.
         new = [one for one in found if one.code in more and one.code != "W1415"]
         assert len({one.code for one in new}) <= 1, (where, list(map(str, new)))
