@@ -10,10 +10,14 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 from anyio.abc import Process
 from anyio.streams.text import TextReceiveStream
+
+if TYPE_CHECKING:
+    from tests.support.forked_daemons import ForkedProcess
 
 PATIENCE_S = 20
 
@@ -30,7 +34,7 @@ class Served:
         greeting: The text printed at the start.
     """
 
-    process: Process
+    process: Process | ForkedProcess
     url: str
     greeting: str
 
@@ -61,9 +65,8 @@ async def daemon_process(
         program: The command of widgetd.
     """
     command = [*program, "serve", str(folder), "--port", str(port), *flags]
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("WIDGETD_")}
     with nullcontext() if log is None else log.open("ab") as stderr:
-        process = await anyio.open_process(command, env=environment, stderr=stderr)
+        process = await anyio.open_process(command, env=daemon_environment(), stderr=stderr)
     try:
         assert process.stdout is not None
         greeting = ""
@@ -72,10 +75,19 @@ async def daemon_process(
                 greeting += text
                 if greeting.count("\n") >= 2:
                     break
-        url = re.search(r"http://\S+", greeting)
-        assert url is not None, greeting
-        yield Served(process=process, url=url.group(), greeting=greeting)
+        yield Served(process=process, url=served_url(greeting), greeting=greeting)
     finally:
         if process.returncode is None:
             process.kill()
         await process.aclose()
+
+
+def daemon_environment() -> dict[str, str]:
+    """Return this process's environment without settings of widgetd."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("WIDGETD_")}
+
+
+def served_url(greeting: str) -> str:
+    url = re.search(r"http://\S+", greeting)
+    assert url is not None, greeting
+    return url.group()

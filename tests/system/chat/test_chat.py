@@ -15,8 +15,8 @@ import anyio
 import pytest
 
 from tests.support.daemons import PATIENCE_S, serving
+from tests.support.forked_daemons import forked_daemon
 from tests.support.logs import captured_logs
-from tests.support.processes import daemon_process
 from tests.support.widgets import widget_file
 from tests.system.chat.endpoint import endpoint, says, stays_silent
 from tests.system.chat.talking import Talker, problems, said, set_limits, widgets
@@ -307,7 +307,7 @@ async def test_a_server_that_is_down_leaves_the_others_and_is_back_at_the_next_t
         chat = chat_with(OwnTools(url), away)
         without = await turn_of(chat)
         (other / "Greeting.widget").write_text(widget_file())
-        async with daemon_process(other, port=port):
+        async with forked_daemon(other, port=port):
             with_it = await turn_of(chat)
         gone = await turn_of(chat)
 

@@ -18,7 +18,8 @@ from anyio.abc import TaskStatus
 from mcp import Client, MCPError
 
 from tests.support.clients import Connection, connected
-from tests.support.processes import PATIENCE_S, WIDGETD, daemon_process
+from tests.support.forked_daemons import forked_daemon
+from tests.support.processes import PATIENCE_S
 from tests.support.routes import PATH_VALUES, STREAMS, TABLES
 from tests.support.widgets import widget_file
 from tests.system.chat.endpoint import calls, endpoint, says
@@ -120,9 +121,9 @@ async def outputs_after_input(parent: Path, toolsets: Collection[str]) -> Output
         flags += [f"--chat-url={model.url}", "--chat-model=m", "--log-level=debug"]
         flags += [f"--webhook={receiver.url}", "--webhook-private", f"--upstreams={upstreams}"]
         flags += [f"--state-dir={parent / 'state'}", f"--audit={parent / 'audit.jsonl'}"]
-        program = ("env", "WIDGETD_WEBHOOK_SECRET=a secret of some length, at least", *WIDGETD)
+        environment = {"WIDGETD_WEBHOOK_SECRET": "a secret of some length, at least"}
         with anyio.fail_after(12 * PATIENCE_S):
-            async with daemon_process(folder, *flags, log=log, program=program) as served:
+            async with forked_daemon(folder, *flags, log=log, environment=environment) as served:
                 talker = Talker(served.url)
                 async with anyio.create_task_group() as streams:
                     for path in sorted(STREAMS):

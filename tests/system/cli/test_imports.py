@@ -16,7 +16,7 @@ SERVING = ("fastmcp", "mcp", "starlette", "uvicorn", "pygments")
 """The last comes with rich's tracebacks, which structlog takes where it finds them."""
 
 PARSER = "tree_sitter"
-"""The parser of JSX: every bundled widget holds JSX beside its template, and has lost none of it."""
+"""The parser of JSX. Every bundled widget holds JSX beside its template and has lost none of it."""
 
 RUN = f"""
 import json, sys

@@ -18,7 +18,7 @@ from fastmcp.server.auth.providers.jwt import RSAKeyPair
 from joserfc.jwk import RSAKey
 
 from tests.support.daemons import PATIENCE_S, serving
-from tests.support.processes import daemon_process
+from tests.support.forked_daemons import forked_daemon
 from tests.support.sockets import exchange, modern_request
 from tests.support.widgets import widget_file
 from tests.system.web.asking import ask
@@ -36,7 +36,7 @@ async def test_sighup_takes_tokens_away_and_brings_new_ones(tmp_path: Path) -> N
     tokens, widgets = tmp_path / "tokens", tmp_path / "widgets"
     widgets.mkdir()
     tokens.write_text(f"ada {OLD}\n")
-    async with daemon_process(widgets, "--token-file", str(tokens)) as served:
+    async with forked_daemon(widgets, "--token-file", str(tokens)) as served:
         assert [await status(served.url, token) for token in (OLD, NEW)] == [200, 401]
         tokens.write_text(f"ada {NEW}\n")
         served.send(signal.SIGHUP)
@@ -53,7 +53,7 @@ async def test_sighup_takes_tokens_away_and_brings_new_ones(tmp_path: Path) -> N
 async def test_a_token_made_at_the_start_is_in_the_command_that_connects_a_client(
     tmp_path: Path,
 ) -> None:
-    async with daemon_process(tmp_path, "--host", "0.0.0.0", "--token", "auto") as served:
+    async with forked_daemon(tmp_path, "--host", "0.0.0.0", "--token", "auto") as served:
         shown = re.search(r'--header "Authorization: Bearer (\S+)"', served.greeting)
         assert shown is not None, served.greeting
 

@@ -18,7 +18,7 @@ from mcp_types import CallToolResult
 
 from tests.support.clients import Connection, Era, connected, over_stdio
 from tests.support.daemons import PATIENCE_S, serving
-from tests.support.processes import daemon_process
+from tests.support.forked_daemons import forked_daemon
 from tests.support.sockets import connect, modern_request
 from tests.system.mcp.acting import ARGUMENTS, GIVEN, order_file
 from tests.system.mcp.test_access import ADA, CHIEF, called, code_of, guarded
@@ -237,7 +237,7 @@ async def test_what_a_user_typed_stands_in_no_log_and_no_audit(
     audit, log = beside / "audit.jsonl", beside / "log"
     flags = ("--audit", str(audit), "--log-level", "debug")
     async with (
-        daemon_process(folder, *flags, log=log) as served,
+        forked_daemon(folder, *flags, log=log) as served,
         connected(served.url, "modern") as page,
     ):
         render_id = await shown(page)

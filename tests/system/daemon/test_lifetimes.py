@@ -16,12 +16,14 @@ from stress.endings import open_streams
 from stress.probing import wait_until_refused
 from tests.support.clients import connected, over_stdio
 from tests.support.daemons import serving
+from tests.support.forked_daemons import forked_daemon
 from tests.support.logs import captured_logs
 from tests.support.processes import daemon_process
 from tests.support.sockets import answer, connect, modern_request
 from tests.support.widgets import greeting, widget_file
 from tests.system.web.asking import ask
 from tests.unit.files.deep import LONGEST, deep
+from widgetd.cli import main
 
 
 async def test_the_greeting_names_the_url_the_number_of_widgets_and_a_client_command(
@@ -38,7 +40,7 @@ async def test_the_greeting_names_the_url_the_number_of_widgets_and_a_client_com
 async def test_sigterm_ends_64_open_streams_gracefully_and_exits_0_within_2_s(
     tmp_path: Path,
 ) -> None:
-    async with daemon_process(tmp_path) as served, AsyncExitStack() as stack:
+    async with forked_daemon(tmp_path) as served, AsyncExitStack() as stack:
         await open_streams(served.url, 64, stack)
 
         served.send(signal.SIGTERM)
@@ -48,7 +50,7 @@ async def test_sigterm_ends_64_open_streams_gracefully_and_exits_0_within_2_s(
 
 async def test_sigterm_lets_a_call_in_flight_finish(tmp_path: Path) -> None:
     (tmp_path / "Greeting.widget").write_text(widget_file())
-    async with daemon_process(tmp_path) as served:
+    async with forked_daemon(tmp_path) as served:
         call = {"name": "greeting", "arguments": {"who": "Ada"}}
         head, body = modern_request(served.url, "tools/call", call, name="greeting")
         async with await connect(served.url) as stream:
@@ -93,7 +95,7 @@ async def until_answered(url: str) -> None:
 
 async def test_sighup_scans_at_once_where_nothing_else_would_for_long(tmp_path: Path) -> None:
     async with (
-        daemon_process(tmp_path, "--poll", "3600") as served,
+        forked_daemon(tmp_path, "--poll", "3600") as served,
         connected(served.url, "modern") as client,
     ):
         (tmp_path / "Greeting.widget").write_text(widget_file())
@@ -134,26 +136,31 @@ async def test_the_stdio_transport_ends_when_stdin_does(tmp_path: Path) -> None:
             "widgetd: --port cannot be 99999; write 65535 or less [W0002]\n",
         ),
         (
-            ["serve", "--host", "300.1.1.1", "--token", "auto"],
-            2,
-            (
-                "widgetd: 300.1.1.1 is not an address of this machine; "
-                "name one with --host, as 127.0.0.1 or 0.0.0.0 [W0002]\n"
-            ),
-        ),
-        (
             ["render", "flight_traker"],
             1,
             "widgetd: there is no widget 'flight_traker'; did you mean 'flight_tracker'?\n",
         ),
     ],
 )
-def test_an_error_at_start_is_one_sentence_and_an_exit_code(
-    tmp_path: Path, arguments: list[str], code: int, sentence: str
+def test_error_at_start_is_one_sentence_and_an_exit_code(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    arguments: list[str],
+    code: int,
+    sentence: str,
 ) -> None:
     (tmp_path / "file").touch()
+    monkeypatch.chdir(tmp_path)
+
+    assert main(arguments) == code
+    assert capsys.readouterr().err == sentence
+
+
+def test_process_that_cannot_start_ends_with_the_sentence_and_the_code(tmp_path: Path) -> None:
     ended = subprocess.run(
-        [sys.executable, "-m", "widgetd", *arguments],
+        [sys.executable, "-m", "widgetd", "serve", "--host", "300.1.1.1", "--token", "auto"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -161,4 +168,8 @@ def test_an_error_at_start_is_one_sentence_and_an_exit_code(
         check=False,
     )
 
-    assert (ended.stderr, ended.returncode) == (sentence, code)
+    assert ended.returncode == 2
+    assert ended.stderr == (
+        "widgetd: 300.1.1.1 is not an address of this machine; "
+        "name one with --host, as 127.0.0.1 or 0.0.0.0 [W0002]\n"
+    )

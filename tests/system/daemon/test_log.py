@@ -13,8 +13,9 @@ import anyio
 import pytest
 
 from tests.support.daemons import serving
+from tests.support.forked_daemons import forked_daemon
 from tests.support.logs import captured_logs
-from tests.support.processes import PATIENCE_S, daemon_process
+from tests.support.processes import PATIENCE_S
 from tests.support.widgets import widget_file
 from tests.system.web.asking import ask
 
@@ -68,7 +69,7 @@ async def test_each_request_is_logged_where_that_is_wanted_and_no_path_of_a_clie
 ) -> None:
     widgets, log = tmp_path / "widgets", tmp_path / "log"
     widgets.mkdir()
-    async with daemon_process(widgets, "--access-log", log=log) as served:
+    async with forked_daemon(widgets, "--access-log", log=log) as served:
         await ask(served.url, "/livez")
         await ask(served.url, "/sk_12345")
         served.send(signal.SIGTERM)

@@ -11,7 +11,7 @@ from tempfile import TemporaryFile
 import anyio
 import pytest
 
-from tests.support.processes import daemon_process
+from tests.support.forked_daemons import forked_daemon
 from tests.support.widgets import source, widget_file
 from widgetd.catalog.loader import Loader, load
 from widgetd.catalog.proof_cache import ProofRecord, encode
@@ -97,7 +97,7 @@ def test_a_small_folder_is_proven_alone(tmp_path: Path) -> None:
 async def test_once_everything_was_looked_at_the_other_process_is_gone(tmp_path: Path) -> None:
     fill(tmp_path, MANY)
 
-    async with daemon_process(tmp_path) as served:
+    async with forked_daemon(tmp_path) as served:
         pid = served.process.pid
         assert f"{MANY} widgets" in served.greeting
         assert await anyio.Path(f"/proc/{pid}/task/{pid}/children").read_text() == ""

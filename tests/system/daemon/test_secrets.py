@@ -12,7 +12,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.support.processes import PATIENCE_S, WIDGETD, daemon_process
+from tests.support.forked_daemons import forked_daemon
+from tests.support.processes import PATIENCE_S, WIDGETD
 from tests.system.mcp.issuing import authorizing
 from widgetd.redaction import (
     MASK,
@@ -135,7 +136,7 @@ async def test_log_at_debug_level_holds_no_secret_of_an_upstream(tmp_path: Path)
                     'headers = {Authorization = "Bearer PASSWORD-1234"}\nrequired = true\n'
                 )
                 flags = ("--upstreams", str(file), "--log-level", "debug")
-                async with daemon_process(widgets, *flags, log=log) as served:
+                async with forked_daemon(widgets, *flags, log=log) as served:
                     while "HTTP Request" not in log.read_text():
                         await anyio.lowlevel.checkpoint()
                     served.send(signal.SIGTERM)

@@ -14,7 +14,7 @@ from mcp.client.extension import advertise
 
 from tests.support.clients import connected
 from tests.support.daemons import PATIENCE_S
-from tests.support.processes import daemon_process
+from tests.support.forked_daemons import forked_daemon
 from tests.support.widgets import widget_file
 from tests.system.daemon.collecting import ENDPOINT, HAS_SDK, collecting
 from tests.system.mcp.booking import GIVEN, SCHEMA, SIDECAR, TEMPLATE, mark, press
@@ -54,7 +54,7 @@ async def test_a_call_is_a_span_and_a_duration_with_its_method_and_no_argument(
     (tmp_path / "A.widget").write_text(widget_file("A"))
     async with collecting() as received:
         monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
-        async with daemon_process(tmp_path) as served:
+        async with forked_daemon(tmp_path) as served:
             async with connected(served.url, "modern") as client:
                 await client.call("a", who="Ada Lovelace")
             served.process.terminate()
@@ -84,7 +84,7 @@ async def test_press_is_a_span_and_so_is_its_call_of_the_upstream(
         monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
         rule = "[airline.actions.book_seat]\nconfirm = false\n"
         (tmp_path / "u.toml").write_text(toml("airline", url=upstream) + rule)
-        async with daemon_process(widgets, "--upstreams", str(tmp_path / "u.toml")) as served:
+        async with forked_daemon(widgets, "--upstreams", str(tmp_path / "u.toml")) as served:
             apps = [advertise(UI_EXTENSION, {"mimeTypes": ["text/html;profile=mcp-app"]})]
             async with Client(served.url, extensions=apps) as client:
                 pressed = await press(client, mark(await client.call_tool("seats", GIVEN)))

@@ -22,7 +22,8 @@ import pytest
 
 from tests.support.clients import connected
 from tests.support.daemons import serving
-from tests.support.processes import PATIENCE_S, Served, daemon_process
+from tests.support.forked_daemons import ForkedProcess, forked_daemon
+from tests.support.processes import PATIENCE_S, Served
 from tests.support.widgets import greeting, source, widget_file
 from tests.system.daemon.test_parallel_proof import needs_two_processors
 from tests.system.web.asking import ask, put
@@ -58,36 +59,23 @@ text.charge_text = stalling
 )
 """Makes the filter `upper` never return from one word."""
 
-STALLING = (
-    STALLING_FILTER
-    + """
-import sys
-from widgetd.__main__ import main
+LIMIT = """
 from dataclasses import replace
 from widgetd.daemon import watchdog
 
-limits = {"watchdog_beat_s": 0.05, "watchdog_cpu_s": float(sys.argv.pop(1))}
+limits = {{"watchdog_beat_s": 0.05, "watchdog_cpu_s": {}}}
 watchdog.LIMITS = replace(watchdog.LIMITS, **limits)
-# The process that parses first imports it from there as it starts.
-sys.path += sys.argv.pop(1).split()
-sys.exit(main())
 """
-)
-"""A widgetd with that filter; first arguments: the time allowed, a folder with `sitecustomize`."""
+"""Sets the time that is allowed."""
 
-ENDS_S = 2.0
+ENDS_S = 1.2
 
 VERSION = settings_version(Settings())
 
 TEMPLATE = '{"type":"Card","children":[{"type":"Text","value":{{ SHOWN | upper | tojson }}}]}'
 
 
-def stalling(most_s: float = ENDS_S, site: Path | None = None) -> tuple[str, ...]:
-    """Return the command of a widgetd that stalls; with `site`, its child processes do as well."""
-    if site is not None:
-        site.mkdir(exist_ok=True)
-        (site / "sitecustomize.py").write_text(STALLING_FILTER)
-    return sys.executable, "-c", STALLING, str(most_s), str(site or "")
+STALLING = STALLING_FILTER + LIMIT.format(ENDS_S)
 
 
 def fill(folder: Path, shown: str) -> None:
@@ -105,8 +93,8 @@ async def shout(url: str, who: str) -> httpx2.Response:
 
 async def until_stuck(served: Served) -> None:
     """Call, and return once the call has the interpreter."""
-    stdout = served.process.stdout
-    assert stdout is not None
+    process = served.process
+    assert isinstance(process, ForkedProcess)
 
     async def call() -> None:
         with pytest.raises(httpx2.HTTPError):
@@ -115,14 +103,9 @@ async def until_stuck(served: Served) -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(call)
         with anyio.fail_after(PATIENCE_S):
-            while b"stuck" not in await stdout.receive():
+            while b"stuck" not in await process.receive():
                 pass
         tasks.cancel_scope.cancel()
-
-
-def ended_while_starting(folder: Path, state: Path, program: tuple[str, ...]) -> int:
-    command = [*program, "serve", str(folder), "--port", "0", "--state-dir", str(state)]
-    return subprocess.run(command, capture_output=True, timeout=60, check=False).returncode
 
 
 async def tools(served: Served) -> set[str]:
@@ -140,12 +123,12 @@ async def test_arguments_that_ended_the_daemon_are_refused_and_their_widget_is_s
 ) -> None:
     folder, log, state = tmp_path / "widgets", tmp_path / "log", str(tmp_path / "state")
     fill(folder, "who")
-    async with daemon_process(folder, "--state-dir", state, program=stalling()) as served:
+    async with forked_daemon(folder, "--state-dir", state, before=STALLING) as served:
         assert await tools(served) == {"quiet", "shout"}
         await until_stuck(served)
         assert await served.ended(within_s=PATIENCE_S) == 26
 
-    async with daemon_process(folder, "--state-dir", state, program=stalling(), log=log) as served:
+    async with forked_daemon(folder, "--state-dir", state, before=STALLING, log=log) as served:
         assert await tools(served) == {"quiet", "shout"}
         refused = await shout(served.url, "stall")
         assert (refused.status_code, refused.json()["error"]["code"]) == (422, "W1014")
@@ -167,7 +150,7 @@ async def test_journal_of_a_crash_refuses_the_arguments_for_all_and_no_widget(
     amid = journal.rendering(content, journal.digest({"who": "Bob"}))
     amid.__enter__()
 
-    async with daemon_process(folder, "--state-dir", str(state)) as served:
+    async with forked_daemon(folder, "--state-dir", str(state)) as served:
         assert await tools(served) == {"quiet", "shout"}
         answers = {who: (await shout(served.url, who)).status_code for who in ("Bob", "Ada")}
 
@@ -177,13 +160,21 @@ async def test_journal_of_a_crash_refuses_the_arguments_for_all_and_no_widget(
 
 async def test_file_whose_own_sample_keeps_the_interpreter_ends_one_start(tmp_path: Path) -> None:
     folder, state, log = tmp_path / "widgets", tmp_path / "state", tmp_path / "log"
-    program = stalling(site=tmp_path / "site")
     fill(folder, "'stall'")
+    # The process that parses first imports it as it starts.
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "sitecustomize.py").write_text(STALLING_FILTER)
+    program = f"{STALLING}\nimport sys\nsys.path.append({str(site)!r})\n"
+    command = f"{program}\nfrom widgetd.__main__ import main\nsys.exit(main())"
+    arguments = ("serve", str(folder), "--port", "0", "--state-dir", str(state))
 
-    assert ended_while_starting(folder, state, program) == 26
+    with anyio.fail_after(60):
+        first = await anyio.run_process([sys.executable, "-c", command, *arguments], check=False)
 
-    arguments = (folder, "--state-dir", str(state))
-    async with daemon_process(*arguments, program=program, log=log) as served:
+    assert first.returncode == 26
+    flags = ("--state-dir", str(state))
+    async with forked_daemon(folder, *flags, before=program, log=log) as served:
         assert await tools(served) == {"quiet"}
         (folder / "Shout.widget").write_text(widget_file("Shout"))
         async with connected(served.url, "modern") as client:
@@ -195,12 +186,12 @@ async def test_file_whose_own_sample_keeps_the_interpreter_ends_one_start(tmp_pa
 async def test_to_be_killed_amid_a_draw_takes_nothing_away(tmp_path: Path) -> None:
     folder, state = tmp_path / "widgets", str(tmp_path / "state")
     fill(folder, "who")
-    async with daemon_process(folder, "--state-dir", state, program=stalling(60)) as served:
+    async with forked_daemon(folder, "--state-dir", state, before=STALLING_FILTER) as served:
         await until_stuck(served)
         served.send(signal.SIGKILL)
         assert await served.ended(within_s=PATIENCE_S) == -signal.SIGKILL
 
-    async with daemon_process(folder, "--state-dir", state, program=stalling()) as served:
+    async with forked_daemon(folder, "--state-dir", state, before=STALLING) as served:
         assert await tools(served) == {"quiet", "shout"}
         assert (await shout(served.url, "Ada")).status_code == 201
 
@@ -209,7 +200,7 @@ async def test_without_a_state_folder_the_start_says_once_that_nothing_is_rememb
     tmp_path: Path,
 ) -> None:
     log = tmp_path / "log"
-    async with daemon_process(tmp_path, log=log):
+    async with forked_daemon(tmp_path, log=log):
         pass
 
     assert [event["remembers"] for event in logged(log, "watchdog.armed")] == [False]
@@ -314,7 +305,7 @@ with watchdog.arm():
         126,
     ),
     "a machine that sleeps": ("import time\nwith watchdog.arm(): time.sleep(1)", 0),
-    "work after it was disarmed": (BUSY + "with watchdog.arm(): pass\nbusy(1)", 0),
+    "work after it was disarmed": (BUSY + "with watchdog.arm(): pass\nbusy(0.6)", 0),
     "a thread that works while the loop turns": (
         BUSY
         + """
@@ -322,7 +313,7 @@ import anyio, anyio.to_thread
 async def main():
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(watchdog.beat)
-        await anyio.to_thread.run_sync(busy, 1)
+        await anyio.to_thread.run_sync(busy, 0.6)
         tasks.cancel_scope.cancel()
 with watchdog.arm(): anyio.run(main)
 """,

@@ -14,7 +14,7 @@ from fastmcp.server.auth.providers.jwt import RSAKeyPair
 
 from tests.support.clients import Era
 from tests.support.daemons import PATIENCE_S, serving
-from tests.support.processes import daemon_process
+from tests.support.forked_daemons import forked_daemon
 from tests.support.widgets import widget_file
 from tests.system.daemon.test_access_policy import issuing
 from tests.system.mcp.listening import TOOLS, hearing
@@ -86,7 +86,7 @@ async def test_streams_end_with_the_token_that_a_reread_takes_away(tmp_path: Pat
     widgets.mkdir()
     tokens.write_text(f"ada {ADA}\nada {KIOSK}\n")
     async with (
-        daemon_process(widgets, "--token-file", str(tokens)) as served,
+        forked_daemon(widgets, "--token-file", str(tokens)) as served,
         hearing(served.url, ADA, "modern") as ada,
         hearing(served.url, KIOSK, "modern") as kiosk,
         hearing(served.url, KIOSK, "legacy") as old,

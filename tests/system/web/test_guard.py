@@ -11,7 +11,7 @@ import anyio
 import httpx2
 
 from tests.support.daemons import serving
-from tests.support.processes import daemon_process
+from tests.support.forked_daemons import forked_daemon
 from tests.support.routes import PATH_VALUES
 from tests.support.widgets import widget_file
 from tests.system.web.asking import ask
@@ -65,7 +65,7 @@ async def test_a_stream_ends_with_the_token_that_a_reread_takes_away(tmp_path: P
     tokens.write_text(f"ada {ADA} gallery\nbob {BOB} gallery\n")
     flags = ("--token-file", str(tokens), "--gallery")
     async with (
-        daemon_process(widgets, *flags) as served,
+        forked_daemon(widgets, *flags) as served,
         following(served.url, ADA) as ada,
         following(served.url, BOB) as bob,
     ):

@@ -12,7 +12,7 @@ import anyio
 from stress.churn import WHO, Churn, revision_of
 from tests.support.clients import connected
 from tests.support.daemons import PATIENCE_S, serving
-from tests.support.processes import daemon_process
+from tests.support.forked_daemons import forked_daemon
 from tests.support.widgets import greeting, widget_file
 from tests.system.web.asking import ask
 from widgetd.catalog.catalog import Catalog
@@ -138,7 +138,7 @@ async def test_kill_9_at_any_moment_loses_nothing_that_is_on_the_disk(tmp_path: 
     widgets, state = folders(tmp_path)
     churn, random = Churn(widgets, widgets=8), Random(1)
     for _ in range(3):
-        async with daemon_process(widgets, "--state-dir", str(state)) as served:
+        async with forked_daemon(widgets, "--state-dir", str(state)) as served:
             saving = threading.Thread(target=churn.run, args=(40, 0.005))
             saving.start()
             await anyio.sleep(random.uniform(0, 0.3))  # any moment

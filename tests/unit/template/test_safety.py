@@ -80,7 +80,7 @@ MACROS = "".join(
     for n in range(1, 40)
 )
 DOUBLING_NAMESPACE = "{% set ns = namespace(a=[1]) %}{% for i in range(40) %}{% set ns.a = [ns.a, ns.a] %}{% endfor %}"
-LIST_ASKED_OFTEN = "{% set ns = namespace(a=range(6000)) %}{% for i in range(1000) %}"
+LIST_ASKED_OFTEN = "{% set ns = namespace(a=range(30000)) %}{% for i in range(1000) %}"
 ASKING = [
     *(
         f"'a'.{method}(ns.a)"

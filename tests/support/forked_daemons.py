@@ -1,0 +1,137 @@
+"""Daemons forked from a process that has imported widgetd, for tests of signals and exits.
+
+They are `widgetd serve` as `tests.support.processes` starts it, without the second of processor
+time that its imports take. Tests of the command line itself, of memory and of what `ps` shows
+start a process of their own.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerProcess
+from pathlib import Path
+
+import anyio
+
+from tests.support.processes import PATIENCE_S, Served, daemon_environment, served_url
+
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(["widgetd.daemon.serve", "widgetd.cli.serve"])
+
+
+class ForkedProcess:
+    """A forked child with the methods of `anyio.abc.Process` that tests use."""
+
+    def __init__(self, process: ForkServerProcess, output: Connection) -> None:
+        assert process.pid is not None
+        self._process = process
+        self._output = output
+        self.pid: int = process.pid
+
+    @property
+    def returncode(self) -> int | None:
+        return self._process.exitcode
+
+    def send_signal(self, number: signal.Signals) -> None:
+        if self.returncode is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    async def receive(self) -> bytes:
+        """Return what it has written to standard output, and empty at the end."""
+        await anyio.wait_readable(self._output)
+        return os.read(self._output.fileno(), 65_536)
+
+    async def wait(self) -> int:
+        """Wait for the end and return the exit code, negative for a signal."""
+        if self.returncode is None:
+            await anyio.wait_readable(self._process.sentinel)
+            self._process.join()
+        assert self.returncode is not None
+        return self.returncode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Command:
+    arguments: tuple[str, ...]
+    environment: Mapping[str, str]
+    folder: Path
+    log: Path | None
+    before: str
+
+
+@asynccontextmanager
+async def forked_daemon(
+    folder: Path,
+    *flags: str,
+    port: int = 0,
+    log: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    before: str = "",
+) -> AsyncIterator[Served]:
+    """Run `widgetd serve` in a fork, and kill it at the end if it still runs.
+
+    Args:
+        folder: The folder to serve.
+        flags: Further arguments of the command line.
+        port: The port; 0 for any free one.
+        log: The file to append the log to; None for the test's standard error.
+        environment: Further variables of its environment.
+        before: A program that the fork runs first, as to put in a fault.
+    """
+    command = _Command(
+        arguments=("serve", str(folder), "--port", str(port), *flags),
+        environment={**daemon_environment(), **(environment or {})},
+        folder=Path.cwd(),
+        log=log,
+        before=before,
+    )
+    reader, writer = FORKS.Pipe(duplex=False)
+    with reader:
+        with writer:
+            child = FORKS.Process(target=_run, args=(command, writer))
+            child.start()
+        process = ForkedProcess(child, reader)
+        try:
+            greeting = ""
+            with anyio.fail_after(PATIENCE_S):
+                while greeting.count("\n") < 2:
+                    text = await process.receive()
+                    if not text:
+                        break
+                    greeting += text.decode()
+            yield Served(process=process, url=served_url(greeting), greeting=greeting)
+        finally:
+            process.kill()
+            child.join()
+
+
+def _run(command: _Command, output: Connection) -> None:
+    """Become `widgetd` with these arguments; everything else is as in a new process."""
+    from widgetd.__main__ import main
+
+    os.dup2(output.fileno(), 1)
+    output.close()
+    if command.log is not None:
+        with command.log.open("ab") as file:
+            os.dup2(file.fileno(), 2)
+    # The inherited ones know what was open before: a file that can be sought.
+    sys.stdout, sys.stderr = (open(number, "w", closefd=False) for number in (1, 2))  # noqa: SIM115
+    os.environ.clear()
+    os.environ.update(command.environment)
+    os.chdir(command.folder)
+    sys.argv = ["widgetd", *command.arguments]
+    exec(command.before, {})
+    sys.exit(main())
