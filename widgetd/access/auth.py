@@ -93,45 +93,9 @@ class Bearer(AccessToken):
     principal: Principal
 
 
-class Login:
-    """Login challenges; with an `issuer` they name this resource's metadata."""
-
-    def __init__(self, issuer: str = "") -> None:
-        self.refused: Counter[Reason] = Counter(dict.fromkeys(_SAYS, 0))
-        self._issuer = issuer
-        self._metadata = ""
-
-    def routes(self, verifier: TokenVerifier, base_url: object, path: str | None) -> list[Any]:
-        """Return the routes of the metadata of the endpoint at `path`; none without `base_url`."""
-        if not self._issuer or base_url is None:
-            return []
-        provider = RemoteAuthProvider(
-            verifier,
-            # Verbatim: clients compare it as text, and pydantic's URL would add a slash.
-            cast("list[AnyHttpUrl]", [self._issuer]),
-            base_url=cast("AnyHttpUrl", base_url),
-            scopes_supported=[*USUAL, ELEVATED],
-            resource_name="widgetd",
-        )
-        self._metadata = str(
-            build_resource_metadata_url(AnyHttpUrl(f"{str(base_url).rstrip('/')}{path}"))
-        )
-        return list(provider.get_routes(path))
-
-    def refuse(self, reason: Reason, scopes: Collection[str] = USUAL) -> tuple[int, str, str]:
-        """Count a refusal and return its status, `WWW-Authenticate` challenge and sentence."""
-        self.refused[reason] += 1
-        status, error, sentence = _SAYS[reason]
-        parameters = {"realm": "widgetd"}
-        if error:
-            parameters |= {"error": error, "error_description": sentence}
-        if self._metadata:
-            parameters |= {"scope": " ".join(scopes), "resource_metadata": self._metadata}
-        return (
-            status,
-            "Bearer " + ", ".join(f'{key}="{text}"' for key, text in parameters.items()),
-            sentence,
-        )
+def count_no_refusals() -> Counter[Reason]:
+    """Return a count of refused requests, by reason."""
+    return Counter(dict.fromkeys(_SAYS, 0))
 
 
 class Access(TokenVerifier):
@@ -143,7 +107,7 @@ class Access(TokenVerifier):
         issuer: The issuer of JWTs; None without one.
 
     Attributes:
-        login: Challenges unauthenticated requests.
+        refused: The number of refused requests, by reason.
 
     Raises:
         ConfigError: The file is invalid.
@@ -170,7 +134,9 @@ class Access(TokenVerifier):
             except ValueError as error:
                 problem = f"JWTs cannot be checked ({error})"
                 raise ConfigError("W0002", problem, "mend --jwt-*") from None
-        self.login = Login("" if issuer is None else issuer.issuer)
+        self.refused = count_no_refusals()
+        self._issuer = "" if issuer is None else issuer.issuer
+        self._metadata = ""
         self._delegated: list[Principal] = []
         self._watching: list[Revoked] = []
 
@@ -198,8 +164,35 @@ class Access(TokenVerifier):
         self.base_url = AnyHttpUrl(base_url)
 
     def get_routes(self, mcp_path: str | None = None) -> list[Any]:
-        """Return the routes that FastMCP serves beside the endpoint at `mcp_path`."""
-        return self.login.routes(self, self.base_url, mcp_path)
+        """Return the routes that FastMCP serves beside the endpoint at `mcp_path`: its metadata."""
+        if not self._issuer or self.base_url is None:
+            return []
+        provider = RemoteAuthProvider(
+            self,
+            # Verbatim: clients compare it as text, and pydantic's URL would add a slash.
+            cast("list[AnyHttpUrl]", [self._issuer]),
+            base_url=self.base_url,
+            scopes_supported=[*USUAL, ELEVATED],
+            resource_name="widgetd",
+        )
+        endpoint = AnyHttpUrl(f"{str(self.base_url).rstrip('/')}{mcp_path}")
+        self._metadata = str(build_resource_metadata_url(endpoint))
+        return list(provider.get_routes(mcp_path))
+
+    def refuse(self, reason: Reason, scopes: Collection[str] = USUAL) -> tuple[int, str, str]:
+        """Count a refusal and return its status, `WWW-Authenticate` challenge and sentence.
+
+        With an issuer, the challenge names this resource's metadata.
+        """
+        self.refused[reason] += 1
+        status, error, sentence = _SAYS[reason]
+        parameters = {"realm": "widgetd"}
+        if error:
+            parameters |= {"error": error, "error_description": sentence}
+        if self._metadata:
+            parameters |= {"scope": " ".join(scopes), "resource_metadata": self._metadata}
+        listed = ", ".join(f'{key}="{text}"' for key, text in parameters.items())
+        return status, f"Bearer {listed}", sentence
 
     @contextmanager
     def delegated_token(

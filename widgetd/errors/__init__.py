@@ -8,7 +8,7 @@ sentence, without colours, transports or log events: where it is shown is the ca
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from types import MappingProxyType
 
 from widgetd.errors.codes import TABLES, Code, Level
@@ -54,6 +54,7 @@ class WidgetdError(Exception):
     """The parent of all errors that widgetd raises on purpose."""
 
 
+@dataclass(eq=False, repr=False)
 class ConfigError(WidgetdError):
     """A setting, folder or port that the operator has to change.
 
@@ -62,12 +63,11 @@ class ConfigError(WidgetdError):
         exit_code: 2 for a flag, setting or value; 3 for a folder, port or permission.
     """
 
-    def __init__(self, code: str, problem: str, advice: str, *, exit_code: int = 2) -> None:
-        super().__init__(code, problem, advice)
-        self.code = code
-        self.problem = problem
-        self.advice = advice
-        self.exit_code = exit_code
+    code: str
+    problem: str
+    advice: str
+    _: KW_ONLY
+    exit_code: int = 2
 
     def __str__(self) -> str:
         return f"{self.problem}; {self.advice}"
@@ -88,8 +88,7 @@ class WidgetError(WidgetdError):
 
     def within(self, pointer: str) -> WidgetError:
         """Return the same error for the document that holds the faulty value at `pointer`."""
-        found = [replace(each, at=pointer + each.at) for each in self.findings]
-        return WidgetError(*found)
+        return WidgetError(*(replace(each, at=pointer + each.at) for each in self.findings))
 
     def of(self, path: str) -> WidgetError:
         """Return the same error for the file at `path`."""
@@ -118,6 +117,7 @@ class InvalidArgument:
         return f"{place}expected {self.expected}, got {self.got}"
 
 
+@dataclass(eq=False, repr=False)
 class CallError(WidgetdError):
     """A fault that the caller of a tool can correct before calling again.
 
@@ -133,29 +133,16 @@ class CallError(WidgetdError):
             part of the message, and only `call_upstream` shows them.
     """
 
-    def __init__(
-        self,
-        code: str,
-        message: str,
-        *,
-        path: str = "",
-        recoverable: bool = False,
-        suggestions: tuple[str, ...] = (),
-        invalid_arguments: tuple[InvalidArgument, ...] = (),
-        retry_after_s: float | None = None,
-        place: tuple[int, int] | None = None,
-        words: str = "",
-    ) -> None:
-        super().__init__(code, message)
-        self.code = code
-        self.message = message
-        self.path = path
-        self.recoverable = recoverable
-        self.suggestions = suggestions
-        self.invalid_arguments = invalid_arguments
-        self.retry_after_s = retry_after_s
-        self.place = place
-        self.words = words
+    code: str
+    message: str
+    _: KW_ONLY
+    path: str = ""
+    recoverable: bool = False
+    suggestions: tuple[str, ...] = ()
+    invalid_arguments: tuple[InvalidArgument, ...] = ()
+    retry_after_s: float | None = None
+    place: tuple[int, int] | None = None
+    words: str = ""
 
     def __str__(self) -> str:
         return self.message

@@ -146,7 +146,7 @@ def http_app(
     )
     server.sessions = sdk.wrap_endpoint(route, sessions)
     if isinstance(server.mcp.auth, Access):
-        route.app = Challenges(route.app, server=server, login=server.mcp.auth.login)
+        route.app = Challenges(route.app, server=server, access=server.mcp.auth)
     if not server.options.traced:  # spans are made by what the fast path leaves out
         fast_path = partial(
             FastPath,

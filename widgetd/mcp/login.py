@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from widgetd.access.auth import USUAL, Login, Reason, principal_of, steps_up
+from widgetd.access.auth import USUAL, Access, Reason, principal_of, steps_up
 from widgetd.mcp import sdk
 from widgetd.mcp.limits import LIMITS
 from widgetd.mcp.middleware import requirements_of
@@ -26,10 +26,10 @@ WELL_KNOWN = "/.well-known/oauth-protected-resource"
 class Challenges:
     """An ASGI layer around the endpoint and its authentication that adds login challenges."""
 
-    def __init__(self, app: sdk.App, *, server: Server, login: Login) -> None:
+    def __init__(self, app: sdk.App, *, server: Server, access: Access) -> None:
         self.app = app
         self._server = server
-        self._login = login
+        self._access = access
 
     async def __call__(self, scope: sdk.Scope, receive: sdk.Receive, send: sdk.Send) -> None:
         """Pass a request on, or refuse it with a challenge."""
@@ -47,7 +47,7 @@ class Challenges:
         if reason is None:
             await self.app(scope, receive, send)
             return
-        status, challenge, sentence = self._login.refuse(reason, asked)
+        status, challenge, sentence = self._access.refuse(reason, asked)
         headers = [(b"www-authenticate", challenge.encode())]
         await sdk.respond(send, status, {"error_description": sentence}, headers)
 

@@ -60,7 +60,7 @@ class Guard:
             principal = await self._principal(scope)
             if self._access is not None and principal.scopes.isdisjoint(scopes):
                 known = principal is not UNAUTHENTICATED
-                self._access.login.refused["no_scope" if known else reason_of(scope)] += 1
+                self._access.refused["no_scope" if known else reason_of(scope)] += 1
             if principal is UNAUTHENTICATED:
                 answer: ASGIApp = _UNAUTHORIZED
             elif principal.scopes.isdisjoint(scopes):

@@ -164,7 +164,7 @@ def _render_response(
     if code == "W2301" and isinstance(access, Access):
         known = principal_of(request.scope.get("user"), None) is not None
         reason: Reason = "no_scope" if known else reason_of(request.scope)
-        http_status, headers["www-authenticate"], _ = access.login.refuse(reason)
+        http_status, headers["www-authenticate"], _ = access.refuse(reason)
     if "retryAfterS" in error:
         headers["retry-after"] = str(ceil(error["retryAfterS"]))  # whole seconds
     return JSONResponse(answer, status_code=http_status, headers=headers)
