@@ -124,7 +124,9 @@ class FastPath:
         self._path = path
         self._sessions = sessions
         self._host_check = host_check
-        self._stamp = orjson.dumps(sdk.envelope(server.mcp)["_meta"])[1:-1]
+        envelope = sdk.envelope(server.mcp)
+        self._stamp = orjson.dumps(envelope["_meta"])[1:-1]
+        self._tail = b"," + orjson.dumps(envelope)[1:]
         self._hosts: dict[tuple[bytes, Any], bool] = {}
         self._clients: dict[bytes, ClientInfo] = {}
         self._waiting: dict[tuple[str, str], anyio.CancelScope] = {}
@@ -279,12 +281,9 @@ class FastPath:
             except MCPError as error:
                 content = error.error.model_dump(exclude_none=True)
                 return _response(request.id, b"error", orjson.dumps(content))
-        # The JSON of a list is cached, so the stamp is appended.
+        # The JSON of a list is cached, so the envelope is appended.
         if method.caches and stamp:
-            tail = (
-                b',"resultType":"complete","ttlMs":0,"cacheScope":"private","_meta":{%b}}' % stamp
-            )
-            return _response(request.id, b"result", memoryview(answer.json)[:-1], tail)
+            return _response(request.id, b"result", memoryview(answer.json)[:-1], self._tail)
         return _response(request.id, b"result", answer.json)
 
     def _in_use(self, request: Request) -> AbstractContextManager[None]:

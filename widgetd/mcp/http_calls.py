@@ -140,7 +140,11 @@ async def take_action(
     params = {"name": "widget_action", "arguments": arguments}
 
     async def act(admitted: Caller) -> EncodedResult:
-        result = await server.call("widget_action", arguments, admitted, dry_run=dry_run)
+        if dry_run is None or admitted.denied is not None:
+            result = await server.call("widget_action", arguments, admitted)
+        else:
+            context = replace(server.context(admitted), actions=dry_run)
+            result = await server.builtin.call("widget_action", arguments, context)
         return EncodedResult(result.json(), result.is_error, result.code)
 
     sent = await authorize(server, caller, act, method=CALLS, params=params)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
-from itertools import accumulate, chain
+from itertools import accumulate
 from typing import Any, Generic, Literal, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -148,11 +148,11 @@ class ToolListings:
         """
         if change.added or change.removed:
             return True
-        everything = self._lists_everything(after)
+        if self._lists_everything(after):
+            return bool(change.relisted)
         was, now = before.widgets, after.widgets
-        return any(everything or _is_pinned(now[tool]) for tool in change.relisted) or any(
-            not everything and _is_pinned(was[tool]) != _is_pinned(now[tool])
-            for tool in change.changed
+        return any(_is_pinned(now[tool]) for tool in change.relisted) or any(
+            _is_pinned(was[tool]) != _is_pinned(now[tool]) for tool in change.changed
         )
 
     def _lists_everything(self, snapshot: Snapshot) -> bool:
@@ -194,7 +194,7 @@ class ResourceListings:
             entries = await to_thread.run_sync(self._entries, snapshot)
         else:
             entries = self._entries(snapshot)
-        entries = {**entries, **_by_uri(chain.from_iterable(map(resources_of, readable)))}
+        entries = {**entries, **_by_uri(resources_of(readable))}
         pages = Pages("resources", entries, entries.__getitem__, self._page_size)
         return self._cache.put(snapshot, pages, kind)
 

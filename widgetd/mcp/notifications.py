@@ -76,7 +76,7 @@ def notice_of(
     before: Snapshot,
     after: Snapshot,
     list_changed: Callable[[Snapshot, Snapshot, Change], bool],
-    image_origins: Collection[str] = (),
+    image_origins: Collection[str],
 ) -> Notice:
     """Return what clients that know `before` must hear of `after`."""
     change = difference(before, after)

@@ -163,8 +163,7 @@ class WidgetProvider(sdk.MountedProvider):
         snapshot, resources = self._caller.snapshot, self._server.resources
         shown = self._server.listings.listed_widgets(snapshot).values()
         of_widgets = chain.from_iterable(resources.of_widget(one, snapshot) for one in shown)
-        readable = self._server.readable_by(self._caller.principal)
-        of_toolsets = chain.from_iterable(map(resources_of, readable))
+        of_toolsets = resources_of(self._server.readable_by(self._caller.principal))
         return (*of_widgets, *resources.of_all(snapshot), *of_toolsets)
 
     async def _list_resource_templates(self) -> Sequence[ResourceTemplate]:

@@ -72,18 +72,19 @@ class ServedResource(Resource):
         return self.meta or {}
 
 
-def resources_of(readable: BuiltinResource) -> Iterator[Resource]:
-    """Yield the listed resources of a toolset."""
-    for uri in readable.listed_uris:
-        value = readable.value_of(uri)
-        yield ServedResource(
-            uri,
-            name=f"{readable.name}_{value}" if value else readable.name,
-            title=value or None,
-            description=readable.description,
-            mime_type=readable.mime_type,
-            content="",
-        )
+def resources_of(readable: Iterable[BuiltinResource]) -> Iterator[Resource]:
+    """Yield the listed resources of toolsets."""
+    for one in readable:
+        for uri in one.listed_uris:
+            value = one.value_of(uri)
+            yield ServedResource(
+                uri,
+                name=f"{one.name}_{value}" if value else one.name,
+                title=value or None,
+                description=one.description,
+                mime_type=one.mime_type,
+                content="",
+            )
 
 
 async def read_of_toolset(
@@ -166,7 +167,7 @@ class Resources:
             content=json_text(envelope_schema()),
         )
 
-    def templates(self, readable: Iterable[BuiltinResource] = ()) -> tuple[ResourceTemplate, ...]:
+    def templates(self, readable: Iterable[BuiltinResource]) -> tuple[ResourceTemplate, ...]:
         """Return the resource templates."""
         return (
             *(

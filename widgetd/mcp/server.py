@@ -8,7 +8,7 @@ It knows nothing of files, ports, signals or of how messages arrive; `assembly` 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -28,7 +28,7 @@ from widgetd.mcp.resources import Resources
 from widgetd.mcp.roots import Root
 from widgetd.mcp.sessions import SessionBounds, Sessions
 from widgetd.observe.observer import Observer, RecordDuration
-from widgetd.render.action_callers import ActionCaller, DryRun
+from widgetd.render.action_callers import ActionCaller
 from widgetd.render.calls import Renderer
 from widgetd.render.entry import entry_fields, tool_entry
 from widgetd.render.hosts import draws_views
@@ -159,29 +159,12 @@ class Server:
         """Return the clients that listen to `mcp`."""
         return self.roots[0].clients
 
-    async def call(
-        self,
-        name: str,
-        arguments: Mapping[str, Any],
-        caller: Caller,
-        *,
-        dry_run: DryRun | None = None,
-    ) -> Result:
-        """Answer a call of a widget or a built-in tool; errors are results too.
-
-        Args:
-            name: The tool.
-            arguments: Its arguments.
-            caller: The client that calls.
-            dry_run: Answers actions in place of upstreams.
-        """
+    async def call(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> Result:
+        """Answer a call of a widget or a built-in tool; errors are results too."""
         if caller.denied is not None:
             return error_result(caller.denied)
         if name in self.builtin:
-            context = self.context(caller)
-            if dry_run is not None:
-                context = replace(context, actions=dry_run)
-            return await self.builtin.call(name, arguments, context)
+            return await self.builtin.call(name, arguments, self.context(caller))
         widget = caller.snapshot.widgets.get(name)
         try:
             if widget is None:

@@ -180,7 +180,17 @@ class Acting:
         else:
             outcome, value = _outcome_of(answer), answer.value
         render, outcome = await self._settle(press, deed, outcome, value)
-        await self._queue(press, deed, outcome)
+        pressed = press.render
+        origin = Origin(owner=pressed.owner, elevated=pressed.elevated, labels=pressed.labels)
+        with suppress(CallError):  # a full queue must not hide from the user what was done
+            await self.store.actions.append(
+                pressed.id,
+                press.action.type,
+                press.payload,
+                idempotency_key=deed,
+                origin=origin,
+                outcome=outcome.status,
+            )
         record = ActionRecord(
             widget=press.widget.tool,
             action=press.action.type,
@@ -243,19 +253,6 @@ class Acting:
             return replace(standing, follow=True, state=state, note=outcome.note)
 
         return change, outcome
-
-    async def _queue(self, press: Press, deed: str, outcome: ActionOutcome) -> None:
-        render = press.render
-        origin = Origin(owner=render.owner, elevated=render.elevated, labels=render.labels)
-        with suppress(CallError):  # a full queue must not hide from the user what was done
-            await self.store.actions.append(
-                render.id,
-                press.action.type,
-                press.payload,
-                idempotency_key=deed,
-                origin=origin,
-                outcome=outcome.status,
-            )
 
     async def _await_outcome(self, press: Press, deed: str, until: float) -> ActionOutcome:
         """Wait for the outcome of a deed that another request claimed."""

@@ -469,7 +469,7 @@ class Renderer:
 
 
 class _Drawn(NamedTuple):
-    """What a call drew."""
+    """The results of a call, from whichever thread drew it."""
 
     made: Render
     duration_ms: float

@@ -42,9 +42,7 @@ def to_markdown(tree: Node, *, most_tokens: int = 0) -> str:
 
 
 def _block(node: Node) -> list[str]:
-    """Return a component as lines."""
-    make = _BLOCKS.get(str(node.get("type")), _group)
-    lines = make(node)
+    lines = _BLOCKS.get(str(node.get("type")), _group)(node)
     status = node.get("status")
     if isinstance(status, Mapping):
         lines = [_line(status.get("text")), *lines]
@@ -68,7 +66,6 @@ def _children(node: Node) -> list[Node]:
 
 
 def _line(value: object) -> str:
-    """Return a text in one line."""
     if value is None or isinstance(value, (dict, list)):
         return ""
     return " ".join(("true" if value is True else str(value)).split())

@@ -56,9 +56,8 @@ def table(snapshot: Snapshot) -> str:
     rows: list[tuple[str, ...]] = [("widget", "tool", "chatkit", "split", "full")]
     for widget in snapshot.widgets.values():
         if widget.known_example is not None:
-            whole = tokens_of_result(widget, snapshot, widget.example, "chatkit")
+            full = whole = tokens_of_result(widget, snapshot, widget.example, "chatkit")
             split = tokens_of_result(widget, snapshot, widget.example, "split")
-            full = whole
             for arguments in widget.examples:
                 with suppress(CallError):
                     full = max(full, tokens_of_result(widget, snapshot, arguments, "chatkit"))

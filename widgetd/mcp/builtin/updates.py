@@ -78,7 +78,10 @@ async def follow_render(context: ToolContext, arguments: Mapping[str, Any]) -> R
     """
     render_id, after = arguments["render_id"], arguments["after"]
     if arguments["differed"]:
-        await _report_difference(context, render_id)
+        render = await context.rendering.load(render_id, context.caller)
+        if widget := context.caller.snapshot.widgets.get(render.tool):
+            for observer in context.observers:
+                observer.on_difference(widget)
     found = await context.rendering.wait_for_newer(
         render_id, context.caller, after=after, timeout_s=arguments["timeout_s"]
     )
@@ -88,14 +91,6 @@ async def follow_render(context: ToolContext, arguments: Mapping[str, Any]) -> R
     if found == "timeout" and (acted := await find_last_action(context.store, render_id, after)):
         answer["acted"] = acted
     return structured_result(answer)
-
-
-async def _report_difference(context: ToolContext, render_id: str) -> None:
-    render = await context.rendering.load(render_id, context.caller)
-    widget = context.caller.snapshot.widgets.get(render.tool)
-    if widget is not None:
-        for observer in context.observers:
-            observer.on_difference(widget)
 
 
 TOOLS = (
