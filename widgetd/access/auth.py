@@ -99,12 +99,7 @@ def count_no_refusals() -> Counter[Reason]:
 
 
 class Access(TokenVerifier):
-    """Verifies tokens and returns their principals.
-
-    Args:
-        file: The token file; None without one.
-        made: A token that grants everything; empty without one.
-        issuer: The issuer of JWTs; None without one.
+    """Verifies tokens and returns their principals; a token `made` at the start grants everything.
 
     Attributes:
         refused: The number of refused requests, by reason.

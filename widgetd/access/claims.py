@@ -19,11 +19,7 @@ SUBJECTS = ("sub", "client_id", "azp")
 
 
 def principal_name(claims: Mapping[str, Any], now_s: float) -> str | None:
-    """Return the name of the principal that `claims` are about.
-
-    Args:
-        claims: The payload of the JWT.
-        now_s: The time, in seconds since the epoch.
+    """Return the name of the principal that `claims` are about, `now_s` seconds since the epoch.
 
     Returns:
         `ISS#SUB`; None where the token is not valid at this time, never expires, has a claim of a

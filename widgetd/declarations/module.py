@@ -61,12 +61,8 @@ def declarations(
     """Return the text of a module that declares what `snapshot` serves.
 
     It has, for each widget, the arguments of a call, its response and a type guard, and for all
-    of them `Response` and `UiType`.
-
-    Args:
-        snapshot: The widgets.
-        language: `ts` for TypeScript, `python` for typed dictionaries.
-        builtin: The input schemas of built-in tools, by name, whose arguments and answers it has.
+    of them `Response` and `UiType`; of built-in tools, given by their input schemas, the arguments
+    and answers.
     """
     spoken = LANGUAGES[language]
     parts = [spoken.header]

@@ -74,20 +74,14 @@ def attach(
     mcp: FastMCP,
     registry: Registry,
     store: Store,
-    options: ServerOptions | None = None,
+    options: ServerOptions | None,
     *,
     standalone: bool = False,
     lifespan: Lifespan | None = None,
 ) -> Server:
     """Add the registry's widgets to a FastMCP server and notify its clients of changes.
 
-    Args:
-        mcp: Any server; what else it serves stays.
-        registry: Holds the widgets.
-        store: Holds renders, actions and limits.
-        options: The options of the server.
-        standalone: Whether the server serves nothing else.
-        lifespan: A context entered when the server starts and left when it ends.
+    What else the server serves stays; `standalone` says that there is nothing.
 
     Raises:
         ConfigError: The installed fastmcp or mcp is not one that widgetd knows (W0007), or the

@@ -192,9 +192,7 @@ class Clients:
     async def tell(self, notice_for: NoticeFor, tasks: TaskGroup) -> int:
         """Notify every client of what it may see and return the number of legacy clients.
 
-        Args:
-            notice_for: Returns what changed for an audience.
-            tasks: Runs sends to clients that do not read at once, now and later.
+        The tasks send to clients that do not read at once, now and later.
         """
         self._tasks = tasks
         notice_for, now = cache(notice_for), time.time()

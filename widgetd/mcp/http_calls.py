@@ -157,11 +157,6 @@ async def readable_payload(
 ) -> tuple[dict[str, Any], str]:
     """Return what readers besides the awaiting one get of an accepted action: payload and words.
 
-    Args:
-        server: The server that accepted it.
-        arguments: The arguments of `widget_action`.
-        caller: The user who acted.
-
     Returns:
         The payload without passwords and sensitive fields, empty where the render is gone or its
         widget no longer says which fields those are; and what was done in words for people.

@@ -115,12 +115,8 @@ def _uri(tool: str, part: str = "") -> str:
 class Resources:
     """The resources of snapshots.
 
-    Attributes:
-        image_origins: Origins of images that every widget may load.
-
-    Args:
-        view: The page that draws results; empty for none.
-        journal: The journal of renders in progress.
+    Without a `view`, the page that draws results, widgets have no pages. Every widget may load
+    images from `image_origins`.
     """
 
     def __init__(

@@ -82,9 +82,6 @@ Layer = TypeVar("Layer", bound=App)
 def verify(server: FastMCP) -> None:
     """Check that the installed libraries still have every private name used here.
 
-    Args:
-        server: Any server; it is looked at, not changed.
-
     Raises:
         ConfigError: Naming the library, its version and what is missing (W0007).
     """

@@ -88,10 +88,7 @@ def readiness(registry: Registry, health: Health) -> dict[str, Any]:
 def status(registry: Registry, health: Health, view: Snapshot) -> dict[str, Any]:
     """Return `readiness` and `{"version", "rollback", "allUpstreams"?, "faults": [{"path", …}]}`.
 
-    Args:
-        registry: The snapshot being served.
-        health: The daemon's health.
-        view: The part of the snapshot that the reader may see; other faults have no path.
+    Faults outside `view`, the part of the snapshot that the reader may see, have no path.
     """
     snapshot = registry.current
     served = {widget.definition.path for widget in snapshot.widgets.values()}

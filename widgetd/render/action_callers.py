@@ -59,14 +59,7 @@ class ActionCaller:
         key: str,  # noqa: ARG002 - likewise
         principal: str,  # noqa: ARG002 - likewise
     ) -> ActionAnswer:
-        """Call a tool once.
-
-        Args:
-            upstream: The upstream.
-            tool: The tool.
-            arguments: Its arguments.
-            key: Identifies the deed.
-            principal: The name of the principal; the upstream gets a stand-in.
+        """Call a tool once, for the deed `key`; the upstream gets a stand-in for the principal.
 
         Raises:
             CallError: Nothing was done, or it is unknown whether something was (W5013).

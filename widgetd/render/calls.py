@@ -129,13 +129,9 @@ class Renderer:
         is_for_page: bool = False,
         profile: Literal["chatkit", "split"] | None = None,
     ) -> Result:
-        """Return the tool result that shows `render` to `caller`.
+        """Return the tool result that shows `render` to `caller`, see `tool_result`.
 
-        Args:
-            render: The render.
-            caller: The client that asked.
-            is_for_page: Whether the page that draws the render asked, see `tool_result`.
-            profile: The profile; None to choose it by the call.
+        Without a profile, the call decides.
 
         Raises:
             CallError: The client is too old.
@@ -308,14 +304,9 @@ class Renderer:
         owner: str,
         follow: bool = False,
     ) -> StoredRender:
-        """Render `widget` and store the render for `owner`.
+        """Render `widget` and store the render, in the quota of the principal `owner`.
 
-        Args:
-            widget: The widget.
-            arguments: Its arguments.
-            generation: The generation of the snapshot that it is served from.
-            owner: The principal to whose quota the render counts.
-            follow: Whether pages wait for newer versions even if it has no actions.
+        With `follow`, pages wait for newer versions even if it has no actions.
 
         Raises:
             CallError: The arguments do not fit, the feed fails, or the template fails on them.
@@ -378,14 +369,7 @@ class Renderer:
         owner: str = "",
         made: Render | None = None,
     ) -> StoredRender:
-        """Render `widget` without storing the render.
-
-        Args:
-            widget: The widget.
-            arguments: The arguments of the call.
-            generation: The generation of the snapshot that it is served from.
-            owner: The principal to whose quota the render counts.
-            made: A render to use in place of that of a call.
+        """Render `widget` without storing the render, or finish the render `made` of a call.
 
         Raises:
             CallError: The arguments do not fit, the template fails on them, or they ended

@@ -154,10 +154,7 @@ def page_meta(uri: str) -> dict[str, Any]:
 def page_uri(widget: Widget, image_origins: Collection[str] = ()) -> str:
     """Return the URI of a widget's page, which differs where its policy does.
 
-    Args:
-        widget: The widget.
-        image_origins: Origins from which every page may load images; the widget's own are in the
-            digest of its page.
+    The widget's own image origins are in the digest of its page, those of every page are not.
     """
     digest = widget.page_digest
     if image_origins:
@@ -167,12 +164,9 @@ def page_uri(widget: Widget, image_origins: Collection[str] = ()) -> str:
 
 
 def view_uri(tool: str, page: str = "") -> str:
-    """Return the URI of a widget's page.
+    """Return the URI of a widget's page, with its digest, since hosts cache pages by URI.
 
-    Args:
-        tool: The widget's tool.
-        page: The digest of the page, since hosts cache pages by URI; without it, the URI that
-            earlier releases gave, which is still answered.
+    The URI without it is that of earlier releases, which is still answered.
     """
     return f"ui://widgetd/{tool}{page and f'.{page}'}.html"
 

@@ -179,12 +179,7 @@ class _Sent(GenerateJsonSchema):
 
 
 def encode_render(render: StoredRender, *, is_for_page: bool = False) -> bytes:
-    """Return `_meta["widgetd/render"]` of a render as JSON, as `RenderMark` describes it.
-
-    Args:
-        render: The render.
-        is_for_page: Whether only a page reads it, so that it may have `press`.
-    """
+    """Return `_meta["widgetd/render"]` as JSON, with `press` if only a page reads it."""
     press = {"press": render.press} if is_for_page and render.press else {}
     return to_json({**render.metadata(), **press})
 

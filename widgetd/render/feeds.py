@@ -41,14 +41,7 @@ class Feeds:
         strict: bool,
         owner: str,  # noqa: ARG002 - nothing is stored here
     ) -> Filled:
-        """Complete the caller's arguments from the widget's feed.
-
-        Args:
-            widget: The widget.
-            feed: Its feed.
-            given: The caller's arguments.
-            strict: Whether arguments are not coerced.
-            owner: The principal whose share a new answer counts against.
+        """Complete the arguments that were given; a new answer counts against the owner's share.
 
         Raises:
             CallError: The caller's arguments do not fit (W2002), or the feed fails (W5001 to

@@ -27,10 +27,7 @@ _LINKS = ("url", "href", "link")
 def to_markdown(tree: Node, *, most_tokens: int = 0) -> str:
     """Return the texts of `tree` as Markdown.
 
-    Args:
-        tree: The widget root.
-        most_tokens: Length in tokens beyond which the rest is left out, and the omission stated; 0
-            for none.
+    What is longer than `most_tokens` is left out, and the omission stated; 0 is no maximum.
     """
     lines = [line for line in _block(tree) if line.strip()]
     most = most_tokens * CHARACTERS_OF_A_TOKEN or inf

@@ -243,9 +243,7 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
     def listed_for(self, scopes: frozenset[str], *, apps: bool = True) -> frozenset[str]:
         """Return the tools listed for a caller with these scopes, always with those of `core`.
 
-        Args:
-            scopes: The caller's scopes.
-            apps: Whether the client shows pages; some tools serve only those.
+        Some serve only pages, so clients without `apps` do not list them.
         """
         names = self._listed.get((scopes, apps))
         if names is None:

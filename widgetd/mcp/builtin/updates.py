@@ -37,13 +37,7 @@ async def update_render(context: ToolContext, arguments: Mapping[str, Any]) -> R
 async def replace_render(
     rendering: Renderer, arguments: Mapping[str, Any], caller: Caller, *, tool: str = ""
 ) -> dict[str, Any]:
-    """Replace a render and return `{"renderId", "version", "summary"}`.
-
-    Args:
-        rendering: Renders widgets and stores the renders.
-        arguments: The arguments of `update_render`.
-        caller: The client that replaces it.
-        tool: The widget that the render must be of; empty for any.
+    """Replace a render of the widget `tool`, or of any, as `update_render` does.
 
     Raises:
         CallError: It has neither arguments nor a note, or a failure without a note (W2002); or
