@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from widgetd.checks.report import Location, Locations
+from widgetd.checks.report import Location, locate
 from widgetd.errors import Finding
 
 
 def location_of(finding: Finding, text: str) -> Location:
     """Locate `finding` in `text`, the text of its file."""
-    location = Locations({finding.path: text}).locate(finding)
+    location = locate(finding, {finding.path: text})
     assert location is not None
     return location

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import orjson
 
@@ -48,48 +49,39 @@ class Location:
         return at - start, (shown[:-1] + "…") if start + width < len(line) else shown
 
 
-class Locations:
-    """The places of findings in their files; each file is parsed once."""
+def locate(finding: Finding, contents: Mapping[str, str]) -> Location | None:
+    """Return the place of a finding; None if its file is not in `contents`, texts by path."""
+    content = contents.get(finding.path)
+    if content is None:
+        return None
+    if finding.path.endswith(SUFFIX):
+        line = finding.line or find_line(content, finding.at) or 1
+        text = _line_at(content, line)
+        column = finding.column or _first_column(text)
+        return Location(line=line, column=column, text=text, text_column=column)
+    in_view = finding.at == VIEW
+    at = ENCODED if in_view else finding.at
+    offset = _find_offsets(content).get(at) if at else None
+    place = None if offset is None else line_and_column(content, offset)
+    if finding.line is not None and place is not None:
+        # The line is one of the text at the pointer, which is a template mostly.
+        try:
+            document = WidgetDocument(content=orjson.loads(content))
+            value = document.view if in_view else resolve_pointer(document.content, finding.at)
+        except orjson.JSONDecodeError:
+            value = None
+        lines = value.splitlines() if isinstance(value, str) else []
+        if finding.line <= len(lines):
+            line, column = place
+            inner = lines[finding.line - 1]
+            inner_column = finding.column or _first_column(inner)
+            return Location(line=line, column=column, text=inner, text_column=inner_column)
+    line, column = place or (finding.line or 1, finding.column or 1)
+    return Location(line=line, column=column, text=_line_at(content, line), text_column=column)
 
-    def __init__(self, contents: Mapping[str, str]) -> None:
-        self._contents = contents
-        self._offsets: dict[str, Mapping[str, int]] = {}
 
-    def locate(self, finding: Finding) -> Location | None:
-        """Return the place of a finding; None if its file cannot be read."""
-        content = self._contents.get(finding.path)
-        if content is None:
-            return None
-        if finding.path.endswith(SUFFIX):
-            line = finding.line or find_line(content, finding.at) or 1
-            text = _line_at(content, line)
-            column = finding.column or _first_column(text)
-            return Location(line=line, column=column, text=text, text_column=column)
-        in_view = finding.at == VIEW
-        place = self._place(finding.path, content, ENCODED if in_view else finding.at)
-        if finding.line is not None and place is not None:
-            # The line is one of the text at the pointer, which is a template mostly.
-            try:
-                document = WidgetDocument(content=orjson.loads(content))
-                value = document.view if in_view else resolve_pointer(document.content, finding.at)
-            except orjson.JSONDecodeError:
-                value = None
-            lines = value.splitlines() if isinstance(value, str) else []
-            if finding.line <= len(lines):
-                line, column = place
-                inner = lines[finding.line - 1]
-                at = finding.column or _first_column(inner)
-                return Location(line=line, column=column, text=inner, text_column=at)
-        line, column = place or (finding.line or 1, finding.column or 1)
-        return Location(line=line, column=column, text=_line_at(content, line), text_column=column)
-
-    def _place(self, path: str, content: str, at: str) -> tuple[int, int] | None:
-        if not at:
-            return None
-        if path not in self._offsets:
-            self._offsets[path] = find_key_offsets(content)
-        offset = self._offsets[path].get(at)
-        return None if offset is None else line_and_column(content, offset)
+# Findings come file by file.
+_find_offsets = lru_cache(maxsize=1)(find_key_offsets)
 
 
 def _line_at(content: str, line: int) -> str:
@@ -108,9 +100,9 @@ def format_text(findings: Sequence[Finding], contents: Mapping[str, str]) -> str
         findings: The findings.
         contents: The content by path of each of their files that can be read.
     """
-    lines, locations = [], Locations(contents)
+    lines = []
     for finding in findings:
-        location = locations.locate(finding)
+        location = locate(finding, contents)
         place = f"{finding.path}:{location.line}:{location.column}" if location else finding.path
         lines.append(f"{place}: {finding.level} {finding.code}: {finding.problem}")
         if location:
@@ -132,9 +124,9 @@ def format_json(findings: Sequence[Finding], contents: Mapping[str, str]) -> str
     Returns:
         `[{"path", "line", "column", "level", "code", "at", "problem", "advice"}]`.
     """
-    rows, locations = [], Locations(contents)
+    rows = []
     for finding in findings:
-        location = locations.locate(finding)
+        location = locate(finding, contents)
         rows.append(
             {
                 "path": finding.path,
@@ -155,9 +147,9 @@ def format_github(findings: Sequence[Finding], contents: Mapping[str, str]) -> s
 
     Source: GitHub documentation, "Workflow commands for GitHub Actions".
     """
-    lines, locations = [], Locations(contents)
+    lines = []
     for finding in findings:
-        location = locations.locate(finding)
+        location = locate(finding, contents)
         name = "error" if finding.level == "fault" else "warning"
         fields = [f"file={escape_for_terminal(_escape(finding.path, ':,'))}"]
         if location:

@@ -18,7 +18,7 @@ import orjson
 from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.catalog.loader import Loader, Precheck
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.checks.report import Locations
+from widgetd.checks.report import locate
 from widgetd.checks.rules import check_widget
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.files.source import Source
@@ -56,9 +56,9 @@ class Draft:
 
     def rows(self) -> list[dict[str, Any]]:
         """Return `[{"level", "code", "at", "line", "column", "problem", "advice"}, …]`."""
-        rows, locations = [], Locations(self.texts)
+        rows = []
         for finding in self.findings[: LIMITS.findings]:
-            place = locations.locate(finding)
+            place = locate(finding, self.texts)
             rows.append(
                 {
                     "level": finding.level,

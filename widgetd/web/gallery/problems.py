@@ -6,6 +6,7 @@ widget.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +18,7 @@ import anyio.to_thread
 
 from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.checks.report import Locations
+from widgetd.checks.report import locate
 from widgetd.checks.rules import check_widget
 from widgetd.errors import Finding, WidgetError
 from widgetd.files.folder import open_folder
@@ -65,11 +66,11 @@ class Problems:
         finding = snapshot.faults.get(path)
         if finding is None:
             return None
-        locations = Locations({})
+        contents = {}
         with suppress(OSError, WidgetError), open_folder(self._folder) as folder:
             held = read(folder, finding.path, limit_bytes=Limits().file_bytes, quiet_ms=0)
-            locations = _locations(finding.path, held.content)
-        return locate(finding, locations)
+            contents[finding.path] = held.content.decode(errors="replace")
+        return _build_problem(finding, contents)
 
     async def warnings(self, widget: Widget) -> tuple[Problem, ...]:
         """Return the warnings about `widget`."""
@@ -87,10 +88,11 @@ class Problems:
         return "warning" if await self.warnings(widget) else "none"
 
     def _warnings(self, widget: Widget) -> tuple[Problem, ...]:
+        definition = widget.definition
         with self._journal.rendering(widget.key):
             found = check_widget(widget, image_origins=self._image_origins)
-        locations = _locations(widget.definition.path, widget.definition.content)
-        return tuple(locate(one, locations) for one in found)
+        contents = {definition.path: definition.content.decode(errors="replace")}
+        return tuple(_build_problem(one, contents) for one in found)
 
 
 def problem_json(problem: Problem | None) -> dict[str, Any] | None:
@@ -111,16 +113,11 @@ def problem_json(problem: Problem | None) -> dict[str, Any] | None:
     }
 
 
-def locate(finding: Finding, locations: Locations) -> Problem:
-    """Return `finding` with its line."""
-    location = locations.locate(finding)
+def _build_problem(finding: Finding, contents: Mapping[str, str]) -> Problem:
+    location = locate(finding, contents)
     if location is None:
         return Problem(finding=finding, line=finding.line, column=finding.column)
     caret, excerpt = location.excerpt()
     return Problem(
         finding=finding, line=location.line, column=location.column, excerpt=excerpt, caret=caret
     )
-
-
-def _locations(path: str, content: bytes) -> Locations:
-    return Locations({path: content.decode(errors="replace")})
