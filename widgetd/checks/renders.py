@@ -33,14 +33,7 @@ from widgetd.text_search import compile_pattern
 from widgetd.widget.actions import WidgetAction
 from widgetd.widget.components import check_tree, tree
 from widgetd.widget.components.tree import walk_components
-from widgetd.widget.document import Studio
-from widgetd.widget.samples import (
-    Sample,
-    filter_admitted,
-    generate_samples,
-    list_examples,
-    list_studio_samples,
-)
+from widgetd.widget.samples import Sample, filter_admitted, generate_samples, list_authored
 from widgetd.widget.widget import Widget
 
 _REMEDIES = {
@@ -83,9 +76,9 @@ def render_samples(widget: Widget) -> Iterator[Outcome]:
     The author's samples come first, generated ones after; each is rendered only when requested. A
     template that repeatedly exhausts its budget is rendered only a few times.
     """
-    authored = (*list_studio_samples(widget.definition), *list_examples(widget.definition))
+    authored = filter_admitted(widget, list_authored(widget.definition))
     exhausted = 0
-    for sample in chain(filter_admitted(widget, authored), generate_samples(widget)):
+    for sample in chain(authored, generate_samples(widget)):
         outcome = render_sample(widget, sample)
         yield outcome
         exhausted += outcome.exhausted
@@ -202,14 +195,13 @@ def source_name(at: str) -> str:
     return "template" if at == "/template" else "JSX"
 
 
-def check_vocabulary(
-    widget: Widget, outcomes: Sequence[Outcome], texts: Sequence[str]
-) -> Iterator[Finding]:
+def check_vocabulary(widget: Widget, outcomes: Sequence[Outcome]) -> Iterator[Finding]:
     """Yield what ChatKit does not know in the trees, each once (W14xx).
 
     Of a tree from generated arguments, only what the author's own texts contain. A property that
     is missing where an argument is absent is reported at that argument, once for all components.
     """
+    texts = (widget.definition.template, widget.definition.view)
     known: set[tuple[str, str]] = set()
     absent: dict[tuple[str, ...], list[Finding]] = {}
     for one in outcomes:
@@ -319,8 +311,11 @@ def check_field_collisions(widget: Widget, actions: Collection[WidgetAction]) ->
             )
 
 
-def check_preview(widget: Widget, studio: Studio, preview: Mapping[str, Any]) -> Iterator[Finding]:
+def check_preview(widget: Widget) -> Iterator[Finding]:
     """Yield a finding on how Studio's preview and our render of its sample differ (W1323)."""
+    studio, preview = widget.definition.studio, widget.definition.document.preview
+    if studio is None or preview is None:
+        return
     own = render_sample(widget, Sample(name="", arguments=studio.default_state, authored=True))
     if own.tree is None:
         return
@@ -340,16 +335,14 @@ def check_preview(widget: Widget, studio: Studio, preview: Mapping[str, Any]) ->
             code="W1323",
             at="/outputJsonPreview",
             problem=f"the sample in encodedWidget renders differently: {described}{more}",
-            advice=_advise_on_preview(widget, expected, own.tree),
+            advice=_advise_on_preview(widget, studio.default_state, expected, own.tree),
         )
 
 
-def _advise_on_preview(widget: Widget, preview: Any, own: Any) -> str:
+def _advise_on_preview(widget: Widget, sample: Mapping[str, Any], preview: Any, own: Any) -> str:
     """Return advice on a preview that differs, depending on which side the JSX agrees with."""
-    studio = widget.definition.studio
     try:
-        arguments = widget.fill({} if studio is None else studio.default_state)
-        view = tree(widget.view.render(arguments))
+        view = tree(widget.view.render(widget.fill(sample)))
     except (CallError, WidgetError):
         return "export the widget again, or correct the template"
     if not differ(view, preview):

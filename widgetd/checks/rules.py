@@ -18,9 +18,8 @@ from widgetd.studio import findings
 from widgetd.widget.actions import WidgetAction
 from widgetd.widget.actions.widget_actions import VARIANTS, collect_actions
 from widgetd.widget.definition import Definition
-from widgetd.widget.document import Studio
 from widgetd.widget.feed import Feed
-from widgetd.widget.samples import GENERATED, Sample, list_examples, list_studio_samples
+from widgetd.widget.samples import GENERATED
 from widgetd.widget.widget import Widget
 
 Upstreams = Mapping[str, Collection[str]]
@@ -61,15 +60,15 @@ RULES = (
     Rule(("W1119", "W1213", "W1613"), ("widget", "declared_paths"), schemas.check_sidecar_reads),
     Rule(("W1614",), ("widget",), schemas.check_state_is_read),
     Rule(("W1211",), ("schema",), schemas.check_defaults),
-    Rule(("W1211",), ("widget", "author_samples"), schemas.check_samples),
+    Rule(("W1211",), ("widget",), schemas.check_samples),
     Rule(("W1305", "W1306", "W1310", "W1322"), ("outcomes",), renders.check_failures),
     Rule(
         tuple(f"W140{n}" for n in range(1, 8)),
-        ("widget", "outcomes", "texts"),
+        ("widget", "outcomes"),
         renders.check_vocabulary,
     ),
     Rule(("W1123",), ("widget", "outcomes"), renders.check_repeated_keys),
-    Rule(("W1323",), ("widget", "studio", "preview"), renders.check_preview),
+    Rule(("W1323",), ("widget",), renders.check_preview),
     Rule(("W1331",), ("widget", "outcomes"), images.check_sentences),
     Rule(("W1408",), ("widget", "actions"), renders.check_field_collisions),
     Rule(("W1410",), ("widget", "outcomes", "image_origins"), images.check_image_origins),
@@ -151,22 +150,6 @@ class Subject:
         return self.definition.template
 
     @property
-    def texts(self) -> tuple[str, ...]:
-        """Return the author's sources of trees: the Jinja text, and the JSX."""
-        view = () if self.studio is None else (self.studio.view,)
-        return (self.definition.template, *view)
-
-    @property
-    def studio(self) -> Studio | None:
-        """Return Studio's own source of the widget."""
-        return self.definition.studio
-
-    @property
-    def preview(self) -> Mapping[str, Any] | None:
-        """Return the tree that Studio made of its own sample."""
-        return self.definition.document.preview
-
-    @property
     def schema(self) -> Schema | None:
         """Return the author's schema."""
         written = self.widget is not None and self.definition.schema is not None
@@ -182,11 +165,6 @@ class Subject:
         """Return the paths that the author's schema declares."""
         state = self.definition.sidecar.state
         return None if self.schema is None else DeclaredPaths(self.schema.document, state)
-
-    @cached_property
-    def author_samples(self) -> tuple[Sample, ...]:
-        """Return all samples of the author."""
-        return (*list_studio_samples(self.definition), *list_examples(self.definition))
 
     @cached_property
     def outcomes(self) -> tuple[renders.Outcome, ...] | None:

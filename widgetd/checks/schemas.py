@@ -25,7 +25,7 @@ from widgetd.template import Expression, Read, Template
 from widgetd.text_search import compile_pattern
 from widgetd.widget.definition import Definition
 from widgetd.widget.local_state import PAYLOAD
-from widgetd.widget.samples import Sample
+from widgetd.widget.samples import list_authored
 from widgetd.widget.widget import Widget
 
 _COMBINATORS = ("anyOf", "oneOf", "allOf", "not", "if", "enum", "const")
@@ -116,9 +116,9 @@ def check_defaults(schema: Schema) -> Iterator[Finding]:
                 )
 
 
-def check_samples(widget: Widget, samples: Iterable[Sample]) -> Iterator[Finding]:
+def check_samples(widget: Widget) -> Iterator[Finding]:
     """Yield each of the author's samples that the schema does not accept (W1211)."""
-    for sample in samples:
+    for sample in list_authored(widget.definition):
         arguments = dict(sample.arguments)
         try:
             widget.schema.check(arguments, strict=True)

@@ -80,15 +80,13 @@ def compile_query(text: str) -> Query:
     try:
         # Not `jmespath.compile`, whose cache keeps every text that was ever tried.
         parsed = Parser()._do_parse(text).parsed  # noqa: SLF001 - see above
-    except exceptions.JMESPathError as error:
-        at = getattr(error, "lex_position", None)
-        before = text[: at or 0]
+    except (ValueError, RecursionError, AttributeError, TypeError) as error:
+        before = text[: getattr(error, "lex_position", None) or 0]
         line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
-        problem = "the expression cannot be parsed as JMESPath"
-        raise _build_error(f"{problem}: {_shorten(text)}", "mend it here", line, column) from None
-    except (ValueError, RecursionError, AttributeError, TypeError):
-        problem = "the expression cannot be parsed as JMESPath"
-        raise _build_error(f"{problem}: {_shorten(text)}", "write a simpler one") from None
+        problem = f"the expression cannot be parsed as JMESPath: {_shorten(text)}"
+        is_syntax = isinstance(error, exceptions.JMESPathError)
+        advice = "mend it here" if is_syntax else "write a simpler one"
+        raise _build_error(problem, advice, line, column) from None
     nodes = _collect_nodes(parsed)
     for node in nodes:
         name = str(node.get("value"))

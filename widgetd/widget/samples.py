@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Literal
 
 from widgetd.schema.json_text import line_and_column
@@ -84,6 +85,11 @@ def list_examples(definition: Definition) -> Iterator[Sample]:
             arguments=example.arguments,
             authored=True,
         )
+
+
+def list_authored(definition: Definition) -> Iterator[Sample]:
+    """Yield the samples in the file, then the examples in the sidecar."""
+    return chain(list_studio_samples(definition), list_examples(definition))
 
 
 def filter_admitted(widget: Widget, samples: Iterable[Sample]) -> Iterator[Sample]:
