@@ -60,9 +60,10 @@ def difference(before: Snapshot, after: Snapshot) -> Change:
 
 def breaking_changes(before: Snapshot, after: Snapshot, change: Change) -> Iterator[Finding]:
     """Yield what breaks callers of the changed tools once `after` is served."""
-    from widgetd.checks.breaking_changes import find_breaking_changes  # noqa: PLC0415 - a start checks nothing
-
     was, now = before.widgets, after.widgets
     for tool in change.changed:
+        # Here, because the first swap of a start changes nothing, and a start loads no checks.
+        from widgetd.checks.breaking_changes import find_breaking_changes  # noqa: PLC0415
+
         for finding in find_breaking_changes(was[tool].definition, now[tool].definition):
             yield replace(finding, path=now[tool].definition.path)
