@@ -299,7 +299,7 @@ def check_unused_fields(
     paths = {read.path for reader in readers for read in reader.reads}
     misspelt = islice(_find_misread(widget, declared), LIMITS.suggestions)
     paths.update(missing.meant for _, missing in misspelt if missing.meant)
-    read = frozenset(paths.union(widget.summary.fields))
+    read = frozenset(paths.union(widget.definition.sidecar.summary_fields))
     samples = [one.sample for one in outcomes]
     for path, at in find_unread_fields(read, declared, shows=OutputProbe(widget, samples)):
         yield Finding(

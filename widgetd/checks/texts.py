@@ -103,7 +103,7 @@ def check_description(definition: Definition) -> Iterator[Finding]:
         )
     elif length > LIMITS.description_characters:
         in_sidecar = definition.sidecar.description is not None
-        in_file = in_sidecar or "description" in definition.document.extra
+        in_file = in_sidecar or "description" in definition.document.content
         yield Finding(
             code="W1117",
             path=definition.path + SUFFIX if in_sidecar else "",

@@ -96,8 +96,7 @@ class Definition(WidgetNames):
     @property
     def format_version(self) -> str:
         """The version of Studio's format that the file declares."""
-        version: str = self.document.content["version"]
-        return version
+        return str(self.document.content["version"])
 
     @property
     def schema(self) -> Mapping[str, Any] | None:

@@ -104,23 +104,17 @@ def decode_studio(encoded: str) -> Studio | None:
     package = decode_package(encoded)
     if package is None:
         return None
-    texts = {k: package[k] if isinstance(package.get(k), str) else "" for k in _STUDIO_TEXTS}
+    texts = {key: value for key, value in package.items() if isinstance(value, str)}
     state, states = package.get("defaultState"), package.get("states")
+    listed = states if isinstance(states, list) else []
     return Studio(
-        id=texts["id"],
-        name=texts["name"],
-        view=texts["view"],
+        id=texts.get("id", ""),
+        name=texts.get("name", ""),
+        view=texts.get("view", ""),
         default_state=MappingProxyType(state if isinstance(state, dict) else {}),
-        schema_text=texts["schema"],
-        states=tuple(
-            MappingProxyType(one)
-            for one in (states if isinstance(states, list) else ())
-            if isinstance(one, dict)
-        ),
+        schema_text=texts.get("schema", ""),
+        states=tuple(MappingProxyType(one) for one in listed if isinstance(one, dict)),
     )
-
-
-_STUDIO_TEXTS = ("id", "name", "view", "schema")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,14 +132,12 @@ class WidgetDocument:
     @property
     def name(self) -> str:
         """The name exactly as written."""
-        name: str = self.content["name"]
-        return name
+        return str(self.content["name"])
 
     @property
     def template(self) -> str:
         """The Jinja text; empty if there is none."""
-        template: str = self.content.get("template") or ""
-        return template
+        return str(self.content.get("template") or "")
 
     @property
     def view(self) -> str:
@@ -161,12 +153,6 @@ class WidgetDocument:
     def encoded_studio(self) -> str | None:
         """Studio's package, still encoded."""
         return self.content.get("encodedWidget")
-
-    @property
-    def extra(self) -> Mapping[str, Any]:
-        """The file's unknown keys."""
-        known = KNOWN if self.written is None else (*KNOWN, "sample")
-        return {key: value for key, value in self.content.items() if key not in known}
 
     @cached_property
     def schema(self) -> Mapping[str, Any] | None:

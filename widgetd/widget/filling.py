@@ -30,14 +30,12 @@ class Filler:
     """Fills in missing arguments of one widget, within the budget of one render.
 
     Attributes:
-        ids: Names of arguments that identify the render.
+        sidecar: Names the arguments that identify a render, and those that ids must not depend on.
         derived: Expressions over the arguments beside and around each dotted path.
-        sensitive: Dotted paths that ids must not depend on.
     """
 
-    ids: tuple[str, ...]
+    sidecar: Sidecar
     derived: Mapping[str, Expression]
-    sensitive: tuple[str, ...]
 
     def fill(
         self,
@@ -53,9 +51,9 @@ class Filler:
                 arguments, so that equal arguments have equal ids.
             state: The local state, which derived arguments may read.
         """
-        missing = [name for name in self.ids if arguments.get(name) is None]
+        missing = [name for name in self.sidecar.ids if arguments.get(name) is None]
         if missing and not identity:
-            public = remove_paths(arguments, self.sensitive)
+            public = remove_paths(arguments, self.sidecar.sensitive)
             identity = blake2b(orjson.dumps(public, option=orjson.OPT_SORT_KEYS)).hexdigest()
         ids = {
             name: blake2b(f"{name} {identity}".encode(), digest_size=8).hexdigest()
@@ -105,4 +103,4 @@ def _fill_derived(
 def compile_filler(sidecar: Sidecar, *, limits: Limits) -> Filler:
     """Compile the sidecar's expressions."""
     derived = compile_expressions(sidecar.derived, "/derived", limits)
-    return Filler(ids=sidecar.ids, derived=derived, sensitive=sidecar.sensitive)
+    return Filler(sidecar=sidecar, derived=derived)

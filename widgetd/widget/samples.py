@@ -36,6 +36,10 @@ GENERATED: Mapping[Variant, str] = {
 """All generated samples, with their names in findings."""
 
 
+_CONSTANT = "const sample"
+"""The beginning of the sample in a file of JSX, and its name in findings."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
     """Arguments that a widget should render.
@@ -46,7 +50,6 @@ class Sample:
         authored: Whether a person wrote them, so that their values mean something.
         path: The file that contains them; empty for the widget's own.
         at: Their JSON pointer in it.
-        name_in_jsx: The beginning of their constant in a file of JSX.
     """
 
     name: str
@@ -54,11 +57,10 @@ class Sample:
     authored: bool = False
     path: str = ""
     at: str = ""
-    name_in_jsx: str = ""
 
     def place(self, view: str) -> tuple[int | None, int | None]:
         """Return the line and column of its constant in the JSX; None if it stands elsewhere."""
-        at = view.find(self.name_in_jsx) if self.name_in_jsx else -1
+        at = view.find(_CONSTANT) if self.name == _CONSTANT else -1
         return (None, None) if at < 0 else line_and_column(view, at)
 
 
@@ -67,8 +69,7 @@ def list_studio_samples(definition: Definition) -> Iterator[Sample]:
     is_jsx = definition.is_jsx
     for state in definition.studio.samples if definition.studio else ():
         yield Sample(
-            name="const sample" if is_jsx else "the sample in encodedWidget",
-            name_in_jsx="const sample" if is_jsx else "",
+            name=_CONSTANT if is_jsx else "the sample in encodedWidget",
             at="" if is_jsx else "/encodedWidget",
             arguments=dict(state),
             authored=True,

@@ -32,26 +32,23 @@ class Summary:
     """The compiled summary and data of one widget.
 
     Attributes:
-        title: The beginning of a generated summary.
-        fields: Dotted paths of arguments that are part of the data.
-        expressions: Further values of the data, by name.
+        definition: What the author says of it.
+        expressions: Values of the data, by name.
         queries: The same in JMESPath.
         template: The author's summary; None without one.
         required: The arguments in a generated summary.
-        sensitive: Dotted paths that must not appear.
     """
 
-    title: str
-    fields: tuple[str, ...]
+    definition: Definition
     expressions: Mapping[str, Expression]
     queries: Mapping[str, Query]
     template: Template | None
     required: tuple[str, ...]
-    sensitive: tuple[str, ...]
 
     def text(self, arguments: Mapping[str, Any]) -> str:
         """Return one short text for the model."""
-        public = remove_paths(arguments, self.sensitive)
+        title = self.definition.title
+        public = remove_paths(arguments, self.definition.sidecar.sensitive)
         text = ""
         if self.template is not None:
             with suppress(CallError):
@@ -63,7 +60,7 @@ class Summary:
                 if isinstance(public.get(name), (str, int, float, bool))
             ]
             listed = ", ".join(values[: LIMITS.summary_fields])
-            text = f"{self.title}: {listed}" if listed else self.title
+            text = f"{title}: {listed}" if listed else title
         if len(text) <= LIMITS.summary_chars:
             return text
         return text[: LIMITS.summary_chars - 1].rstrip() + "…"
@@ -78,9 +75,9 @@ class Summary:
             text: The text for the model, from which the fact is shortened unless the sidecar
                 has a fact of that name.
         """
-        public = remove_paths(arguments, self.sensitive)
+        public = remove_paths(arguments, self.definition.sidecar.sensitive)
         values: dict[str, Any] = {}
-        for path in self.fields:
+        for path in self.definition.sidecar.summary_fields:
             value: Any = public
             for name in path.split("."):
                 value = value.get(name) if isinstance(value, Mapping) else None
@@ -117,19 +114,14 @@ def compile_summary(definition: Definition, schema: Schema, *, limits: Limits) -
     written = {name: one for name, one in texts.items() if isinstance(one, str)}
     paths = {name: one.jmespath for name, one in texts.items() if not isinstance(one, str)}
     with errors_at("/summary"):
-        template = (
-            None
-            if sidecar.summary is None
-            else templates.compile_text(sidecar.summary, limits=limits)
-        )
+        text = sidecar.summary
+        template = None if text is None else templates.compile_text(text, limits=limits)
     return Summary(
-        title=definition.title,
-        fields=sidecar.summary_fields,
+        definition=definition,
         expressions=compile_expressions(written, "/summary_data", limits),
         queries=compile_queries(paths, "/summary_data"),
         template=template,
         required=tuple(required) if isinstance(required, (list, tuple)) else (),
-        sensitive=sidecar.sensitive,
     )
 
 

@@ -23,7 +23,7 @@ from widgetd.studio.transcribe import transcribe
 from widgetd.template.jsx import compile_view
 from widgetd.widget.components import tree
 from widgetd.widget.definition import define
-from widgetd.widget.document import OPTIONAL, REQUIRED, decode_package
+from widgetd.widget.document import KNOWN, OPTIONAL, REQUIRED, decode_package
 from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.states import list_states, show_state
 from widgetd.widget.widget import Widget
@@ -188,7 +188,7 @@ def test_export_keeps_unknown_keys_and_says_what_studio_will_not_know(tmp_path: 
     packed = pack(widget)
     file = define(Source.of("Plain.widget", packed.content)).document
 
-    assert file.extra == {"notes": ["mine"]}
+    assert {key: file.content[key] for key in file.content.keys() - KNOWN} == {"notes": ["mine"]}
     assert file.view == "<Card />"
     assert any("sidecar" in sentence and "local state" in sentence for sentence in packed.unknown)
     assert any("sample alone" in sentence for sentence in packed.unknown)

@@ -10,7 +10,7 @@ from tests.support.corpus import CORPUS, corpus_files, needs_corpus
 from widgetd.errors import WidgetError
 from widgetd.files.source import Source
 from widgetd.widget.definition import Definition, define
-from widgetd.widget.document import decode_studio
+from widgetd.widget.document import KNOWN, decode_studio
 
 STUDIO = {
     "id": "wig_1",
@@ -48,7 +48,7 @@ def test_a_definition_is_what_the_file_says() -> None:
     assert definition.document.preview == {"type": "Card"}
     assert definition.description == "Where it is."
     assert (definition.document.encoded_studio, definition.studio) == (None, None)
-    assert definition.document.extra == {"notes": ["a"]}
+    assert definition.document.content.keys() - KNOWN == {"notes"}
 
 
 def test_a_sidecar_adds_to_the_file_and_changes_its_digest() -> None:
