@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from html import escape
@@ -26,7 +26,6 @@ from widgetd.browser import axe
 from widgetd.browser.chromium import FONTS, NOW, Chromium, driver_errors, new_context
 from widgetd.browser.limits import LIMITS, BrowserLimits
 from widgetd.browser.picture import Format, Picture, Screenshot
-from widgetd.browser.places import Places
 from widgetd.browser.targets import locate
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError, ConfigError
@@ -179,6 +178,42 @@ class RenderPage:
             await self.page.context.close()
 
 
+class Places:
+    """Places in which as many pictures are drawn at once as may be, each owner within a share.
+
+    An owner's requests wait for the owner's share first, so that only as many of them wait
+    beside those of others: of a hundred requests of one token, all but one leave the others'
+    turn alone.
+    """
+
+    def __init__(self, limits: BrowserLimits) -> None:
+        self._limits = limits
+        self._all = anyio.Semaphore(limits.pictures_at_once)
+        self._shares: dict[str, anyio.Semaphore] = {}
+
+    @asynccontextmanager
+    async def hold(self, owner: str) -> AsyncIterator[None]:
+        """Hold a place during the block.
+
+        Raises:
+            CallError: None was free in the time that one may take to draw (W3204).
+        """
+        quota = self._limits.pictures_of(owner)
+        share = self._shares.setdefault(owner, anyio.Semaphore(quota))
+        try:
+            async with AsyncExitStack() as held:
+                with anyio.move_on_after(self._limits.draw_s) as waiting:
+                    await held.enter_async_context(share)
+                    await held.enter_async_context(self._all)
+                if waiting.cancelled_caught:
+                    problem = "all places in the browser are taken; ask again in a moment"
+                    raise CallError("W3204", problem, recoverable=True, retry_after_s=1.0)
+                yield
+        finally:
+            if share.value == quota and not share.statistics().tasks_waiting:
+                self._shares.pop(owner, None)
+
+
 class Camera:
     """Takes pictures in one browser, which stays open meanwhile."""
 
@@ -192,7 +227,7 @@ class Camera:
         self._chromium = chromium
         self._limits = limits
         self._clock = clock
-        self._places = Places(limits=limits)
+        self._places = Places(limits)
         self._pages: list[RenderPage] = []
         # By what is drawn, so that owners share what they would see anyway.
         self._cache: OwnedEntries[tuple[Picture, float]] = OwnedEntries(
@@ -288,11 +323,7 @@ class Camera:
                     pictures.append((name, await self.take(screenshot, owner=owner)))
         columns = " ".join(f"{width}px" for width in GRID_WIDTHS_PX * len(THEMES))
         layout = f"display: grid; gap: 0 24px; grid-template-columns: {columns}"
-        room = (
-            sum(GRID_WIDTHS_PX) * len(THEMES)
-            + 24 * len(GRID_WIDTHS_PX) * len(THEMES)
-            + 2 * _MARGIN_PX
-        )
+        room = sum(width + 24 for width in GRID_WIDTHS_PX) * len(THEMES) + 2 * _MARGIN_PX
         return await self.sheet(pictures, width=room, layout=layout, owner=owner)
 
     async def close(self) -> None:
@@ -338,11 +369,10 @@ class Camera:
 
     def _take_spare_page(self, scale: float) -> RenderPage | None:
         self._pages = [one for one in self._pages if not one.page.is_closed()]
-        for page in self._pages:
-            if page.scale == scale:
-                self._pages.remove(page)
-                return page
-        return None
+        page = next((one for one in self._pages if one.scale == scale), None)
+        if page is not None:
+            self._pages.remove(page)
+        return page
 
     async def _return_page(self, page: RenderPage) -> None:
         """Let the next widget have a page; as many wait as pictures may be drawn at once."""
@@ -442,15 +472,15 @@ def sample_screenshots(snapshot: Snapshot, *, width: int, scale: float) -> dict[
     }
 
 
-def take_picture(take: Callable[[Camera], Awaitable[Picture]]) -> Picture:
-    """Return the picture that `take` takes, in a browser of its own.
+def take_picture(take: Callable[[Camera], Awaitable[T]]) -> T:
+    """Return what `take` takes, one picture or several, in a browser of its own.
 
     Raises:
         CallError: As `Camera.take` does.
         ConfigError: As `open_camera` does.
     """
 
-    async def take_it() -> Picture:
+    async def take_it() -> T:
         async with open_camera() as camera:
             return await take(camera)
 
@@ -468,14 +498,12 @@ def take_pictures(screenshots: Mapping[str, Screenshot], folder: Path) -> list[P
         ConfigError: As `open_camera` does.
     """
 
-    async def take() -> dict[str, Picture]:
-        async with open_camera() as camera:
-            pictures = {name: await camera.take(one, owner="") for name, one in screenshots.items()}
-            return {**pictures, "sheet": await camera.sheet(pictures.items(), owner="")}
+    async def take(camera: Camera) -> dict[str, Picture]:
+        pictures = {name: await camera.take(one, owner="") for name, one in screenshots.items()}
+        return {**pictures, "sheet": await camera.sheet(pictures.items(), owner="")}
 
-    pictures = anyio.run(take)
+    pictures = {folder / f"{name}.png": one for name, one in take_picture(take).items()}
     folder.mkdir(parents=True, exist_ok=True)
-    files_by_path = {folder / f"{name}.png": one for name, one in pictures.items()}
-    for file, one in files_by_path.items():
+    for file, one in pictures.items():
         file.write_bytes(one.content)
-    return list(files_by_path)
+    return list(pictures)

@@ -17,7 +17,7 @@ import anyio
 import orjson
 
 from widgetd.browser.chromium import FONTS
-from widgetd.browser.stage import Display, Served, Stage
+from widgetd.browser.stage import Served, Stage
 from widgetd.errors import CallError
 from widgetd.mcp.host_client import HostClient
 from widgetd.render.view import frame_headers
@@ -29,7 +29,7 @@ from widgetd.widget.widget import Widget
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from playwright.async_api import ConsoleMessage
+    from playwright.async_api import ConsoleMessage, Locator
 
     from widgetd.store.contract import StoredRender
 
@@ -134,37 +134,17 @@ class EmulatedStage(Stage):
     _relays: set[anyio.CancelScope] = field(default_factory=set)
     _accepted: set[str] = field(default_factory=set)
 
-    async def show(
-        self,
-        widget: Widget,
-        given: ShownState,
-        *,
-        state: str = "",
-        in_place: bool = False,  # noqa: ARG002 - a host mounts the view of each call
-    ) -> None:
+    async def show(self, widget: Widget, given: ShownState, **shown: Any) -> None:
         """Call the widget's tool as the host's model does, and show its result."""
-        result = await self.client.request(
-            "tools/call", {"name": widget.tool, "arguments": dict(given.arguments)}
-        )
-        await self._mount(widget, given, widget.tool, dict(given.arguments), result, state=state)
+        await self._mount(widget, given, widget.tool, dict(given.arguments), **shown)
 
     async def show_render(
-        self,
-        widget: Widget | None,
-        given: ShownState,
-        render: StoredRender,
-        *,
-        state: str = "",
-        in_place: bool = False,  # noqa: ARG002 - as above
+        self, widget: Widget | None, given: ShownState, render: StoredRender, **shown: Any
     ) -> None:
         """Have the host's model show a stored render."""
         if widget is None:
             raise CallError("W2001", f"there is no widget '{render.tool}' any more")
-        arguments = {"render_id": render.id}
-        result = await self.client.request(
-            "tools/call", {"name": "show_render", "arguments": arguments}
-        )
-        await self._mount(widget, given, "show_render", arguments, result, state=state)
+        await self._mount(widget, given, "show_render", {"render_id": render.id}, **shown)
 
     async def show_tree(self, root: Mapping[str, Any]) -> None:  # noqa: ARG002 - see below
         """Refuse a tree, which is the result of no tool."""
@@ -184,7 +164,9 @@ class EmulatedStage(Stage):
             CallError: The view is not drawn any more, the page has an error, or the form is not
                 submitted exactly once (W4301).
         """
-        submit = self._submit_trigger()
+        # The first form that the server handles.
+        triggers = iterate_triggers(self.require_display().root)
+        submit = next((one for one in triggers if one.submits and one.handler == "server"), None)
         if submit is not None:
             await self._submit(submit)
         for scene in self.profile.life:
@@ -197,7 +179,7 @@ class EmulatedStage(Stage):
             else:
                 await self.remount()
             await self._require_drawn(f"after '{scene}'")
-        if submit is not None and await self._can_press(submit):
+        if submit is not None and await self._button(submit).is_enabled():
             await self._submit(submit)
         expected = [] if submit is None else [submit.type]
         if self.submitted != expected:
@@ -212,10 +194,11 @@ class EmulatedStage(Stage):
         given: ShownState,
         name: str,
         arguments: dict[str, Any],
-        result: dict[str, Any],
         *,
-        state: str,
+        state: str = "",
+        in_place: bool = False,  # noqa: ARG002 - a host mounts the view of each call
     ) -> None:
+        result = await self.client.request("tools/call", {"name": name, "arguments": arguments})
         if result.get("isError"):
             raise CallError("W2002", str(result["content"][0]["text"]))
         tools = await self.client.tools()
@@ -225,17 +208,11 @@ class EmulatedStage(Stage):
         self.calls.clear()
         self.submitted.clear()
         self._accepted.clear()
-        render = await self._render_of(result)
-        self.secret = self.secret or render.secret or b'"password"' in render.tree
-        self.display = Display(
-            widget=widget,
-            given=given,
-            root=orjson.loads(render.tree),
-            render_id=render.id,
-            state=state,
-            version=render.version,
-        )
-        self.subject = widget.tool
+        mark = result.get("_meta", {}).get("widgetd/render", {})
+        render = await self.server.store.renders.get(str(mark.get("id")))
+        if render is None:
+            raise CallError("W2007", "the result names no render")
+        self._put(widget, given, render, state)
         is_linked = any(one["type"] == "resource_link" for one in result["content"])
         is_withheld = is_linked and self.profile.withholds_linked
         order = [one for one in self.profile.order if one != "result" or not is_withheld]
@@ -258,14 +235,6 @@ class EmulatedStage(Stage):
         )
         await self._require_drawn("at first")
         self.emit("shown", widget=render.tool, renderId=render.id)
-
-    async def _render_of(self, result: dict[str, Any]) -> StoredRender:
-        """Return the render of a result; it was made a moment ago."""
-        mark = result.get("_meta", {}).get("widgetd/render", {})
-        render = await self.server.store.renders.get(str(mark.get("id")))
-        if render is None:
-            raise CallError("W2007", "the result names no render")
-        return render
 
     async def _read_page(self, tool: dict[str, Any]) -> dict[str, Any]:
         meta = tool["_meta"]
@@ -294,15 +263,7 @@ class EmulatedStage(Stage):
             text = await self.frame.locator("body").inner_text()
             raise CallError("W4301", f"no widget is drawn {when}: {text:.200}") from None
 
-    def _submit_trigger(self) -> Trigger | None:
-        """Return what submits the first form that the server handles."""
-        every = iterate_triggers(self.require_display().root)
-        return next((one for one in every if one.submits and one.handler == "server"), None)
-
-    async def _can_press(self, trigger: Trigger) -> bool:
-        return bool(await self._button(trigger).is_enabled())
-
-    def _button(self, trigger: Trigger) -> Any:
+    def _button(self, trigger: Trigger) -> Locator:
         own = self.frame.locator(f'button[data-action="{trigger.type}"]')
         return own.or_(self.frame.locator("form button[type=submit]")).first
 
@@ -341,13 +302,11 @@ class EmulatedStage(Stage):
         return answer
 
     def _note_action(self, given: dict[str, Any], answer: dict[str, Any]) -> None:
-        error = answer.get("_meta", {}).get("widgetd/error", {})
-        if not error:
+        if not answer.get("_meta", {}).get("widgetd/error"):
             self._accepted.add(given["action"])
-        if not error and not answer.get("structuredContent", {}).get("repeated"):
-            self.submitted.append(given["action"])
-        refusal = {"code": error["code"]} if error else {}
-        self.emit("action", type=given["action"], payload=given.get("payload", {}), **refusal)
+            if not answer.get("structuredContent", {}).get("repeated"):
+                self.submitted.append(given["action"])
+        self._emit_action(given, answer)
 
     def _receive(self, _source: object, message: dict[str, Any]) -> None:
         kind = message.pop("kind")

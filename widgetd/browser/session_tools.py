@@ -198,14 +198,15 @@ async def list_sessions(context: ToolContext, _arguments: Mapping[str, Any]) -> 
 async def read_part(context: ToolContext, value: str) -> str | bytes | None:
     """Read `ID/PART` of a session of the caller; None if there is none."""
     session_id, _, part = value.partition("/")
+    sessions = context.use(BrowserSessions)
     if part == TRACE:
-        return context.use(BrowserSessions).trace(session_id, context.caller.principal.name)
+        return sessions.trace(session_id, context.caller.principal.name)
     try:
         session = _session(context, session_id)
         if part == "screen":
-            return await context.use(BrowserSessions).read(session, "The screen", Stage.screen)
+            return await sessions.read(session, "The screen", Stage.screen)
         if part == "picture.png":
-            return await context.use(BrowserSessions).read(session, "A picture", Stage.page_picture)
+            return await sessions.read(session, "A picture", Stage.page_picture)
     except CallError:
         return None
     entries = {"events": session.stage.events, "console": session.stage.console}.get(part)

@@ -32,7 +32,7 @@ from widgetd.browser.keywords import Keyword
 from widgetd.browser.keywords.show import set_theme, set_width
 from widgetd.browser.limits import LIMITS, BrowserLimits
 from widgetd.browser.stage import Stage
-from widgetd.browser.steps import ENDINGS, ask, browser_ended, is_gone, perform, redraw
+from widgetd.browser.steps import ENDINGS, ask, browser_ended, is_gone, perform
 from widgetd.browser.traces import Traces
 from widgetd.catalog.change import difference
 from widgetd.errors import CallError
@@ -267,11 +267,10 @@ class BrowserSessions:
                     with anyio.CancelScope(shield=True):
                         step = await self._do_step(session.stage, keyword, arguments, timeout_s)
                     results.append(step)
-                    if step.error is None:
-                        session.steps.append((keyword, arguments))
                     session.used_s = self.clock()
                     if step.error is not None:
                         break
+                    session.steps.append((keyword, arguments))
                     await anyio.lowlevel.checkpoint_if_cancelled()
             except anyio.get_cancelled_exc_class():
                 await self.end(session)
@@ -431,7 +430,7 @@ class BrowserSessions:
             if not session.follow:
                 return
             try:
-                await redraw(stage, snapshot)
+                await ask(stage, "Redrawing", stage.follow(snapshot))
             except CallError as error:
                 stage.emit("widget.refused", **facts, code=error.code, message=error.message)
                 if error.code in ENDINGS:

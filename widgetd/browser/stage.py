@@ -18,6 +18,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Self
 
 import anyio
+import orjson
 
 from widgetd.access.principal import Caller
 from widgetd.browser.baselines import Baselines
@@ -362,22 +363,26 @@ class Stage:
         in_place: bool = False,
     ) -> None:
         """Show a stored render."""
+        self._put(widget, given, render, state)
+        policy = Policy(inline_max_bytes=len(render.tree))
+        await self._draw(tool_result(render, "chatkit", policy=policy).values(), in_place=in_place)
+        self.emit("shown", widget=render.tool, renderId=render.id)
+
+    def _put(
+        self, widget: Widget | None, given: ShownState, render: StoredRender, state: str
+    ) -> None:
+        """Make a render the content, before it is drawn."""
         # A password is hidden on the screen, so it stays out of records as well.
         self.secret = self.secret or render.secret or b'"password"' in render.tree
-        policy = Policy(inline_max_bytes=len(render.tree))
-        result = tool_result(render, "chatkit", policy=policy).values()
-        root = result["structuredContent"]
         self.display = Display(
             widget=widget,
             given=given,
-            root=root,
+            root=orjson.loads(render.tree),
             render_id=render.id,
             state=state,
             version=render.version,
         )
         self.subject = render.tool
-        await self._draw(result, in_place=in_place)
-        self.emit("shown", widget=render.tool, renderId=render.id)
 
     async def update(self) -> None:
         """Redraw the widget if its render was replaced; fields keep what was typed.
@@ -504,11 +509,14 @@ class Stage:
         widget, action = self.require_display().widget, arguments.get("action", "")
         if widget and action in widget.definition.sidecar.local:
             return answer  # no one is told of it
-        error = answer.get("_meta", {}).get("widgetd/error", {})
+        self._emit_action(arguments, answer)
+        return answer
+
+    def _emit_action(self, arguments: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
+        error = answer.get("_meta", {}).get("widgetd/error")
         refusal = {"code": error["code"]} if error else {}
         payload = arguments.get("payload", {})
-        self.emit("action", type=action, payload=payload, **refusal)
-        return answer
+        self.emit("action", type=arguments.get("action", ""), payload=payload, **refusal)
 
     def _receive(self, _source: object, message: dict[str, Any]) -> None:
         self.emit(message.pop("kind"), **message)

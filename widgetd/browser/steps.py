@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import anyio
 
@@ -12,9 +12,6 @@ from widgetd.browser.keywords import Keyword
 from widgetd.browser.stage import Stage
 from widgetd.errors import CallError
 from widgetd.text_search import compile_pattern
-
-if TYPE_CHECKING:
-    from widgetd.catalog.snapshot import Snapshot
 
 Answer = TypeVar("Answer")
 
@@ -55,20 +52,6 @@ async def perform(
     stage.deadline = anyio.current_time() + timeout_s
     try:
         return await ask(stage, keyword.name, step(), timeout_s)
-    finally:
-        stage.deadline = 0
-
-
-async def redraw(stage: Stage, snapshot: Snapshot) -> None:
-    """Redraw what is shown as `snapshot` has it.
-
-    Raises:
-        CallError: The widget is not served any more, its arguments do not fit any more, or the
-            page does not answer.
-    """
-    stage.deadline = anyio.current_time() + stage.limits.answer_s
-    try:
-        await ask(stage, "Redrawing", stage.follow(snapshot), 0)
     finally:
         stage.deadline = 0
 

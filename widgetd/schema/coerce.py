@@ -15,7 +15,7 @@ from widgetd.schema.document import SchemaDocument
 from widgetd.schema.explain import Explainer
 from widgetd.schema.json_text import NotJsonError, parse_json
 from widgetd.schema.json_values import MISSING, Json, Path, is_type, join_path, replace_at
-from widgetd.schema.keywords import Subschema, list_choices, list_types
+from widgetd.schema.keywords import list_choices, list_types
 from widgetd.schema.limits import LIMITS
 from widgetd.schema.phrase import ArgumentFault, Faults
 from widgetd.schema.rank import NEEDLESS_NULL
@@ -175,7 +175,7 @@ def _list_readings(document: SchemaDocument, fault: ArgumentFault) -> Iterator[t
     """Yield what else the value at `fault` may mean, likeliest first, with the report of each."""
     if fault.value is MISSING or fault.keyword not in ("type", "const", "enum"):
         return
-    branches = list(_list_branches(document, fault.schema))
+    branches = list(document.reach(fault.schema, "anyOf", "oneOf"))
     if isinstance(fault.value, str):
         choice = _find_choice(branches, fault.value)
         if choice is not None:
@@ -202,16 +202,3 @@ def _find_choice(branches: Iterable[Mapping[str, Json]], sent: str) -> str | Non
     folded = {choice for choice in choices if choice.strip().casefold() == sent.strip().casefold()}
     found = trimmed or folded
     return found.pop() if len(found) == 1 else None
-
-
-def _list_branches(
-    document: SchemaDocument, schema: Subschema, depth: int = 4
-) -> Iterator[Mapping[str, Json]]:
-    """Yield `schema`, and through at most `depth` references and unions what it chooses from."""
-    if isinstance(schema, bool):
-        return
-    yield schema
-    if depth:
-        inner = (*document.targets(schema), *schema.get("anyOf", ()), *schema.get("oneOf", ()))
-        for part in inner:
-            yield from _list_branches(document, part, depth - 1)

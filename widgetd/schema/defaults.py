@@ -7,10 +7,11 @@ left out. The caller's arguments are never changed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from widgetd.schema.explain import Explainer
-from widgetd.schema.json_values import Json
-from widgetd.schema.keywords import Subschema, find_element
+from widgetd.schema.json_values import Json, steps
+from widgetd.schema.keywords import Subschema
 
 
 def fill_defaults(
@@ -34,15 +35,12 @@ class _Defaults:
         parts = self._explainer.collect_applicable(schemas, value)
         if self._explainer.is_exhausted:  # no default is better than another alternative's
             return value
+        filled: dict[Any, Json] = {
+            step: self.fill(self._explainer.find_inside(parts, step), inner)
+            for step, inner in steps(value)
+        }
         if isinstance(value, list):
-            return [
-                self.fill([find_element(part, index) for part in parts], element)
-                for index, element in enumerate(value)
-            ]
-        filled: dict[str, Json] = {}
-        for name, inner in value.items():
-            held = [s for part in parts for s in self._explainer.find_properties(part, name)]
-            filled[name] = self.fill(held, inner)
+            return list(filled.values())
         for part in parts:
             for name, schema in part.get("properties", {}).items():
                 if name not in filled and isinstance(schema, dict):

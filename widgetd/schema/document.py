@@ -8,10 +8,11 @@ Source: JSON Schema 2020-12 core, sections 8.2 and 9.2; 2019-09 core, section 8.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 from urllib.parse import unquote, urldefrag, urljoin
 
 from widgetd.errors import WidgetError
@@ -68,6 +69,18 @@ class SchemaDocument:
     def at(self, schema: Subschema) -> str:
         """Return the JSON pointer of `schema`, a part of this document that is no boolean."""
         return (self._nodes.get(id(schema)) or self._copies[id(schema)]).at
+
+    def reach(self, schema: Subschema, *keywords: str) -> Iterator[Mapping[str, Json]]:
+        """Yield `schema` and what it leads to by reference or one of `keywords`, each once."""
+        waiting = deque([schema])
+        known: set[int] = set()
+        while waiting:
+            part = waiting.popleft()
+            if not isinstance(part, bool) and id(part) not in known:
+                known.add(id(part))
+                yield part
+                waiting.extend(self.targets(part))
+                waiting.extend(inner for keyword in keywords for inner in part.get(keyword, ()))
 
     def subschemas(self) -> Iterator[Mapping[str, Json]]:
         """Yield every part of this document that is no boolean, as written, outer before inner."""
@@ -173,6 +186,8 @@ class _References:
         self.possible: dict[int, tuple[Subschema, ...]] = {}
         self.copies: dict[int, _Node] = {}
         self.is_dynamic = False
+        # The anchor by which each target may be replaced, in the order of `targets`.
+        self._target_anchors: dict[int, tuple[str | None, ...]] = {}
         self.count = 0
         self._root = root
         self._limit = limit
@@ -271,21 +286,21 @@ class _References:
 
     def _resolve(self, node: _Node) -> None:
         targets: list[Subschema] = []
-        possible: list[Subschema] = []
+        anchors: list[str | None] = []
+        others: list[Subschema] = []
         for keyword in self._keywords:
             if isinstance(reference := node.schema.get(keyword), str):
                 target = self._find_target(node, keyword, reference)
-                targets.append(target)
-                possible.append(target)
                 anchor = _find_dynamic_anchor(keyword, reference, target)
+                targets.append(target)
+                anchors.append(anchor)
                 if anchor is not None:
                     self.is_dynamic = True
-                    possible += [
-                        named[anchor] for named in self._dynamic.values() if anchor in named
-                    ]
+                    others += [named[anchor] for named in self._dynamic.values() if anchor in named]
         if targets:
             self.targets[id(node.schema)] = tuple(targets)
-            self.possible[id(node.schema)] = tuple(possible)
+            self.possible[id(node.schema)] = (*targets, *others)
+            self._target_anchors[id(node.schema)] = tuple(anchors)
 
     def copy_by_scope(self) -> Mapping[str, Json]:
         """Copy the root so that each subschema exists once for every scope that it is entered in.
@@ -317,20 +332,14 @@ class _References:
             for keyword, value in node.schema.items():
                 if REACHES.get(keyword, "apart") != "apart":
                     copy[keyword] = _enter_parts(keyword, value, partial(enter, scope=scope))
-            if id(node.schema) in self.targets:
+            if targets := self.targets.get(id(node.schema)):
                 self.targets[id(copy)] = tuple(
                     enter(target if anchor is None else scope.get(anchor, target), scope)
-                    for anchor, target in self._list_dynamic_targets(node.schema)
+                    for target, anchor in zip(
+                        targets, self._target_anchors[id(node.schema)], strict=True
+                    )
                 )
         return root
-
-    def _list_dynamic_targets(
-        self, schema: Mapping[str, Json]
-    ) -> Iterator[tuple[str | None, Subschema]]:
-        """Yield each reference's target, with the anchor that may lead elsewhere."""
-        held = (keyword for keyword in self._keywords if isinstance(schema.get(keyword), str))
-        for keyword, target in zip(held, self.targets[id(schema)], strict=True):
-            yield _find_dynamic_anchor(keyword, schema[keyword], target), target
 
     def _find_target(self, node: _Node, keyword: str, reference: str) -> Subschema:
         at = node.at + pointer(keyword)
@@ -390,23 +399,20 @@ def _join_address(base: str, reference: str) -> tuple[str, str]:
     return address, fragment
 
 
-_Key = TypeVar("_Key", bound=Hashable)
-
-
 def _find_components(
-    nodes: Iterable[_Key], edges: Callable[[_Key], Iterable[_Key]]
-) -> list[tuple[_Key, ...]]:
+    nodes: Iterable[int], edges: Callable[[int], Iterable[int]]
+) -> list[tuple[int, ...]]:
     """Find the strongly connected components of a graph, each after every other that it leads to.
 
     Iterative, because a chain of references may be longer than Python's stack is deep.
 
     Source: R. Tarjan, "Depth-first search and linear graph algorithms", 1972.
     """
-    found: list[tuple[_Key, ...]] = []
-    order: dict[_Key, int] = {}
-    low: dict[_Key, int] = {}
-    unassigned: list[_Key] = []
-    settled: set[_Key] = set()
+    found: list[tuple[int, ...]] = []
+    order: dict[int, int] = {}
+    low: dict[int, int] = {}
+    unassigned: list[int] = []
+    settled: set[int] = set()
     for start in nodes:
         if start in order:
             continue

@@ -346,6 +346,14 @@ class Explainer:
         if not declared and "additionalProperties" in schema:
             yield schema["additionalProperties"]
 
+    def find_inside(
+        self, schemas: Iterable[Mapping[str, Json]], step: str | int
+    ) -> list[Subschema]:
+        """Return the schemas of the property or element at `step`, by each of `schemas` alone."""
+        if isinstance(step, int):
+            return [find_element(schema, step) for schema in schemas]
+        return [part for schema in schemas for part in self.find_properties(schema, step)]
+
     def find_named(self, schema: Mapping[str, Json], name: str) -> Iterator[Subschema]:
         """Yield the schemas of the property `name` that are declared for its name."""
         properties = schema.get("properties", {})

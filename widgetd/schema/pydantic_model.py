@@ -28,13 +28,12 @@ from pydantic_core import CoreSchema, core_schema
 from widgetd.errors import CallError
 from widgetd.limits import Limits
 from widgetd.schema.explain import Explainer
-from widgetd.schema.json_values import Json, copy_json
-from widgetd.schema.keywords import Subschema, find_element
+from widgetd.schema.json_values import Json, copy_json, steps
+from widgetd.schema.keywords import Subschema
 from widgetd.schema.limits import LIMITS
 from widgetd.schema.phrase import build_argument_error
 from widgetd.schema.types import (
     ValueType,
-    collect_conjunction,
     collect_properties,
     collect_required,
     find_types,
@@ -241,7 +240,7 @@ class _Models:
         known = BOUNDS.get(kind, {})
         bounds = {
             argument: part[keyword]
-            for part in reversed(list(collect_conjunction(self._document, schema)))
+            for part in reversed(list(self._document.reach(schema, "allOf")))
             for keyword, argument in known.items()
             if keyword in part and not isinstance(part[keyword], bool)
         }
@@ -289,24 +288,14 @@ class _Models:
 
     def _fill_inside(self, schemas: list[Subschema], value: Json, explainer: Explainer) -> Json:
         """Replace the objects in `value`, to which all of `schemas` apply, by models."""
-        parts = (
-            explainer.collect_applicable(schemas, value) if isinstance(value, (dict, list)) else []
-        )
-        if isinstance(value, dict):
-            return {
-                name: self._fill_model(
-                    [held for part in parts for held in explainer.find_properties(part, name)],
-                    inner,
-                    explainer,
-                )
-                for name, inner in value.items()
-            }
-        if isinstance(value, list):
-            return [
-                self._fill_model([find_element(part, index) for part in parts], inner, explainer)
-                for index, inner in enumerate(value)
-            ]
-        return value
+        if not isinstance(value, (dict, list)):
+            return value
+        parts = explainer.collect_applicable(schemas, value)
+        filled = {
+            step: self._fill_model(explainer.find_inside(parts, step), inner, explainer)
+            for step, inner in steps(value)
+        }
+        return filled if isinstance(value, dict) else list(filled.values())
 
     def _fill_model(self, schemas: list[Subschema], value: Json, explainer: Explainer) -> Json:
         """Return `value` as the model of the first of its schemas that has one."""

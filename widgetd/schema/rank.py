@@ -135,18 +135,12 @@ class Alternatives:
 
     def _read_surface(self, schema: Mapping[str, Json]) -> _Surface:
         if id(schema) not in self._surfaces:
-            parts: list[Mapping[str, Json]] = []
-            waiting: list[Subschema] = [schema]
-            while waiting:
-                part = waiting.pop()
-                if isinstance(part, Mapping):
-                    parts.append(part)
-                    waiting += self._document.targets(part)
+            parts = tuple(self._document.reach(schema))
             discriminators = tuple(
                 (name, inner)
                 for part in parts
                 for name, inner in part.get("properties", {}).items()
                 if isinstance(inner, Mapping) and inner.keys() & DISCRIMINATORS
             )
-            self._surfaces[id(schema)] = (tuple(parts), discriminators)
+            self._surfaces[id(schema)] = (parts, discriminators)
         return self._surfaces[id(schema)]

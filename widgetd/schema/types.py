@@ -7,7 +7,7 @@ records and ends the recursion.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from widgetd.schema.document import SchemaDocument
@@ -41,7 +41,7 @@ ANYTHING = ValueType("anything")
 
 def find_types(document: SchemaDocument, schema: Subschema) -> tuple[ValueType, ...]:
     """Return the alternative types of a value that fits `schema`."""
-    parts = list(collect_conjunction(document, schema))
+    parts = list(document.reach(schema, "allOf"))
     for part in parts:
         choices = [part["const"]] if "const" in part else part.get("enum")
         if choices and all(isinstance(one, (str, int, float, type(None))) for one in choices):
@@ -77,7 +77,7 @@ def _build_type(name: str, parts: list[Mapping[str, Json]], *, is_record: bool) 
 def collect_properties(document: SchemaDocument, schema: Subschema) -> dict[str, list[Subschema]]:
     """Collect the schemas of each declared property, wherever it is declared."""
     found: dict[str, list[Subschema]] = {}
-    for part in collect_conjunction(document, schema):
+    for part in document.reach(schema, "allOf"):
         for name, held in part.get("properties", {}).items():
             found.setdefault(name, []).append(held)
     return found
@@ -85,9 +85,7 @@ def collect_properties(document: SchemaDocument, schema: Subschema) -> dict[str,
 
 def collect_required(document: SchemaDocument, schema: Subschema) -> set[str]:
     """Collect the names of the required properties."""
-    return {
-        name for part in collect_conjunction(document, schema) for name in part.get("required", ())
-    }
+    return {name for part in document.reach(schema, "allOf") for name in part.get("required", ())}
 
 
 def follow_references(document: SchemaDocument, schema: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -98,17 +96,3 @@ def follow_references(document: SchemaDocument, schema: Mapping[str, Json]) -> M
             break
         schema = target
     return schema
-
-
-def collect_conjunction(
-    document: SchemaDocument, schema: Subschema
-) -> Iterator[Mapping[str, Json]]:
-    """Yield `schema` and every schema that applies wherever it does, by reference or `allOf`."""
-    waiting = [schema]
-    seen: set[int] = set()
-    while waiting:
-        part = waiting.pop(0)
-        if not isinstance(part, bool) and id(part) not in seen:
-            seen.add(id(part))
-            yield part
-            waiting += [*document.targets(part), *part.get("allOf", ())]

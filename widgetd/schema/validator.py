@@ -35,7 +35,7 @@ from widgetd.schema.phrase import (
     build_argument_error,
     shorten_json,
 )
-from widgetd.schema.sampling.sample import make_smallest, sample
+from widgetd.schema.sampling.sample import sample
 from widgetd.schema.unsatisfiable import find_contradiction
 
 
@@ -156,7 +156,7 @@ class Schema:
     @cached_property
     def smallest(self) -> dict[str, Json] | None:
         """The smallest valid arguments; None if none were found."""
-        return make_smallest(self)
+        return sample(self, state="smallest")
 
     @cached_property
     def telling(self) -> dict[str, Json] | None:

@@ -13,8 +13,8 @@ import pytest
 
 import widgetd
 from tests.system.chat.test_chat_limits import ADA, BOB, Conversations
+from widgetd.browser.camera import Places
 from widgetd.browser.limits import BrowserLimits
-from widgetd.browser.places import Places
 from widgetd.browser.traces import Traces
 from widgetd.errors import CallError
 from widgetd.store.cache import build_local_caches
@@ -96,7 +96,7 @@ async def fill_paged() -> bool:
 async def fill_places() -> bool:
     """Fill the places of pictures; bob's is drawn while as many of ada's wait as there are."""
     places, drawn, done = (
-        Places(limits=BrowserLimits(pictures_at_once=2)),
+        Places(BrowserLimits(pictures_at_once=2)),
         list[str](),
         anyio.Event(),
     )

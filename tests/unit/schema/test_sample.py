@@ -11,7 +11,7 @@ import pytest
 from tests.support.corpus import corpus_files, needs_corpus
 from widgetd.schema.phrase import FORMATS
 from widgetd.schema.sampling.pattern_strings import make_pattern_strings
-from widgetd.schema.sampling.sample import State, make_smallest, sample
+from widgetd.schema.sampling.sample import State, sample
 from widgetd.schema.validator import Schema, compile_schema
 
 STATES = get_args(State)
@@ -57,7 +57,7 @@ def of_flight(state: State, seed: int = 0) -> dict[str, Any]:
 
 
 def test_the_smallest_example_has_what_is_required_and_reads_well() -> None:
-    assert make_smallest(FLIGHT) == {
+    assert sample(FLIGHT, state="smallest") == {
         "number": "BS 204",
         "departure": {"city": "Lisbon"},
         "legs": [],
@@ -241,7 +241,7 @@ def test_a_recursion_ends_by_the_shortest_way() -> None:
     )
 
     assert sample(schema, state="full") == {"x": {"next": "Example"}}
-    assert make_smallest(schema) == {"x": "Example"}
+    assert sample(schema, state="smallest") == {"x": "Example"}
 
 
 def test_alternatives_are_taken_in_turn() -> None:
@@ -256,14 +256,14 @@ def test_alternatives_are_taken_in_turn() -> None:
 @pytest.mark.parametrize("least", [10_001, 10**9, 2**63])
 def test_no_string_is_made_that_would_take_all_memory(least: int) -> None:
     demanding = {"properties": {"x": {"type": "string", "minLength": least}}, "required": ["x"]}
-    assert make_smallest(compile_schema(demanding)) is None
+    assert sample(compile_schema(demanding), state="smallest") is None
 
 
 def test_none_says_that_nothing_fitting_was_found() -> None:
     contradiction = {"allOf": [{"pattern": "^a$"}, {"pattern": "^b$"}], "type": "string"}
     schema = compile_schema({"properties": {"x": contradiction}, "required": ["x"]})
 
-    assert make_smallest(schema) is None
+    assert sample(schema, state="smallest") is None
 
 
 def corpus_schemas() -> list[tuple[str, Schema]]:

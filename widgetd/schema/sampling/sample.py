@@ -63,19 +63,14 @@ ELEMENTS: Mapping[Style, int] = {
 }
 
 
-def make_smallest(schema: SamplableSchema) -> dict[str, Json] | None:
-    """Make arguments with nothing but what is required, in plausible words."""
-    return sample(schema, state="smallest")
-
-
 def sample(schema: SamplableSchema, *, state: Style, seed: int = 0) -> dict[str, Json] | None:
     """Make arguments in a certain state.
 
     Args:
         schema: The schema that they must fit.
-        state: `required` has no optional properties; all others have them. `empty`, `one`, `two`
-            and `many` set the length of arrays; `long` and `nasty` the kind of strings; `nulls` has
-            null wherever it may be.
+        state: `smallest` and `required` have no optional properties; all others have them. `empty`,
+            `one`, `two` and `many` set the length of arrays; `long` and `nasty` the kind of
+            strings; `nulls` has null wherever it may be. `smallest` has empty arrays if it can.
         seed: Another seed takes other words and other alternatives.
     """
     depths = _ShallowestDepths(schema.document)
@@ -264,7 +259,7 @@ class _Sampler:
     def _make_property(
         self, name: str, parts: list[Mapping[str, Json]], position: _Position
     ) -> Json:
-        held_to = [held for part in parts for held in self._evaluator.find_properties(part, name)]
+        held_to = self._evaluator.find_inside(parts, name)
         above = position.name.rpartition(".")[2]
         inside = replace(
             position,
