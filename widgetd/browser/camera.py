@@ -24,7 +24,7 @@ import anyio
 
 from widgetd.browser import axe
 from widgetd.browser.chromium import FONTS, NOW, Chromium, driver_errors, new_context
-from widgetd.browser.limits import LIMITS, BrowserLimits
+from widgetd.browser.limits import LIMITS, BrowserLimits, share
 from widgetd.browser.picture import Format, Picture, Screenshot
 from widgetd.browser.targets import locate
 from widgetd.catalog.snapshot import Snapshot
@@ -198,19 +198,19 @@ class Places:
         Raises:
             CallError: None was free in the time that one may take to draw (W3204).
         """
-        quota = self._limits.pictures_of(owner)
-        share = self._shares.setdefault(owner, anyio.Semaphore(quota))
+        quota = share(self._limits.pictures_at_once, owner)
+        own = self._shares.setdefault(owner, anyio.Semaphore(quota))
         try:
             async with AsyncExitStack() as held:
                 with anyio.move_on_after(self._limits.draw_s) as waiting:
-                    await held.enter_async_context(share)
+                    await held.enter_async_context(own)
                     await held.enter_async_context(self._all)
                 if waiting.cancelled_caught:
                     problem = "all places in the browser are taken; ask again in a moment"
                     raise CallError("W3204", problem, recoverable=True, retry_after_s=1.0)
                 yield
         finally:
-            if share.value == quota and not share.statistics().tasks_waiting:
+            if own.value == quota and not own.statistics().tasks_waiting:
                 self._shares.pop(owner, None)
 
 

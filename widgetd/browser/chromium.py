@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import anyio
 import orjson
 
-from widgetd.browser.limits import LIMITS, BrowserLimits
+from widgetd.browser.limits import LIMITS
 from widgetd.errors import ConfigError
 from widgetd.extras import install_advice
 
@@ -111,7 +111,6 @@ def driver_errors() -> tuple[type[Exception], ...]:
 async def new_context(
     browser: Browser,
     *,
-    theme: Theme = "light",
     width: int = 400,
     height: int = 16,
     scale: float = 1,
@@ -122,7 +121,6 @@ async def new_context(
 
     Args:
         browser: Holds the context.
-        theme: Colour scheme that pages are asked for.
         width: Width of the viewport, in CSS pixels.
         height: The same.
         scale: Pixels for each CSS pixel.
@@ -132,7 +130,7 @@ async def new_context(
     context = await browser.new_context(
         viewport={"width": width, "height": height},
         device_scale_factor=scale,
-        color_scheme=theme,
+        color_scheme="light",
         reduced_motion="reduce",
         locale=locale,
         timezone_id="UTC",
@@ -165,7 +163,6 @@ class Chromium:
     killed, so each request first makes sure that both answer and else starts both anew.
 
     Args:
-        flags: Command-line flags of the browser.
         niceness: Added to the driver's niceness, and so to that of the browser.
         clock: Seconds, monotonic.
 
@@ -173,19 +170,10 @@ class Chromium:
         spare: Contexts that are open only so that the next request is quick.
     """
 
-    def __init__(
-        self,
-        flags: tuple[str, ...] = FLAGS,
-        *,
-        niceness: int = 0,
-        clock: Callable[[], float] = time.monotonic,
-        limits: BrowserLimits = LIMITS,
-    ) -> None:
+    def __init__(self, *, niceness: int = 0, clock: Callable[[], float] = time.monotonic) -> None:
         self.spare: set[BrowserContext] = set()
-        self._flags = flags
         self._niceness = niceness
         self._clock = clock
-        self._limits = limits
         self._last_request_s = clock()
         self._starting = anyio.Lock()
         self._playwright: Playwright | None = None
@@ -211,7 +199,7 @@ class Chromium:
             try:
                 self._browser = await self._playwright.chromium.launch(
                     executable_path=program,
-                    args=[*self._flags, *unsandboxed],
+                    args=[*FLAGS, *unsandboxed],
                     env={"FONTCONFIG_FILE": _FONTCONFIG, **os.environ},
                     handle_sigint=False,
                     handle_sigterm=False,
@@ -237,7 +225,7 @@ class Chromium:
         """
         if self._probe is None or not self.is_running(self._browser):
             return False
-        with suppress(*driver_errors(), TimeoutError), anyio.fail_after(self._limits.probe_s):
+        with suppress(*driver_errors(), TimeoutError), anyio.fail_after(LIMITS.probe_s):
             await self._probe.send("Browser.getVersion")
             return True
         return False
@@ -249,7 +237,7 @@ class Chromium:
         """
         if self._playwright is None or self._browser is None or self._browser.is_connected():
             return False
-        with suppress(*driver_errors(), TimeoutError), anyio.fail_after(self._limits.probe_s):
+        with suppress(*driver_errors(), TimeoutError), anyio.fail_after(LIMITS.probe_s):
             await (await self._playwright.request.new_context()).dispose()
             return True
         return False
@@ -276,7 +264,7 @@ class Chromium:
     def is_idle(self) -> bool:
         """Return whether there was no request for a while and only spare contexts are open."""
         idle_s = self._clock() - self._last_request_s
-        if self._browser is None or idle_s < self._limits.browser_idle_s:
+        if self._browser is None or idle_s < LIMITS.browser_idle_s:
             return False
         return set(self._browser.contexts) <= self.spare
 
@@ -284,7 +272,7 @@ class Chromium:
         """Close the browser whenever it is idle, until this is cancelled."""
         try:
             while True:
-                await anyio.sleep(self._limits.browser_poll_s)
+                await anyio.sleep(LIMITS.browser_poll_s)
                 if self.is_idle:
                     await self.close()
         finally:
@@ -304,10 +292,10 @@ class Chromium:
         self.spare.clear()
         # A process that died has nothing to close and may fail in any way; one that hangs is left
         # to its driver, which kills it.
-        with suppress(Exception), anyio.move_on_after(self._limits.close_s, shield=True):
+        with suppress(Exception), anyio.move_on_after(LIMITS.close_s, shield=True):
             if browser is not None:
                 await browser.close()
-        with suppress(Exception), anyio.move_on_after(self._limits.close_s, shield=True):
+        with suppress(Exception), anyio.move_on_after(LIMITS.close_s, shield=True):
             if playwright is not None:
                 await playwright.stop()
 

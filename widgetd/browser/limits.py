@@ -84,16 +84,13 @@ class BrowserLimits:
     browser_poll_s: float = 5
     probe_s: float = 10
 
-    def sessions_of(self, owner: str) -> int:
-        """Return how many sessions `owner` may have at the same time.
-
-        Half of them, so that no token takes all. Callers without a token are one owner, and may.
-        """
-        return (self.sessions + 1) // 2 if owner else self.sessions
-
-    def pictures_of(self, owner: str) -> int:
-        """Return how many pictures of `owner` are drawn at the same time, as `sessions_of`."""
-        return (self.pictures_at_once + 1) // 2 if owner else self.pictures_at_once
-
 
 LIMITS: Final = BrowserLimits()
+
+
+def share(most: int, owner: str) -> int:
+    """Return how many of `most` sessions or pictures `owner` may have at the same time.
+
+    Half of them, so that no token takes all. Callers without a token are one owner, and may.
+    """
+    return (most + 1) // 2 if owner else most

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from widgetd.browser.limits import BrowserLimits
+from widgetd.browser.limits import BrowserLimits, share
 
 TRACE = "trace.zip"
 PARTS = {
@@ -54,7 +54,8 @@ class Traces:
         """
         expires_s = self.clock() + self.limits.session_idle_s
         self._traces[session_id] = Trace(owner=owner, expires_s=expires_s, content=content)
-        if self._count(owner) > self.limits.sessions_of(owner):
+        count = sum(one.owner == owner for one in self._traces.values())
+        if count > share(self.limits.sessions, owner):
             self._drop_oldest(owner)
         if len(self._traces) > self.limits.sessions:
             [(most, _)] = Counter(one.owner for one in self._traces.values()).most_common(1)
@@ -71,9 +72,6 @@ class Traces:
         """Drop the traces that are due."""
         now = self.clock()
         self._traces = {key: one for key, one in self._traces.items() if one.expires_s > now}
-
-    def _count(self, owner: str) -> int:
-        return sum(one.owner == owner for one in self._traces.values())
 
     def _drop_oldest(self, owner: str) -> None:
         del self._traces[next(key for key, one in self._traces.items() if one.owner == owner)]

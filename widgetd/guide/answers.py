@@ -107,27 +107,23 @@ async def search_reference(context: ToolContext, arguments: Mapping[str, Any]) -
         CallError: There is no such kind (W2002).
     """
     kinds = require_kinds(arguments["kinds"])
-    reference, snapshot = context.use(AuthorServices).reference, context.caller.snapshot
-    audience = context.caller.principal.audience
+    services, snapshot = context.use(AuthorServices), context.caller.snapshot
+    reference, audience = services.reference, context.caller.principal.audience
     await reference.prepare(snapshot, audience=audience)
     tests: Sequence[tuple[float, ReferenceEntry]] = ()
+
+    def search_folder() -> list[tuple[float, ReferenceEntry]]:
+        """Search the test files beside the first widgets that the caller sees."""
+        paths = (tests_name(widget.definition.path) for widget in snapshot.widgets.values())
+        texts = ((path, services.text_of(path)) for path in islice(paths, LIMITS.searched_tests))
+        return search_tests({path: text for path, text in texts if text}, arguments["query"])
+
     if "test" in kinds:
-        services, query = context.use(AuthorServices), arguments["query"]
-        find = partial(_search_folder_tests, services, snapshot, query)
-        tests = await to_thread.run_sync(find, limiter=services.at_once)
+        tests = await to_thread.run_sync(search_folder, limiter=services.at_once)
     items, total = reference.find(
         snapshot, arguments["query"], kinds, arguments["limit"], audience=audience, tests=tests
     )
     return structured_result({"items": items, "total": total})
-
-
-def _search_folder_tests(
-    services: AuthorServices, snapshot: Snapshot, query: str
-) -> list[tuple[float, ReferenceEntry]]:
-    """Search the test files beside the first widgets that the caller sees."""
-    paths = (tests_name(widget.definition.path) for widget in snapshot.widgets.values())
-    texts = ((path, services.text_of(path)) for path in islice(paths, LIMITS.searched_tests))
-    return search_tests({path: text for path, text in texts if text}, query)
 
 
 async def get_component_details(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
@@ -375,15 +371,12 @@ def _draw_save(
         parts.append({"type": "Divider"})
         parts.extend(tree["children"] if tree["type"] != "ListView" else [])
     if before := services.text_of(file):
-        lines = [*unified_diff(_lines(before), _lines(after), 1)]
+        # An export has its whole template in one line.
+        old, new = (text.replace("\\n", "\n").splitlines() for text in (before, after))
+        lines = list(unified_diff(old, new, 1))
         shown = "\n".join(line[: LIMITS.diff_line_chars] for line in lines[: LIMITS.diff_lines])
         parts += [{"type": "Divider"}, {"type": "Markdown", "value": f"```diff\n{shown}\n```"}]
     return parts
-
-
-def _lines(text: str) -> list[str]:
-    # An export has its whole template in one line.
-    return text.replace("\\n", "\n").splitlines()
 
 
 async def run_tests(files: Mapping[str, bytes]) -> None:

@@ -125,13 +125,8 @@ def _describe(name: str, examples: Examples, described: dict[str, str]) -> dict[
         listed = list_colors() if name == COLORS else list_sizes()
         return {"name": name, "status": "ok", "use": VALUES[name], **listed}
     if name == ICONS:
-        more = "or lucide: and a name of that set"
-        return {
-            "name": name,
-            "status": "ok",
-            "values": list(load_vocabulary().icons),
-            "holds": more,
-        }
+        values, more = list(load_vocabulary().icons), "or lucide: and a name of that set"
+        return {"name": name, "status": "ok", "values": values, "holds": more}
     # `Table.Row` is a component, `Button.variant` a property of one.
     type_, _, wanted = (name, "", "") if name in components else name.rpartition(".")
     component = components.get(type_)
@@ -152,26 +147,23 @@ def _describe(name: str, examples: Examples, described: dict[str, str]) -> dict[
             fresh[key] = row if isinstance(row, str) else _refer(row, f"{type_}.{key}", described)
         else:
             same.setdefault(first, []).append(key)
+    # In a word where they are anything, or all that a Card holds.
+    holds: str | list[str] = "anything"
+    if component.holds is not None:
+        holds = sorted(component.holds) if len(component.holds) < 2 else "components but roots"
     example = examples.example(type_)
     children = component.documentation.get("children")
     return {
         "name": type_,
         "status": "ok",
         "use": component.use,
-        "holds": _name_children(component.holds),
+        "holds": holds,
         **({"children": children} if children else {}),
         "properties": fresh,
         **({"sameAs": same} if same else {}),
         "usedBy": [widget.tool for widget in examples.users(type_)],
         "example": _bundled_examples().get(type_) if example is None else example,
     }
-
-
-def _name_children(types: frozenset[str] | None) -> str | list[str]:
-    """Return the types of possible children; in a word if they are all that a Card holds."""
-    if types is None:
-        return "anything"
-    return "components but roots" if len(types) > 1 else sorted(types)
 
 
 def _shorten_row(row: Mapping[str, Any]) -> str | dict[str, Any]:

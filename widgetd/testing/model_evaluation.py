@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import orjson
 
 from widgetd.catalog.snapshot import Snapshot
@@ -46,7 +43,7 @@ async def ask_model(
         CallError: The model does not answer (W2514).
     """
     verdicts: list[Verdict] = []
-    with _reporting(model):
+    try:
         for question in cases.questions if facts else ():
             result_facts = evaluator.facts(question)
             text = f"{orjson.dumps(result_facts).decode()}\n\n{question.text}"
@@ -57,16 +54,10 @@ async def ask_model(
             answer = await ask_once(model, INSTRUCTIONS, wish.text, entries)
             calls = [ModelCall(tool=tool, arguments=given) for tool, given in answer.calls]
             verdicts.append(evaluator.judge(wish, calls, tokens=answer.tokens))
-    return verdicts
-
-
-@contextmanager
-def _reporting(model: ChatModel) -> Iterator[None]:
-    """Turn a failure of the model into one sentence, without its key."""
-    try:
-        yield
     except Exception as error:
+        # One sentence, without the model's key.
         message = model.error_message(error)
         if message is None:
             raise
         raise CallError(UNANSWERED, message) from None
+    return verdicts

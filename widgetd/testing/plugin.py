@@ -6,7 +6,7 @@ installing widgetd changes no other suite.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -26,7 +26,14 @@ from widgetd.testing.csv_folder import CASES, read_folder
 from widgetd.testing.profiles import choose_profiles
 from widgetd.testing.report import TestOutcome, write_report
 from widgetd.testing.runner import FailedStepError, Runner, default_case
-from widgetd.testing.suite import Case, Step, display_path, format_fault, resolve_cases
+from widgetd.testing.suite import (
+    Case,
+    Step,
+    display_path,
+    format_fault,
+    resolve_cases,
+    to_file_name,
+)
 from widgetd.testing.yaml_file import read_suite
 from widgetd.text_search import compile_pattern
 from widgetd.web.gallery.test_results import FOLDER, TestResult, write_results
@@ -34,7 +41,6 @@ from widgetd.widget.naming import JSX_SUFFIX, TESTS_SUFFIX, WIDGET_SUFFIX
 from widgetd.widget.states import THEMES
 
 _NON_WORD = compile_pattern(r"\W")
-_NON_FILE_NAME = compile_pattern(r"[^\w.-]+")
 
 _RUNNER = pytest.StashKey[Runner]()
 
@@ -109,7 +115,17 @@ class _Reporter:
             )
             self._outcomes.append(outcome)
             if details.get("widget"):
-                self._results.append(_result_of(outcome, details, self._results_folder))
+                pictures = (file for file in outcome.evidence if file.suffix == ".png")
+                folder = self._results_folder
+                result = TestResult(
+                    name=outcome.name,
+                    widget=details["widget"],
+                    digest=details["digest"],
+                    outcome=outcome.outcome,
+                    problem=outcome.problem.partition("\n")[0],
+                    pictures=tuple(str(file.relative_to(folder)) for file in pictures),
+                )
+                self._results.append(result)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Note a file that could not be collected."""
@@ -133,18 +149,6 @@ class _Reporter:
         terminalreporter.write_line(f"report: {display_path(page)}")
 
 
-def _result_of(outcome: TestOutcome, details: Mapping[str, Any], folder: Path) -> TestResult:
-    pictures = (file for file in outcome.evidence if file.suffix == ".png")
-    return TestResult(
-        name=outcome.name,
-        widget=details["widget"],
-        digest=details["digest"],
-        outcome=outcome.outcome,
-        problem=outcome.problem.partition("\n")[0],
-        pictures=tuple(str(file.relative_to(folder)) for file in pictures),
-    )
-
-
 class TestFile(pytest.File):
     """A file of tests; everything that it names is looked up while it is collected."""
 
@@ -162,9 +166,8 @@ class TestFile(pytest.File):
         hosts = choose_profiles(self.config.getoption("--host"))
         for case, host in product(cases, hosts or ("",)):
             name = f"{case.name}@{host}" if host else case.name
-            profile = hosts.get(host)
             yield WidgetItem.from_parent(
-                self, name=name, case=case, folder=folder, traced=True, host=profile
+                self, name=name, case=case, folder=folder, traced=True, host=hosts.get(host)
             )
 
 
@@ -179,8 +182,7 @@ class WidgetFile(pytest.File):
         tool = next((one for one, at in snapshot.widgets.items() if at.definition.path == file), "")
         hosts = choose_profiles(self.config.getoption("--host")) if tool else {}
         for name in (hosts or THEMES) if tool else ("served",):
-            theme = THEMES[0] if name in hosts else name
-            case = default_case(display_path(self.path), tool, theme, name if hosts else "")
+            case = default_case(display_path(self.path), tool, name, is_host=name in hosts)
             yield WidgetItem.from_parent(
                 self, name=name, case=case, folder=folder, traced=False, host=hosts.get(name)
             )
@@ -205,7 +207,7 @@ class WidgetItem(pytest.Item):
         case: Case,
         folder: Path,
         traced: bool,
-        host: HostProfile | None = None,
+        host: HostProfile | None,
         **options: Any,
     ) -> None:
         super().__init__(**options)
@@ -232,8 +234,7 @@ class WidgetItem(pytest.Item):
         )
         evidence = None
         if self.traced:
-            folder = _NON_FILE_NAME.sub("-", self.nodeid).strip("-")
-            evidence = self.config.rootpath / FOLDER / folder
+            evidence = self.config.rootpath / FOLDER / to_file_name(self.nodeid)
         try:
             runner.run(server, self.case, baselines=baselines, evidence=evidence, host=self.host)
         except FailedStepError as error:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from widgetd.text_search import compile_pattern
+from widgetd.testing.suite import to_file_name
 from widgetd.web.templating import html, inline_stylesheet
 
 PAGE = "index.html"
-
-_NON_FILE_NAME = compile_pattern(r"[^\w.-]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,17 +39,7 @@ class TestOutcome:
 def write_report(folder: Path, outcomes: Sequence[TestOutcome]) -> Path:
     """Write the page and copies of all evidence into `folder`, and return the page's path."""
     folder.mkdir(parents=True, exist_ok=True)
-    tests = [
-        {
-            "name": one.name,
-            "outcome": one.outcome,
-            "duration_s": one.duration_s,
-            "problem": one.problem,
-            "steps": one.steps,
-            "files": list(_copy_evidence(folder, one)),
-        }
-        for one in outcomes
-    ]
+    tests = [{**asdict(one), "files": list(_copy_evidence(folder, one))} for one in outcomes]
     page = folder / PAGE
     page.write_text(
         html("report.html", {"tests": tests, "stylesheet": inline_stylesheet()}), encoding="utf-8"
@@ -63,7 +51,7 @@ def _copy_evidence(folder: Path, outcome: TestOutcome) -> Iterator[str]:
     """Copy the files of an outcome, and yield their paths in `folder`."""
     if not outcome.evidence:
         return
-    home = folder / _NON_FILE_NAME.sub("-", outcome.name).strip("-")
+    home = folder / to_file_name(outcome.name)
     home.mkdir(exist_ok=True)
     for file in outcome.evidence:
         shutil.copyfile(file, home / file.name)

@@ -8,18 +8,16 @@ pytest is synchronous, so the loop lives in a thread beside it; a case is one ca
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import anyio
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from widgetd.access.principal import Caller
 from widgetd.browser.baselines import Baselines
-from widgetd.browser.chromium import FLAGS, Chromium
+from widgetd.browser.chromium import Chromium
 from widgetd.browser.emulated_stage import EmulatedStage, HostProfile
 from widgetd.browser.keywords import Keyword, find_keyword
 from widgetd.browser.keywords.expect import UnexpectedError
@@ -59,11 +57,11 @@ class FailedStepError(Exception):
 class Runner:
     """Runs cases, one after the other."""
 
-    def __init__(self, flags: tuple[str, ...] = FLAGS) -> None:
+    def __init__(self) -> None:
         self._resources = ExitStack()
         self._working_folder = Path.cwd()
         self._portal: BlockingPortal | None = None
-        self._chromium = Chromium(flags)
+        self._chromium = Chromium()
         self._servers: dict[tuple[Path, str], Server] = {}
         self._clients: dict[tuple[Server, HostProfile], HostClient] = {}
         self._shared_stages: dict[tuple[Server, HostProfile | None], Stage] = {}
@@ -198,30 +196,26 @@ async def _collect_evidence(stage: Stage, failure: FailedStepError, folder: Path
         failure.evidence += (trace,)
 
 
-def default_case(file: str, tool: str, theme: str, host: str = "") -> Case:
+def default_case(file: str, tool: str, name: str, *, is_host: bool) -> Case:
     """Return the test of any widget: it is drawn, quiet, accessible, no wider than its room.
 
     In the light theme, its page also draws each state by itself as the server does. In an emulated
     host, it is drawn, quiet and survives what the host does; a form is submitted exactly once.
+
+    Args:
+        file: The file of the widget.
+        tool: The widget.
+        name: A theme or an emulated host.
+        is_host: Whether it is a host.
     """
     location = FileLocation(file, 1, 1)
-    show: Mapping[str, Any] = {"widget": tool, "theme": theme}
-    steps = [Step(keyword=find_keyword("show_widget"), arguments=show, location=location)]
-    steps += [
-        Step(keyword=keyword, arguments={}, location=location)
-        for keyword in ((_LIFE,) if host else map(find_keyword, _DEFAULT_EXPECTATIONS))
-    ]
-    if not host and theme == THEMES[0]:
-        # Last, because it leaves another state in the frame.
-        steps.append(Step(keyword=_TREES, arguments={}, location=location))
-    return Case(
-        name=host or theme,
-        baseline="",
-        tags=(),
-        widget=tool,
-        steps=tuple(steps),
-        location=location,
-    )
+    shown = {"widget": tool, "theme": THEMES[0] if is_host else name}
+    keywords = [_LIFE] if is_host else list(map(find_keyword, _DEFAULT_EXPECTATIONS))
+    if name == THEMES[0]:
+        keywords.append(_TREES)  # last, because it leaves another state in the frame
+    steps = [Step(keyword=one, arguments={}, location=location) for one in keywords]
+    steps.insert(0, Step(keyword=find_keyword("show_widget"), arguments=shown, location=location))
+    return Case(name=name, baseline="", tags=(), widget=tool, steps=tuple(steps), location=location)
 
 
 async def _compare_trees(stage: Stage) -> None:

@@ -176,7 +176,7 @@ class _Resolver:
         name = test.name
         if len(test.rows) > 1:
             name += f"[{'-'.join(f'{value!s:.60}' for value in row.values())}]"
-        baseline = _NON_FILE_NAME.sub("-", name).strip("-").lower()
+        baseline = to_file_name(name).lower()
         if baseline in names:
             problem = f"'{name:.60}' has the name of the test in line {names[baseline].line}"
             advice = "give it another, for its pictures are named after it"
@@ -329,6 +329,11 @@ def fill_in(value: Any, variables: Mapping[str, Any], location: FileLocation) ->
 def _unknown(location: FileLocation, what: str, name: str, known: Any) -> WidgetError:
     advice = did_you_mean(name, known, f"there is {', '.join(known) or 'none'}")
     return suite_error(location, "W4402", f"there is no {what} '{name:.60}'", advice)
+
+
+def to_file_name(text: str) -> str:
+    """Write `text` with the characters of file names."""
+    return _NON_FILE_NAME.sub("-", text).strip("-")
 
 
 def display_path(file: Path) -> str:
