@@ -7,6 +7,7 @@ sees them; their index follows the snapshot with each search, so a save costs no
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice
@@ -293,24 +294,13 @@ def _entries(settings: Mapping[str, str]) -> Iterator[ReferenceEntry]:
                 synonyms=page.use_when if heading == page.title else "",
             )
     for component in load_vocabulary().components.values():
-        properties = describe_properties(component)
-        yield ReferenceEntry(
-            kind="component",
-            name=component.type,
-            title=component.type,
-            text=f"{component.use} {', '.join(each['name'] for each in properties)}",
-            keywords=component.type,
-            synonyms=SYNONYMS.get(component.type, ""),
-        )
+        type_, properties = component.type, describe_properties(component)
+        text = f"{component.use} {', '.join(each['name'] for each in properties)}"
+        yield _entry("component", type_, text, synonyms=SYNONYMS.get(type_, ""))
         for each in properties:
-            yield ReferenceEntry(
-                kind="component",
-                name=f"{component.type}.{each['name']}",
-                title=f"{component.type}.{each['name']}",
-                text=f"{each['name']} of {component.type}: {each['expected']}. "
-                f"{each.get('text', '')}",
-                is_property=True,
-            )
+            text = f"{each['name']} of {type_}: {each['expected']}. {each.get('text', '')}"
+            name = f"{type_}.{each['name']}"
+            yield _entry("component", name, text, keywords="", is_property=True)
     colors, sizes = list_colors(), list_sizes()
     words_of = {
         name: ", ".join(dict.fromkeys(value for one in listed["tokens"] for value in one["values"]))
@@ -322,31 +312,24 @@ def _entries(settings: Mapping[str, str]) -> Iterator[ReferenceEntry]:
         ICONS: ", ".join(load_vocabulary().icons),
     }
     for name, text in named.items():
-        yield ReferenceEntry(
-            kind="component",
-            name=name,
-            title=name,
-            text=f"{VALUES[name]} {text}",
-            keywords=name,
-            synonyms=SYNONYMS[name],
-        )
+        yield _entry("component", name, f"{VALUES[name]} {text}", synonyms=SYNONYMS[name])
     for code in CODES.values():
-        yield ReferenceEntry(
-            kind="code", name=code.code, title=code.code, text=code.meaning, keywords=code.code
-        )
+        yield _entry("code", code.code, code.meaning)
     for row in KEYWORDS.values():
         takes = ", ".join(one.name for one in row.parameters) or "nothing"
-        yield ReferenceEntry(
-            kind="test",
-            name=row.name,
-            title=f"{row.name}, in a test",
-            text=f"{row.summary} Takes {takes}.",
-            keywords=row.name,
-        )
-    yield from _bundled_tests()
+        text = f"{row.summary} Takes {takes}."
+        yield _entry("test", row.name, text, title=f"{row.name}, in a test")
+    for file in sorted(bundled_folder().glob(f"*{TESTS_SUFFIX}")):
+        yield from split_tests(file.name, file.read_text(encoding="utf-8"))
     for name, description in settings.items():
-        flag = f"--{name.replace('_', '-')}"
-        yield ReferenceEntry(kind="setting", name=name, title=flag, text=description, keywords=name)
+        yield _entry("setting", name, description, title=f"--{name.replace('_', '-')}")
+
+
+def _entry(kind: str, name: str, text: str, **more: Any) -> ReferenceEntry:
+    """Return an entry with its name as its title and keyword, unless `more` has others."""
+    return ReferenceEntry(
+        kind=kind, name=name, text=text, **{"title": name, "keywords": name, **more}
+    )
 
 
 def _texts_of_entry(entry: ReferenceEntry) -> Iterator[tuple[int, str]]:
@@ -371,8 +354,11 @@ def _example(widget: Widget, types: Iterable[str]) -> ReferenceEntry:
     wanted = next((one for one in types if mark.format(one) in source), None)
     start, text = 0, source
     if wanted is not None:
-        spans = elements_of(widget.definition.view) if is_view else objects_of(source)
-        found = next((span for type_, *span in spans if type_ == wanted), None)
+        found = None
+        with suppress(WidgetError):  # of a view that cannot be read
+            view = compile_view(source, limits=Limits()) if is_view else None
+            spans = view.elements if view else objects_of(source)
+            found = next((span for type_, *span in spans if type_ == wanted), None)
         start, end = found or (source.find(mark.format(wanted)), len(source))
         text = source[start:end]
     line = source.count("\n", 0, start) + 1
@@ -383,14 +369,6 @@ def _example(widget: Widget, types: Iterable[str]) -> ReferenceEntry:
         text=text,
         at=f"{widget.definition.path}#{widget.drawing_at} line {line}",
     )
-
-
-def elements_of(view: str) -> Iterator[tuple[str, int, int]]:
-    """Yield the type, start and end of each element of a view, as far as it can be read."""
-    try:
-        yield from compile_view(view, limits=Limits()).elements
-    except WidgetError:
-        return
 
 
 def objects_of(template: str) -> Iterator[tuple[str, int, int]]:
@@ -410,12 +388,6 @@ def objects_of(template: str) -> Iterator[tuple[str, int, int]]:
 
 
 _TYPE = compile_pattern(r'\{\s*"type"\s*:\s*"([A-Za-z.]{1,64})"')
-
-
-def _bundled_tests() -> Iterator[ReferenceEntry]:
-    """Yield each test of the files beside the bundled widgets."""
-    for file in sorted(bundled_folder().glob(f"*{TESTS_SUFFIX}")):
-        yield from split_tests(file.name, file.read_text(encoding="utf-8"))
 
 
 _TEST = compile_pattern(r"(?m)^ *- name: *")

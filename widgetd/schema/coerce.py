@@ -9,7 +9,7 @@ one says, in another type.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
 from widgetd.schema.document import SchemaDocument
 from widgetd.schema.explain import Explainer
@@ -119,12 +119,13 @@ def _omit_fitting(
         for fault in outermost
         if fault.path in readings and explainer.fits(fault.schema, readings[fault.path][0])
     }
-    left = tuple(
-        fault
-        for fault in faults
-        if not any(fault.path[:length] in fitting for length in range(len(fault.path) + 1))
-    )
+    left = tuple(fault for fault in faults if not _is_within(fault.path, fitting))
     return replace_at(arguments, fitting), left
+
+
+def _is_within(path: Path, others: Container[Path]) -> bool:
+    """Return whether `path` is one of `others`, or lies inside one."""
+    return any(path[:length] in others for length in range(len(path) + 1))
 
 
 def _drop_nulls(arguments: Json, explainer: Explainer) -> tuple[Json, Faults, Iterable[Path]]:
@@ -158,9 +159,8 @@ def _keep_outermost(faults: Faults) -> list[ArgumentFault]:
     """Keep the faults that lie inside no other, each of which can be coerced by itself."""
     kept: dict[Path, ArgumentFault] = {}
     for fault in sorted(faults, key=lambda fault: len(fault.path)):
-        path = fault.path
-        if not any(path[:length] in kept for length in range(len(path) + 1)):
-            kept[path] = fault
+        if not _is_within(fault.path, kept):
+            kept[fault.path] = fault
     return list(kept.values())
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from widgetd.errors import CallError, InvalidArgument
@@ -228,40 +227,13 @@ def _describe_count(schema: Mapping[str, Json], suffix: str, noun: str) -> str:
     return "" if bound is None else f" of {word}{shorten_json(bound)} {noun}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExampleArguments:
-    """Arguments that fit, with their name in an error and the decision about similar ones."""
-
-    name: str
-    arguments: Mapping[str, Json]
-    admits: Callable[[Json], bool]
-
-    def excerpts(self, path: str) -> Iterator[tuple[str, Json]]:
-        """Yield the arguments, then ever smaller parts of them towards `path`, with their places.
-
-        An array is reduced to one element if it still fits then.
-        """
-        yield "", self.arguments
-        value: Json = self.arguments
-        at: Path = ()
-        for name, index in _STEPS.findall(path):
-            step = 0 if index else name
-            try:
-                value, at = value[step], (*at, step)
-            except (LookupError, TypeError):
-                return
-            if isinstance(value, list) and len(value) > 1:
-                one = value[:1]
-                value = one if self.admits(replace_at(self.arguments, {at: one})) else value
-            yield join_path(at), value
-
-
 def build_argument_error(
     document: SchemaDocument,
     faults: Iterable[ArgumentFault],
     *,
     sensitive: Collection[str] = (),
-    examples: Iterable[ExampleArguments] = (),
+    examples: Iterable[tuple[str, Json]] = (),
+    admits: Callable[[Json], bool] = bool,
     more: bool = False,
 ) -> CallError:
     """Build the error of arguments that do not fit.
@@ -271,7 +243,8 @@ def build_argument_error(
         faults: At least one. The first five places go with the error; the message names as many
             as it has room for, and counts the others.
         sensitive: Dotted paths of properties whose values must not appear.
-        examples: Valid arguments for the end of the message, best first.
+        examples: Valid arguments for the end of the message, each after its name, best first.
+        admits: Decides whether arguments are valid.
         more: Whether further faults may exist that were not found.
     """
     by_path: dict[str, InvalidArgument] = {}
@@ -281,7 +254,7 @@ def build_argument_error(
     arguments = tuple(by_path.values())
     message = str(arguments[0])
     room = LIMITS.message_chars - len(message) - len(_count_others(len(arguments), more=more))
-    ending = _write_example(arguments[0].path, examples, min(room, LONGEST_ENDING))
+    ending = _write_example(arguments[0].path, examples, admits, min(room, LONGEST_ENDING))
     named = 1
     for argument in arguments[1 : LIMITS.invalid_arguments]:
         others = _count_others(len(arguments) - named - 1, more=more)
@@ -347,14 +320,38 @@ def _count_others(count: int, *, more: bool) -> str:
     return f"; and at least {count} more" if more else f"; and {count} more"
 
 
-def _write_example(path: str, examples: Iterable[ExampleArguments], room: int) -> str:
+def _write_example(
+    path: str, examples: Iterable[tuple[str, Json]], admits: Callable[[Json], bool], room: int
+) -> str:
     """Write the first of `examples`, or the part of it towards `path`, for which there is room."""
-    for example in examples:
-        for place, value in example.excerpts(path):
+    for name, arguments in examples:
+        for place, value in _list_excerpts(arguments, path, admits):
             of = f" of {place}" if place else ""
             # Not orjson, which writes no integer beyond 64 bits.
             text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-            ending = f". {example.name}{of}: {text}"
+            ending = f". {name}{of}: {text}"
             if len(ending) < room:
                 return ending
     return ""
+
+
+def _list_excerpts(
+    arguments: Json, path: str, admits: Callable[[Json], bool]
+) -> Iterator[tuple[str, Json]]:
+    """Yield `arguments`, then ever smaller parts of them towards `path`, with their places.
+
+    An array is reduced to one element if it still fits then.
+    """
+    yield "", arguments
+    value: Json = arguments
+    at: Path = ()
+    for name, index in _STEPS.findall(path):
+        step = 0 if index else name
+        try:
+            value, at = value[step], (*at, step)
+        except (LookupError, TypeError):
+            return
+        if isinstance(value, list) and len(value) > 1:
+            one = value[:1]
+            value = one if admits(replace_at(arguments, {at: one})) else value
+        yield join_path(at), value

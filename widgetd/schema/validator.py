@@ -31,7 +31,6 @@ from widgetd.schema.keywords import Subschema, list_types
 from widgetd.schema.limits import LIMITS, ExplanationBudget
 from widgetd.schema.phrase import (
     ArgumentFault,
-    ExampleArguments,
     build_argument_error,
     shorten_json,
 )
@@ -137,15 +136,15 @@ class Schema:
             faults,
             sensitive=sensitive,
             examples=self._examples(example() if example else None),
+            admits=self.admits,
             more=explainer.is_exhausted or len(faults) >= LIMITS.faults,
         )
 
-    def _examples(self, authors: Mapping[str, Json] | None) -> Iterator[ExampleArguments]:
+    def _examples(self, authors: Mapping[str, Json] | None) -> Iterator[tuple[str, Json]]:
         if authors is not None:
-            yield ExampleArguments(name="Valid example", arguments=authors, admits=self.admits)
+            yield "Valid example", authors
         if self.smallest is not None:
-            name = "Smallest valid example"
-            yield ExampleArguments(name=name, arguments=self.smallest, admits=self.admits)
+            yield "Smallest valid example", self.smallest
 
     def with_defaults(self, arguments: dict[str, Json]) -> dict[str, Json]:
         """Return `arguments` with the schema's defaults for absent properties, at any depth."""

@@ -120,7 +120,10 @@ class _PatternReader:
         if character == "[":
             return self._pick(self._read_class())
         if character == "\\":
-            return self._read_escaped()
+            escaped = self._take()
+            if escaped in "bBAzZ":
+                return lambda _: ""
+            return self._pick(self._read_escape(escaped))
         if character == ".":
             return self._pick(LETTERS)
         if character in "^$":
@@ -141,12 +144,6 @@ class _PatternReader:
             raise _UnknownError
         return piece
 
-    def _read_escaped(self) -> Piece:
-        character = self._take()
-        if character in "bBAzZ":
-            return lambda _: ""
-        return self._pick(self._read_escape(character))
-
     def _read_escape(self, character: str) -> str:
         """Return the characters that an escape stands for."""
         if character in CLASSES:
@@ -154,18 +151,16 @@ class _PatternReader:
         if character in CONTROLS:
             return CONTROLS[character]
         if character in "xu":
-            return chr(int(self._take_digits(2 if character == "x" else 4), 16))
+            if self._accept("{"):
+                return chr(int(self._take_until("}"), 16))
+            count = 2 if character == "x" else 4
+            return chr(int("".join(self._take() for _ in range(count)), 16))
         if character == "p" and self._accept("{"):
             name = self._take_until("}")
             return PROPERTIES.get(name) or (string.digits if name[:1] == "N" else LETTERS)
         if character.isalnum():
             raise _UnknownError
         return character
-
-    def _take_digits(self, count: int) -> str:
-        if self._accept("{"):
-            return self._take_until("}")
-        return "".join(self._take() for _ in range(count))
 
     def _read_class(self) -> str:
         negated = self._accept("^")
