@@ -270,13 +270,7 @@ class Camera:
         layout: str = _COLUMNS,
         owner: str,
     ) -> Picture:
-        """Return one picture of all `pictures`, each above its name.
-
-        Args:
-            pictures: Their names and themselves, in order.
-            width: Width of the sheet, in CSS pixels.
-            layout: Declarations of CSS that place them.
-            owner: See `take`.
+        """Return one picture of all `pictures`, each above its name, placed by `layout`.
 
         Raises:
             CallError: As `take` does.

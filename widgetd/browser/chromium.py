@@ -119,13 +119,8 @@ async def new_context(
 ) -> BrowserContext:
     """Open a context in which the same page looks the same each time.
 
-    Args:
-        browser: Holds the context.
-        width: Width of the viewport, in CSS pixels.
-        height: The same.
-        scale: Pixels for each CSS pixel.
-        locale: Language of pages.
-        framed: Add the font to frames only, because that takes each document a moment.
+    Width and height are in CSS pixels, and `scale` pixels for each of them. With `framed`, only
+    frames get the font, because that takes each document a moment.
     """
     context = await browser.new_context(
         viewport={"width": width, "height": height},

@@ -94,11 +94,7 @@ class Session:
 
 @dataclass(eq=False)
 class BrowserSessions:
-    """All sessions of one daemon, in one browser.
-
-    Attributes:
-        clock: Seconds, monotonic.
-    """
+    """All sessions of one daemon, in one browser."""
 
     server: Server
     chromium: Chromium = field(default_factory=Chromium)

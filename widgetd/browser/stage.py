@@ -136,21 +136,14 @@ class Stage:
         context: Holds the page, and is closed with it.
         server: Serves the widgets and takes their actions.
         caller: Shows the widgets of its snapshot.
-        page: The host page.
         subject: Tool of the widget that is meant where a step names none.
         baselines: Files that a test compares with; None outside of tests.
         matched: The candidate that the last list of targets was resolved to.
         unexpected_pictures: Files that show how the last picture differed from its baseline.
         deadline: End of the running step, by the clock of the event loop.
         display: The content; None before anything is shown.
-        events: Events, oldest first.
-        console: Errors in the console of the page.
-        crashed: The page has crashed.
         consumed: Numbers of the events that a step expected already.
-        seq: Number of the last event.
-        traced: Steps are recorded.
         secret: Something with sensitive fields was shown, so that no trace may be stored.
-        on_event: Called at each event.
         dry_run: Answers actions in place of upstreams: no session and no test calls one.
     """
 
@@ -192,13 +185,7 @@ class Stage:
     ) -> Self:
         """Open an empty stage in a context of its own, which is closed with it.
 
-        Args:
-            browser: Opens the context.
-            server: Serves the widgets.
-            caller: Shows the widgets of its snapshot.
-            locale: The language of the host.
-            limits: Limits and timeouts.
-            own: Attributes of a kind of stage.
+        `own` are attributes of a kind of stage.
 
         Raises:
             CallError: The browser opens none in time (W4203).
@@ -322,13 +309,7 @@ class Stage:
     async def show(
         self, widget: Widget, given: ShownState, *, state: str = "", in_place: bool = False
     ) -> None:
-        """Render `widget` and show it.
-
-        Args:
-            widget: To show.
-            given: Its arguments, or a render that a state of the gallery has already.
-            state: That state, if it is one.
-            in_place: Redraw in the page that is shown, so that fields keep what was typed.
+        """Render `widget` and show it; in place, so that fields keep what was typed.
 
         Raises:
             CallError: The arguments do not fit, or the template fails on them.

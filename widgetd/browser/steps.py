@@ -81,9 +81,9 @@ async def ask(stage: Stage, what: str, answer: Awaitable[Answer], timeout_s: flo
             return await answer
     except Error as error:
         # The connection may learn that the browser ended after the call that failed by it.
-        if is_gone(stage) or has_ended(error):
-            raise browser_ended() from None
         text = str(error)
+        if is_gone(stage) or "has been closed" in text or "Target crashed" in text:
+            raise browser_ended() from None
         reasons = [reason for line in _LOG_LINE.findall(text) if (reason := _reason(line))]
         why = reasons[-1] if reasons else text.partition("Call log:")[0]
         problem = f"{what} cannot be done in time: {' '.join(why.split())}"
@@ -110,11 +110,6 @@ def browser_ended() -> CallError:
     """Return the error of a question to a browser that has ended."""
     problem = "the browser ended, and the session with it; start_session starts another one"
     return CallError("W4003", problem, recoverable=True)
-
-
-def has_ended(error: Exception) -> bool:
-    """Return whether `error` says that the page or its browser ended."""
-    return any(text in str(error) for text in ("has been closed", "Target crashed"))
 
 
 def is_gone(stage: Stage) -> bool:

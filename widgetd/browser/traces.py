@@ -21,13 +21,7 @@ PARTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """One trace.
-
-    Attributes:
-        owner: Name of the principal whose session it was.
-        expires_s: When it is dropped, by the clock of the store.
-        content: A ZIP file.
-    """
+    """One trace, a ZIP file, of the session of the principal `owner`."""
 
     owner: str
     expires_s: float
@@ -36,11 +30,7 @@ class Trace:
 
 @dataclass(eq=False, kw_only=True)
 class Traces:
-    """Traces by session, each owner's within a quota.
-
-    Attributes:
-        clock: Seconds, monotonic.
-    """
+    """Traces by session, each owner's within a quota."""
 
     limits: BrowserLimits
     clock: Callable[[], float]

@@ -55,9 +55,7 @@ _HIDDEN = frozenset({"type", "key", "id"})
 def describe_components(names: Sequence[str], examples: Examples) -> Iterator[dict[str, Any]]:
     """Yield `{"name", "status", ...}` for each name; without names, all components briefly.
 
-    Args:
-        names: Each as `Button`, `Button.variant`, `colors`, `sizes` or `icons`.
-        examples: The users of components.
+    A name is as `Button`, `Button.variant`, `colors`, `sizes` or `icons`.
     """
     if not names:
         for component in load_vocabulary().components.values():
@@ -152,6 +150,8 @@ def _describe(name: str, examples: Examples, described: dict[str, str]) -> dict[
     if component.holds is not None:
         holds = sorted(component.holds) if len(component.holds) < 2 else "components but roots"
     example = examples.example(type_)
+    if example is None:  # no widget of the folder uses it
+        example = _read_table("widgetd.guide", "examples.json").get(type_)
     children = component.documentation.get("children")
     return {
         "name": type_,
@@ -162,7 +162,7 @@ def _describe(name: str, examples: Examples, described: dict[str, str]) -> dict[
         "properties": fresh,
         **({"sameAs": same} if same else {}),
         "usedBy": [widget.tool for widget in examples.users(type_)],
-        "example": _bundled_examples().get(type_) if example is None else example,
+        "example": example,
     }
 
 
@@ -212,9 +212,8 @@ def _refer(row: dict[str, Any], name: str, described: dict[str, str]) -> dict[st
 
 
 @cache
-def _bundled_examples() -> Mapping[str, Any]:
-    """Return an example of each component, by type, for folders that do not use it."""
-    return dict(orjson.loads((files("widgetd.guide") / "examples.json").read_bytes()))
+def _read_table(package: str, name: str) -> Mapping[str, Any]:
+    return dict(orjson.loads((files(package) / name).read_bytes()))
 
 
 @cache
@@ -275,7 +274,8 @@ def describe_properties(component: Component) -> tuple[Mapping[str, Any], ...]:
     """
     document = read_document(deepcopy(dict(component.schema)), Limits())
     required = component.schema.get("required", ())
-    drawn = _view_defaults().get(component.type, {})
+    # The view's defaults; ChatKit documents none.
+    drawn = _read_table("widgetd.view", "defaults.json").get(component.type, {})
     items = []
     for name, part in document.root["properties"].items():
         if name in _HIDDEN:
@@ -320,12 +320,6 @@ def _name_kinds(objects: Sequence[Mapping[str, Any]]) -> list[str]:
         type_ = own.get("type", {}).get("const")
         names.append(type_ or f"with {next(name for name in own if name not in others)}")
     return names
-
-
-@cache
-def _view_defaults() -> Mapping[str, Mapping[str, Any]]:
-    """Return the view's defaults by component; ChatKit documents none."""
-    return dict(orjson.loads((files("widgetd.view") / "defaults.json").read_bytes()))
 
 
 def _value_schemas(document: SchemaDocument, part: Any) -> Iterator[Mapping[str, Any]]:

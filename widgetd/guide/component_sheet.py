@@ -87,11 +87,7 @@ def list_choices(component: Component) -> Mapping[str, tuple[Any, ...]]:
 
 @cache
 def build_sheet(type_: str) -> Mapping[str, Any]:
-    """Return the tree of a component's sheet: the component, then each value of each choice.
-
-    Args:
-        type_: A component of the vocabulary.
-    """
+    """Return the tree of a component's sheet: the component, then each value of each choice."""
     component = load_vocabulary().components[type_]
     plain = _build_specimen(component)
     rows: dict[str, list[tuple[Any, str]]] = {}
@@ -116,8 +112,7 @@ def build_sheet(type_: str) -> Mapping[str, Any]:
 def list_screenshots(names: Iterable[str]) -> list[Screenshot]:
     """Return the pictures of components' sheets, light and dark.
 
-    Args:
-        names: Components, or their properties, as `Button.variant`; others have no picture.
+    A name is that of a component or of its property, as `Button.variant`; others have no picture.
     """
     from widgetd.browser.picture import Screenshot  # noqa: PLC0415 - few callers draw
 

@@ -245,12 +245,7 @@ class Reference:
 
 
 def search_tests(texts: Mapping[str, str], query: str) -> list[tuple[float, ReferenceEntry]]:
-    """Return the tests in test files that match, with their scores.
-
-    Args:
-        texts: The files' texts, by path.
-        query: Words.
-    """
+    """Return the tests in test files that match, with their scores; `texts` are by path."""
     entries = {entry.at: entry for path, text in texts.items() for entry in split_tests(path, text)}
     scores = SearchIndex(_texts_of_entry).following(entries).scores(query)
     return [(score, entries[key]) for key, score in scores.items()]

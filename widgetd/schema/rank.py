@@ -33,11 +33,7 @@ def pick_most_telling(
 ) -> Faults:
     """Return the faults that explain best why `value` fits none of the alternatives `parts`.
 
-    Args:
-        document: The schema.
-        parts: The alternatives.
-        value: The value.
-        branches: Its faults in each alternative that was examined, never empty.
+    `branches` has its faults in each alternative that was examined.
     """
     ranked = [(_measure_distance(faults), faults) for faults in branches]
     (rank, *_), best = min(ranked, key=itemgetter(0))

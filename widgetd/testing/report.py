@@ -20,7 +20,6 @@ class TestOutcome:
     Attributes:
         name: Path of the file, with the name of the test.
         outcome: `passed`, `failed` or `skipped`.
-        duration_s: Time that it took.
         problem: What failed, and where.
         steps: The steps as they were done, each with its arguments.
         evidence: Files that show a failure.

@@ -201,12 +201,7 @@ def default_case(file: str, tool: str, name: str, *, is_host: bool) -> Case:
 
     In the light theme, its page also draws each state by itself as the server does. In an emulated
     host, it is drawn, quiet and survives what the host does; a form is submitted exactly once.
-
-    Args:
-        file: The file of the widget.
-        tool: The widget.
-        name: A theme or an emulated host.
-        is_host: Whether it is a host.
+    The name is that of a theme or a host.
     """
     location = FileLocation(file, 1, 1)
     shown = {"widget": tool, "theme": THEMES[0] if is_host else name}
