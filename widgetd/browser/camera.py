@@ -332,8 +332,10 @@ class Camera:
         owner: str,
     ) -> T:
         async with self._place(owner):
-            page = self._take_spare_page(screenshot.scale)
+            self._pages = [one for one in self._pages if not one.page.is_closed()]
+            page = next((one for one in self._pages if one.scale == screenshot.scale), None)
             if page is not None:
+                self._pages.remove(page)
                 # A page may have died while it waited; then a new one takes its place.
                 with suppress(*driver_errors()):
                     return await self._use(page, screenshot, use)
@@ -360,13 +362,6 @@ class Camera:
             raise
         await self._return_page(page)
         return result
-
-    def _take_spare_page(self, scale: float) -> RenderPage | None:
-        self._pages = [one for one in self._pages if not one.page.is_closed()]
-        page = next((one for one in self._pages if one.scale == scale), None)
-        if page is not None:
-            self._pages.remove(page)
-        return page
 
     async def _return_page(self, page: RenderPage) -> None:
         """Let the next widget have a page; as many wait as pictures may be drawn at once."""

@@ -99,19 +99,15 @@ class _PatternReader:
             least, most = 1, LIMITS.pattern_chars
         elif self._accept("?"):
             least, most = 0, 1
-        elif self._peek() == "{":
-            least, most = self._read_counts()
+        elif self._accept("{"):
+            low, comma, high = self._take_until("}").partition(",")
+            least = int(low or 0)
+            most = int(high) if high else LIMITS.pattern_chars if comma else least
         else:
             return piece
         self._accept("?")
         # Only the outermost repetition grows, or nested ones would multiply.
         return lambda spread: piece(0) * min(least + spread, most)
-
-    def _read_counts(self) -> tuple[int, int]:
-        self._take()
-        low, comma, high = self._take_until("}").partition(",")
-        least = int(low or 0)
-        return least, int(high) if high else LIMITS.pattern_chars if comma else least
 
     def _read_atom(self) -> Piece:
         character = self._take()
