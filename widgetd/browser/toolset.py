@@ -14,7 +14,13 @@ from widgetd.browser.limits import LIMITS
 from widgetd.browser.pictures import LOCALE, THEME, WIDTH
 from widgetd.browser.traces import PARTS
 from widgetd.errors import CallError, ConfigError
-from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTool, ToolContext, closed_object
+from widgetd.mcp.builtin.table import (
+    BuiltinResource,
+    BuiltinTool,
+    ToolContext,
+    argument,
+    closed_object,
+)
 from widgetd.render.result import Result
 from widgetd.schema.json_values import to_json
 
@@ -70,7 +76,7 @@ RESOURCES = (
     ),
 )
 
-SESSION_ID = {"type": "string", "description": "From start_session."}
+SESSION_ID = argument("string", "From start_session.")
 
 
 def keyword_tools(chosen: Sequence[str]) -> tuple[BuiltinTool, ...]:
@@ -138,23 +144,17 @@ TOOLS = (
         description="Show a widget in a browser to act in it. Answers its screen, with refs.",
         input_schema=closed_object(
             {
-                "widget": {"type": "string", "default": "", "description": "A tool."},
-                "render_id": {"type": "string", "default": "", "description": "Or a render."},
+                "widget": argument("string", "A tool.", default=""),
+                "render_id": argument("string", "Or a render.", default=""),
                 "arguments": {"type": "object", "default": {}},
-                "state": {"type": "string", "default": "", "description": "As example-1."},
+                "state": argument("string", "As example-1.", default=""),
                 "theme": THEME,
                 "width": WIDTH,
                 "locale": {"type": "string", "pattern": LOCALE, "default": "en-US"},
-                "follow": {
-                    "type": "boolean",
-                    "default": False,
-                    "description": "Go on with each new version.",
-                },
-                "trace": {
-                    "type": "boolean",
-                    "default": False,
-                    "description": "Record all, for playwright show-trace.",
-                },
+                "follow": argument("boolean", "Go on with each new version.", default=False),
+                "trace": argument(
+                    "boolean", "Record all, for playwright show-trace.", default=False
+                ),
             }
         ),
         handler=_answer("start_session"),
@@ -197,11 +197,11 @@ TOOLS = (
         input_schema=closed_object(
             {
                 "session_id": SESSION_ID,
-                "as_test": {
-                    "type": "boolean",
-                    "default": False,
-                    "description": "Return its steps as a test file, for tests of save_widget.",
-                },
+                "as_test": argument(
+                    "boolean",
+                    "Return its steps as a test file, for tests of save_widget.",
+                    default=False,
+                ),
             },
             required=("session_id",),
         ),

@@ -30,34 +30,30 @@ _LANDSCAPE = (
     "<path d='M0 40 20 14 34 30 44 22 60 40z' fill='%23008635'/></svg>"
 )
 
-_CONTENT: Mapping[str, Any] = MappingProxyType(
-    {
-        "name": "calendar",
-        "fieldName": "calendar",
-        "src": _LANDSCAPE,
-        "options": [{"value": "a", "label": "First"}, {"value": "b", "label": "Second"}],
-        "data": [
-            {"day": day, "bar": bar, "line": line, "area": area}
-            for day, bar, line, area in (("Mo", 4, 2, 1), ("Tu", 6, 5, 3), ("We", 3, 6, 2))
-        ],
-        "series": [
-            {"type": kind, "dataKey": kind, "label": kind.capitalize()}
-            for kind in ("area", "bar", "line")
-        ],
-        "xAxis": "day",
-        "minHeight": 64,
-    }
-)
+_CONTENT: Mapping[str, Any] = {
+    "name": "calendar",
+    "fieldName": "calendar",
+    "src": _LANDSCAPE,
+    "options": [{"value": "a", "label": "First"}, {"value": "b", "label": "Second"}],
+    "data": [
+        {"day": day, "bar": bar, "line": line, "area": area}
+        for day, bar, line, area in (("Mo", 4, 2, 1), ("Tu", 6, 5, 3), ("We", 3, 6, 2))
+    ],
+    "series": [
+        {"type": kind, "dataKey": kind, "label": kind.capitalize()}
+        for kind in ("area", "bar", "line")
+    ],
+    "xAxis": "day",
+    "minHeight": 64,
+}
 """What a specimen shows, by property; `value`, `label` and `placeholder` are its type."""
 
 _NAMED = frozenset({"value", "label", "placeholder", "alt"})
-_OWN: Mapping[str, Mapping[str, Any]] = MappingProxyType(
-    {
-        "Chart": {"height": 120},
-        "Image": {"width": 60, "height": 40},
-        "Markdown": {"value": "**Markdown** with `code`\n\n- and a list"},
-    }
-)
+_OWN: Mapping[str, Mapping[str, Any]] = {
+    "Chart": {"height": 120},
+    "Image": {"width": 60, "height": 40},
+    "Markdown": {"value": "**Markdown** with `code`\n\n- and a list"},
+}
 _NARROW = frozenset({"Badge", "Button", "Icon", "Image"})
 """Components that are as wide as their content."""
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice
 from textwrap import dedent
-from types import MappingProxyType
 from typing import Any
 
 from anyio import to_thread
@@ -43,58 +42,54 @@ from widgetd.widget.components import load_vocabulary
 from widgetd.widget.naming import TESTS_SUFFIX
 from widgetd.widget.widget import Widget
 
-WEIGHTS = MappingProxyType(
-    {
-        "guide": 1.0,
-        "component": 1.0,
-        "property": 0.6,
-        "named property": 0.8,
-        "example": 0.8,
-        "setting": 0.7,
-        "code": 0.5,
-        "test": 0.5,
-    }
-)
+WEIGHTS: Mapping[str, float] = {
+    "guide": 1.0,
+    "component": 1.0,
+    "property": 0.6,
+    "named property": 0.8,
+    "example": 0.8,
+    "setting": 0.7,
+    "code": 0.5,
+    "test": 0.5,
+}
 """Weights of results by kind: what explains comes first."""
 
 NAMED_KIND_WEIGHT = 2.0
 """Further weight of the kind that the query names: an example, a setting."""
 
-SYNONYMS = MappingProxyType(
-    {
-        "Badge": "pill tag chip status",
-        "Basic": "root bare plain",
-        "Box": "background border container",
-        "Button": "press click submit",
-        "Caption": "small secondary subtitle hint",
-        "Card": "root panel container",
-        "Chart": "graph plot diagram",
-        "Checkbox": "toggle switch tick",
-        "Col": "column stack vertical below",
-        "DatePicker": "date day calendar",
-        "Divider": "line rule separator",
-        "Form": "submit fields",
-        "Icon": "symbol glyph",
-        "Image": "picture photo avatar logo",
-        "Input": "field single line text email password number",
-        "Label": "field name",
-        "ListView": "root list items",
-        "ListViewItem": "list item row",
-        "Markdown": "rich text link formatted",
-        "RadioGroup": "radio option single choice",
-        "Row": "horizontal side by side lay",
-        "Select": "dropdown choose option",
-        "Spacer": "push apart gap",
-        "Table": "grid spreadsheet columns",
-        "Text": "paragraph words",
-        "Textarea": "multiline long text field",
-        "Title": "headline heading header",
-        "colors": "color colour names words of colors palette shade hue token text background",
-        "icons": "icon names symbol glyph",
-        "sizes": "names of sizes small large width height radius length unit pixels",
-        "Transition": "animate animation change",
-    }
-)
+SYNONYMS: Mapping[str, str] = {
+    "Badge": "pill tag chip status",
+    "Basic": "root bare plain",
+    "Box": "background border container",
+    "Button": "press click submit",
+    "Caption": "small secondary subtitle hint",
+    "Card": "root panel container",
+    "Chart": "graph plot diagram",
+    "Checkbox": "toggle switch tick",
+    "Col": "column stack vertical below",
+    "DatePicker": "date day calendar",
+    "Divider": "line rule separator",
+    "Form": "submit fields",
+    "Icon": "symbol glyph",
+    "Image": "picture photo avatar logo",
+    "Input": "field single line text email password number",
+    "Label": "field name",
+    "ListView": "root list items",
+    "ListViewItem": "list item row",
+    "Markdown": "rich text link formatted",
+    "RadioGroup": "radio option single choice",
+    "Row": "horizontal side by side lay",
+    "Select": "dropdown choose option",
+    "Spacer": "push apart gap",
+    "Table": "grid spreadsheet columns",
+    "Text": "paragraph words",
+    "Textarea": "multiline long text field",
+    "Title": "headline heading header",
+    "colors": "color colour names words of colors palette shade hue token text background",
+    "icons": "icon names symbol glyph",
+    "sizes": "names of sizes small large width height radius length unit pixels",
+    "Transition": "animate animation change",
+}
 """Words for components in queries of people who do not know their names."""
 
 

@@ -16,6 +16,7 @@ from widgetd.mcp.builtin.table import (
     ConsentQuestion,
     Handler,
     ToolContext,
+    argument,
     closed_object,
 )
 from widgetd.render.parts import PARTS
@@ -31,14 +32,8 @@ def _confirmation(context: ToolContext, arguments: Mapping[str, Any]) -> Consent
     return save_confirmation(context, arguments)
 
 
-def _names(description: str, **more: Any) -> dict[str, Any]:
-    return {
-        "type": "array",
-        "items": {"type": "string"},
-        "default": [],
-        "description": description,
-        **more,
-    }
+def _names(description: str, **more: Any) -> Mapping[str, Any]:
+    return argument("array", description, **{"items": {"type": "string"}, "default": [], **more})
 
 
 async def _page(_context: ToolContext, name: str) -> str | None:
@@ -59,12 +54,9 @@ RESOURCES = (
     ),
 )
 
-_JSX = {
-    "type": "string",
-    "description": "In place of widget: the text of a .widget.jsx; see get_guide, page jsx.",
-}
+_JSX = argument("string", "In place of widget: the text of a .widget.jsx; see get_guide, page jsx.")
 
-_SIDECAR = {"type": "string", "default": "", "description": "The sidecar, as TOML."}
+_SIDECAR = argument("string", "The sidecar, as TOML.", default="")
 
 
 def _tool(
@@ -101,7 +93,7 @@ TOOLS = (
         "get_component_details",
         {
             "names": _names("As Button, Button.variant, colors, sizes or icons."),
-            "picture": {"type": "boolean", "description": "Draw them in each of their values."},
+            "picture": argument("boolean", "Draw them in each of their values."),
         },
         description="Read what a component is for and what it may say. Without names: all in a "
         "line each.",
@@ -120,13 +112,10 @@ TOOLS = (
     _tool(
         "try_widget",
         {
-            "widget": {
-                "type": "object",
-                "description": "The file: name, template, jsonSchema; see get_guide.",
-            },
+            "widget": argument("object", "The file: name, template, jsonSchema; see get_guide."),
             "jsx": _JSX,
             "sidecar": _SIDECAR,
-            "arguments": {"type": "object", "description": "To draw it with; else its example."},
+            "arguments": argument("object", "To draw it with; else its example."),
             "take": {
                 "type": "array",
                 "items": closed_object(
@@ -135,10 +124,7 @@ TOOLS = (
                 "default": [],
                 "description": "Local actions to take before it is drawn.",
             },
-            "trace": {
-                "type": "boolean",
-                "description": "Tell each value that the template wrote.",
-            },
+            "trace": argument("boolean", "Tell each value that the template wrote."),
             "picture": {"type": "boolean"},
             "theme": {"type": "string", "enum": ["light", "dark"]},
             "width": {"type": "integer"},
@@ -149,20 +135,16 @@ TOOLS = (
     _tool(
         "save_widget",
         {
-            "file": {"type": "string", "description": "As 'Loop Card'."},
-            "widget": {"type": "object", "description": "As try_widget took it."},
+            "file": argument("string", "As 'Loop Card'."),
+            "widget": argument("object", "As try_widget took it."),
             "jsx": _JSX,
             "sidecar": _SIDECAR,
-            "tests": {
-                "type": "string",
-                "default": "",
-                "description": "A test file, which must pass; end_session writes one.",
-            },
-            "replaces": {
-                "type": "string",
-                "default": "",
-                "description": "The digest of what it replaces, from read_widget.",
-            },
+            "tests": argument(
+                "string", "A test file, which must pass; end_session writes one.", default=""
+            ),
+            "replaces": argument(
+                "string", "The digest of what it replaces, from read_widget.", default=""
+            ),
         },
         ("file",),
         description="Put a widget into the folder that is served. Try it first.",
