@@ -5,14 +5,14 @@ The library decides; `explain` finds out, within a budget, what a caller did wro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from widgetd.errors import CallError, InvalidArgument
 from widgetd.limits import Limits
 from widgetd.schema.coerce import coerce
-from widgetd.schema.defaults import fill_defaults
 from widgetd.schema.document import SchemaDocument, read_document
 from widgetd.schema.engine import IsValid, Work, compile_part, compile_validator, refuse_patterns
 from widgetd.schema.explain import Explainer
@@ -26,6 +26,7 @@ from widgetd.schema.json_values import (
     is_too_deep,
     join_path,
     size,
+    steps,
 )
 from widgetd.schema.keywords import Subschema, list_types
 from widgetd.schema.limits import LIMITS, ExplanationBudget
@@ -147,10 +148,16 @@ class Schema:
             yield "Smallest valid example", self.smallest
 
     def with_defaults(self, arguments: dict[str, Json]) -> dict[str, Json]:
-        """Return `arguments` with the schema's defaults for absent properties, at any depth."""
+        """Return `arguments` with the schema's defaults for absent properties, at any depth.
+
+        For rendering, after validation and never instead of it: a default that violates its own
+        schema is left out.
+        """
         if not self._has_defaults:
             return arguments
-        return fill_defaults(self.explainer(LIMITS.defaults_units), self.document.root, arguments)
+        defaults = _Defaults(self.explainer(LIMITS.defaults_units))
+        filled: dict[str, Json] = defaults.fill([self.document.root], arguments)
+        return filled
 
     @cached_property
     def smallest(self) -> dict[str, Json] | None:
@@ -173,6 +180,48 @@ class Schema:
         if id(part) not in self._part_validators:
             self._part_validators[id(part)] = compile_part(self.document, part)
         return self._part_validators[id(part)]
+
+
+class _Defaults:
+    def __init__(self, explainer: Explainer) -> None:
+        self._explainer = explainer
+        # A default that contains itself through a recursion is filled in once.
+        self._active: set[int] = set()
+
+    def fill(self, schemas: Sequence[Subschema], value: Json) -> Json:
+        """Fill every default into `value`, to which all of `schemas` apply."""
+        if not isinstance(value, (dict, list)):
+            return value
+        parts = self._explainer.collect_applicable(schemas, value)
+        if self._explainer.is_exhausted:  # no default is better than another alternative's
+            return value
+        filled: dict[Any, Json] = {
+            step: self.fill(self._explainer.find_inside(parts, step), inner)
+            for step, inner in steps(value)
+        }
+        if isinstance(value, list):
+            return list(filled.values())
+        for part in parts:
+            for name, schema in part.get("properties", {}).items():
+                if name not in filled and isinstance(schema, dict):
+                    self._add(filled, name, schema)
+        return filled
+
+    def _add(self, filled: dict[str, Json], name: str, schema: Mapping[str, Json]) -> None:
+        """Add the default of `schema`, or of its reference's target, unless it is invalid."""
+        waiting: list[Subschema] = [schema]
+        while waiting:
+            part = waiting.pop()
+            if isinstance(part, bool):
+                continue
+            if "default" not in part:
+                waiting.extend(self._explainer.targets(part))
+                continue
+            if id(part) not in self._active and self._explainer.fits(schema, part["default"]):
+                self._active.add(id(part))
+                filled[name] = self.fill([schema], part["default"])
+                self._active.discard(id(part))
+            return
 
 
 def build_unexplained(schema: Subschema, value: Json) -> ArgumentFault:
