@@ -24,7 +24,7 @@ from widgetd.browser.steps import perform
 from widgetd.errors import ConfigError
 from widgetd.testing.csv_folder import CASES, read_folder
 from widgetd.testing.profiles import choose_profiles
-from widgetd.testing.report import TestOutcome, write_report
+from widgetd.testing.report import Reporter
 from widgetd.testing.runner import FailedStepError, Runner, default_case
 from widgetd.testing.suite import (
     Case,
@@ -36,7 +36,7 @@ from widgetd.testing.suite import (
 )
 from widgetd.testing.yaml_file import read_suite
 from widgetd.text_search import compile_pattern
-from widgetd.web.gallery.test_results import FOLDER, TestResult, write_results
+from widgetd.web.gallery.test_results import FOLDER
 from widgetd.widget.naming import JSX_SUFFIX, TESTS_SUFFIX, WIDGET_SUFFIX
 from widgetd.widget.states import THEMES
 
@@ -61,7 +61,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_RUNNER] = Runner()
     config.add_cleanup(config.stash[_RUNNER].close)
     folder = config.getoption("--report")
-    reporter = _Reporter(config.rootpath / FOLDER, Path(folder).absolute() if folder else None)
+    reporter = Reporter(config.rootpath / FOLDER, Path(folder).absolute() if folder else None)
     config.pluginmanager.register(reporter)
 
 
@@ -85,68 +85,6 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     ):
         return WidgetFile.from_parent(parent, path=file_path)
     return None
-
-
-class _Reporter:
-    """Collects the outcomes of a run, also of one in several processes, and writes them.
-
-    Args:
-        results: The folder in which the gallery finds them.
-        folder: The folder of the page about the run; None without one.
-    """
-
-    def __init__(self, results: Path, folder: Path | None) -> None:
-        self._results_folder = results
-        self._folder = folder
-        self._outcomes: list[TestOutcome] = []
-        self._results: list[TestResult] = []
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note a test that was run, or that could not be begun or ended."""
-        if report.when == "call" or report.outcome != "passed":
-            details = getattr(report, "widgetd", {})
-            outcome = TestOutcome(
-                name=report.nodeid,
-                outcome=report.outcome,
-                duration_s=report.duration,
-                problem=report.longreprtext,
-                steps=details.get("steps", ()),
-                evidence=[Path(file) for file in details.get("evidence", ())],
-            )
-            self._outcomes.append(outcome)
-            if details.get("widget"):
-                pictures = (file for file in outcome.evidence if file.suffix == ".png")
-                folder = self._results_folder
-                result = TestResult(
-                    name=outcome.name,
-                    widget=details["widget"],
-                    digest=details["digest"],
-                    outcome=outcome.outcome,
-                    problem=outcome.problem.partition("\n")[0],
-                    pictures=tuple(str(file.relative_to(folder)) for file in pictures),
-                )
-                self._results.append(result)
-
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Note a file that could not be collected."""
-        if report.failed:
-            self._outcomes.append(
-                TestOutcome(
-                    name=report.nodeid,
-                    outcome=report.outcome,
-                    duration_s=0.0,
-                    problem=report.longreprtext,
-                )
-            )
-
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Write the results and the page, and print where that lies."""
-        if self._results:
-            write_results(self._results, self._results_folder)
-        if self._folder is None:
-            return
-        page = write_report(self._folder, self._outcomes)
-        terminalreporter.write_line(f"report: {display_path(page)}")
 
 
 class TestFile(pytest.File):

@@ -1,57 +1,83 @@
-"""One HTML page about a run: names, steps, pictures, traces and times."""
+"""What a run leaves behind: results for the gallery, and one HTML page about it."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from widgetd.testing.suite import to_file_name
+import pytest
+
+from widgetd.testing.suite import display_path, to_file_name
+from widgetd.web.gallery.test_results import TestResult, write_results
 from widgetd.web.templating import html, inline_stylesheet
 
-PAGE = "index.html"
 
+class Reporter:
+    """Collects the outcomes of a run, also of one in several processes, and writes them.
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TestOutcome:
-    """The outcome of one test, or of a file that could not be collected.
-
-    Attributes:
-        name: Path of the file, with the name of the test.
-        outcome: `passed`, `failed` or `skipped`.
-        problem: What failed, and where.
-        steps: The steps as they were done, each with its arguments.
-        evidence: Files that show a failure.
+    Args:
+        results: The folder in which the gallery finds them.
+        folder: The folder of the page about the run; None without one.
     """
 
-    __test__ = False
+    def __init__(self, results: Path, folder: Path | None) -> None:
+        self._results_folder = results
+        self._folder = folder
+        self._tests: list[dict[str, Any]] = []
+        self._results: list[TestResult] = []
 
-    name: str
-    outcome: str
-    duration_s: float
-    problem: str = ""
-    steps: Sequence[str] = ()
-    evidence: Sequence[Path] = ()
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note a test that was run, or that could not be begun or ended."""
+        if report.when != "call" and report.outcome == "passed":
+            return
+        details = getattr(report, "widgetd", {})
+        evidence = [Path(file) for file in details.get("evidence", ())]
+        self._note(report, report.duration, details.get("steps", ()), evidence)
+        if details.get("widget"):
+            pictures = (file for file in evidence if file.suffix == ".png")
+            folder = self._results_folder
+            result = TestResult(
+                name=report.nodeid,
+                widget=details["widget"],
+                digest=details["digest"],
+                outcome=report.outcome,
+                problem=report.longreprtext.partition("\n")[0],
+                pictures=tuple(str(file.relative_to(folder)) for file in pictures),
+            )
+            self._results.append(result)
 
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Note a file that could not be collected."""
+        if report.failed:
+            self._note(report, 0.0)
 
-def write_report(folder: Path, outcomes: Sequence[TestOutcome]) -> Path:
-    """Write the page and copies of all evidence into `folder`, and return the page's path."""
-    folder.mkdir(parents=True, exist_ok=True)
-    tests = [{**asdict(one), "files": list(_copy_evidence(folder, one))} for one in outcomes]
-    page = folder / PAGE
-    page.write_text(
-        html("report.html", {"tests": tests, "stylesheet": inline_stylesheet()}), encoding="utf-8"
-    )
-    return page
+    def _note(
+        self,
+        report: pytest.TestReport | pytest.CollectReport,
+        duration_s: float,
+        steps: Sequence[str] = (),
+        evidence: Sequence[Path] = (),
+    ) -> None:
+        test = {"name": report.nodeid, "outcome": report.outcome, "problem": report.longreprtext}
+        more = {"duration_s": duration_s, "steps": steps, "evidence": evidence}
+        self._tests.append({**test, **more})
 
-
-def _copy_evidence(folder: Path, outcome: TestOutcome) -> Iterator[str]:
-    """Copy the files of an outcome, and yield their paths in `folder`."""
-    if not outcome.evidence:
-        return
-    home = folder / to_file_name(outcome.name)
-    home.mkdir(exist_ok=True)
-    for file in outcome.evidence:
-        shutil.copyfile(file, home / file.name)
-        yield f"{home.name}/{file.name}"
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Write the results, and the page with copies of all evidence; print where that lies."""
+        if self._results:
+            write_results(self._results, self._results_folder)
+        if self._folder is None:
+            return
+        for test in self._tests:
+            home = self._folder / to_file_name(test["name"])
+            for file in test["evidence"]:
+                home.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(file, home / file.name)
+            test["files"] = [f"{home.name}/{file.name}" for file in test["evidence"]]
+        self._folder.mkdir(parents=True, exist_ok=True)
+        page = self._folder / "index.html"
+        shown = {"tests": self._tests, "stylesheet": inline_stylesheet()}
+        page.write_text(html("report.html", shown), encoding="utf-8")
+        terminalreporter.write_line(f"report: {display_path(page)}")
