@@ -19,7 +19,7 @@ from widgetd.schema.keywords import list_choices, list_types
 from widgetd.schema.limits import LIMITS
 from widgetd.schema.phrase import ArgumentFault, Faults
 from widgetd.schema.rank import NEEDLESS_NULL
-from widgetd.schema.tabular import find_table, read_table
+from widgetd.schema.tabular import read_table
 from widgetd.text_search import compile_pattern
 
 NUMBER = compile_pattern(r"-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,3})?")
@@ -77,8 +77,7 @@ def coerce(
     """
     coerced: list[str] = []
     failed: tuple[Json, Faults] | None = None
-    shape = find_table(explainer.document.root)
-    if shape and (table := read_table(arguments, shape)):
+    if table := read_table(arguments, explainer.document.root):
         arguments, coerced = table[0], [table[1]]
         if admits(arguments):
             return arguments, tuple(coerced), ()

@@ -21,7 +21,7 @@ _NOT_OF_A_KEY = compile_pattern(r"[^A-Za-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TableShape:
+class _TableShape:
     """The properties that hold a table.
 
     Attributes:
@@ -37,7 +37,7 @@ class TableShape:
     has_label: bool
 
 
-def find_table(schema: Mapping[str, Json]) -> TableShape | None:
+def _find_table(schema: Mapping[str, Json]) -> _TableShape | None:
     """Return the shape of the only table in a schema; None without one."""
     items = {
         name: part["items"]
@@ -53,7 +53,7 @@ def find_table(schema: Mapping[str, Json]) -> TableShape | None:
     ]
     if len(keyed) != 1 or len(open_ended) != 1:
         return None
-    return TableShape(
+    return _TableShape(
         columns=keyed[0],
         rows=open_ended[0],
         place=next(iter(items[open_ended[0]].get("required", ())), ""),
@@ -61,13 +61,14 @@ def find_table(schema: Mapping[str, Json]) -> TableShape | None:
     )
 
 
-def read_table(arguments: Json, shape: TableShape) -> tuple[Json, str] | None:
+def read_table(arguments: Json, schema: Mapping[str, Json]) -> tuple[Json, str] | None:
     """Return arguments with their table as the schema wants it, and the report of it.
 
     Returns:
         None if the table is not written in another way that is known, or would lose a value.
     """
-    if not isinstance(arguments, Mapping):
+    shape = _find_table(schema)
+    if shape is None or not isinstance(arguments, Mapping):
         return None
     rest = dict(arguments)
     given, rows = rest.get(shape.columns), rest.get(shape.rows)
@@ -94,7 +95,7 @@ def read_table(arguments: Json, shape: TableShape) -> tuple[Json, str] | None:
     return rest, f"{shape.columns}, {shape.rows}: names and lists were read as a table"
 
 
-def _read_columns(given: Iterable[Json], shape: TableShape) -> Iterator[Json]:
+def _read_columns(given: Iterable[Json], shape: _TableShape) -> Iterator[Json]:
     """Yield columns as objects; a name becomes a label, and a key made of it."""
     known = {shape.place, *(one[KEY] for one in given if isinstance(one, Mapping) and KEY in one)}
     for number, one in enumerate(given, 1):

@@ -6,10 +6,10 @@ Only plain contradictions are found, so a schema with a hidden one passes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import TypeAlias
 
 from widgetd.schema.document import SchemaDocument
-from widgetd.schema.json_values import TYPES, Json, is_number, is_type, pointer
+from widgetd.schema.json_values import TYPES, Json, error_at, is_number, is_type, pointer
 from widgetd.schema.keywords import Subschema, list_types, split_elements
 from widgetd.schema.limits import LIMITS
 
@@ -22,17 +22,18 @@ BOUNDS: Mapping[str, tuple[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Contradiction:
-    """The reason why nothing fits: its JSON pointer and a clause."""
-
-    at: str
-    problem: str
+_Reason: TypeAlias = tuple[str, str]
+"""The JSON pointer of a contradiction, and a clause about it."""
 
 
-def find_contradiction(document: SchemaDocument) -> Contradiction | None:
-    """Return the reason why no object fits the schema; None if one may fit."""
-    return _Search(document).find_reason(document.root, "", ("object",))
+def refuse_contradictions(document: SchemaDocument) -> None:
+    """Refuse a schema that no object fits.
+
+    Raises:
+        WidgetError: There is a contradiction (W1207).
+    """
+    if reason := _Search(document).find_reason(document.root, "", ("object",)):
+        raise error_at("W1207", *reason, "let some arguments fit")
 
 
 class _Search:
@@ -43,12 +44,12 @@ class _Search:
 
     def find_reason(
         self, schema: Subschema, at: str, possible: tuple[str, ...] = TYPES
-    ) -> Contradiction | None:
+    ) -> _Reason | None:
         """Return the reason why no value of one of the `possible` types fits `schema`, if any."""
         if isinstance(schema, bool):
-            return None if schema else Contradiction(at, "nothing fits a schema that is false")
+            return None if schema else (at, "nothing fits a schema that is false")
         if id(schema) in self._entered:
-            return Contradiction(at, "only a value without end fits this recursion")
+            return at, "only a value without end fits this recursion"
         self._left -= 1
         if self._left < 0 or len(self._entered) == LIMITS.contradiction_depth:
             return None
@@ -60,22 +61,18 @@ class _Search:
 
     def _list_reasons(
         self, schema: Mapping[str, Json], at: str, possible: tuple[str, ...]
-    ) -> Iterator[Contradiction]:
+    ) -> Iterator[_Reason]:
         if named := list_types(schema):
             wide = {"number" if name == "integer" else name for name in named}
             possible = tuple(name for name in possible if name in wide)
         if not possible:
-            yield Contradiction(
-                at + "/type", f"no value of type {' or '.join(named)} can stand here"
-            )
+            yield at + "/type", f"no value of type {' or '.join(named)} can stand here"
             return
         for keyword in ("enum", "const"):
             if keyword in schema:
                 choices = schema["enum"] if keyword == "enum" else [schema["const"]]
                 if not any(is_type(choice, name) for choice in choices for name in possible):
-                    yield Contradiction(
-                        at + pointer(keyword), "it offers no value of a type that fits"
-                    )
+                    yield at + pointer(keyword), "it offers no value of a type that fits"
         reasons = [next(self._check_type(name, schema, at), None) for name in possible]
         if all(reasons):
             yield from (reason for reason in reasons if reason)
@@ -83,7 +80,7 @@ class _Search:
 
     def _check_combined(
         self, schema: Mapping[str, Json], at: str, possible: tuple[str, ...]
-    ) -> Iterator[Contradiction]:
+    ) -> Iterator[_Reason]:
         for target in self._document.targets(schema):
             entered = not isinstance(target, bool) and id(target) not in self._entered
             place = self._document.at(target) if entered else at
@@ -95,22 +92,18 @@ class _Search:
         for keyword in ("anyOf", "oneOf"):
             parts = schema.get(keyword, [True])
             if all(self.find_reason(part, at, possible) for part in parts):
-                yield Contradiction(at + pointer(keyword), "nothing fits any of its alternatives")
+                yield at + pointer(keyword), "nothing fits any of its alternatives"
         if schema.get("not") in (True, {}):
-            yield Contradiction(at + "/not", "everything fits what must not fit")
+            yield at + "/not", "everything fits what must not fit"
 
-    def _check_type(
-        self, name: str, schema: Mapping[str, Json], at: str
-    ) -> Iterator[Contradiction]:
+    def _check_type(self, name: str, schema: Mapping[str, Json], at: str) -> Iterator[_Reason]:
         """Yield the reasons why no value of the type `name` fits the keywords about it."""
         if name in BOUNDS:
             low, high = BOUNDS[name]
             least: Json = schema.get(low)
             most: Json = schema.get(high)
             if is_number(least) and is_number(most) and least > most:
-                yield Contradiction(
-                    at + pointer(low), f"{low} {least} is greater than {high} {most}"
-                )
+                yield at + pointer(low), f"{low} {least} is greater than {high} {most}"
         if name == "object":
             yield from self._check_object(schema, at)
         elif name == "array":
@@ -119,17 +112,15 @@ class _Search:
             if needs_one and (reason := self.find_reason(rest, at + "/items")):
                 yield reason
 
-    def _check_object(self, schema: Mapping[str, Json], at: str) -> Iterator[Contradiction]:
+    def _check_object(self, schema: Mapping[str, Json], at: str) -> Iterator[_Reason]:
         named, open_to = schema.get("properties", {}), schema.get("additionalProperties", True)
         required = schema.get("required", [])
         if len(set(required)) > schema.get("maxProperties", len(required)):
-            yield Contradiction(
-                at + "/maxProperties", "more properties are required than there may be"
-            )
+            yield at + "/maxProperties", "more properties are required than there may be"
         for name in required if isinstance(required, list) else ():
             if name in named:
                 if reason := self.find_reason(named[name], at + pointer("properties", name)):
                     yield reason
             elif open_to is False and not schema.get("patternProperties"):
                 problem = f"'{name}' is required, but additionalProperties forbids it"
-                yield Contradiction(at + "/required", problem)
+                yield at + "/required", problem

@@ -36,7 +36,7 @@ from widgetd.schema.phrase import (
     shorten_json,
 )
 from widgetd.schema.sampling.sample import sample
-from widgetd.schema.unsatisfiable import find_contradiction
+from widgetd.schema.unsatisfiable import refuse_contradictions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,8 +263,7 @@ def compile_schema(schema: Mapping[str, Json] | bool, *, limits: Limits | None =
         types = shorten_json(document.root["type"], 80)
         advice = 'write "type": "object", and what is wanted as one of its properties'
         raise error_at("W1204", "/type", f"the arguments are said to be {types}", advice)
-    if reason := find_contradiction(document):
-        raise error_at("W1207", reason.at, reason.problem, "let some arguments fit")
+    refuse_contradictions(document)
     return Schema(complete_root(verbatim), document, is_valid, limits)
 
 
