@@ -271,10 +271,9 @@ class _Models:
                 self._check_part(schema, sent)
         except CallError as error:
             raise ValueError(str(error)) from None
-        inside: dict[str, Json] = self._fill_inside(
-            [schema], sent, self._schema.explainer(LIMITS.model_units)
-        )
-        return inside
+        explainer = self._schema.explainer(LIMITS.model_units)
+        filled: dict[str, Json] = self._fill_inside([schema], sent, explainer, as_model=False)
+        return filled
 
     def _check_part(self, schema: Mapping[str, Json], sent: Json) -> None:
         refuse_non_json(sent)
@@ -286,30 +285,31 @@ class _Models:
             faults = faults or (build_unexplained(schema, sent),)
             raise build_argument_error(self._document, faults)
 
-    def _fill_inside(self, schemas: list[Subschema], value: Json, explainer: Explainer) -> Json:
-        """Replace the objects in `value`, to which all of `schemas` apply, by models."""
+    def _fill_inside(
+        self, schemas: list[Subschema], value: Json, explainer: Explainer, *, as_model: bool = True
+    ) -> Json:
+        """Replace the objects in `value`, to which all of `schemas` apply, by models.
+
+        An object becomes the model of the first of its schemas that has one.
+        """
         if not isinstance(value, (dict, list)):
             return value
         parts = explainer.collect_applicable(schemas, value)
-        filled = {
-            step: self._fill_model(explainer.find_inside(parts, step), inner, explainer)
+        filled: dict[Any, Json] = {
+            step: self._fill_inside(explainer.find_inside(parts, step), inner, explainer)
             for step, inner in steps(value)
         }
-        return filled if isinstance(value, dict) else list(filled.values())
-
-    def _fill_model(self, schemas: list[Subschema], value: Json, explainer: Explainer) -> Json:
-        """Return `value` as the model of the first of its schemas that has one."""
-        inside = self._fill_inside(schemas, value, explainer)
-        parts = explainer.collect_applicable(schemas, value) if isinstance(value, dict) else ()
+        if isinstance(value, list):
+            return list(filled.values())
         name = next((self._names[id(part)] for part in parts if id(part) in self._names), None)
-        if name is None:
-            return inside
+        if name is None or not as_model:
+            return filled
         # Without validating again.
         model = self._models[name]
         fields = {field.alias or name: name for name, field in model.model_fields.items()}
-        known = {fields[name]: inner for name, inner in inside.items() if name in fields}
+        known = {fields[name]: inner for name, inner in filled.items() if name in fields}
         made = model.model_construct(_fields_set=set(known), **known)
-        made.__pydantic_extra__ = {n: one for n, one in inside.items() if n not in fields}
+        made.__pydantic_extra__ = {n: one for n, one in filled.items() if n not in fields}
         return made
 
 
