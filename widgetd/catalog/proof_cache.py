@@ -62,7 +62,6 @@ class ProofCache:
             self._lines_left = LIMITS.proof_lines + 2 * len(records)
 
     def _read(self) -> Collection[ProofRecord]:
-        """Read the last record of each path."""
         lines = (self._state.read(FILE, most_bytes=LIMITS.proofs_bytes) or b"").splitlines()
         records = (record for record in map(decode, lines) if record is not None)
         return {one.path: one for one in records if one.version == self._version}.values()

@@ -232,7 +232,6 @@ class Snapshot:
         )
 
     def _claims_of(self, entries: Iterable[Entry | None]) -> Mapping[str, str]:
-        """Return the tool names that entries claim, by path."""
         return {
             entry.path: entry.widget.tool
             for entry in entries
@@ -260,7 +259,6 @@ def _paths(claims: Claims, tools: Iterable[str]) -> Iterator[str]:
 
 
 def _fault(entry: Entry | None, claims: Claims) -> Finding | None:
-    """Return the reason why a file is not served as it is."""
     if entry is None or entry.widget is None or entry.fault is not None:
         return None if entry is None else entry.fault
     tool = entry.widget.tool

@@ -337,7 +337,6 @@ def is_widget_name(name: str) -> bool:
 
 
 def _widget_of(files: Mapping[str, bytes]) -> str:
-    """Return the name of the one widget that all `files` belong to."""
     names = {match[1] for name in files if (match := _NAME.fullmatch(name))}
     if len(names) == 1 and all(map(_NAME.fullmatch, files)):
         return names.pop()

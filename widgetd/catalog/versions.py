@@ -168,7 +168,9 @@ class Versions:
         if not versions:
             return
         states = [_collect(known, version) for version in versions]
-        while len(states) > 1 and self._weigh(states) > LIMITS.versions_bytes:
+        while len(states) > 1 and (
+            sum(self._sizes.get(digest, 0) for digest in _digests(states)) > LIMITS.versions_bytes
+        ):
             del versions[0], states[0]
         kept: list[Version] = []
         lines = []
@@ -186,15 +188,12 @@ class Versions:
             if self._state.remove(_place(digest, self._sizes[digest])):
                 del self._sizes[digest]
 
-    def _weigh(self, states: Iterable[Files]) -> int:
-        return sum(self._sizes.get(digest, 0) for digest in _digests(states))
-
     def _content(self, path: str, digest: str) -> Source | None:
-        sizes = self._sizes or dict(self._list_contents())
-        self._sizes = sizes
-        if digest not in sizes:
+        self._sizes = self._sizes or dict(self._list_contents())
+        size = self._sizes.get(digest)
+        if size is None:
             return None
-        content = self._state.read(_place(digest, sizes[digest]), most_bytes=sizes[digest])
+        content = self._state.read(_place(digest, size), most_bytes=size)
         source = None if content is None else Source.of(path, content)
         return source if source is not None and source.digest == digest else None
 

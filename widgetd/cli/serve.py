@@ -105,7 +105,7 @@ def _run(settings: Settings, *, readable: bool | None = None, awaited: Path | No
     with gc_paused(), hide_package("rich"):
         import anyio
 
-        from widgetd.daemon import telemetry, watchdog
+        from widgetd.daemon import telemetry
         from widgetd.daemon.loading import build_loader
         from widgetd.daemon.parallel_proof import proving_in_parallel
         from widgetd.observe.log_ring import LogRing
@@ -114,7 +114,7 @@ def _run(settings: Settings, *, readable: bool | None = None, awaited: Path | No
     telemetry.configure(settings.log_level, readable=readable, also=log)
     loading = build_loader(settings, folder)
     prove, known = loading.loader.prove, loading.loader.proof_count
-    with proving_in_parallel(folder, prove, known=known, renew=watchdog.renew) as proofs:
+    with proving_in_parallel(folder, prove, known=known) as proofs:
         # This import takes half of a start; meanwhile child processes prove the folder.
         defer_model_builds()
         from widgetd.daemon.serve import serve as serve_folder

@@ -66,7 +66,8 @@ def access_policy(settings: Settings) -> AccessPolicy:
         problem = "--jwt-jwks, --jwt-issuer and --jwt-audience belong together"
         raise ConfigError("W0002", problem, "set all three, or none")
     if settings.token_file is not None or issuer is not None or settings.generated_token:
-        _warn_if_exposed(settings.token_file)
+        if settings.token_file is not None:
+            _warn_if_exposed(settings.token_file)
         access = Access(file=settings.token_file, made=settings.generated_token, issuer=issuer)
         return AccessPolicy(access=access, anonymous=UNAUTHENTICATED)
     if is_loopback(settings.host):
@@ -81,10 +82,7 @@ def access_policy(settings: Settings) -> AccessPolicy:
     return AccessPolicy(access=None, anonymous=PUBLIC)
 
 
-def _warn_if_exposed(file: Path | None) -> None:
-    """Log that other users of this machine can read the token file."""
-    if file is None:
-        return
+def _warn_if_exposed(file: Path) -> None:
     with suppress(OSError):  # reading it will say what is wrong with it
         mode = stat.S_IMODE(file.stat().st_mode)
         if mode & stat.S_IROTH:

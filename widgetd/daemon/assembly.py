@@ -280,7 +280,6 @@ def build_intake(runtime: Runtime) -> Uploads | None:
 def _build_author_services(
     runtime: Runtime, server: Server, uploads: Uploads | None
 ) -> AuthorServices:
-    """Build the services of the toolset `author`."""
     # Imported late: most daemons do not have the toolset.
     from widgetd.guide.answers import AuthorServices  # noqa: PLC0415
     from widgetd.guide.component_details import Examples  # noqa: PLC0415

@@ -21,6 +21,7 @@ from typing import NoReturn
 
 from widgetd.catalog.loader import WIDGET_SUFFIXES, read_pair
 from widgetd.catalog.proof_cache import ProofRecord, decode, encode
+from widgetd.daemon import watchdog
 from widgetd.daemon.limits import LIMITS
 from widgetd.daemon.parser_process import limit_resources
 from widgetd.daemon.startup import gc_tuned
@@ -74,17 +75,13 @@ class ParallelProofs:
 
 
 @contextmanager
-def proving_in_parallel(
-    root: Path, prove: Prove, *, known: int, renew: Callable[[], None] | None = None
-) -> Iterator[ParallelProofs | None]:
+def proving_in_parallel(root: Path, prove: Prove, *, known: int) -> Iterator[ParallelProofs | None]:
     """Prove the files of `root` in other processes while the block runs.
 
     Args:
         root: The widgets folder.
         prove: Proves one file.
         known: The number of files that need no proof.
-        renew: Called in each process before each file, so that its own watchdog ends it if one
-            file takes too long.
 
     Yields:
         The proofs; None if other processes would not pay.
@@ -100,8 +97,7 @@ def proving_in_parallel(
         file = os.memfd_create("proofs")
         child = os.fork()
         if child == 0:
-            share = slice(number, None, processes)
-            _run(root, prove, file, share=share, parent=parent, renew=renew)
+            _run(root, prove, file, share=slice(number, None, processes), parent=parent)
         files.append(file)
         children.append(child)
     proofs = ParallelProofs(files, children)
@@ -123,15 +119,7 @@ def _process_count(root: Path, known: int) -> int:
     return min(wanted, len(os.sched_getaffinity(0)) - 1, LIMITS.proof_processes)
 
 
-def _run(
-    root: Path,
-    prove: Prove,
-    file: int,
-    *,
-    share: slice,
-    parent: int,
-    renew: Callable[[], None] | None,
-) -> NoReturn:
+def _run(root: Path, prove: Prove, file: int, *, share: slice, parent: int) -> NoReturn:
     """Prove a share of the folder in a fork, and end it."""
     try:
         signal.set_wakeup_fd(-1)
@@ -140,8 +128,8 @@ def _run(
             for path in sorted(walk(folder, "", WIDGET_SUFFIXES).files, reverse=True)[share]:
                 if os.getppid() != parent:
                     break
-                if renew is not None:
-                    renew()
+                # The kernel ends the process if one file takes too long.
+                watchdog.renew()
                 limit_resources()
                 with suppress(WidgetError, Unsettled, FileNotFoundError):
                     source, sidecar = read_pair(folder, path, limit_bytes=Limits().file_bytes)

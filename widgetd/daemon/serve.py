@@ -254,7 +254,6 @@ async def _open_chat(chat: Chat, announced: anyio.Event) -> None:
 def _watch_counters(
     runtime: Runtime, server: Server, forwarding: Forwarder | None, traffic: Traffic
 ) -> None:
-    """Add the counters of other parts to the metrics."""
     metrics, store = runtime.metrics, server.store
     audit, access = runtime.audit, runtime.access_policy.access
     number, count, counts = metrics.watch_number, metrics.watch_count, metrics.watch_counts

@@ -61,27 +61,25 @@ def walk(
         OSError: `folder` itself cannot be listed.
     """
     walker = _Walker(folder, suffixes, known_empty)
-    walker.run(start)
+    walker.folders.append(start)
+    walker.run()
     return walker.listing
 
 
+@dataclass(slots=True)
 class _Walker:
-    def __init__(
-        self, folder: Folder, suffixes: tuple[str, ...], known_empty: Mapping[str, Stamp]
-    ) -> None:
-        self.listing = Listing()
-        self._root = folder
-        self._suffixes = suffixes
-        self._known_empty = known_empty
-        self._folders: deque[str] = deque()
-        self._links: list[str] = []
-        self._entered: set[tuple[int, int]] = set()
+    root: Folder
+    suffixes: tuple[str, ...]
+    known_empty: Mapping[str, Stamp]
+    listing: Listing = field(default_factory=Listing)
+    folders: deque[str] = field(default_factory=deque)
+    links: list[str] = field(default_factory=list)
+    entered: set[tuple[int, int]] = field(default_factory=set)
 
-    def run(self, start: str) -> None:
-        self._folders.append(start)
-        while self._folders or self._links:
-            is_link = not self._folders
-            path = self._links.pop(0) if is_link else self._folders.popleft()
+    def run(self) -> None:
+        while self.folders or self.links:
+            is_link = not self.folders
+            path = self.links.pop(0) if is_link else self.folders.popleft()
             try:
                 if is_link or not self._is_still_empty(path):
                     self._open(path)
@@ -96,24 +94,24 @@ class _Walker:
                 self.listing.unlisted[path] = unreadable_error(path, error)
 
     def _is_still_empty(self, path: str) -> bool:
-        stamp = self._known_empty.get(path)
+        stamp = self.known_empty.get(path)
         if stamp is None:
             return False
-        status = os.stat(path or ".", dir_fd=self._root.descriptor, follow_symlinks=False)
+        status = os.stat(path or ".", dir_fd=self.root.descriptor, follow_symlinks=False)
         if not stamp.marks(status):
             return False
-        self._entered.add((status.st_dev, status.st_ino))
+        self.entered.add((status.st_dev, status.st_ino))
         self.listing.empty[path] = stamp
         return True
 
     def _open(self, path: str) -> None:
-        descriptor = os.open(path or ".", _OPEN, dir_fd=self._root.descriptor)
+        descriptor = os.open(path or ".", _OPEN, dir_fd=self.root.descriptor)
         try:
-            if not self._root.holds(descriptor, path):
+            if not self.root.holds(descriptor, path):
                 raise outside_error(path)
             status = os.fstat(descriptor)
-            if (which := (status.st_dev, status.st_ino)) not in self._entered:
-                self._entered.add(which)
+            if (which := (status.st_dev, status.st_ino)) not in self.entered:
+                self.entered.add(which)
                 # A folder changed just now may change again under the same stamp.
                 if self._list(descriptor, path + "/" if path else "") and not is_racy(status):
                     self.listing.empty[path] = Stamp.of(status)
@@ -132,11 +130,11 @@ class _Walker:
                 is_empty = is_empty and not is_link
                 if _is_folder(entry, through_links=False):
                     is_empty = False
-                    self._folders.append(prefix + name)
+                    self.folders.append(prefix + name)
                 elif is_link and _is_folder(entry, through_links=True):
                     self.listing.linked = True
-                    insort(self._links, prefix + name)
-                elif name.endswith(self._suffixes):
+                    insort(self.links, prefix + name)
+                elif name.endswith(self.suffixes):
                     is_empty = False
                     try:
                         self.listing.files[prefix + name] = entry.stat()

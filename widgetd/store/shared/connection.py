@@ -283,7 +283,6 @@ class StoreConnection:
 
 
 def _number(entry: bytes) -> tuple[int, ...]:
-    """Return the id of a stream's entry in comparable form."""
     return tuple(map(int, entry.split(b"-")))
 
 
