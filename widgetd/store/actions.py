@@ -14,7 +14,6 @@ from widgetd.errors import CallError
 from widgetd.store.cache import Renders, key_digest
 from widgetd.store.contract import (
     UNKNOWN,
-    Accepted,
     Action,
     Awaited,
     Bounds,
@@ -85,8 +84,8 @@ class Actions(ABC):
         idempotency_key: str,
         origin: Origin = UNKNOWN,
         outcome: str = "",
-    ) -> Accepted:
-        """Queue an action and wake its readers.
+    ) -> int:
+        """Queue an action, wake its readers, and return its `seq`.
 
         Args:
             render_id: A render that the caller has just found in the store.
@@ -107,7 +106,7 @@ class Actions(ABC):
         self._waiters.notify(render_id)
         for listener in self.listeners:
             listener(render_id, replace(new, seq=seq))
-        return Accepted(seq=seq)
+        return seq
 
     async def read(self, render_id: str, *, after: int = 0, timeout_s: float = 20.0) -> Awaited:
         """Acknowledge the actions up to `after`; return later ones, or wait for them.

@@ -316,14 +316,6 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Accepted:
-    """The response to an action that was queued, now or earlier under the same key."""
-
-    seq: int
-    status: Literal["accepted"] = "accepted"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Awaited:
     """The response to a reader of actions.
 

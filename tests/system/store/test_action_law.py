@@ -22,7 +22,7 @@ from hypothesis.stateful import (
 from tests.system.store.replicas import render, replicas
 from tests.system.store.server import Server
 from widgetd.errors import CallError
-from widgetd.store.contract import Accepted, Awaited
+from widgetd.store.contract import Awaited
 from widgetd.store.factory import Store
 
 MOST = 5
@@ -63,14 +63,14 @@ class Queue(RuleBasedStateMachine):
             with pytest.raises(CallError, match="5 actions of this render are unread"):
                 self._append(replica, number)
         else:
-            assert self._append(replica, number) == Accepted(seq=number)
+            assert self._append(replica, number) == number
             self.accepted.append(number)
 
     @precondition(lambda self: self.accepted)
     @rule(replica=REPLICAS, data=st.data())
     def append_again(self, replica: str, data: st.DataObject) -> None:
         number = data.draw(st.sampled_from(self.accepted))
-        assert self._append(replica, number) == Accepted(seq=number)
+        assert self._append(replica, number) == number
 
     @rule(replica=REPLICAS)
     def read(self, replica: str) -> None:
@@ -122,7 +122,7 @@ class Queue(RuleBasedStateMachine):
         store: Store = getattr(self._room, replica)
         return store
 
-    def _append(self, replica: str, number: int) -> Accepted:
+    def _append(self, replica: str, number: int) -> int:
         append = partial(self._store(replica).actions.append, idempotency_key=str(number))
         return self._portal.call(append, "r1", "tap", number)
 

@@ -8,7 +8,7 @@ from tests.system.store.server import Server
 from widgetd.errors import CallError
 from widgetd.store.actions import LocalActions
 from widgetd.store.cache import Renders, build_local_caches, key_digest
-from widgetd.store.contract import Accepted, Action, Awaited, Bounds, Origin
+from widgetd.store.contract import Action, Awaited, Bounds, Origin
 from widgetd.store.factory import Store
 from widgetd.store.waiters import Waiters
 
@@ -17,7 +17,7 @@ NEVER_S = 600.0
 NOW = 1_700_000_000.0
 
 
-async def track(store: Store, number: int, render_id: str = "r1") -> Accepted:
+async def track(store: Store, number: int, render_id: str = "r1") -> int:
     return await store.actions.append(
         render_id, "flight.track", {"number": number}, idempotency_key=f"key-{number}"
     )
@@ -30,8 +30,8 @@ def tracked(seq: int, number: int) -> Action:
 async def test_actions_are_read_in_the_order_in_which_they_came(backend: Server | None) -> None:
     async with replicas(backend) as both:
         await both.here.renders.put(render())
-        assert await track(both.here, 10) == Accepted(seq=1, status="accepted")
-        assert await track(both.there, 20) == Accepted(seq=2, status="accepted")
+        assert await track(both.here, 10) == 1
+        assert await track(both.there, 20) == 2
 
         for store in (both.here, both.there):
             assert await store.actions.read("r1") == Awaited(
@@ -88,7 +88,7 @@ async def test_the_same_key_queues_once_and_has_one_answer(backend: Server | Non
         await both.here.actions.read("r1", after=read.next, timeout_s=0.0)
         long_after = await track(both.here, 10)
 
-        assert first == again == long_after == Accepted(seq=1)
+        assert first == again == long_after == 1
         assert read.actions == (tracked(1, 10),)
 
 
@@ -217,9 +217,9 @@ async def test_a_full_queue_says_so_and_loses_nothing(backend: Server | None) ->
             "2 actions of this render are unread; try again when await_widget_action has read them"
         )
         assert (caught.value.code, caught.value.recoverable) == ("W2402", True)
-        assert repeated == Accepted(seq=2)
+        assert repeated == 2
         assert read.actions == (tracked(1, 10), tracked(2, 20))
-        assert accepted == Accepted(seq=3)
+        assert accepted == 3
 
 
 async def test_a_payload_that_is_too_large_is_refused(backend: Server | None) -> None:
@@ -242,8 +242,8 @@ async def test_only_so_many_idempotency_keys_are_remembered(backend: Server | No
             await both.here.actions.read("r1")
             await both.here.actions.read("r1", after=number, timeout_s=0.0)
 
-        assert await track(both.here, 2) == Accepted(seq=2)
-        assert await track(both.here, 1) == Accepted(seq=18)
+        assert await track(both.here, 2) == 2
+        assert await track(both.here, 1) == 18
 
 
 async def test_draining_answers_whoever_waits_and_whoever_comes(backend: Server | None) -> None:
@@ -317,7 +317,7 @@ async def test_queues_with_nothing_unread_make_room_for_others() -> None:
         read = await both.here.actions.read("r2")
         await both.here.actions.read("r2", after=read.next, timeout_s=0.0)
 
-        assert await track(both.here, 10, "r3") == Accepted(seq=1)
+        assert await track(both.here, 10, "r3") == 1
         assert str(caught.value) == (
             "2 renders have unread actions; try again when await_widget_action has read some"
         )
@@ -336,7 +336,7 @@ async def test_of_the_queues_with_nothing_unread_the_one_unused_for_longest_make
 
         # Whose keys are remembered has its queue still.
         await both.here.actions.read("r1", after=1, timeout_s=0.0)
-        assert await track(both.here, 10, "r1") == Accepted(seq=1)
+        assert await track(both.here, 10, "r1") == 1
         assert (await both.here.actions.read("r1", after=1, timeout_s=0.0)).actions == ()
 
 

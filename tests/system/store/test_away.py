@@ -13,7 +13,7 @@ from tests.support.logs import Events, captured_logs
 from tests.system.store.replicas import Clock, render
 from tests.system.store.server import Server, running_server
 from widgetd.errors import ConfigError
-from widgetd.store.contract import Accepted, Awaited, Bounds, StoredRender
+from widgetd.store.contract import Awaited, Bounds, StoredRender
 from widgetd.store.factory import Store, open_store
 from widgetd.store.limits import LIMITS
 
@@ -46,7 +46,7 @@ def events() -> Iterator[Events]:
         yield events
 
 
-async def tap(store: Store, number: int) -> Accepted:
+async def tap(store: Store, number: int) -> int:
     return await store.actions.append("r1", "tap", number, idempotency_key=str(number))
 
 

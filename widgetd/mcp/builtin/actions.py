@@ -100,10 +100,10 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
     )
     store = context.store
     origin = Origin(owner=render.owner, elevated=render.elevated, labels=render.labels)
-    accepted = await store.actions.append(
+    seq = await store.actions.append(
         render_id, offered.type, payload, idempotency_key=key, origin=origin
     )
-    answer = {"status": accepted.status, "next": accepted.seq}
+    answer = {"status": "accepted", "next": seq}
     owner = context.caller.principal.name
     standing = await store.idempotency.remember(_answer_key(render_id, key), answer, owner=owner)
     await _record_action(store, render, offered.type, key, owner=owner)
