@@ -267,20 +267,12 @@ def _edges(answer: UpstreamAnswer) -> Iterator[int]:
                 yield match.end()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Reading:
-    """An answer that is being read, until `until_s` by the clock."""
-
-    until_s: float
-    answer: PagedAnswer
-
-
 @dataclass(eq=False)
 class PagedAnswers:
     """Answers that are being read page by page: each owner's newest that fit, for a while."""
 
     clock: Callable[[], float]
-    _readings: OwnedEntries[_Reading] = field(
+    _answers: OwnedEntries[tuple[float, PagedAnswer]] = field(
         default_factory=lambda: OwnedEntries(
             most=LIMITS.paged_answers, most_bytes=LIMITS.paged_bytes
         )
@@ -289,8 +281,8 @@ class PagedAnswers:
     def add(self, answer: PagedAnswer, owner: str) -> str:
         """Store an answer for `owner` alone, and return the name that `get` takes."""
         name = token_urlsafe(9)
-        reading = _Reading(until_s=self.clock() + LIMITS.paged_s, answer=answer)
-        self._readings.put(name, reading, owner=owner, size_bytes=answer.size)
+        until_s = self.clock() + LIMITS.paged_s
+        self._answers.put(name, (until_s, answer), owner=owner, size_bytes=answer.size)
         return name
 
     def get(self, name: str, owner: str) -> PagedAnswer:
@@ -299,13 +291,13 @@ class PagedAnswers:
         Raises:
             CallError: There is none, or none any more (W5009).
         """
-        reading = self._readings.get(name, owner)
-        if reading is None or reading.until_s <= self.clock():
-            if reading is not None:
-                self._readings.drop(name)
+        until_s, answer = self._answers.get(name, owner) or (0.0, None)
+        if answer is None or until_s <= self.clock():
+            if answer is not None:
+                self._answers.drop(name)
             problem = "this answer is not kept any more; call the tool again"
             raise CallError("W5009", problem, path="after")
-        return reading.answer
+        return answer
 
 
 def encode_page(page: bytes, kind: str) -> str:

@@ -13,10 +13,17 @@ import orjson
 
 from widgetd.upstreams.declarations import Declaration
 from widgetd.upstreams.openapi import READ_ONLY_METHODS
-from widgetd.upstreams.transport import KEY_META, PRESS_KEY, RecordingTransport, Reduce
+from widgetd.upstreams.transport import (
+    KEY_META,
+    PRESS_KEY,
+    RecordingTransport,
+    Reduce,
+    http_client,
+)
 
 if TYPE_CHECKING:
     from fastmcp import Client, FastMCP
+    from fastmcp.client.transports import ClientTransport
 
 
 def import_client(declaration: Declaration) -> None:
@@ -47,11 +54,32 @@ def build_client(
 
     from widgetd.upstreams.session import ReducedTransport  # noqa: PLC0415 - likewise
 
-    transport = ReducedTransport(
-        declaration.kind.open(declaration.table, declaration.secrets, recorder, service), reduce
-    )
+    transport = ReducedTransport(_open_transport(declaration, recorder, service), reduce)
     # 0: no timeouts of FastMCP's own, since `Upstream` bounds connecting and each call.
     return Client(transport, message_handler=on_message, init_timeout=0, timeout=0)
+
+
+def _open_transport(
+    declaration: Declaration, recorder: RecordingTransport, service: FastMCP[Any] | None
+) -> ClientTransport:
+    from fastmcp.client import transports  # noqa: PLC0415 - see `import_client`
+
+    from widgetd.upstreams.pipes import PipeTransport  # noqa: PLC0415 - likewise
+
+    table, secrets = declaration.table, declaration.secrets
+    if service is not None:
+        return transports.FastMCPTransport(service)
+    if table.command:
+        command = (table.command, *secrets["args"])
+        return PipeTransport(command, secrets["env"], table.cwd or None, recorder)
+
+    def open_client(*_arguments: Any, headers: Any = None, **_options: Any) -> Any:
+        return http_client(recorder, headers or {})
+
+    url, headers = secrets["url"], dict(secrets["headers"])
+    is_sse = table.transport == "sse" or "/sse" in url.partition("?")[0][-5:]
+    transport = transports.SSETransport if is_sse else transports.StreamableHttpTransport
+    return transport(url, headers=headers, httpx_client_factory=open_client)
 
 
 def build_service(declaration: Declaration, http: Any) -> FastMCP[Any]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -103,6 +103,7 @@ class Upstream:
         actions: The tools that actions of users may call, by name.
         dropped: Number of tools left out of the latest list, by reason; see `ToolListing`.
         reason: Why it is not ready, in one word; empty if it is.
+        settled: Set by the outcome of the first attempt to connect.
         since: Time of the latest change of state, in seconds since the epoch.
         last_ok: Time of the latest answer, in seconds since the epoch; None before the first.
         protocol: Version of MCP; empty where none is spoken.
@@ -118,6 +119,7 @@ class Upstream:
     dropped: Mapping[str, int] = field(default_factory=dict)
     state: State = "connecting"
     reason: str = ""
+    settled: anyio.Event = field(default_factory=anyio.Event)
     since: float = field(default_factory=time.time)
     last_ok: float | None = None
     protocol: str = ""
@@ -129,7 +131,6 @@ class Upstream:
     _listing: ToolListing = field(default_factory=lambda: ToolListing(()))
     _schemas: ToolSchemas = field(default_factory=ToolSchemas)
     _recorder: RecordingTransport | None = None
-    _settled: anyio.Event = field(default_factory=anyio.Event)
     _attempted: anyio.Event = field(default_factory=anyio.Event)
     _retry_now: anyio.Event = field(default_factory=anyio.Event)
     _woken: anyio.Event = field(default_factory=anyio.Event)
@@ -149,7 +150,7 @@ class Upstream:
         self._slots = anyio.CapacityLimiter(table.at_once)
         if not table.enabled:
             self.state = "disabled"
-            self._settled.set()
+            self.settled.set()
 
     @property
     def name(self) -> str:
@@ -193,7 +194,7 @@ class Upstream:
             wait_s = pause_s(failures) if failures else 0.0
             self._retry_at = self.clock() + wait_s
             self._set_state("failed", self._reason(error, began))
-            self._settled.set()
+            self.settled.set()
             self._attempted.set()
             self._attempted = anyio.Event()
             with anyio.move_on_after(wait_s):
@@ -229,7 +230,7 @@ class Upstream:
                     await self._list_tools(client)
                 self._client, self._lost = client, anyio.Event()
                 self.protocol = client.protocol_version or "" if self.has_session else ""
-                self._settled.set()
+                self.settled.set()
                 self._attempted.set()
                 yield client
             finally:
@@ -245,7 +246,7 @@ class Upstream:
         """Follow changes of the tools, and probe a silent server, until it is lost."""
         is_modern = self.has_session and client.initialize_result is None
         async with anyio.create_task_group() as tasks:
-            if is_modern:
+            if is_modern:  # FastMCP's client never subscribes by itself
                 tasks.start_soon(self._listen, client)
             while not self._is_lost:
                 idle_s = self.declaration.table.idle_probe_s if self.has_session else None
@@ -267,7 +268,6 @@ class Upstream:
             tasks.cancel_scope.cancel()
 
     async def _listen(self, client: Client[Any]) -> None:
-        # FastMCP's client never subscribes by itself.
         if await follow_tools(client, partial(self._wake, needs_listing=True)):
             self._is_lost = True
             self._wake()
@@ -367,8 +367,27 @@ class Upstream:
             CallError: Nothing was done (as for `call`), or it is unknown whether something was
                 (W5013).
         """
-        with self._observe():
-            return await self._act(tool, arguments, key, principal)
+        meta = {KEY_META: key, "widgetd/principal": principal}
+        # A child's pipes do not tell what was read from them.
+        self._fates[key] = "sent" if self.declaration.table.command else "undelivered"
+        with self._observe(), ExitStack() as ending:
+            ending.callback(self._fates.pop, key, None)
+            began, result = await self._send(tool, arguments, meta)
+            if not result.is_error:
+                self._record_success()
+                value = None
+                with suppress(CallError):  # it was done, whatever was said of it
+                    value = to_answer(result, self.name).value(self.name)
+                return ActionAnswer(is_done=True, value=value, words=words_for_people(result))
+            if self.has_session:
+                self._record_success()
+            else:  # its server answers for the service, also where that was never reached
+                error = self._to_error(None, began)
+                if self._fates[key] == "sent":
+                    raise self._may_be_done()
+                if self._fates[key] == "undelivered":
+                    raise error
+            return ActionAnswer(is_done=False, words=words_for_people(result))
 
     @contextmanager
     def _observe(self) -> Iterator[None]:
@@ -399,7 +418,7 @@ class Upstream:
         failures = 0
         with self._resource_listeners.adding(uri, notify):
             while True:
-                await self._settled.wait()
+                await self.settled.wait()
                 began, lost = self.clock(), self._lost
                 with suppress(Exception):  # whatever a library raises, listen again
                     if self._client and await follow_resource(self._client, uri, notify):
@@ -408,13 +427,9 @@ class Upstream:
                 failures = 1 if self.clock() - began > pause_s(1) else failures + 1
                 await anyio.sleep(pause_s(failures))
 
-    async def wait_settled(self) -> None:
-        """Wait for the outcome of the first attempt to connect."""
-        await self._settled.wait()
-
     async def ensure_attempt(self) -> None:
         """Attempt to connect at once where it is not connected, and wait for the outcome."""
-        await self._settled.wait()
+        await self.settled.wait()
         if self.state == "failed":
             self._retry_now.set()
             await self._attempted.wait()
@@ -424,33 +439,6 @@ class Upstream:
         while self._running:
             self._idle = anyio.Event()
             await self._idle.wait()
-
-    async def _act(
-        self, name: str, arguments: Mapping[str, Any], key: str, principal: str
-    ) -> ActionAnswer:
-        meta = {KEY_META: key, "widgetd/principal": principal}
-        # A child's pipes do not tell what was read from them.
-        self._fates[key] = "sent" if self.declaration.table.command else "undelivered"
-        try:
-            began, result = await self._send(name, arguments, meta)
-            if not result.is_error:
-                self._record_success()
-                value = None
-                with suppress(CallError):  # it was done, whatever was said of it
-                    value = to_answer(result, self.name).value(self.name)
-                return ActionAnswer(is_done=True, value=value, words=words_for_people(result))
-            # The server of a service answers for it, also where it was never reached.
-            if not self.has_session:
-                error = self._to_error(None, began)
-                if self._fates[key] == "sent":
-                    raise self._may_be_done()
-                if self._fates[key] == "undelivered":
-                    raise error
-            else:
-                self._record_success()
-            return ActionAnswer(is_done=False, words=words_for_people(result))
-        finally:
-            self._fates.pop(key, None)
 
     def _may_be_done(self) -> CallError:
         return CallError("W5013", f"the upstream '{self.name}' was called, and did not answer")
@@ -470,7 +458,7 @@ class Upstream:
         call_s = self.declaration.table.call_s
         try:
             with anyio.fail_after(call_s):
-                await self._settled.wait()
+                await self.settled.wait()
                 client = self._require_client()
                 tools = self.tools if meta is None else self.actions
                 checked = await self._schemas.check(self.name, name, tools, arguments)

@@ -28,10 +28,9 @@ from widgetd.limits import Limits
 from widgetd.redaction import SecretUrl, conceal
 from widgetd.schema.json_text import parse_file
 from widgetd.text_search import Match, compile_pattern, did_you_mean
-from widgetd.upstreams.kinds import KINDS, UpstreamKind
 from widgetd.upstreams.limits import LIMITS
 from widgetd.upstreams.openapi import document_of_endpoints, parse_document, reduce_document
-from widgetd.upstreams.tables import ActionRule, Endpoint, UpstreamTable
+from widgetd.upstreams.tables import KINDS, ActionRule, Endpoint, UpstreamKind, UpstreamTable
 from widgetd.widget.sidecar import find_line
 
 _NAME = compile_pattern(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
@@ -225,7 +224,7 @@ class _TableReader:
         )
 
     def _kind(self, name: str, table: UpstreamTable) -> UpstreamKind:
-        kinds = [kind for kind in KINDS.values() if getattr(table, kind.key)]
+        kinds = [kind for kind in KINDS if getattr(table, kind.key)]
         if len(kinds) != 1:
             problem = f"'{name}' says {'neither' if not kinds else 'more than one'} of"
             words = "url, command, openapi and endpoints"

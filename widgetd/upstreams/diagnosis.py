@@ -44,7 +44,7 @@ async def diagnose(declaration: Declaration) -> Upstream:
     await anyio.to_thread.run_sync(import_client, declaration)
     async with while_running(upstream.run):
         with anyio.move_on_after(declaration.connect_s + LIMITS.settle_s):
-            await upstream.wait_settled()
+            await upstream.settled.wait()
         if upstream.state == "connecting":
             upstream.reason = "timeout"
         elif upstream.state in {"ready", "empty"} and not upstream.has_session:

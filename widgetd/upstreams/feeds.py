@@ -197,12 +197,9 @@ class UpstreamFeeds(Feeds):
                 self._count(source.part.upstream, one.origin)
         stale = [one.answer.at for one in answers.values() if one.answer and one.origin == "stale"]
         as_of = f"{datetime.fromtimestamp(min(stale), UTC):%H:%M} UTC" if stale else ""
-        return Filled(checked=checked, mark=self.mark(feed, answers), as_of=as_of)
-
-    def mark(self, feed: Feed, answers: SourceAnswers) -> bytes:
-        """Return `_meta["widgetd/feed"]` as JSON, as `FeedMark` types it."""
         now = self.clock()
-        return join_marks([answers[one.part.name].mark(one, now) for one in feed.sources])
+        mark = join_marks([answers[one.part.name].mark(one, now) for one in feed.sources])
+        return Filled(checked=checked, mark=mark, as_of=as_of)
 
     async def _ask_all(
         self, feed: Feed, asked: Mapping[str, Any], owner: str
@@ -436,6 +433,5 @@ def _arguments_key(widget: Widget, asked: Mapping[str, Any], held: Mapping[str, 
 
 
 def _json_content(answer: UpstreamAnswer, upstream: str) -> bytes:
-    """Return an answer as JSON; see `UpstreamAnswer.value`."""
-    answer.value(upstream)
+    answer.value(upstream)  # or it is not JSON
     return copy_exact(answer.content)

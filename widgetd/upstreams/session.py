@@ -9,10 +9,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import anyio.to_thread
+from anyio.abc import ObjectReceiveStream
 from fastmcp.client.transports.base import ClientTransport, TransportOptions
 from mcp import ClientSession
 from mcp.shared.message import SessionMessage
@@ -61,7 +61,7 @@ class _Session(ClientSession):
         """Do nothing: the SDK lists all tools again where it does not know this one."""
 
 
-class _ReducedStream:
+class _ReducedStream(ObjectReceiveStream[SessionMessage | Exception]):
     """A stream of the session's messages, with each list of tools reduced."""
 
     def __init__(self, inner: Any, reduce: Reduce) -> None:
@@ -73,6 +73,7 @@ class _ReducedStream:
         """The context in which the latest message was sent, for the SDK's dispatcher."""
         return getattr(self._inner, "last_context", None)
 
+    @override
     async def receive(self) -> SessionMessage | Exception:
         message: SessionMessage | Exception = await self._inner.receive()
         if isinstance(message, SessionMessage):
@@ -83,27 +84,6 @@ class _ReducedStream:
                     await anyio.to_thread.run_sync(self._reduce, result)
         return message
 
+    @override
     async def aclose(self) -> None:
         await self._inner.aclose()
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> SessionMessage | Exception:
-        try:
-            return await self.receive()
-        except anyio.EndOfStream:
-            raise StopAsyncIteration from None
-
-    async def __aenter__(self) -> Self:
-        await self._inner.__aenter__()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> bool | None:
-        left: bool | None = await self._inner.__aexit__(kind, error, traceback)
-        return left

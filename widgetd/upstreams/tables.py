@@ -1,11 +1,41 @@
-"""The tables of an upstreams file as they are written, before secrets are filled in."""
+"""The kinds of upstreams, and the tables that declare them, before secrets are filled in."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+KindName = Literal["mcp", "stdio", "openapi", "endpoints"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpstreamKind:
+    """A kind of upstream.
+
+    Attributes:
+        key: The key of the upstreams file that declares one.
+        connect_s: Default of how long connecting may take.
+        has_session: Whether there is a connection to lose; a service takes single requests.
+        loss: The reason of a connection that ends, where nothing else explains it.
+    """
+
+    name: KindName
+    key: str
+    connect_s: float = 5.0
+    has_session: bool = True
+    loss: str = "protocol"
+
+
+KINDS = (
+    UpstreamKind(name="mcp", key="url"),
+    # A program may have to be downloaded before it starts.
+    UpstreamKind(name="stdio", key="command", connect_s=30.0, loss="exited"),
+    UpstreamKind(name="openapi", key="openapi", has_session=False),
+    UpstreamKind(name="endpoints", key="endpoints", has_session=False),
+)
 
 
 class _Table(BaseModel):
