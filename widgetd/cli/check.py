@@ -5,7 +5,6 @@ It uses the daemon's loader, so that the daemon refuses the same files with the 
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
@@ -17,9 +16,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from widgetd.cli.options import count_of
+from widgetd.cli.options import count_of, read_settings
 from widgetd.errors import ConfigError, Finding, WidgetError
-from widgetd.settings import Settings, folder_of, settle
+from widgetd.settings import Settings, folder_of
 from widgetd.text_search import nearest
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ def check(
         raise ConfigError(
             "W0002", f"there is no option {option}", "`widgetd check --help` lists all"
         )
-    looked_at = paths or (folder_of(settle({}, os.environ).settings),)
+    looked_at = paths or (folder_of(read_settings()),)
     with TemporaryDirectory() if Path("-") in looked_at else nullcontext("") as drafts:
         draft = Path(drafts, "stdin.widget")
         if drafts:
@@ -186,7 +185,7 @@ def _scan_folder(
     from widgetd.daemon.loading import admit, build_catalog
 
     loader = Loader(admit, keeps_parts=True)
-    settings = settle({}, os.environ).settings
+    settings = read_settings()
     allowed, upstreams = settings.image_origin, None
     if settings.upstreams is not None:
         from widgetd.upstreams.declarations import read_file

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
@@ -13,10 +12,17 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from widgetd.cli.options import Folder, complain, count_of, print_json, scan_widgets
+from widgetd.cli.options import (
+    Folder,
+    complain,
+    count_of,
+    print_json,
+    read_settings,
+    scan_widgets,
+)
 from widgetd.errors import ConfigError, WidgetError
 from widgetd.extras import install_advice
-from widgetd.settings import Settings, folder_of, settle
+from widgetd.settings import Settings, folder_of
 
 if TYPE_CHECKING:
     from widgetd.catalog.snapshot import Snapshot
@@ -53,8 +59,7 @@ def eval_(
     from widgetd.testing.eval_file import read_cases
     from widgetd.testing.suite import format_fault
 
-    given = {"dir": folder, "chat_model": model or None, "chat_url": chat_url}
-    settings = settle(given, os.environ).settings
+    settings = read_settings(dir=folder, chat_model=model or None, chat_url=chat_url)
     snapshot = scan_widgets(settings)
     cases = read_cases(folder_of(settings), snapshot)
     if not (cases.faults or (cases.questions if facts else cases.wishes)):

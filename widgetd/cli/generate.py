@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from cyclopts import Parameter
 
-from widgetd.cli.options import Dir, Output, Tool, find_widget, load_snapshot
+from widgetd.cli.options import Dir, Output, Tool, find_widget, load_snapshot, read_settings
 from widgetd.errors import ConfigError
-from widgetd.settings import folder_of, settle
+from widgetd.settings import folder_of
 from widgetd.text_search import compile_pattern, did_you_mean
 
 MCP_URL = "http://127.0.0.1:8787/mcp"
@@ -45,11 +44,19 @@ def new_sidecar(path: Path) -> None:
         path: The file.
     """
     from widgetd.catalog.loader import load_widget
-    from widgetd.cli.sidecar_template import write_sidecar
+    from widgetd.cli.sidecar_template import sidecar_text
+    from widgetd.widget.sidecar import SUFFIX
 
     if not path.is_file():
         raise ConfigError("W0003", f"there is no file {path}", "name another", exit_code=3)
-    print(write_sidecar(path, load_widget(path)))
+    text, target = sidecar_text(load_widget(path)), path.with_name(path.name + SUFFIX)
+    try:
+        with target.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        advice = "edit that one, or move it away first"
+        raise ConfigError("W0002", f"{target} is there already", advice) from None
+    print(target)
 
 
 def config(host: str, *, url: str = MCP_URL, token: str = "") -> None:
@@ -90,7 +97,7 @@ def build(
 
     if not base.startswith("/") or not _PATH.fullmatch(base):
         raise ConfigError("W0002", f"--base cannot be '{base}'", "write a path, as /widgets/")
-    settings = settle({"dir": dir}, os.environ).settings
+    settings = read_settings(dir=dir)
     widgets = folder_of(settings)
     server = server_over(widgets, settings)
     shown = Gallery(
@@ -163,18 +170,29 @@ def codes() -> None:
     print(format_codes())
 
 
+def _text(template: str, header: str = "") -> Callable[[str, str], str]:
+    """Return a function that fills in `template`; `header` is left out where there is no token."""
+
+    def show(url: str, bearer: str) -> str:
+        values = {"url": url, "bearer": bearer}
+        values |= {f"{name}_json": json.dumps(value) for name, value in values.items()}
+        return template.format(header=header.format(**values) if bearer else "", **values)
+
+    return show
+
+
 def _show_file(path: str, content: object) -> str:
     return f"# {path}\n{json.dumps(content, indent=2)}"
 
 
-def _claude_ai(url: str, _bearer: str) -> str:
-    return (
-        "# claude.ai → Settings → Connectors → Add custom connector; apps have it, too\n"
-        "# Claude's servers connect: they need a public https address, as in --public-url\n"
-        "# https://widgets.example.com. Leave the OAuth client's fields empty: with --jwt-issuer,\n"
-        "# --jwt-jwks and --jwt-audience, widgetd's metadata says where users log in.\n"
-        f"{url}"
-    )
+def _json_file(path: str, servers: str, address: str, **fixed: str) -> Callable[[str, str], str]:
+    """Return a function that shows a JSON file with a server by its `address` under `servers`."""
+
+    def show(url: str, bearer: str) -> str:
+        headers = {"headers": {"Authorization": bearer}} if bearer else {}
+        return _show_file(path, {servers: {"widgetd": {**fixed, address: url, **headers}}})
+
+    return show
 
 
 def _claude_desktop(url: str, bearer: str) -> str:
@@ -190,71 +208,51 @@ def _claude_desktop(url: str, bearer: str) -> str:
     return _show_file("claude_desktop_config.json", {"mcpServers": {"widgetd": server}})
 
 
-def _claude_code(url: str, bearer: str) -> str:
-    header = f' --header "Authorization: {bearer}"' if bearer else ""
-    return f"claude mcp add --transport http widgetd {url}{header}"
+_claude_ai = _text("""\
+# claude.ai → Settings → Connectors → Add custom connector; apps have it, too
+# Claude's servers connect: they need a public https address, as in --public-url
+# https://widgets.example.com. Leave the OAuth client's fields empty: with --jwt-issuer,
+# --jwt-jwks and --jwt-audience, widgetd's metadata says where users log in.
+{url}""")
 
+_chatgpt = _text("""\
+# Settings → Apps & Connectors → Advanced → Developer mode → Create
+# ChatGPT needs an https address that it can reach; put widgetd behind one.
+{url}""")
 
-def _json_snippet(path: str, servers: str, address: str, **fixed: str) -> Callable[[str, str], str]:
-    """Return a function that shows a JSON file with a server by its `address` under `servers`."""
+_goose = _text(
+    """\
+# ~/.config/goose/config.yaml
+extensions:
+  widgetd:
+    name: widgetd
+    type: streamable_http
+    uri: {url}
+    enabled: true{header}""",
+    '\n    headers:\n      Authorization: "{bearer}"',
+)
 
-    def show(url: str, bearer: str) -> str:
-        return _show_file(path, {servers: {"widgetd": {**fixed, address: url, **_headers(bearer)}}})
+_langgraph = _text(
+    """\
+# pip install "langchain[mcp]", also beside widgetd. The older langchain-mcp-adapters
+# needs mcp<2, and so an environment of its own.
+from fastmcp.client.transports import StreamableHttpTransport
+from langchain.mcp import MCPAdapter
 
-    return show
+transport = StreamableHttpTransport({url_json}{header})
+async with MCPAdapter(transport) as widgets:
+    tools = await widgets.list_tools()""",
+    ', headers={{"Authorization": {bearer_json}}}',
+)
 
+_openai_agents = _text(
+    """\
+from agents.mcp import MCPServerStreamableHttp
 
-def _headers(bearer: str) -> dict[str, Any]:
-    return {"headers": {"Authorization": bearer}} if bearer else {}
-
-
-def _chatgpt(url: str, _bearer: str) -> str:
-    return (
-        "# Settings → Apps & Connectors → Advanced → Developer mode → Create\n"
-        "# ChatGPT needs an https address that it can reach; put widgetd behind one.\n"
-        f"{url}"
-    )
-
-
-def _codex(url: str, bearer: str) -> str:
-    header = f'\nhttp_headers = {{ Authorization = "{bearer}" }}' if bearer else ""
-    return f'# ~/.codex/config.toml\n[mcp_servers.widgetd]\nurl = "{url}"{header}'
-
-
-def _goose(url: str, bearer: str) -> str:
-    header = f'\n    headers:\n      Authorization: "{bearer}"' if bearer else ""
-    return (
-        "# ~/.config/goose/config.yaml\n"
-        "extensions:\n"
-        "  widgetd:\n"
-        "    name: widgetd\n"
-        "    type: streamable_http\n"
-        f"    uri: {url}\n"
-        f"    enabled: true{header}"
-    )
-
-
-def _langgraph(url: str, bearer: str) -> str:
-    headers = f", headers={json.dumps(_headers(bearer)['headers'])}" if bearer else ""
-    return (
-        '# pip install "langchain[mcp]", also beside widgetd. The older langchain-mcp-adapters\n'
-        "# needs mcp<2, and so an environment of its own.\n"
-        "from fastmcp.client.transports import StreamableHttpTransport\n"
-        "from langchain.mcp import MCPAdapter\n\n"
-        f"transport = StreamableHttpTransport({json.dumps(url)}{headers})\n"
-        "async with MCPAdapter(transport) as widgets:\n"
-        "    tools = await widgets.list_tools()"
-    )
-
-
-def _openai_agents(url: str, bearer: str) -> str:
-    params = json.dumps({"url": url, **_headers(bearer)})
-    return (
-        "from agents.mcp import MCPServerStreamableHttp\n\n"
-        f'async with MCPServerStreamableHttp(name="widgetd", params={params}) as server:\n'
-        '    agent = Agent(name="assistant", mcp_servers=[server])'
-    )
-
+async with MCPServerStreamableHttp(name="widgetd", params={{"url": {url_json}{header}}}) as server:
+    agent = Agent(name="assistant", mcp_servers=[server])""",
+    ', "headers": {{"Authorization": {bearer_json}}}',
+)
 
 _LOGIN_ONLY = {"chatgpt": "ChatGPT", "claude-ai": "claude.ai", "claude-web": "claude.ai"}
 """Hosts that cannot be given a token, by their names for people."""
@@ -264,13 +262,19 @@ HOSTS: Mapping[str, Callable[[str, str], str]] = MappingProxyType(
         "claude-ai": _claude_ai,
         "claude-web": _claude_ai,
         "claude-desktop": _claude_desktop,
-        "claude-code": _claude_code,
-        "cursor": _json_snippet(".cursor/mcp.json", "mcpServers", "url"),
-        "vscode": _json_snippet(".vscode/mcp.json", "servers", "url", type="http"),
+        "claude-code": _text(
+            "claude mcp add --transport http widgetd {url}{header}",
+            ' --header "Authorization: {bearer}"',
+        ),
+        "cursor": _json_file(".cursor/mcp.json", "mcpServers", "url"),
+        "vscode": _json_file(".vscode/mcp.json", "servers", "url", type="http"),
         "chatgpt": _chatgpt,
-        "codex": _codex,
+        "codex": _text(
+            '# ~/.codex/config.toml\n[mcp_servers.widgetd]\nurl = "{url}"{header}',
+            '\nhttp_headers = {{ Authorization = "{bearer}" }}',
+        ),
         "goose": _goose,
-        "gemini-cli": _json_snippet("~/.gemini/settings.json", "mcpServers", "httpUrl"),
+        "gemini-cli": _json_file("~/.gemini/settings.json", "mcpServers", "httpUrl"),
         "langgraph": _langgraph,
         "openai-agents": _openai_agents,
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -12,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from widgetd.cli.limits import LIMITS
-from widgetd.cli.options import Dir, count_of, print_json
+from widgetd.cli.options import Dir, count_of, print_json, read_settings
 from widgetd.errors import ConfigError
-from widgetd.settings import folder_of, settle
+from widgetd.settings import folder_of
 
 if TYPE_CHECKING:
     from widgetd.catalog.state import StateFolder
@@ -98,7 +97,7 @@ def _open(dir: Path | None, state_dir: Path | None) -> tuple[StateFolder, Sequen
     from widgetd.catalog.state import StateFolder
     from widgetd.catalog.versions import Versions
 
-    settings = settle({"dir": dir, "state_dir": state_dir}, os.environ).settings
+    settings = read_settings(dir=dir, state_dir=state_dir)
     if settings.state_dir is None:
         raise ConfigError("W0002", "no state folder is named", "name one with --state-dir")
     folder = folder_of(settings)

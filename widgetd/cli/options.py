@@ -87,9 +87,14 @@ def settle_flags(
     return settle({"dir": dir, **given, **fixed}, os.environ, config)
 
 
+def read_settings(**flags: object) -> Settings:
+    """Return the settings of this environment and folder; a flag that is None is not given."""
+    return settle(flags, os.environ).settings
+
+
 def load_snapshot(dir: Path | None) -> Snapshot:
     """Load the widgets of `dir`, by default of the folder that `serve` would serve."""
-    return scan_widgets(settle({"dir": dir}, os.environ).settings)
+    return scan_widgets(read_settings(dir=dir))
 
 
 def scan_widgets(settings: Settings) -> Snapshot:

@@ -18,6 +18,7 @@ from widgetd.cli.options import (
     complain,
     count_of,
     print_json,
+    read_settings,
     scan_widgets,
     settle_flags,
 )
@@ -30,7 +31,6 @@ from widgetd.settings import (
     Settings,
     folder_of,
     require_files_outside,
-    settle,
     shows_examples,
 )
 
@@ -268,7 +268,7 @@ def usage(
     """
     from widgetd.observe import audit_report as used
 
-    path = audit or settle({}, os.environ).settings.audit
+    path = audit or read_settings().audit
     if path is None:
         raise ConfigError("W0002", "no audit file is named", "name one with --audit")
     try:

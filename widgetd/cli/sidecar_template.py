@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from widgetd.errors import ConfigError
 from widgetd.widget.actions import find_widget_actions
-from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.widget import Widget
 
 _SCALARS = ("string", "number", "integer", "boolean")
@@ -90,22 +87,6 @@ _ACTION = """\
 # holds = "payload.until > payload.from"
 # says = "Choose a later time."
 """
-
-
-def write_sidecar(path: Path, widget: Widget) -> Path:
-    """Write the sidecar of `widget` beside its file at `path`, and return its path.
-
-    Raises:
-        ConfigError: There is a sidecar already (W0002); it stays unchanged.
-    """
-    target = path.with_name(path.name + SUFFIX)
-    try:
-        with target.open("x", encoding="utf-8") as file:
-            file.write(sidecar_text(widget))
-    except FileExistsError:
-        advice = "edit that one, or move it away first"
-        raise ConfigError("W0002", f"{target} is there already", advice) from None
-    return target
 
 
 def sidecar_text(widget: Widget) -> str:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
-from widgetd.cli.options import Arguments, count_of, parse_arguments, print_json
+from widgetd.cli.options import Arguments, count_of, parse_arguments, print_json, read_settings
 from widgetd.errors import CallError, ConfigError
-from widgetd.settings import settle
 
 if TYPE_CHECKING:
     from widgetd.upstreams.answers import UpstreamAnswer
@@ -101,7 +99,7 @@ def call(
 def _read_declarations(file: Path | None) -> dict[str, Declaration]:
     from widgetd.upstreams.declarations import read_file
 
-    path = file or settle({}, os.environ).settings.upstreams
+    path = file or read_settings().upstreams
     if path is None:
         problem = "no upstreams file is named"
         raise ConfigError("W0002", problem, "write --file FILE, or set WIDGETD_UPSTREAMS")
