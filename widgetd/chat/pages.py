@@ -34,7 +34,7 @@ from widgetd.store.contract import Decision, StoredRender
 from widgetd.store.limits import LIMITS as STORE_LIMITS
 from widgetd.web.app import routes
 from widgetd.web.gallery.gallery import Gallery
-from widgetd.web.gallery.pages import frame, live, view_response
+from widgetd.web.gallery.pages import empty_frame, frame, live
 from widgetd.web.gallery.results import result_of
 from widgetd.web.guard import Guard
 from widgetd.web.page import (
@@ -44,9 +44,8 @@ from widgetd.web.page import (
     WebPage,
     body_of,
     caller_of,
-    refusal,
 )
-from widgetd.web.static_files import cacheable, static_file, static_files
+from widgetd.web.static_files import static_view
 
 if TYPE_CHECKING:
     from widgetd.chat.backend.server import ChatServer
@@ -171,8 +170,6 @@ async def chatkit(chat: Chat, request: Request) -> Response:
         await chat.charge(user, 1)
         answer: Any = await backend.process(body, user)
         return Response(answer.json, headers=PAGE_HEADERS, media_type="application/json")
-    except CallError as error:
-        raise refusal(error) from None
     except _REQUEST_ERRORS as error:
         status, problem = _problem(error)
         raise RefusedError(status, {"error": problem}) from None
@@ -371,36 +368,21 @@ async def last_turn(chat: Chat, request: Request) -> dict[str, Any]:
         raise RefusedError(404, {"error": f"there is no {thread}"}) from None
 
 
-async def page(_chat: Chat, request: Request) -> Response:
-    """Serve the page."""
-    return cacheable(request, static_files("widgetd.chat")["chat.html"], "text/html", PAGE_HEADERS)
-
-
-async def static(_chat: Chat, request: Request) -> Response:
-    """Serve a file of the page."""
-    return static_file(request, "widgetd.chat", PAGE_HEADERS)
-
-
-async def bare_frame(_gallery: Gallery, request: Request) -> Response:
-    """Serve the view for a widget that is no longer served; it loads no images."""
-    return view_response(request, ())
-
-
 _Page = partial(WebPage, scopes=frozenset({ADMIN, CHAT}))
 _Free = partial(_Page, cost=0)
 
 PAGES = (
     # It charges by itself: a turn costs more than a list of threads.
     _Free(path="/chatkit", view=chatkit, methods=("POST",)),
-    _Free(path="/chat", view=page, cross_site="navigate"),
+    _Free(path="/chat", view=static_view("widgetd.chat", name="chat.html"), cross_site="navigate"),
     _Page(path="/chat/state", view=state),
     _Free(path="/chat/widgets/{thread}/{item}", view=widget),
     _Page(path="/chat/seen/{thread}", view=last_turn),
-    _Free(path="/chat/static/{name}", view=static),
+    _Free(path="/chat/static/{name}", view=static_view("widgetd.chat")),
 )
 
 GALLERY_PAGES = (
-    _Free(path="/chat/frame", view=bare_frame),
+    _Free(path="/chat/frame", view=empty_frame),
     _Free(path="/chat/frame/{tool}", view=frame),
     _Free(path="/chat/live", view=live),
 )

@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from widgetd.errors import CallError
 from widgetd.logs import get_logger
 from widgetd.mcp import sdk
 from widgetd.mcp.assembly import http_app
@@ -22,7 +23,7 @@ from widgetd.mcp.login import WELL_KNOWN
 from widgetd.mcp.server import Server
 from widgetd.web.cross_site import CrossSiteGuard
 from widgetd.web.guard import Guard
-from widgetd.web.page import PageRoute, RefusedError, Site, WebPage, json_response
+from widgetd.web.page import PageRoute, RefusedError, Site, WebPage, json_response, refusal
 from widgetd.web.templating import html
 
 _log = get_logger()
@@ -52,6 +53,8 @@ def routes(
                 return json_response(result, headers=page.headers)
             except RefusedError as error:
                 return error.response(page.headers)
+            except CallError as error:
+                return refusal(error).response(page.headers)
             except Exception as error:  # noqa: BLE001 - the boundary of one request
                 _log.error(
                     "request.crashed", route=page.path, error=type(error).__name__, exc_info=True

@@ -164,20 +164,17 @@ class Metrics(Observer):
 
     def watch_number(self, name: str, meaning: str, number: Callable[[], int]) -> None:
         """Export `number` as a gauge, read at each scrape."""
-        gauge = Gauge(f"widgetd_{name}", meaning, registry=self.collected)
-        gauge.set_function(number)
+        self._watch(GaugeMetricFamily, name, meaning, (), lambda: {(): number()})
 
     def watch_upstreams(self, ups: Callable[[], Mapping[str, bool]]) -> None:
         """Export which upstreams can be called, and count their calls."""
-
-        def collect() -> Iterator[Metric]:
-            help_text = "Whether an upstream can be called."
-            family = GaugeMetricFamily("widgetd_upstream_up", help_text, labels=["upstream"])
-            for name, up in ups().items():
-                family.add_metric([name], int(up))
-            yield family
-
-        self.collected.register(_ScrapedCollector(collect))
+        self._watch(
+            GaugeMetricFamily,
+            "upstream_up",
+            "Whether an upstream can be called.",
+            ["upstream"],
+            lambda: {(name,): int(up) for name, up in ups().items()},
+        )
         self._upstream_calls = self._counter(
             "upstream_calls", "Calls of an upstream.", "upstream", "outcome"
         )
@@ -227,9 +224,18 @@ class Metrics(Observer):
         numbers: Callable[[], Mapping[tuple[str, ...], int]],
     ) -> None:
         """Export `numbers`, which only rise, by the values of `labels`, read at each scrape."""
+        self._watch(CounterMetricFamily, name, meaning, labels, numbers)
 
+    def _watch(
+        self,
+        family_type: type[GaugeMetricFamily | CounterMetricFamily],
+        name: str,
+        meaning: str,
+        labels: Sequence[str],
+        numbers: Callable[[], Mapping[tuple[str, ...], int]],
+    ) -> None:
         def collect() -> Iterator[Metric]:
-            family = CounterMetricFamily(f"widgetd_{name}", meaning, labels=labels)
+            family = family_type(f"widgetd_{name}", meaning, labels=labels)
             for values, number in numbers().items():
                 family.add_metric(values, number)
             yield family

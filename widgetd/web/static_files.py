@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
+
+from widgetd.web.page import PAGE_HEADERS
 
 
 @cache
@@ -20,19 +23,25 @@ def static_files(package: str, folder: str = "static") -> Mapping[str, bytes]:
     return {file.name: file.read_bytes() for file in (*own, *shared)}
 
 
-def static_file(
-    request: Request, package: str, headers: Mapping[str, str], folder: str = "static"
+def static_view(
+    package: str, folder: str = "static", name: str = ""
+) -> Callable[[Any, Request], Awaitable[Response]]:
+    """Return a view of the files of `package`: of the one called `name`, or that of the address."""
+
+    async def view(_site: Any, request: Request) -> Response:
+        named = name or request.path_params["name"]
+        content = static_files(package, folder).get(named)
+        if content is None:
+            return Response(status_code=404)
+        kind = mimetypes.guess_type(named)[0] or "application/octet-stream"
+        return cacheable(request, content, kind)
+
+    return view
+
+
+def cacheable(
+    request: Request, content: bytes, kind: str, headers: Mapping[str, str] = PAGE_HEADERS
 ) -> Response:
-    """Answer with the file of `package` that the address names."""
-    name = request.path_params["name"]
-    content = static_files(package, folder).get(name)
-    if content is None:
-        return Response(status_code=404)
-    kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
-    return cacheable(request, content, kind, headers)
-
-
-def cacheable(request: Request, content: bytes, kind: str, headers: Mapping[str, str]) -> Response:
     """Answer with `content`, or 304 where the browser has it; it revalidates at each request."""
     identity = content + repr(sorted(headers.items())).encode()
     tag = f'"{blake2b(identity, digest_size=8).hexdigest()}"'

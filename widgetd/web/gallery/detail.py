@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import orjson
-from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
@@ -20,7 +19,7 @@ from widgetd.schema.json_values import is_json
 from widgetd.studio.package import NOT_IN_STUDIO, file_name
 from widgetd.text_search import nearest
 from widgetd.web.gallery.call_snippets import calls
-from widgetd.web.gallery.editing import editable
+from widgetd.web.gallery.editing import editable, read_arguments
 from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.gallery.problems import problem_json
 from widgetd.web.gallery.results import error_json, render_of, result_of
@@ -83,7 +82,7 @@ async def preview(
 
 async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Response:
     """Show a widget to people; where there is none of that name, suggest the nearest."""
-    caller, query, tool = caller_of(request), request.query_params, request.path_params["tool"]
+    caller, tool = caller_of(request), request.path_params["tool"]
     snapshot = caller.snapshot
     layout = gallery.layout(request)
     if tool not in snapshot.widgets:
@@ -91,14 +90,14 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
         return HTMLResponse(html("missing.html", missing), 404, PAGE_HEADERS)
     widget = snapshot.widgets[tool]
     states = gallery.states(widget)
-    state = _state(states, query)
+    state = _state(states, request)
     shown = await preview(gallery, widget, gallery.show(widget, state.key), caller)
     earlier, changes = gallery.history.before(widget), None
     if earlier is not None:
         journal = gallery.server.rendering.journal
         with journal.rendering(earlier.key), journal.rendering(widget.key):
             changes = diff_versions(earlier, widget)
-    tools, tab = tuple(snapshot.widgets), query.get("tab")
+    tools, tab = tuple(snapshot.widgets), request.query_params.get("tab")
     at, sidecar = tools.index(tool), editable(gallery, widget, caller)
     snippets = calls(gallery.url, tool, shown["arguments"])
     tabs = TABS[:1] if gallery.clean else (*TABS, *(("edit", "sidecar") if sidecar else ()))
@@ -142,21 +141,18 @@ def _clean(content: dict[str, Any]) -> dict[str, Any]:
     return {name: part for name, part in content.items() if name in _CLEAN}
 
 
-async def widget_json(
-    gallery: Gallery,
-    widget: Widget,
-    query: QueryParams,
-    caller: Caller,
-    arguments: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
+async def widget_json(gallery: Gallery, request: Request) -> dict[str, Any]:
     """Return a widget's page for programs, without the warnings, which take longer to find.
 
-    The query names the state, unless there are `arguments` instead.
+    It shows the state that the address names, or the arguments of a POST.
     """
-    definition = widget.definition
-    given, states = ShownState(arguments=arguments or {}), gallery.states(widget)
+    widget, caller = gallery.widget(request), caller_of(request)
+    definition, states = widget.definition, gallery.states(widget)
+    arguments = await read_arguments(request)
     if arguments is None:
-        given = gallery.show(widget, _state(states, query).key)
+        given = gallery.show(widget, _state(states, request).key)
+    else:
+        given = ShownState(arguments=arguments)
     shown = await preview(gallery, widget, given, caller)
     content = {
         **shown,
@@ -179,6 +175,7 @@ async def widget_json(
     return _clean(content) if gallery.clean else content
 
 
-def _state(states: Iterable[State], query: QueryParams) -> State:
+def _state(states: Iterable[State], request: Request) -> State:
     by_key = {state.key: state for state in states}
-    return by_key.get(query.get("state", ""), by_key[SAMPLE])
+    named = request.path_params.get("state", request.query_params.get("state", ""))
+    return by_key.get(named, by_key[SAMPLE])

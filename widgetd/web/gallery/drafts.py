@@ -32,12 +32,7 @@ from widgetd.template.vocabulary import VOCABULARY
 from widgetd.web.gallery.editing import json_object, require_own_origin, save_files
 from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.gallery.results import error_json, render_of, result_of
-from widgetd.web.page import (
-    PAGE_HEADERS,
-    RefusedError,
-    caller_of,
-    json_response,
-)
+from widgetd.web.page import RefusedError, caller_of
 from widgetd.web.static_files import cacheable
 from widgetd.widget.components import load_vocabulary
 from widgetd.widget.definition import compute_digest
@@ -213,12 +208,8 @@ def _place(row: Mapping[str, Any], sent: Sent) -> dict[str, Any]:
     return placed
 
 
-async def save_draft(gallery: Gallery, request: Request) -> Response:
-    """Save a draft, unless the files are others than those that it was made of.
-
-    Returns:
-        `{"tool", "page", "digest"}`.
-    """
+async def save_draft(gallery: Gallery, request: Request) -> dict[str, str]:
+    """Save a draft, unless the files are others than those that it was made of."""
     uploads, drafts = _uploads(gallery), _drafts(gallery)
     sent, body = await _read(gallery, request)
     known = body.get("digest")
@@ -232,10 +223,7 @@ async def save_draft(gallery: Gallery, request: Request) -> Response:
         return files
 
     files = await to_thread.run_sync(write, limiter=gallery.trials)
-    tool = await save_files(gallery, uploads, files, caller_of(request), replaces=known)
-    made = gallery.server.registry.current.widgets.get(tool)
-    digest = "" if made is None else made.key
-    return json_response({"tool": tool, "page": f"/w/{tool}", "digest": digest})
+    return await save_files(gallery, uploads, files, caller_of(request), replaces=known)
 
 
 def _encode(sent: Sent, drafts: Drafts) -> bytes:
@@ -297,7 +285,7 @@ async def vocabulary(_gallery: Gallery, request: Request) -> Response:
         "sidecar"}`; `properties` are rows as those of `get_component_details`.
     """
     content = await to_thread.run_sync(_vocabulary)
-    return cacheable(request, content, "application/json", PAGE_HEADERS)
+    return cacheable(request, content, "application/json")
 
 
 @cache

@@ -23,7 +23,7 @@ from widgetd.render.tokens import tokens_of_tool
 from widgetd.schema.json_text import NotJsonError, parse_json
 from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.limits import LIMITS
-from widgetd.web.page import RefusedError, body_of, caller_of, json_response, refusal, status_of
+from widgetd.web.page import RefusedError, body_of, caller_of, json_response, status_of
 from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.sidecar_text import EDITABLE, Value, set_values
 from widgetd.widget.widget import Widget
@@ -45,8 +45,8 @@ async def upload(gallery: Gallery, request: Request) -> Response:
         raise RefusedError(400, _NO_OBJECT)
     replace = request.query_params.get("replace") == "1"
     caller = caller_of(request)
-    tool = await save_files(gallery, gallery.uploads, files, caller, replace=replace)
-    return json_response({"tool": tool, "page": f"/w/{tool}"}, 201)
+    saved = await save_files(gallery, gallery.uploads, files, caller, replace=replace)
+    return json_response({"tool": saved["tool"], "page": saved["page"]}, 201)
 
 
 def editable(gallery: Gallery, widget: Widget, caller: Caller) -> dict[str, Value] | None:
@@ -88,7 +88,7 @@ async def try_sidecar(gallery: Gallery, request: Request) -> dict[str, Any]:
     return await to_thread.run_sync(validate)
 
 
-async def save_sidecar(gallery: Gallery, request: Request) -> Response:
+async def save_sidecar(gallery: Gallery, request: Request) -> dict[str, str]:
     """Save an edited sidecar, unless widget or sidecar changed since the page was loaded."""
     widget, uploads, sent = await _editable_widget(gallery, request)
     path, known = widget.definition.path, sent.get("digest")
@@ -98,10 +98,7 @@ async def save_sidecar(gallery: Gallery, request: Request) -> Response:
         files = await to_thread.run_sync(_edit, uploads, path, sent)
     except RefusedUploadError as error:
         raise _refusal(error) from None
-    tool = await save_files(gallery, uploads, files, caller_of(request), replaces=known)
-    made = gallery.server.registry.current.widgets.get(tool)
-    digest = "" if made is None else made.key
-    return json_response({"tool": tool, "page": f"/w/{tool}", "digest": digest})
+    return await save_files(gallery, uploads, files, caller_of(request), replaces=known)
 
 
 async def _editable_widget(
@@ -140,8 +137,12 @@ async def save_files(
     *,
     replace: bool = False,
     replaces: str | None = None,
-) -> str:
-    """Save the files of one widget for `caller` and return its tool; refuse as uploads do."""
+) -> dict[str, str]:
+    """Save the files of one widget for `caller`; refuse as uploads do.
+
+    Returns:
+        `{"tool", "page", "digest"}`.
+    """
     server, principal = gallery.server, caller.principal
     audience = principal.audience
     uploader = Uploader(
@@ -151,11 +152,11 @@ async def save_files(
         view=lambda snapshot: server.views.of(snapshot, audience),
     )
     try:
-        return await uploads.save(uploader, files, replace=replace, replaces=replaces)
-    except CallError as error:
-        raise refusal(error) from None
+        tool = await uploads.save(uploader, files, replace=replace, replaces=replaces)
     except RefusedUploadError as error:
         raise _refusal(error) from None
+    made = server.registry.current.widgets.get(tool)
+    return {"tool": tool, "page": f"/w/{tool}", "digest": "" if made is None else made.key}
 
 
 def _refusal(error: RefusedUploadError) -> RefusedError:

@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import quote
 
 from anyio import to_thread
-from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 
@@ -29,7 +28,6 @@ from widgetd.web.gallery.detail import widget_json, widget_page
 from widgetd.web.gallery.editing import (
     editable,
     json_object,
-    read_arguments,
     require_own_origin,
     save_sidecar,
     try_sidecar,
@@ -49,26 +47,12 @@ from widgetd.web.page import (
     RefusedError,
     WebPage,
     caller_of,
-    refusal,
 )
-from widgetd.web.static_files import cacheable, static_file, static_files
+from widgetd.web.static_files import cacheable, static_files, static_view
 from widgetd.web.templating import html
 from widgetd.widget.components import load_vocabulary
 from widgetd.widget.page_program import program_or_empty
 from widgetd.widget.states import GRID_WIDTHS_PX, SAMPLE, THEMES
-
-
-async def widget_as_json(gallery: Gallery, request: Request) -> dict[str, Any]:
-    """Return a widget's page for programs, with the arguments of a POST."""
-    shown = gallery.widget(request)
-    query, caller = request.query_params, caller_of(request)
-    return await widget_json(gallery, shown, query, caller, await read_arguments(request))
-
-
-async def state_as_json(gallery: Gallery, request: Request) -> dict[str, Any]:
-    """Return a widget's page for programs, in one state."""
-    query = QueryParams({"state": request.path_params["state"]})
-    return await widget_json(gallery, gallery.widget(request), query, caller_of(request))
 
 
 async def grid_page(gallery: Gallery, request: Request) -> dict[str, Any]:
@@ -111,11 +95,8 @@ async def problems_as_json(gallery: Gallery, request: Request) -> list[Any]:
 async def studio_file(gallery: Gallery, request: Request) -> Response:
     """Answer with a widget as a file for ChatKit Studio."""
     widget = gallery.widget(request)
-    try:
-        with gallery.server.rendering.journal.rendering(widget.key):
-            packed = await to_thread.run_sync(pack, widget)
-    except CallError as error:
-        raise refusal(error) from None
+    with gallery.server.rendering.journal.rendering(widget.key):
+        packed = await to_thread.run_sync(pack, widget)
     name = f"attachment; filename*=UTF-8''{quote(file_name(widget))}"
     headers = {**PAGE_HEADERS, "content-disposition": name}
     return Response(packed.content, headers=headers, media_type="application/json")
@@ -216,16 +197,6 @@ async def stored_render(gallery: Gallery, request: Request) -> dict[str, Any]:
     return {"result": result_of(render, "split"), "summary": render.text}
 
 
-async def static(_gallery: Gallery, request: Request) -> Response:
-    """Answer with a static file of the gallery."""
-    return static_file(request, "widgetd.web.gallery", PAGE_HEADERS)
-
-
-async def editor_file(_gallery: Gallery, request: Request) -> Response:
-    """Answer with a file of the editor."""
-    return static_file(request, "widgetd.web.gallery", PAGE_HEADERS, "editor")
-
-
 _Page = partial(WebPage, scopes=frozenset({ADMIN, GALLERY}))
 _Free = partial(_Page, cost=0)
 _Linked = partial(_Page, cross_site="navigate")
@@ -234,8 +205,8 @@ _Drawn = partial(_Page, methods=("GET", "POST"), cost=COST)
 PAGES = (
     _Linked(path="/", view=index_page, template="index.html"),
     _Page(path="/index.json", view=index_json),
-    _Page(path="/w/{tool}.json", view=widget_as_json, methods=("GET", "POST")),
-    _Page(path="/w/{tool}/states/{state}.json", view=state_as_json),
+    _Page(path="/w/{tool}.json", view=widget_json, methods=("GET", "POST")),
+    _Page(path="/w/{tool}/states/{state}.json", view=widget_json),
     # Worked out once for each version of a widget, as tiles are.
     _Free(path="/w/{tool}/problems.json", view=problems_as_json),
     _Free(path="/w/{tool}/problems", view=problems, template="problems.html"),
@@ -257,7 +228,7 @@ PAGES = (
     _Free(path="/gallery/frame", view=empty_frame),
     _Free(path="/gallery/live", view=live),
     _Free(path="/gallery/render/{id}", view=stored_render),
-    _Free(path="/gallery/static/{name}", view=static),
+    _Free(path="/gallery/static/{name}", view=static_view("widgetd.web.gallery")),
 )
 
 _Editing = partial(WebPage, methods=("POST",), scopes=frozenset({WRITE}))
@@ -270,7 +241,9 @@ EDITING = (
     _Edited(path="/gallery/edit/{tool}", view=drafts.parts),
     _Edited(path="/gallery/edit/{tool}/previous", view=drafts.previous),
     _Edited(path="/gallery/vocabulary.json", view=drafts.vocabulary, cost=0),
-    _Edited(path="/gallery/editor/{name}", view=editor_file, cost=0),
+    _Edited(
+        path="/gallery/editor/{name}", view=static_view("widgetd.web.gallery", "editor"), cost=0
+    ),
     _Editing(path="/gallery/draft", view=drafts.save_draft),
     _Editing(path="/gallery/draft/trial", view=drafts.try_draft),
 )

@@ -11,7 +11,7 @@ from widgetd.browser.pictures import DEFAULT_WIDTH_PX, MAX_WIDTH_PX, MIN_WIDTH_P
 from widgetd.errors import CallError
 from widgetd.web.gallery.editing import read_arguments
 from widgetd.web.gallery.gallery import Gallery
-from widgetd.web.page import PAGE_HEADERS, caller_of, refusal
+from widgetd.web.page import PAGE_HEADERS, caller_of
 from widgetd.widget.states import SAMPLE, ShownState
 
 if TYPE_CHECKING:
@@ -21,33 +21,22 @@ if TYPE_CHECKING:
 
 async def picture(gallery: Gallery, request: Request) -> Response:
     """Answer with a PNG of the widget, in a state or with the arguments of a POST."""
-    try:
-        camera, shot = await _read_request(gallery, request)
-        taken = await camera.take(shot, owner=caller_of(request).principal.name)
-    except CallError as error:
-        raise refusal(error) from None
+    camera, shot = await _read_request(gallery, request)
+    taken = await camera.take(shot, owner=caller_of(request).principal.name)
     return Response(taken.content, headers=PAGE_HEADERS, media_type="image/png")
 
 
 async def sheet(gallery: Gallery, request: Request) -> Response:
     """Answer with one PNG of all states of the widget."""
-    try:
-        taken = await _camera(gallery).take_states(
-            gallery.widget(request), owner=caller_of(request).principal.name
-        )
-    except CallError as error:
-        raise refusal(error) from None
+    owner = caller_of(request).principal.name
+    taken = await _camera(gallery).take_states(gallery.widget(request), owner=owner)
     return Response(taken.content, headers=PAGE_HEADERS, media_type="image/png")
 
 
 async def accessibility(gallery: Gallery, request: Request) -> list[dict[str, Any]]:
     """Return the violations that axe finds in the widget, one element each."""
-    try:
-        camera, shot = await _read_request(gallery, request)
-        owner = caller_of(request).principal.name
-        return await camera.find_violations(shot, owner=owner)
-    except CallError as error:
-        raise refusal(error) from None
+    camera, shot = await _read_request(gallery, request)
+    return await camera.find_violations(shot, owner=caller_of(request).principal.name)
 
 
 def _camera(gallery: Gallery) -> Camera:

@@ -7,7 +7,7 @@ tells scripts that no daemon can render more.
 from __future__ import annotations
 
 import shutil
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -67,39 +67,30 @@ def build(gallery: Gallery, folder: Path, base: str) -> int:
 
 
 async def _write(gallery: Gallery, folder: Path) -> int:
-    count = 0
-    async for path, content in _files(gallery):
-        file = folder / path
+    """Write each file and return their number."""
+    caller, count = Caller(snapshot=gallery.server.registry.current), 0
+    answers = {route.path: route.endpoint for route in routes(PAGES, gallery)}
+
+    def write(place: str, content: bytes) -> None:
+        nonlocal count
+        file = folder / place.lstrip("/")
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
         count += 1
-    return count
 
-
-async def _files(gallery: Gallery) -> AsyncIterator[tuple[str, bytes]]:
-    """Yield path and content of each file."""
-    caller = Caller(snapshot=gallery.server.registry.current)
-    answers = {route.path: route.endpoint for route in routes(PAGES, gallery)}
-
-    async def request_page(path: str, **parameters: str) -> Response:
-        scope = {"type": "http", "method": "GET", "path": path.format(**parameters)}
+    for kind, path, parameters in _list_addresses(gallery, caller.snapshot):
+        address = path.format(**parameters)
+        scope = {"type": "http", "method": "GET", "path": address, "path_params": parameters}
         empty = {"query_string": b"", "headers": [], "state": {"caller": caller}}
-        request = Request({**scope, **empty, "path_params": parameters})
-        response: Response = await answers[path](request)
-        return response
-
-    async def page(path: str, **parameters: str) -> tuple[str, bytes]:
-        place = f"{path.format(**parameters)}/index.html".lstrip("/")
-        return place, _make_static(await request_page(path, **parameters), gallery.built or "/")
-
-    async def data(path: str, **parameters: str) -> tuple[str, bytes]:
-        place = path.format(**{name: quote(value) for name, value in parameters.items()})
-        return place.lstrip("/"), bytes((await request_page(path, **parameters)).body)
-
-    for write, path, parameters in _list_addresses(gallery, caller.snapshot):
-        yield await (page if write == "page" else data)(path, **parameters)
+        response: Response = await answers[path](Request({**scope, **empty}))
+        if kind == "page":
+            write(f"{address}/index.html", _make_static(response, gallery.built or "/"))
+        else:
+            quoted = {name: quote(value) for name, value in parameters.items()}
+            write(path.format(**quoted), bytes(response.body))
     for name, content in static_files("widgetd.web.gallery").items():
-        yield f"gallery/static/{name}", content
+        write(f"gallery/static/{name}", content)
+    return count
 
 
 def _list_addresses(

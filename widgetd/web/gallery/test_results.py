@@ -77,11 +77,11 @@ def write_results(results: Iterable[TestResult], folder: Path = FOLDER) -> None:
     (folder / _FILE).write_bytes(orjson.dumps([*earlier, *by_name.values()]))
 
 
-def read_picture(path: str, results: Iterable[TestResult], folder: Path = FOLDER) -> bytes | None:
+def read_picture(path: str, results: Iterable[TestResult]) -> bytes | None:
     """Return a picture that one of `results` names; None if there is none."""
     named = any(path in one.pictures for one in results)
-    place = (folder / path).resolve()
-    if not named or not place.is_relative_to(folder.resolve()):
+    place = (FOLDER / path).resolve()
+    if not named or not place.is_relative_to(FOLDER.resolve()):
         return None
     with suppress(OSError), place.open("rb") as file:
         return file.read(LIMITS.results_bytes)
