@@ -6,6 +6,7 @@ needs and the protocol has no field for.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from sqlite3 import Connection
 from typing import Any, TypeVar
 
@@ -41,12 +42,12 @@ INSERT INTO notes (thread, item, body) VALUES (?, ?, ?)
 ON CONFLICT (thread, item) DO UPDATE SET body = excluded.body
 """
 _LIST_THREADS = """
-SELECT id, body FROM threads WHERE owner = ?1 AND changed_s >= ?2
+SELECT body FROM threads WHERE owner = ?1 AND changed_s >= ?2
 AND seq {beyond} coalesce((SELECT seq FROM threads WHERE id = ?3 AND owner = ?1), ?4)
 ORDER BY seq {order} LIMIT ?5
 """
 _LIST_ITEMS = """
-SELECT id, body FROM items WHERE thread = ?1
+SELECT body FROM items WHERE thread = ?1
 AND seq {beyond} coalesce((SELECT seq FROM items WHERE id = ?2 AND thread = ?1), ?3)
 ORDER BY seq {order} LIMIT ?4
 """
@@ -100,7 +101,7 @@ class Threads(Store[Principal]):
         query = _LIST_THREADS.format(**direction)
         values = (context.name, self._database.oldest_s, after, start, limit + 1)
         rows = await self._database.run(lambda tables: tables.execute(query, values).fetchall())
-        return _page([_thread(body) for _, body in rows], limit)
+        return _page([_thread(body) for (body,) in rows], limit)
 
     @override
     async def delete_thread(self, thread_id: str, context: Principal) -> None:
@@ -113,47 +114,29 @@ class Threads(Store[Principal]):
     ) -> Page[ThreadItem]:
         direction, start = _DIRECTIONS[order]
         limit = min(max(limit, 1), self._limits.listed)
-
-        def load(tables: Connection) -> list[Any]:
-            self._load_owned(tables, thread_id, context)
-            values = (thread_id, after, start, limit + 1)
-            return tables.execute(_LIST_ITEMS.format(**direction), values).fetchall()
-
-        return _page([_item(body) for _, body in await self._database.run(load)], limit)
+        query = _LIST_ITEMS.format(**direction)
+        rows = await self._query(thread_id, context, query, (thread_id, after, start, limit + 1))
+        return _page([_item(body) for (body,) in rows], limit)
 
     @override
     async def load_item(self, thread_id: str, item_id: str, context: Principal) -> ThreadItem:
-        def load(tables: Connection) -> str:
-            self._load_owned(tables, thread_id, context)
-            query = "SELECT body FROM items WHERE thread = ? AND id = ?"
-            for (body,) in tables.execute(query, (thread_id, item_id)):
-                return str(body)
-            raise MissingError(item_id)
-
-        return _item(await self._database.run(load))
+        query = "SELECT body FROM items WHERE thread = ? AND id = ?"
+        for (body,) in await self._query(thread_id, context, query, (thread_id, item_id)):
+            return _item(body)
+        raise MissingError(item_id)
 
     @override
     async def add_thread_item(self, thread_id: str, item: ThreadItem, context: Principal) -> None:
         facts = await self.load_note(thread_id, item.id, context)
         body = self._dump(with_zone(item), private=bool(facts.get("private")))
-
-        def save(tables: Connection) -> None:
-            self._load_owned(tables, thread_id, context)
-            tables.execute(_SAVE_ITEM, (thread_id, item.id, body))
-
-        await self._database.change(thread_id, context.name, save)
+        await self._change(thread_id, context, _SAVE_ITEM, (thread_id, item.id, body))
 
     save_item = add_thread_item
 
     @override
     async def delete_thread_item(self, thread_id: str, item_id: str, context: Principal) -> None:
-        def delete(tables: Connection) -> None:
-            self._load_owned(tables, thread_id, context)
-            for table, column in (("notes", "item"), ("items", "id")):
-                query = f"DELETE FROM {table} WHERE thread = ? AND {column} = ?"  # noqa: S608 - constants
-                tables.execute(query, (thread_id, item_id))
-
-        await self._database.run(delete)
+        query = "DELETE FROM items WHERE thread = ? AND id = ?"  # and by a trigger its note
+        await self._query(thread_id, context, query, (thread_id, item_id))
 
     async def save_note(
         self, thread_id: str, item_id: str, facts: dict[str, Any], context: Principal
@@ -162,25 +145,14 @@ class Threads(Store[Principal]):
         body = orjson.dumps(facts, default=dict)
         if len(body) > self._limits.item_bytes:
             body = orjson.dumps({**facts, "arguments": None}, default=dict)
-
-        def save(tables: Connection) -> None:
-            self._load_owned(tables, thread_id, context)
-            tables.execute(_SAVE_NOTE, (thread_id, item_id, body.decode()))
-
-        await self._database.change(thread_id, context.name, save)
+        await self._change(thread_id, context, _SAVE_NOTE, (thread_id, item_id, body.decode()))
 
     async def load_note(self, thread_id: str, item_id: str, context: Principal) -> dict[str, Any]:
         """Return the facts beside an item; empty if there are none."""
-
-        def load(tables: Connection) -> dict[str, Any]:
-            self._load_owned(tables, thread_id, context)
-            query = "SELECT body FROM notes WHERE thread = ? AND item = ?"
-            for (body,) in tables.execute(query, (thread_id, item_id)):
-                facts: dict[str, Any] = orjson.loads(body)
-                return facts
-            return {}
-
-        return await self._database.run(load)
+        query = "SELECT body FROM notes WHERE thread = ? AND item = ?"
+        rows = await self._query(thread_id, context, query, (thread_id, item_id))
+        facts: dict[str, Any] = orjson.loads(rows[0][0]) if rows else {}
+        return facts
 
     @override
     async def save_attachment(self, attachment: Attachment, context: Principal) -> None:
@@ -193,6 +165,28 @@ class Threads(Store[Principal]):
     @override
     async def delete_attachment(self, attachment_id: str, context: Principal) -> None:
         raise MissingError(attachment_id)
+
+    async def _query(
+        self, thread_id: str, owner: Principal, query: str, values: Sequence[Any]
+    ) -> list[Any]:
+        """Return the rows of a query about a thread; raise `MissingError` as `_load_owned`."""
+
+        def run(tables: Connection) -> list[Any]:
+            self._load_owned(tables, thread_id, owner)
+            return tables.execute(query, values).fetchall()
+
+        return await self._database.run(run)
+
+    async def _change(
+        self, thread_id: str, owner: Principal, query: str, values: Sequence[Any]
+    ) -> None:
+        """Run a query that changes a thread; raise `MissingError` as `_load_owned`."""
+
+        def run(tables: Connection) -> None:
+            self._load_owned(tables, thread_id, owner)
+            tables.execute(query, values)
+
+        await self._database.change(thread_id, owner.name, run)
 
     def _load_owned(self, tables: Connection, thread_id: str, owner: Principal) -> str:
         """Return the body of a thread; raise `MissingError` if it is not this owner's."""

@@ -23,17 +23,10 @@ from typing_extensions import override
 from widgetd.chat.backend.model import AnswerTooLongError
 
 
-class ToolEvents(asyncio.Queue[Any]):
-    """The events of a turn's tools; ChatKit leaves a task waiting here if a turn is cut short."""
+class _Events:
+    """Events for which ChatKit leaves a task waiting if a turn is cut short."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._waiting: asyncio.Task[Any] | None = None
-
-    @override
-    async def get(self) -> Any:
-        self._waiting = asyncio.current_task()
-        return await super().get()
+    _waiting: asyncio.Task[Any] | None = None
 
     def end(self) -> None:
         """Cancel the waiting task."""
@@ -41,12 +34,20 @@ class ToolEvents(asyncio.Queue[Any]):
             self._waiting.cancel()
 
 
-class RunEvents:
-    """The events of a run; ChatKit leaves a task waiting here, too, if a turn is cut short."""
+class ToolEvents(_Events, asyncio.Queue[Any]):
+    """The events of a turn's tools."""
+
+    @override
+    async def get(self) -> Any:
+        self._waiting = asyncio.current_task()
+        return await super().get()
+
+
+class RunEvents(_Events):
+    """The events of a run."""
 
     def __init__(self, events: AsyncIterator[Any]) -> None:
         self._events = events
-        self._waiting: asyncio.Task[Any] | None = None
 
     def __aiter__(self) -> RunEvents:
         return self
@@ -54,11 +55,6 @@ class RunEvents:
     async def __anext__(self) -> Any:
         self._waiting = asyncio.current_task()
         return await anext(self._events)
-
-    def end(self) -> None:
-        """Cancel the waiting task, which would report the end of the run to nothing."""
-        if self._waiting is not None:
-            self._waiting.cancel()
 
 
 class MessageIds:
