@@ -31,8 +31,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "new": ("new", "schema"),
     "generate": ("new_sidecar", "types", "config", "build", "export", "codes"),
     "guide": ("guide", "components", "reference"),
-    "test": ("test",),
-    "evaluate": ("eval_",),
+    "test": ("test", "eval_"),
     "upstreams": ("upstreams",),
 }
 """The functions that are commands, by their modules; each is imported when it is needed."""

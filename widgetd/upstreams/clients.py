@@ -1,37 +1,58 @@
-"""FastMCP's client of an upstream, and the server for an OpenAPI document.
+"""FastMCP's clients of upstreams: their sessions, programs, and servers for OpenAPI documents.
 
-Such a server runs in this process, so that all kinds of upstreams are called in one way.
+Such a server runs in this process, so that all kinds of upstreams are called in one way. A session
+reads only what `listing` lets through.
+
+Imported with the first upstream: FastMCP and the SDK take half a second.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+import subprocess
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from functools import partial
+from typing import Any, cast
 
+import anyio
+import anyio.to_thread
 import orjson
+from anyio.abc import ByteReceiveStream, ByteSendStream, ObjectReceiveStream, Process
+from anyio.streams.buffered import BufferedByteReceiveStream
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from fastmcp import Client, FastMCP
+from fastmcp.client import transports
+from fastmcp.client.transports.base import ClientTransport, TransportOptions
+from fastmcp.server.middleware import Middleware
+from mcp import ClientSession
+from mcp.client.stdio import get_default_environment
+from mcp.os.posix.utilities import terminate_posix_process_tree
+from mcp.shared.message import SessionMessage
+from mcp_types import ToolAnnotations, jsonrpc_message_adapter
+from typing_extensions import override
 
+from widgetd.upstreams.answers import drop_blocks
 from widgetd.upstreams.declarations import Declaration
+from widgetd.upstreams.limits import LIMITS, run_sized
 from widgetd.upstreams.openapi import READ_ONLY_METHODS
 from widgetd.upstreams.transport import (
     KEY_META,
     PRESS_KEY,
     RecordingTransport,
     Reduce,
+    count_containers,
     http_client,
+    reduce_message,
 )
 
-if TYPE_CHECKING:
-    from fastmcp import Client, FastMCP
-    from fastmcp.client.transports import ClientTransport
-
-
-def import_client(declaration: Declaration) -> None:
-    """Import what a client needs: half a second that a daemon without upstreams saves."""
-    import_module("widgetd.upstreams.session")
-    import_module("widgetd.upstreams.pipes")
-    if not declaration.kind.has_session:
-        import_module("fastmcp.server.providers.openapi")
+_ENDED = (
+    OSError,
+    anyio.BrokenResourceError,
+    anyio.ClosedResourceError,
+    anyio.EndOfStream,
+    anyio.IncompleteRead,
+)
 
 
 def build_client(
@@ -50,10 +71,6 @@ def build_client(
         on_message: Receives the server's notifications.
         reduce: Reduces each `tools/list` result, in place, before a library reads it.
     """
-    from fastmcp import Client  # noqa: PLC0415 - see `import_client`
-
-    from widgetd.upstreams.session import ReducedTransport  # noqa: PLC0415 - likewise
-
     transport = ReducedTransport(_open_transport(declaration, recorder, service), reduce)
     # 0: no timeouts of FastMCP's own, since `Upstream` bounds connecting and each call.
     return Client(transport, message_handler=on_message, init_timeout=0, timeout=0)
@@ -62,10 +79,6 @@ def build_client(
 def _open_transport(
     declaration: Declaration, recorder: RecordingTransport, service: FastMCP[Any] | None
 ) -> ClientTransport:
-    from fastmcp.client import transports  # noqa: PLC0415 - see `import_client`
-
-    from widgetd.upstreams.pipes import PipeTransport  # noqa: PLC0415 - likewise
-
     table, secrets = declaration.table, declaration.secrets
     if service is not None:
         return transports.FastMCPTransport(service)
@@ -87,25 +100,12 @@ def build_service(declaration: Declaration, http: Any) -> FastMCP[Any]:
 
     Takes seconds for a large document, so call it in a worker thread.
     """
-    from fastmcp import FastMCP  # noqa: PLC0415 - see `import_client`
-    from fastmcp.server.middleware import Middleware  # noqa: PLC0415 - likewise
-    from fastmcp.server.providers.openapi import MCPType, OpenAPIProvider  # noqa: PLC0415 - likewise
-    from mcp_types import ToolAnnotations  # noqa: PLC0415 - likewise
+    # Imported late: most daemons with upstreams have none with a document.
+    from fastmcp.server.providers.openapi import MCPType, OpenAPIProvider  # noqa: PLC0415
 
     def annotate(route: Any, tool: Any) -> None:
         is_read_only = route.method.lower() in READ_ONLY_METHODS
         tool.annotations = ToolAnnotations(read_only_hint=is_read_only)
-
-    class PressKeys(Middleware):
-        """Hands the key of a press to our HTTP client."""
-
-        async def on_call_tool(self, context: Any, call_next: Any) -> Any:
-            request = context.fastmcp_context.request_context
-            key = PRESS_KEY.set(str((request.meta or {}).get(KEY_META, "")))
-            try:
-                return await call_next(context)
-            finally:
-                PRESS_KEY.reset(key)
 
     provider = OpenAPIProvider(
         orjson.loads(declaration.document),
@@ -117,6 +117,211 @@ def build_service(declaration: Declaration, http: Any) -> FastMCP[Any]:
     return FastMCP(
         declaration.name,
         providers=[provider],
-        middleware=[PressKeys()],
+        middleware=[_PressKeys()],
         dereference_schemas=False,
     )
+
+
+class _PressKeys(Middleware):
+    """Hands the key of a press to our HTTP client."""
+
+    async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+        request = context.fastmcp_context.request_context
+        key = PRESS_KEY.set(str((request.meta or {}).get(KEY_META, "")))
+        try:
+            return await call_next(context)
+        finally:
+            PRESS_KEY.reset(key)
+
+
+class ReducedTransport(ClientTransport):
+    """A transport whose session reads reduced lists of tools."""
+
+    def __init__(self, inner: ClientTransport, reduce: Reduce) -> None:
+        self._inner = inner
+        self._reduce = reduce
+        self.legacy_only = inner.legacy_only
+
+    @asynccontextmanager
+    @override
+    async def connect_session(
+        self, *, transport_options: TransportOptions | None = None, **session_options: Any
+    ) -> AsyncIterator[ClientSession]:
+        session_class: Any = partial(_Session, reduce=self._reduce)
+        options = replace(transport_options or TransportOptions(), session_class=session_class)
+        connection = self._inner.connect_session(transport_options=options, **session_options)
+        async with connection as session:
+            yield session
+
+    @override
+    async def close(self) -> None:
+        await self._inner.close()  # type: ignore[no-untyped-call]  # FastMCP's
+
+    @override
+    def get_session_id(self) -> str | None:
+        return self._inner.get_session_id()
+
+
+class _Session(ClientSession):
+    def __init__(
+        self, read_stream: Any, write_stream: Any, *, reduce: Reduce, **options: Any
+    ) -> None:
+        super().__init__(_ReducedStream(read_stream, reduce), write_stream, **options)
+
+    @override
+    async def validate_tool_result(self, name: str, result: Any) -> None:
+        """Do nothing: the SDK lists all tools again where it does not know this one."""
+
+
+class _ReducedStream(ObjectReceiveStream[SessionMessage | Exception]):
+    """A stream of the session's messages, with each list of tools reduced."""
+
+    def __init__(self, inner: Any, reduce: Reduce) -> None:
+        self._inner = inner
+        self._reduce = reduce
+
+    @property
+    def last_context(self) -> Any:
+        """The context in which the latest message was sent, for the SDK's dispatcher."""
+        return getattr(self._inner, "last_context", None)
+
+    @override
+    async def receive(self) -> SessionMessage | Exception:
+        message: SessionMessage | Exception = await self._inner.receive()
+        if isinstance(message, SessionMessage):
+            result = getattr(message.message, "result", None)
+            if isinstance(result, dict):
+                drop_blocks(result)
+                if "tools" in result:
+                    await anyio.to_thread.run_sync(self._reduce, result)
+        return message
+
+    @override
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+class PipeTransport(ClientTransport):
+    """A transport that runs a program for each session. What it says on its errors is dropped.
+
+    The SDK's own client of a program keeps a line however long it is, and splits all of it again
+    at each piece that arrives. Here lines are bounded and reduced before they are parsed.
+    """
+
+    def __init__(
+        self,
+        command: tuple[str, ...],
+        environment: Mapping[str, str],
+        folder: str | None,
+        recorder: RecordingTransport,
+    ) -> None:
+        self._command = command
+        self._environment = environment
+        self._folder = folder
+        self._recorder = recorder
+
+    @asynccontextmanager
+    @override
+    async def connect_session(
+        self, *, transport_options: TransportOptions | None = None, **session_options: Any
+    ) -> AsyncIterator[ClientSession]:
+        session_class = (transport_options or TransportOptions()).session_class
+        process = await anyio.open_process(
+            self._command,
+            env={**get_default_environment(), **self._environment},
+            stderr=subprocess.DEVNULL,
+            cwd=self._folder,
+            # A group of its own, which ends with all that the program has started.
+            start_new_session=True,
+        )
+        received, messages = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        sent, to_send = anyio.create_memory_object_stream[SessionMessage](0)
+        try:
+            stdin = cast("ByteSendStream", process.stdin)
+            stdout = cast("ByteReceiveStream", process.stdout)
+            async with (
+                received,
+                messages,
+                sent,
+                to_send,
+                anyio.create_task_group() as tasks,
+            ):
+                tasks.start_soon(self._receive, stdout, received)
+                tasks.start_soon(_send, to_send, stdin, received)
+                async with session_class(messages, sent, **session_options) as session:
+                    yield session
+                tasks.cancel_scope.cancel()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await _end(process)
+
+    async def _receive(
+        self,
+        stdout: ByteReceiveStream,
+        received: MemoryObjectSendStream[SessionMessage | Exception],
+    ) -> None:
+        lines = BufferedByteReceiveStream(stdout)
+        async with received:
+            with suppress(*_ENDED):
+                while True:
+                    line = await self._receive_line(lines)
+                    if line and not line.isspace():
+                        await received.send(await run_sized(len(line), _parse, line))
+
+    async def _receive_line(self, lines: BufferedByteReceiveStream) -> bytes:
+        try:
+            line = await lines.receive_until(b"\n", LIMITS.answer_bytes)
+        except anyio.DelimiterNotFound:
+            line = b""
+            is_too_large = True
+        else:
+            is_too_large = count_containers(line) > LIMITS.containers
+        if is_too_large:
+            # Nothing tells which request the line would answer, so the connection ends.
+            self._recorder.too_large()
+            raise anyio.EndOfStream
+        if self._recorder.reduce is None:
+            return line
+        return await reduce_message(line, self._recorder.reduce)
+
+
+def _parse(line: bytes) -> SessionMessage | Exception:
+    try:
+        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+    except ValueError as error:
+        return error  # the session reports it to its message handler
+
+
+async def _send(
+    to_send: MemoryObjectReceiveStream[SessionMessage],
+    stdin: ByteSendStream,
+    received: MemoryObjectSendStream[SessionMessage | Exception],
+) -> None:
+    try:
+        async for each in to_send:
+            line = each.message.model_dump_json(by_alias=True, exclude_unset=True)
+            await stdin.send(line.encode() + b"\n")
+    except _ENDED:
+        # The session sees the end of the connection instead of waiting for an answer.
+        await received.aclose()
+
+
+async def _end(process: Process) -> None:
+    """End a program: close its input, wait, then terminate it and all that it has started.
+
+    Source: MCP 2025-11-25, "Lifecycle", section "Shutdown".
+    """
+    with suppress(*_ENDED):
+        await cast("ByteSendStream", process.stdin).aclose()
+    with anyio.move_on_after(LIMITS.exit_s) as waiting:
+        await process.wait()
+    if waiting.cancelled_caught:
+        await terminate_posix_process_tree(process, LIMITS.exit_s)
+        with anyio.move_on_after(LIMITS.exit_s):
+            await process.wait()
+    # A descendant outside of the group may hold a pipe open; the transport of asyncio, which no
+    # other attribute leads to, would keep it and warn when it is collected.
+    transport = getattr(getattr(process, "_process", None), "_transport", None)
+    if transport is not None:
+        with suppress(OSError):
+            transport.close()

@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mappin
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import anyio
@@ -40,11 +41,9 @@ from widgetd.upstreams.answers import (
     words_of,
 )
 from widgetd.upstreams.breaker import Breaker, pause_s
-from widgetd.upstreams.clients import build_client, build_service, import_client
 from widgetd.upstreams.declarations import Declaration
 from widgetd.upstreams.limits import LIMITS, run_sized
-from widgetd.upstreams.listing import ToolListing, UpstreamTool
-from widgetd.upstreams.tool_schemas import ToolSchemas
+from widgetd.upstreams.listing import ToolListing, ToolSchemas, UpstreamTool
 from widgetd.upstreams.transport import (
     KEY_META,
     TOO_LARGE,
@@ -74,6 +73,13 @@ class UpstreamObserver(Protocol):
 
     def upstream_answered(self, upstream: str, source: str) -> None:
         """Receive that a widget was filled from a `call`, a `kept` or a `stale` answer."""
+
+
+def import_client(declaration: Declaration) -> None:
+    """Import what a client needs: half a second that a daemon without upstreams saves."""
+    import_module("widgetd.upstreams.clients")
+    if not declaration.kind.has_session:
+        import_module("fastmcp.server.providers.openapi")
 
 
 @asynccontextmanager
@@ -209,6 +215,11 @@ class Upstream:
         secrets, connect_s = declaration.secrets, declaration.connect_s
         # In a thread, or all calls would wait; before the timeout, for it is not the upstream's.
         await anyio.to_thread.run_sync(import_client, declaration)
+        from widgetd.upstreams.clients import (  # noqa: PLC0415 - see `import_client`
+            build_client,
+            build_service,
+        )
+
         self._recorder = recorder = RecordingTransport(
             private=declaration.table.private,
             is_mcp=self.has_session,

@@ -8,8 +8,7 @@ from types import MappingProxyType
 import anyio
 import anyio.to_thread
 
-from widgetd.upstreams.clients import import_client
-from widgetd.upstreams.connection import Upstream, while_running
+from widgetd.upstreams.connection import Upstream, import_client, while_running
 from widgetd.upstreams.declarations import Declaration, host_of
 from widgetd.upstreams.limits import LIMITS
 from widgetd.upstreams.transport import RecordingTransport, http_client, probe

@@ -7,15 +7,20 @@ schemas would be applied to every answer by the SDK with Python's `re`, which ba
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections import OrderedDict
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
+import anyio.to_thread
 import orjson
 
+from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
 from widgetd.schema.json_values import is_too_deep
+from widgetd.schema.validator import Schema, compile_schema
 from widgetd.text_search import compile_pattern
 from widgetd.upstreams.limits import LIMITS
 from widgetd.widget.document import READ_BY_MODELS
@@ -154,6 +159,58 @@ class ToolListing:
         return any(fnmatchcase(name, pattern) for pattern in self._patterns)
 
 
+@dataclass(eq=False)
+class ToolSchemas:
+    """The compiled schemas of the tools that were called last.
+
+    Compiled at the first call, not when the tools are listed: a list may hold minutes of work and
+    gigabytes of patterns in tools that no feed uses.
+    """
+
+    _compiled: OrderedDict[bytes, Schema | None] = field(default_factory=OrderedDict)
+
+    async def check(
+        self,
+        upstream: str,
+        name: str,
+        tools: Mapping[str, UpstreamTool],
+        arguments: Mapping[str, Any],
+    ) -> dict[str, Any]:
+        """Hold arguments to the tool's schema, since servers and FastMCP may not.
+
+        Raises:
+            CallError: There is no such tool (W5004), or it does not take these (W5005).
+        """
+        tool = tools.get(name)
+        if tool is None:
+            problem = f"the upstream '{upstream}' has no tool '{name[:80]}' that may be called"
+            names = ", ".join(sorted(tools)[:20])
+            raise CallError("W5004", f"{problem}; it has {names or 'none'}", path="tool")
+        key = tool.schema_json
+        if key not in self._compiled:
+            self._compiled[key] = await anyio.to_thread.run_sync(_compile, key)
+        schema = self._compiled[key]
+        self._compiled.move_to_end(key)
+        if len(self._compiled) > LIMITS.compiled_schemas:
+            self._compiled.popitem(last=False)
+        if schema is None:
+            return dict(arguments)
+        try:
+            return schema.check(dict(arguments)).arguments
+        except CallError as error:
+            problem = f"the tool '{name}' of the upstream '{upstream}' takes other arguments"
+            wrong = error.invalid_arguments
+            message = f"{problem}: {'; '.join(map(str, wrong)) or error.message}"
+            raise CallError("W5005", message, path=error.path, invalid_arguments=wrong) from None
+
+
+def _compile(schema_json: bytes) -> Schema | None:
+    """Compile a schema; None if it cannot be used."""
+    with suppress(WidgetError):
+        return compile_schema(orjson.loads(schema_json))
+    return None
+
+
 def _description(text: str) -> str:
     clean = strip_hidden(text[: LIMITS.description_chars])
     is_cut = len(text) > LIMITS.description_chars
@@ -177,7 +234,7 @@ def _is_header_invalid(schema: dict[str, Any], schema_json: bytes) -> bool:
     """Return whether the SDK would drop a tool because of a header annotation in its schema."""
     if _HEADER not in schema_json:
         return False
-    from mcp.shared.inbound import find_invalid_x_mcp_header  # noqa: PLC0415 - see `session`
+    from mcp.shared.inbound import find_invalid_x_mcp_header  # noqa: PLC0415 - see `connection.import_client`
 
     properties = schema.get("properties")
     is_object = isinstance(properties, dict) and all(

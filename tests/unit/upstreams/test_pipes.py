@@ -15,10 +15,10 @@ import pytest
 from fastmcp.client.transports.base import TransportOptions
 from mcp.shared.message import SessionMessage
 
-from widgetd.upstreams import pipes
+from widgetd.upstreams import clients
+from widgetd.upstreams.clients import PipeTransport
 from widgetd.upstreams.limits import LIMITS
 from widgetd.upstreams.listing import ToolListing
-from widgetd.upstreams.pipes import PipeTransport
 from widgetd.upstreams.transport import TOO_LARGE, RecordingTransport
 
 PATIENCE_S = 30
@@ -97,7 +97,7 @@ async def test_line_without_end_ends_the_connection() -> None:
 async def test_program_that_ignores_every_request_to_end_is_killed_with_its_children(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pipes, "LIMITS", replace(LIMITS, exit_s=0.2))
+    monkeypatch.setattr(clients, "LIMITS", replace(LIMITS, exit_s=0.2))
     async with running(STUBBORN, recorder_of(ToolListing(()))) as stream:
         pids = (await stream.receive()).message.result["pids"]
         assert all(is_running(pid) for pid in pids)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from anyio import to_thread
@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 
 from widgetd.access.principal import ADMIN, GALLERY, WRITE
-from widgetd.browser.pictures import COST
+from widgetd.browser.pictures import COST, DEFAULT_WIDTH_PX, MAX_WIDTH_PX, MIN_WIDTH_PX
 from widgetd.checks.images import find_refused_origins
 from widgetd.errors import CallError
 from widgetd.guide.component_details import describe_properties
@@ -28,6 +28,7 @@ from widgetd.web.gallery.detail import widget_json, widget_page
 from widgetd.web.gallery.editing import (
     editable,
     json_object,
+    read_arguments,
     require_own_origin,
     save_sidecar,
     try_sidecar,
@@ -36,7 +37,6 @@ from widgetd.web.gallery.editing import (
 from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.gallery.index import index_json, index_page
 from widgetd.web.gallery.live import events
-from widgetd.web.gallery.pictures import accessibility, picture, sheet
 from widgetd.web.gallery.problems import problem_json
 from widgetd.web.gallery.results import result_of
 from widgetd.web.gallery.test_results import read_picture, results_of
@@ -52,7 +52,11 @@ from widgetd.web.static_files import cacheable, static_files, static_view
 from widgetd.web.templating import html
 from widgetd.widget.components import load_vocabulary
 from widgetd.widget.page_program import program_or_empty
-from widgetd.widget.states import GRID_WIDTHS_PX, SAMPLE, THEMES
+from widgetd.widget.states import GRID_WIDTHS_PX, SAMPLE, THEMES, ShownState
+
+if TYPE_CHECKING:
+    from widgetd.browser.camera import Camera
+    from widgetd.browser.picture import Screenshot
 
 
 async def grid_page(gallery: Gallery, request: Request) -> dict[str, Any]:
@@ -90,6 +94,61 @@ async def problems(gallery: Gallery, request: Request) -> dict[str, Any]:
 async def problems_as_json(gallery: Gallery, request: Request) -> list[Any]:
     """Return the warnings of a widget for programs."""
     return [problem_json(one) for one in await gallery.problems.warnings(gallery.widget(request))]
+
+
+async def picture(gallery: Gallery, request: Request) -> Response:
+    """Answer with a PNG of the widget, in a state or with the arguments of a POST."""
+    camera, shot = await _read_request(gallery, request)
+    taken = await camera.take(shot, owner=caller_of(request).principal.name)
+    return Response(taken.content, headers=PAGE_HEADERS, media_type="image/png")
+
+
+async def sheet(gallery: Gallery, request: Request) -> Response:
+    """Answer with one PNG of all states of the widget."""
+    owner = caller_of(request).principal.name
+    taken = await _camera(gallery).take_states(gallery.widget(request), owner=owner)
+    return Response(taken.content, headers=PAGE_HEADERS, media_type="image/png")
+
+
+async def accessibility(gallery: Gallery, request: Request) -> list[dict[str, Any]]:
+    """Return the violations that axe finds in the widget, one element each."""
+    camera, shot = await _read_request(gallery, request)
+    return await camera.find_violations(shot, owner=caller_of(request).principal.name)
+
+
+def _camera(gallery: Gallery) -> Camera:
+    if gallery.camera is None:
+        raise CallError("W3201", "there is no browser here to draw in")
+    return gallery.camera
+
+
+async def _read_request(gallery: Gallery, request: Request) -> tuple[Camera, Screenshot]:
+    """Return the camera, and the picture that the request describes."""
+    # Most galleries never draw a picture, and start sooner without the import.
+    from widgetd.browser.picture import Screenshot  # noqa: PLC0415
+
+    arguments = await read_arguments(request)
+    camera = _camera(gallery)
+    widget, query = gallery.widget(request), request.query_params
+    key = query.get("state", SAMPLE)
+    state = next((one for one in gallery.states(widget) if one.key == key), None)
+    seen = gallery.show(widget, key) if arguments is None else ShownState(arguments=arguments)
+    width = query.get("width", "")
+    journal = gallery.server.rendering.journal
+    with journal.rendering(widget.key, "" if arguments is None else journal.digest(arguments)):
+        tree = seen.tree(widget)
+    shot = Screenshot(
+        tree=tree,
+        title=widget.definition.title,
+        theme="dark" if query.get("theme") == "dark" else "light",
+        width=max(MIN_WIDTH_PX, min(int(width), MAX_WIDTH_PX))
+        if width.isdecimal() and len(width) < 5
+        else DEFAULT_WIDTH_PX,
+        scale=1 if query.get("scale") == "1" else 2,
+        locale=state.locale if state and state.locale else "en-US",
+        transparent=True,
+    )
+    return camera, shot
 
 
 async def studio_file(gallery: Gallery, request: Request) -> Response:
