@@ -86,9 +86,7 @@ class Upstreams(ActionCaller):
             reason = {"reason": one.reason} if one.reason else {}
             required = one.declaration.table.required
             items.append({"name": name, "state": one.state, **reason, "required": required})
-        return (
-            {"items": items} if self.fault is None else {"items": items, "fault": str(self.fault)}
-        )
+        return {"items": items, **({"fault": str(self.fault)} if self.fault else {})}
 
     def availability(self) -> dict[str, bool]:
         """Return whether each upstream can be called now, by name."""
@@ -126,22 +124,19 @@ class Upstreams(ActionCaller):
             self._tasks = tasks
             for upstream in self.all.values():
                 self._start(upstream)
-            await self._follow_file()
+            while True:
+                with anyio.move_on_after(LIMITS.poll_s):
+                    await self._check_requested.wait()
+                self._check_requested = anyio.Event()
+                stamps = self._current_stamps()
+                if stamps != self._stamps:
+                    self._stamps = stamps
+                    await self.reload()
 
     def check_file(self) -> None:
         """Request that the file is read now, even if its date is unchanged."""
         self._stamps = {}
         self._check_requested.set()
-
-    async def _follow_file(self) -> None:
-        while True:
-            with anyio.move_on_after(LIMITS.poll_s):
-                await self._check_requested.wait()
-            self._check_requested = anyio.Event()
-            stamps = self._current_stamps()
-            if stamps != self._stamps:
-                self._stamps = stamps
-                await self.reload()
 
     def _current_stamps(self) -> dict[Path, Stamp | None]:
         stamps: dict[Path, Stamp | None] = dict.fromkeys((self._path, *self._file.inputs))
@@ -172,7 +167,9 @@ class Upstreams(ActionCaller):
         gone = [name for name in served if name not in file.declarations]
         changed = [name for name, one in file.declarations.items() if served.get(name) != one]
         for name in [*gone, *changed]:
-            self._stop(name)
+            upstream = self.all.pop(name, None)
+            if upstream is not None and self._tasks is not None:
+                self._tasks.start_soon(self._stop_after_calls, upstream, self._scopes.pop(name))
         for name in changed:
             self.all[name] = self._build(file.declarations[name])
             self._start(self.all[name])
@@ -194,12 +191,6 @@ class Upstreams(ActionCaller):
     async def _run(self, upstream: Upstream, scope: anyio.CancelScope) -> None:
         with scope:
             await upstream.run()
-
-    def _stop(self, name: str) -> None:
-        upstream = self.all.pop(name, None)
-        scope = self._scopes.pop(name, None)
-        if upstream is not None and scope is not None and self._tasks is not None:
-            self._tasks.start_soon(self._stop_after_calls, upstream, scope)
 
     async def _stop_after_calls(self, upstream: Upstream, scope: anyio.CancelScope) -> None:
         with anyio.move_on_after(upstream.declaration.table.call_s):

@@ -62,7 +62,7 @@ class Metrics(Observer):
         self._successes = self._counter("reload_successes", "Files that came to be served so.")
         self._refusals = self._counter("reload_refusals", "Files that could not be served.")
         self._missed = self._counter("changes_missed", "Changes that no file event told of.")
-        self._calls = self._counter("calls", "Calls that are over.", "widget", "outcome")
+        self._calls = self._counter("calls", "Calls that are over.", "outcome", "widget")
         self._limited = self._counter(
             "calls_limited", "Calls refused for what their principal asks for.", "limit"
         )
@@ -87,14 +87,12 @@ class Metrics(Observer):
         self._seconds = self._histogram("call_seconds", "One call.", _CALL_S, "widget")
         self._steps = self._histogram("render_steps", "Steps of one render.", _STEPS, "widget")
         self._calls_of = {
-            outcome: _Children(partial(self._outcome_of, outcome)) for outcome in get_args(Outcome)
+            outcome: _Children(partial(self._calls.labels, outcome))
+            for outcome in get_args(Outcome)
         }
         self._seconds_of = _Children(self._seconds.labels)
         self._steps_of = _Children(self._steps.labels)
         self.collected.register(_ScrapedCollector(partial(_states, registry, health)))
-
-    def _outcome_of(self, outcome: Outcome, widget: str) -> Counter:
-        return self._calls.labels(widget, outcome)
 
     def on_scan(self, seconds: float) -> None:
         """Record the duration of a scan."""

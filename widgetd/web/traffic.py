@@ -74,18 +74,16 @@ class Traffic:
                 self.requests[route, method, exchange.status] += 1
                 self.received_bytes[route] += exchange.received
                 self.sent_bytes[route] += exchange.sent
-                fields = {
-                    "route": route,
-                    "method": method,
-                    "status": exchange.status,
-                    "ms": round((perf_counter() - started_s) * 1000, 3),
-                    "received_bytes": exchange.received,
-                    "sent_bytes": exchange.sent,
-                }
-                if self._log:
-                    _log.info("request.answered", **fields)
-                else:
-                    _log.debug("request.answered", **fields)
+                log = _log.info if self._log else _log.debug
+                log(
+                    "request.answered",
+                    route=route,
+                    method=method,
+                    status=exchange.status,
+                    ms=round((perf_counter() - started_s) * 1000, 3),
+                    received_bytes=exchange.received,
+                    sent_bytes=exchange.sent,
+                )
 
         return count_request
 
