@@ -138,7 +138,9 @@ async def boards(
         feeds.live = live.following
         server.rendering.feeds = feeds
         tasks.start_soon(live.run)
-        await anyio.wait_all_tasks_blocked()
+        # Not `wait_all_tasks_blocked`, which looks every 100 ms: so often uvicorn's own loop wakes
+        # up in this process, and may do so at each look.
+        await until(lambda: live._tasks is not None)
         yield Boards(server=server, feeds=feeds, live=live)
         tasks.cancel_scope.cancel()
 

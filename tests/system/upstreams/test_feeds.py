@@ -316,7 +316,8 @@ async def test_waiting_request_calls_again_after_the_first_is_cancelled(tmp_path
                 tasks.start_soon(impatient)
                 await until(lambda: bool(asked.flights.calls))
                 tasks.start_soon(patient)
-                await anyio.wait_all_tasks_blocked()
+                [fetch] = asked.feeds._fetches.values()
+                await until(lambda: fetch.done.statistics().tasks_waiting == 1)
                 first.cancel()
                 asked.flights.hold.set()
 
