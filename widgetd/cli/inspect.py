@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -24,13 +25,19 @@ from widgetd.cli.options import (
 def list_(*, dir: Dir = None, json: bool = False, tokens: bool = False) -> None:
     """List the widgets of a folder: tool name, title, description.
 
+    A file that is not served is named on standard error, with the reason.
+
     Args:
         json: Print a JSON array.
         tokens: Print the cost of each for a model instead: of listing the tool, and of a result of
             its first example in both profiles.
     """
+    from widgetd.checks.report import escape_for_terminal
+
     snapshot = load_snapshot(dir)
     widgets = snapshot.widgets.values()
+    for fault in snapshot.refusals:
+        print(f"not served: {escape_for_terminal(str(fault))}", file=sys.stderr)
     if tokens:
         from widgetd.render.tokens import table
 
@@ -47,8 +54,6 @@ def list_(*, dir: Dir = None, json: bool = False, tokens: bool = False) -> None:
         ]
         print_json(rows)
     else:
-        from widgetd.checks.report import escape_for_terminal
-
         width = max((len(widget.tool) for widget in widgets), default=0)
         for widget in widgets:
             description = escape_for_terminal(" ".join(widget.description.split()))

@@ -30,6 +30,20 @@ def test_list_names_each_tool_with_what_it_is_for(
     assert capsys.readouterr().out == "greeting  Greet somebody.\n"
 
 
+@pytest.mark.parametrize("flags", [[], ["--json"], ["--tokens"]])
+def test_list_names_files_that_are_not_served_and_the_file_in_their_place(
+    folder: Path, capsys: pytest.CaptureFixture[str], flags: list[str]
+) -> None:
+    (folder / "team").mkdir()
+    (folder / "team" / "Greeting.widget").write_text(widget_file(text="Another"))
+
+    assert main(["list", "--dir", str(folder), *flags]) == 0
+    assert capsys.readouterr().err == (
+        "not served: team/Greeting.widget#/name: the tool name 'greeting' belongs to "
+        "'Greeting.widget'; give this widget another name, or remove one of the two files\n"
+    )
+
+
 def test_nothing_in_a_widget_moves_the_cursor_of_whoever_lists_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
