@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from widgetd.template.budget import RenderError
-from widgetd.template.builtins import text as texts
+from widgetd.template.builtins import text
 from widgetd.template.serialise import MAX_EXACT, javascript_text, to_fixed
 from widgetd.template.values import (
     ABSENT,
@@ -110,10 +110,15 @@ _sum: Final = _arithmetic(operator.add)
 def add(budget: Budget, left: Value, right: Value) -> Value:
     """Return the sum of numbers, or the concatenation if either is a text, list or object."""
     if isinstance(left, (str, *_HOLDERS)) or isinstance(right, (str, *_HOLDERS)):
-        shown = [javascript_text(budget, left), javascript_text(budget, right)]
-        budget.text(sum(map(len, shown)))
-        return "".join(shown)
+        return concat(budget, left, right)
     return _sum(budget, left, right)
+
+
+def concat(budget: Budget, *parts: Value) -> str:
+    """Concatenate the texts of `parts`."""
+    texts = [javascript_text(budget, each) for each in parts]
+    budget.text(sum(map(len, texts)))
+    return "".join(texts)
 
 
 def same(budget: Budget, left: Value, right: Value) -> bool:
@@ -268,7 +273,7 @@ def flatten(budget: Budget, values: Iterable[Value]) -> Value:
 
 def _index_of(budget: Budget, value: Value, sought: Value = ABSENT) -> int:
     if isinstance(value, str):
-        return texts.find(budget, value, javascript_text(budget, sought))
+        return text.find(budget, value, javascript_text(budget, sought))
     return next((at for at, each in enumerate(to_list(value)) if same(budget, each, sought)), -1)
 
 
@@ -296,7 +301,7 @@ def _repeat(budget: Budget, value: str, count: Value = ABSENT) -> str:
 def _replacing(count: int | None) -> Method:
     def apply(budget: Budget, value: str, old: Value = ABSENT, new: Value = ABSENT) -> str:
         before, after = javascript_text(budget, old), javascript_text(budget, new)
-        return texts.replace(budget, value, before, after, count)
+        return text.replace(budget, value, before, after, count)
 
     return apply
 
@@ -323,7 +328,7 @@ def _split(budget: Budget, value: str, separator: Value = ABSENT) -> Value:
         return sublist(budget, [value])
     between = javascript_text(budget, separator)
     if between:
-        return texts.split(budget, value, between)
+        return text.split(budget, value, between)
     budget.step(len(value))
     return sublist(budget, list(value))
 
@@ -378,18 +383,18 @@ METHODS: Final[Mapping[str, tuple[int, Method]]] = MappingProxyType(
         "startsWith": (1, _of_text(_affix(str.startswith))),
         "substring": (2, _of_text(_substring)),
         "toFixed": (1, _to_fixed),
-        "toLowerCase": (0, _of_text(texts.lower)),
+        "toLowerCase": (0, _of_text(text.lower)),
         "toReversed": (0, _reverse),
         "toSorted": (0, _sort),
         "toString": (0, javascript_text),
-        "toUpperCase": (0, _of_text(texts.upper)),
-        "trim": (0, _of_text(texts.trim)),
+        "toUpperCase": (0, _of_text(text.upper)),
+        "trim": (0, _of_text(text.trim)),
     }
 )
 """What may be called on a value, and how many arguments it looks at."""
 
 
-def call_method(budget: Budget, name: str, subject: Value, args: list[Value]) -> Value:
+def call_method(name: str, budget: Budget, subject: Value, *args: Value) -> Value:
     """Call a method; its subject and every argument are charged before."""
     count, method = METHODS[name]
     weigh(budget, subject, *args)

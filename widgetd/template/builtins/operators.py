@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 Binary = Callable[["Budget", Value, Value], Value]
 
 
-def concat(budget: Budget, parts: list[Value]) -> str:
+def concat(budget: Budget, *parts: Value) -> str:
     """Concatenate the texts of `parts`."""
     texts = [text(budget, part) for part in parts]
     budget.text(sum(map(len, texts)))
@@ -54,7 +54,7 @@ def add(budget: Budget, left: Value, right: Value) -> Value:
         for part in parts:
             if not isinstance(part, str | int | float):
                 raise RenderError(f"cannot add {kind(left)} and {kind(right)}")
-        return concat(budget, parts)
+        return concat(budget, *parts)
     if is_nothing(left) or is_nothing(right):
         return ABSENT
     if isinstance(left, list | tuple) and isinstance(right, list | tuple):
@@ -133,7 +133,7 @@ def remainder(budget: Budget, left: Value, right: Value) -> Value:
     return _modulo(budget, left, right)
 
 
-def negative(value: Value) -> Value:
+def negative(_budget: Budget, value: Value) -> Value:
     """Return the number with the opposite sign."""
     if is_nothing(value):
         return ABSENT
@@ -142,9 +142,9 @@ def negative(value: Value) -> Value:
     return -require_computable(value)
 
 
-def positive(value: Value) -> Value:
+def positive(budget: Budget, value: Value) -> Value:
     """Return the number itself."""
-    return value if is_nothing(value) else -negative(value)
+    return value if is_nothing(value) else -negative(budget, value)
 
 
 def equal(budget: Budget, left: Value, right: Value) -> bool:

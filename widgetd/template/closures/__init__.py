@@ -9,16 +9,13 @@ from typing import Final
 from widgetd.template.closures.compiler import Compiler, MakeExpression
 from widgetd.template.closures.expressions import EXPRESSIONS
 from widgetd.template.closures.javascript import JAVASCRIPT
-from widgetd.template.closures.macros import macro
 from widgetd.template.closures.statements import STATEMENTS
 from widgetd.template.ir import Program
 from widgetd.template.scope import Evaluate, Execute
 
 __all__ = ["OPERATORS", "STATEMENTS", "compile_body", "compile_value"]
 
-OPERATORS: Final[Mapping[str, MakeExpression]] = MappingProxyType(
-    {**EXPRESSIONS, **JAVASCRIPT, "macro": macro}
-)
+OPERATORS: Final[Mapping[str, MakeExpression]] = MappingProxyType({**EXPRESSIONS, **JAVASCRIPT})
 
 
 def compile_body(program: Program, *, traced: bool = False) -> Execute:

@@ -6,7 +6,13 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from widgetd.template.budget import CHARACTERS_PER_STEP, UNFIT, RenderError
+from widgetd.template.budget import (
+    CHARACTERS_PER_STEP,
+    NODES_PER_STEP,
+    UNFIT,
+    Budget,
+    RenderError,
+)
 from widgetd.template.builtins import FILTERS, METHODS, TESTS
 from widgetd.template.builtins.functions import FUNCTIONS, Function
 from widgetd.template.builtins.loop import LOOP_MEMBERS
@@ -19,8 +25,8 @@ from widgetd.template.builtins.operators import (
     positive,
 )
 from widgetd.template.closures import literals
-from widgetd.template.closures.compiler import Compiler, MakeExpression, with_place
-from widgetd.template.ir import Op, constant_of, is_constant
+from widgetd.template.closures.compiler import Compiler, MakeExpression, constant, with_place
+from widgetd.template.ir import Op, constant_of, height, is_constant
 from widgetd.template.scope import BUDGET, Evaluate, Frame
 from widgetd.template.serialise import javascript_text
 from widgetd.template.values import (
@@ -32,6 +38,7 @@ from widgetd.template.values import (
     kind,
     member,
     new_dict,
+    new_tuple,
     part,
 )
 
@@ -90,15 +97,6 @@ def _item(compiler: Compiler, op: Op) -> Evaluate:
         return member(value, at)
 
     return item
-
-
-def _slice(compiler: Compiler, op: Op) -> Evaluate:
-    subject, *bounds = compiler.each(op.operands)
-
-    def cut(frame: Frame) -> Value:
-        return part(frame[BUDGET], subject(frame), *[bound(frame) for bound in bounds])
-
-    return with_place(op.place, cut)
 
 
 # --- filters, tests and calls ---
@@ -201,30 +199,19 @@ def _call(compiler: Compiler, op: Op, find: Callable[[Frame], Function]) -> Eval
 # --- conditions and operators ---
 
 
-def _condition(compiler: Compiler, op: Op) -> Evaluate:
-    test, yes, no = compiler.each(op.operands)
-    return lambda frame: yes(frame) if test(frame) else no(frame)
+def over(make: Callable[..., Evaluate]) -> MakeExpression:
+    """Return what makes a closure of the closures of all operands, which cannot fail itself."""
+    return lambda compiler, op: make(*compiler.each(op.operands))
 
 
-def _and(compiler: Compiler, op: Op) -> Evaluate:
-    left, right = compiler.each(op.operands)
-    return lambda frame: left(frame) and right(frame)
+def applying(apply: Callable[..., Value]) -> MakeExpression:
+    """Return what makes the closure of a function of the budget and all operands' values."""
 
-
-def _or(compiler: Compiler, op: Op) -> Evaluate:
-    left, right = compiler.each(op.operands)
-    return lambda frame: left(frame) or right(frame)
-
-
-def _not(compiler: Compiler, op: Op) -> Evaluate:
-    (value,) = compiler.each(op.operands)
-    return lambda frame: not value(frame)
-
-
-def _sign(apply: Callable[[Value], Value]) -> MakeExpression:
     def make(compiler: Compiler, op: Op) -> Evaluate:
-        (value,) = compiler.each(op.operands)
-        return with_place(op.place, lambda frame: apply(value(frame)))
+        operands = compiler.each(op.operands)
+        return with_place(
+            op.place, lambda frame: apply(frame[BUDGET], *[each(frame) for each in operands])
+        )
 
     return make
 
@@ -259,13 +246,6 @@ def _equality(*, is_equal: bool) -> MakeExpression:
         return lambda frame: left(frame) != other
 
     return make
-
-
-def _concat(compiler: Compiler, op: Op) -> Evaluate:
-    parts = compiler.each(op.operands)
-    return with_place(
-        op.place, lambda frame: concat(frame[BUDGET], [each(frame) for each in parts])
-    )
 
 
 def _chain(compiler: Compiler, op: Op) -> Evaluate:
@@ -322,16 +302,67 @@ def _capture(compiler: Compiler, op: Op) -> Evaluate:
     return capture
 
 
-def _string(compiler: Compiler, op: Op) -> Evaluate:
-    (value,) = compiler.each(op.operands)
-    return lambda frame: javascript_text(frame[BUDGET], value(frame))
+# --- macros ---
+
+
+class Macro(RuntimeObject):
+    """A macro in one frame, whose names its body can read."""
+
+    __slots__ = ("frame", "name", "run")
+
+    def __init__(self, name: str, frame: Frame, run: Callable[..., str]) -> None:
+        self.name = name
+        self.frame = frame
+        self.run = run
+
+    def member(self, name: Value) -> Value:
+        """Return the macro's `name`."""
+        return self.name if name == "name" else ABSENT
+
+    def call(self, budget: Budget, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        """Return the text that the body makes of these arguments."""
+        return self.run(budget, self.frame.copy(), args, kwargs)
+
+
+def _macro(compiler: Compiler, op: Op) -> Evaluate:
+    """Make a macro in its frame; the slots of `extra` are those that its body reads."""
+    name, parameters, defaults, inner, (varargs, others, caller) = op.operands
+    before, count, tall = compiler.nodes, len(parameters), height(op)
+    values = [*[constant(ABSENT)] * (count - len(defaults)), *compiler.each(defaults)]
+    body = compiler.body(inner)
+    cost = (compiler.nodes - before) // NODES_PER_STEP
+
+    def run(budget: Budget, frame: Frame, args: list[Value], kwargs: dict[str, Value]) -> str:
+        budget.enter(tall)
+        budget.step(len(frame) // 16 + cost)
+        if caller is not None:
+            frame[caller] = kwargs.pop("caller", ABSENT)
+        for at, (key, slot) in enumerate(parameters):
+            if at < len(args):
+                frame[slot] = args[at]
+            else:
+                frame[slot] = kwargs.pop(key) if key in kwargs else values[at](frame)
+        if varargs is not None:
+            frame[varargs] = new_tuple(budget, args[count:])
+        elif len(args) > count:
+            raise RenderError(f"the macro '{name}' takes at most {count} arguments")
+        if others is not None:
+            frame[others] = new_dict(budget, kwargs)
+        elif kwargs:
+            raise RenderError(f"the macro '{name}' takes no argument '{next(iter(kwargs))}'")
+        out: list[str] = []
+        body(frame, out)
+        budget.leave(tall)
+        return "".join(out)
+
+    return lambda frame: Macro(name, frame, run)
 
 
 EXPRESSIONS: Final[Mapping[str, MakeExpression]] = MappingProxyType(
     {
         ".": _member,
         "[]": _item,
-        "[:]": _slice,
+        "[:]": applying(part),
         "index": _index,
         "loop": _loop_member,
         **{f"|{name}": _make_application("filter", name, body) for name, body in FILTERS.items()},
@@ -339,21 +370,22 @@ EXPRESSIONS: Final[Mapping[str, MakeExpression]] = MappingProxyType(
         "fn": _function,
         "m": _method,
         "()": _make_call,
-        "?:": _condition,
-        "and": _and,
-        "or": _or,
-        "not": _not,
-        "neg": _sign(negative),
-        "pos": _sign(positive),
+        "?:": over(lambda test, yes, no: lambda frame: yes(frame) if test(frame) else no(frame)),
+        "and": over(lambda left, right: lambda frame: left(frame) and right(frame)),
+        "or": over(lambda left, right: lambda frame: left(frame) or right(frame)),
+        "not": over(lambda value: lambda frame: not value(frame)),
+        "neg": applying(negative),
+        "pos": applying(positive),
         **{name: binary(apply) for name, apply in {**BINARY, **COMPARISONS}.items()},
         "eq": _equality(is_equal=True),
         "ne": _equality(is_equal=False),
         "chain": _chain,
-        "~": _concat,
+        "~": applying(concat),
         "[,]": _literal,
         "(,)": _literal,
         "{}": _pairs,
         "capture": _capture,
-        "String": _string,
+        "String": applying(javascript_text),
+        "macro": _macro,
     }
 )

@@ -6,7 +6,7 @@ itself. Elements and literals are built as a whole and sized once, as a template
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
@@ -16,7 +16,7 @@ from widgetd.template.builtins import javascript
 from widgetd.template.builtins.javascript import FUNCTIONS, LOOPS, OPERATORS, truthy, turns
 from widgetd.template.closures import literals
 from widgetd.template.closures.compiler import Compiler, MakeExpression, with_place
-from widgetd.template.closures.expressions import binary
+from widgetd.template.closures.expressions import applying, binary, over
 from widgetd.template.closures.literals import BUILD, CHILDREN, CONSTANT, VALUE, Build, Part
 from widgetd.template.ir import Expr, Op, constant_of, is_constant
 from widgetd.template.scope import BUDGET, Evaluate, Frame
@@ -60,51 +60,6 @@ def _item(compiler: Compiler, op: Op) -> Evaluate:
     return item
 
 
-def _nullish(compiler: Compiler, op: Op) -> Evaluate:
-    left, right = compiler.each(op.operands)
-    return lambda frame: right(frame) if is_nothing(value := left(frame)) else value
-
-
-def _and(compiler: Compiler, op: Op) -> Evaluate:
-    left, right = compiler.each(op.operands)
-    return lambda frame: right(frame) if truthy(value := left(frame)) else value
-
-
-def _or(compiler: Compiler, op: Op) -> Evaluate:
-    left, right = compiler.each(op.operands)
-    return lambda frame: value if truthy(value := left(frame)) else right(frame)
-
-
-def _not(compiler: Compiler, op: Op) -> Evaluate:
-    (value,) = compiler.each(op.operands)
-    return lambda frame: not truthy(value(frame))
-
-
-def _condition(compiler: Compiler, op: Op) -> Evaluate:
-    test, yes, no = compiler.each(op.operands)
-    return lambda frame: yes(frame) if truthy(test(frame)) else no(frame)
-
-
-def _sign(apply: Callable[..., Value]) -> MakeExpression:
-    def make(compiler: Compiler, op: Op) -> Evaluate:
-        (value,) = compiler.each(op.operands)
-        return with_place(op.place, lambda frame: apply(frame[BUDGET], value(frame)))
-
-    return make
-
-
-def _template_literal(compiler: Compiler, op: Op) -> Evaluate:
-    parts = compiler.each(op.operands)
-
-    def join(frame: Frame) -> str:
-        budget = frame[BUDGET]
-        shown = [javascript_text(budget, each(frame)) for each in parts]
-        budget.text(sum(map(len, shown)))
-        return "".join(shown)
-
-    return with_place(op.place, join)
-
-
 def _function(compiler: Compiler, op: Op) -> Evaluate:
     function, args = FUNCTIONS[op.operands[0]], _spread(compiler, op.operands[1:])
 
@@ -117,13 +72,9 @@ def _function(compiler: Compiler, op: Op) -> Evaluate:
 
 
 def _method(compiler: Compiler, op: Op) -> Evaluate:
-    name, (subject, *args) = op.operands[0], compiler.each(op.operands[1:])
-
-    def call(frame: Frame) -> Value:
-        value = subject(frame)
-        return javascript.call_method(frame[BUDGET], name, value, [each(frame) for each in args])
-
-    return with_place(op.place, call)
+    name, *operands = op.operands
+    call = applying(partial(javascript.call_method, name))
+    return call(compiler, op._replace(operands=tuple(operands)))
 
 
 def _loop(compiler: Compiler, op: Op) -> Evaluate:
@@ -338,14 +289,28 @@ def _with_texts(compiler: Compiler, op: Op) -> Evaluate:
 JAVASCRIPT: Final[Mapping[str, MakeExpression]] = MappingProxyType(
     {
         **{f"js{sign}": binary(apply) for sign, apply in OPERATORS.items()},
-        "js&&": _and,
-        "js||": _or,
-        "js??": _nullish,
-        "js!": _not,
-        "jsneg": _sign(javascript.negative),
-        "jspos": _sign(javascript.positive),
-        "js?:": _condition,
-        "js`": _template_literal,
+        "js&&": over(
+            lambda left, right: (
+                lambda frame: right(frame) if truthy(value := left(frame)) else value
+            )
+        ),
+        "js||": over(
+            lambda left, right: (
+                lambda frame: value if truthy(value := left(frame)) else right(frame)
+            )
+        ),
+        "js??": over(
+            lambda left, right: (
+                lambda frame: right(frame) if is_nothing(value := left(frame)) else value
+            )
+        ),
+        "js!": over(lambda value: lambda frame: not truthy(value(frame))),
+        "jsneg": applying(javascript.negative),
+        "jspos": applying(javascript.positive),
+        "js?:": over(
+            lambda test, yes, no: lambda frame: yes(frame) if truthy(test(frame)) else no(frame)
+        ),
+        "js`": applying(javascript.concat),
         "js[]": _item,
         "jsfn": _function,
         "jsm": _method,
