@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from widgetd.template.budget import RenderError
-from widgetd.template.closures.loops import for_loop
+from widgetd.template.budget import NODES_PER_STEP, RenderError
+from widgetd.template.builtins.loop import Loop
 from widgetd.template.closures.output import output
-from widgetd.template.ir import Op
+from widgetd.template.ir import Op, height
 from widgetd.template.scope import BUDGET, Execute, Frame
 from widgetd.template.values import Namespace, Value, elements, kind
 
@@ -46,8 +47,88 @@ def _if(compiler: Compiler, op: Op) -> Execute:
     return choose
 
 
+class _ForLoop:
+    """A loop, compiled.
+
+    An object, since closures that refer to each other are freed only by the garbage collector.
+
+    Attributes:
+        slot: The slot of the target, if it is one name.
+        state: The slot of `loop`, if the body reads it.
+        cost: Further steps of a turn, if its body has many nodes.
+        height: The height of the loop in operations if it may call itself, else 0.
+    """
+
+    def __init__(self, compiler: Compiler, op: Op) -> None:
+        target, items, body, self.state, otherwise, chooser, is_recursive = op.operands
+        before = compiler.nodes
+        self.chooser = None if chooser is True else compiler.expression(chooser)
+        self.body = compiler.body(body)
+        self.cost = (compiler.nodes - before) // NODES_PER_STEP
+        self.items = compiler.expression(items)
+        self.bind = _assignment(target)
+        self.slot = target if type(target) is int else None
+        self.otherwise = compiler.body(otherwise)
+        self.height = height(op) if is_recursive else 0
+        self.place = op.place
+
+    def choose(self, frame: Frame, value: Value) -> Sequence[Value]:
+        """Return the elements of `value` that take part."""
+        try:
+            values = elements(frame[BUDGET], value)
+            if self.cost:
+                frame[BUDGET].step(self.cost * len(values))
+        except RenderError as failure:
+            raise failure.at(self.place) from None
+        if self.chooser is None:
+            return values
+        chosen = []
+        for each in values:
+            self.bind(frame, each)
+            if self.chooser(frame):
+                chosen.append(each)
+        return chosen
+
+    def run(self, frame: Frame, out: list[str]) -> None:
+        """Run a loop whose body does not read `loop`."""
+        values = self.choose(frame, self.items(frame))
+        body, slot, bind = self.body, self.slot, self.bind
+        if slot is None:
+            for each in values:
+                bind(frame, each)
+                body(frame, out)
+        else:
+            for frame[slot] in values:
+                body(frame, out)
+        if not values:
+            self.otherwise(frame, out)
+
+    def run_observed(self, frame: Frame, out: list[str]) -> None:
+        """Run a loop whose body reads `loop`, and may call it."""
+        self._observe(frame, out, self.items(frame), 0)
+
+    def _observe(self, frame: Frame, out: list[str], value: Value, depth0: int) -> None:
+        values = self.choose(frame, value)
+        bind, body = self.bind, self.body
+        again = partial(self._recurse, frame) if self.height else None
+        frame[self.state] = state = Loop(values, depth0=depth0, recurse=again)
+        for state.index0, each in enumerate(values):
+            bind(frame, each)
+            body(frame, out)
+        if not values:
+            self.otherwise(frame, out)
+
+    def _recurse(self, frame: Frame, value: Value, depth0: int) -> str:
+        out: list[str] = []
+        frame[BUDGET].enter(self.height)
+        self._observe(frame.copy(), out, value, depth0)
+        frame[BUDGET].leave(self.height)
+        return "".join(out)
+
+
 def _for(compiler: Compiler, op: Op) -> Execute:
-    return for_loop(compiler, op, _assignment(op.operands[0]))
+    loop = _ForLoop(compiler, op)
+    return loop.run if loop.state is None else loop.run_observed
 
 
 def _assign(compiler: Compiler, op: Op) -> Execute:
