@@ -116,7 +116,7 @@ def add(budget: Budget, left: Value, right: Value) -> Value:
 
 def concat(budget: Budget, *parts: Value) -> str:
     """Concatenate the texts of `parts`."""
-    texts = [javascript_text(budget, each) for each in parts]
+    texts = [each if type(each) is str else javascript_text(budget, each) for each in parts]
     budget.text(sum(map(len, texts)))
     return "".join(texts)
 

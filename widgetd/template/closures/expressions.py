@@ -208,10 +208,15 @@ def applying(apply: Callable[..., Value]) -> MakeExpression:
     """Return what makes the closure of a function of the budget and all operands' values."""
 
     def make(compiler: Compiler, op: Op) -> Evaluate:
-        operands = compiler.each(op.operands)
-        return with_place(
-            op.place, lambda frame: apply(frame[BUDGET], *[each(frame) for each in operands])
-        )
+        place, operands = op.place, compiler.each(op.operands)
+
+        def run(frame: Frame) -> Value:
+            try:
+                return apply(frame[BUDGET], *[each(frame) for each in operands])
+            except RenderError as failure:
+                raise failure.at(place) from None
+
+        return run
 
     return make
 

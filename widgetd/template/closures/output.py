@@ -59,24 +59,9 @@ def output(compiler: Compiler, op: Op) -> Execute:
             value = compiler.expression(each.operands[0])
             parts.append((data, value, WRITERS[each.name], each.place))
             data = ""
-    if not parts:
-        return _data(data, op.place)
     if all(write is tojson for _, _, write, _ in parts):
         return _values(parts, data, op.place)
     return _write_mixed(parts, data)
-
-
-def _data(data: str, place: int) -> Execute:
-    size = len(data)
-
-    def run(frame: Frame, out: list[str]) -> None:
-        budget = frame[BUDGET]
-        budget.chars -= size
-        if budget.chars < 0:
-            raise budget.out_of_text().at(place)
-        out.append(data)
-
-    return run
 
 
 def _values(written: list[Part], tail: str, start: int) -> Execute:
