@@ -33,7 +33,6 @@ __all__ = [
     "assigned_names",
     "children",
     "every",
-    "height",
     "nodes",
     "parse",
     "parse_expression",
@@ -252,15 +251,6 @@ def every(node: nodes.Node) -> list[nodes.Node]:
     for each in found:  # which grows
         found += children(each)
     return found
-
-
-def height(node: nodes.Node) -> int:
-    """Return the number of nodes on the longest path from `node` to a leaf."""
-    level, count = [node], 0
-    while level:
-        count += 1
-        level = [child for each in level for child in children(each)]
-    return count
 
 
 def start(node: nodes.Node) -> int:

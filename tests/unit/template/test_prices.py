@@ -34,8 +34,7 @@ from widgetd.template.builtins import (
     TESTS,
     TEXT_METHODS,
 )
-from widgetd.template.builtins.functions import CYCLER_METHODS, FUNCTIONS
-from widgetd.template.builtins.loop import LOOP_METHODS
+from widgetd.template.builtins.objects import CYCLER_METHODS, FUNCTIONS, LOOP_METHODS
 from widgetd.template.builtins.operators import BINARY, COMPARISONS
 from widgetd.template.parser import every, parse
 from widgetd.template.scope import BUDGET
@@ -240,6 +239,7 @@ OTHER_TEXTS = {
     ("lexer", "_known_escape"),
     ("lexer", "_unescape"),
     ("dialect.exporter", ""),
+    ("dialect.patterns", "_strip_tree"),
     ("parser", ""),
     ("parser", "_check_size"),
     ("parser", "_run_parser"),
@@ -276,7 +276,6 @@ NAMED = {
     "name",
     "next(iter(kwargs))",
     "self.limits.steps",
-    "self.name",
     "size",
     "sort",
     "' and '.join(kinds)",

@@ -16,8 +16,12 @@ from widgetd.template.builtins import (
     TEXT_METHODS,
     javascript,
 )
-from widgetd.template.builtins.functions import CYCLER_METHODS, FUNCTIONS
-from widgetd.template.builtins.loop import LOOP_MEMBERS, LOOP_METHODS
+from widgetd.template.builtins.objects import (
+    CYCLER_METHODS,
+    FUNCTIONS,
+    LOOP_MEMBERS,
+    LOOP_METHODS,
+)
 from widgetd.template.closures import OPERATORS, STATEMENTS
 from widgetd.template.closures.output import WRITERS
 from widgetd.template.values import ABSENT

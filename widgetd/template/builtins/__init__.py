@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from widgetd.template.budget import RenderError
 from widgetd.template.builtins import lists, operators, text
-from widgetd.template.builtins.functions import CYCLER_METHODS, Cycler
-from widgetd.template.builtins.loop import LOOP_METHODS, Loop
+from widgetd.template.builtins.objects import CYCLER_METHODS, LOOP_METHODS, Cycler, Loop
 from widgetd.template.values import (
     ABSENT,
     Absent,

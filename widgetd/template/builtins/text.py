@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import html
 import sys
-import textwrap
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote as _quote
 from urllib.parse import quote_plus as _quote_plus
 
-from jinja2.filters import do_indent
+from jinja2.filters import do_indent, do_wordwrap
 
 from widgetd.template.budget import RenderError
 from widgetd.template.serialise import text, to_indented_json, tojson
@@ -255,21 +254,10 @@ def wordwrap(  # noqa: PLR0917 - the filter takes them by position
     # textwrap copies what is left of a long word for every piece that it breaks off.
     for word in string.split():
         budget.scan(len(word) ** 2 // max(1, whole(width, "width")))
-    lines = [
-        wrapped
-        for line in string.splitlines()
-        for wrapped in textwrap.wrap(
-            line,
-            width=whole(width, "width"),
-            expand_tabs=False,
-            replace_whitespace=False,
-            break_long_words=bool(break_long_words),
-            break_on_hyphens=bool(break_on_hyphens),
-        )
-        or [""]
-    ]
-    budget.text(sum(map(len, lines)) + len(lines) * len(between))
-    return between.join(lines)
+    size, long, hyphens = whole(width, "width"), bool(break_long_words), bool(break_on_hyphens)
+    wrapped = do_wordwrap(None, string, size, long, "\n", hyphens)  # type: ignore[arg-type]  # reads no setting
+    budget.text(len(wrapped) + wrapped.count("\n") * (len(between) - 1))
+    return wrapped.replace("\n", between)
 
 
 def tojson_filter(budget: Budget, value: Value, indent: Value = None) -> str:

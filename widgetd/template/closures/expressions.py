@@ -14,8 +14,7 @@ from widgetd.template.budget import (
     RenderError,
 )
 from widgetd.template.builtins import FILTERS, METHODS, TESTS
-from widgetd.template.builtins.functions import FUNCTIONS, Function
-from widgetd.template.builtins.loop import LOOP_MEMBERS
+from widgetd.template.builtins.objects import FUNCTIONS, LOOP_MEMBERS, Function
 from widgetd.template.builtins.operators import (
     BINARY,
     COMPARISONS,

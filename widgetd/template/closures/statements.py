@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from widgetd.template.budget import NODES_PER_STEP, RenderError
-from widgetd.template.builtins.loop import Loop
+from widgetd.template.builtins.objects import Loop
 from widgetd.template.closures.output import output
 from widgetd.template.ir import Op, height
 from widgetd.template.scope import BUDGET, Execute, Frame

@@ -10,22 +10,13 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from widgetd.template.parser import every, nodes, target_names
+from widgetd.limits import Limits
+from widgetd.template.parser import every, nodes, parse_expression, target_names
 
 
 @lru_cache(maxsize=64)
-def _strip_tree(name: str) -> nodes.CondExpr:
-    """Return the tree of `(_c[1:] if _c and _c[0] == ',' else _c)`."""
-
-    def read() -> nodes.Name:
-        return nodes.Name(name, "load")
-
-    def item(arg: nodes.Expr) -> nodes.Getitem:
-        return nodes.Getitem(read(), arg, "load")
-
-    first = nodes.Compare(item(nodes.Const(0)), [nodes.Operand("eq", nodes.Const(","))])
-    rest = item(nodes.Slice(nodes.Const(1), None, None))
-    return nodes.CondExpr(nodes.And(read(), first), rest, read())
+def _strip_tree(name: str) -> nodes.Expr:
+    return parse_expression(f"{name}[1:] if {name} and {name}[0] == ',' else {name}", Limits())
 
 
 # How often the value that strips a comma reads its name.
