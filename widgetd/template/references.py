@@ -70,7 +70,6 @@ class _Context:
         return replace(self, names={**self.names, **names})
 
     def knowing(self, known: Iterable[str]) -> _Context:
-        """Return this context with the paths `known`."""
         return replace(self, known=self.known.union(known))
 
     def where(self, test: nodes.Node, *, is_true: bool) -> _Context:
@@ -177,15 +176,12 @@ class _ReadCollector(NodeVisitor):
         if node.expr2 is not None:
             self.visit(node.expr2, context.where(node.test, is_true=False))
 
-    def visit_And(self, node: nodes.And, context: _Context) -> None:
-        """Visit `a and b`; `b` is only read if `a` is true."""
+    def visit_And(self, node: nodes.And | nodes.Or, context: _Context) -> None:
+        """Visit `a and b` or `a or b`; `b` is only read if `a` is true, or false."""
         self.visit(node.left, context.testing(decides=True))
-        self.visit(node.right, context.where(node.left, is_true=True))
+        self.visit(node.right, context.where(node.left, is_true=isinstance(node, nodes.And)))
 
-    def visit_Or(self, node: nodes.Or, context: _Context) -> None:
-        """Visit `a or b`; `b` provides for the absence of `a`."""
-        self.visit(node.left, context.testing(decides=True))
-        self.visit(node.right, context.where(node.left, is_true=False))
+    visit_Or = visit_And
 
     def visit_Not(self, node: nodes.Not, context: _Context) -> None:
         self.visit(node.node, context.testing(decides=True))
@@ -231,10 +227,9 @@ class _ReadCollector(NodeVisitor):
     def visit_Assign(self, node: nodes.Assign, context: _Context) -> Names:
         """Visit an assignment; the name stands for the path of its value."""
         self.visit(node.node, context)
-        names: dict[str, str | None] = dict.fromkeys(target_names(node.target))
-        if isinstance(node.target, nodes.Name):
-            names[node.target.name] = path(node.node, context.names)
-        return names
+        is_name = isinstance(node.target, nodes.Name)
+        read = path(node.node, context.names) if is_name else None
+        return dict.fromkeys(target_names(node.target), read)
 
     def visit_AssignBlock(self, node: nodes.AssignBlock, context: _Context) -> Names:
         """Visit a set-block; its name stands for a text of its own."""
@@ -242,13 +237,10 @@ class _ReadCollector(NodeVisitor):
         return dict.fromkeys(target_names(node.target))
 
     def visit_With(self, node: nodes.With, context: _Context) -> None:
-        names: dict[str, str | None] = {}
+        inner = context
         for target, value in zip(node.targets, node.values, strict=True):
-            self.visit(value, context)
-            names.update(dict.fromkeys(target_names(target)))
-            if isinstance(target, nodes.Name):
-                names[target.name] = path(value, context.names)
-        self.body(node.body, context.binding(names))
+            inner = inner.binding(self.visit_Assign(nodes.Assign(target, value), context))
+        self.body(node.body, inner)
 
     def visit_Macro(self, node: nodes.Macro, context: _Context) -> Names:
         """Visit a macro; what its parameters stand for depends on the calls."""

@@ -71,18 +71,18 @@ class Builder(StatementBuilder):
         self.reads: dict[tuple[int, int], str] = {}
         self._limits = limits
         self._builders: Mapping[str, Callable[[Node, JsxScope], Expr]] = {
-            **dict.fromkeys(CONSTANTS, self.constant),
+            **dict.fromkeys(CONSTANTS, self._constant),
             **dict.fromkeys(WRAPPING, lambda node, block: self.expression(only(node), block)),
             **dict.fromkeys(LITERALS, self.literal),
-            **dict.fromkeys(("identifier", "shorthand_property_identifier"), self.name),
-            "member_expression": self.member,
-            "subscript_expression": self.item,
-            "binary_expression": self.binary,
-            "unary_expression": self.unary,
-            "ternary_expression": self.ternary,
+            **dict.fromkeys(("identifier", "shorthand_property_identifier"), self._name),
+            "member_expression": self._member,
+            "subscript_expression": self._item,
+            "binary_expression": self._binary,
+            "unary_expression": self._unary,
+            "ternary_expression": self._ternary,
             "template_string": self.template,
             "call_expression": self.call,
-            "new_expression": self.new,
+            "new_expression": self._new,
         }
         self._count, self._depth, self._use, self._uses = 0, 0, 0, 0
         self._running: list[Node] = []
@@ -128,7 +128,7 @@ class Builder(StatementBuilder):
         component = named or self.function_of(node, block)
         if component is None:
             return self.expression(node, block)
-        return self.write_out(component, [Properties()], node)
+        return self._write_out(component, [Properties()], node)
 
     def expression(self, node: Node, block: JsxScope) -> Expr:
         """Build the operation of `node`; None in place of what is not available."""
@@ -183,20 +183,17 @@ class Builder(StatementBuilder):
         path = self.path(subject)
         return None if path is None else path + step
 
-    def constant(self, node: Node, _block: JsxScope) -> Expr:
-        """Build a literal."""
+    def _constant(self, node: Node, _block: JsxScope) -> Expr:
         return literal(CONSTANTS[node.kind](node), node.start)
 
-    def name(self, node: Node, block: JsxScope) -> Expr:
-        """Build the read of an argument, a parameter or a constant."""
+    def _name(self, node: Node, block: JsxScope) -> Expr:
         if block.owner(node.text) is None:
             slot = self.layout.argument(node.text)
             self.paths[slot] = node.text
             return slot
         return self._whole(block.find(node.text), node)
 
-    def member(self, node: Node, block: JsxScope) -> Expr:
-        """Build `subject.key`."""
+    def _member(self, node: Node, block: JsxScope) -> Expr:
         subject, key = node.fields["object"], node.fields["property"]
         found = block.find(subject.text) if subject.kind == "identifier" else None
         if isinstance(found, Properties):
@@ -205,8 +202,7 @@ class Builder(StatementBuilder):
         # As in templates, a list that is absent has no elements.
         return Op("js??", (value, literal(0)), node.start) if key.text == "length" else value
 
-    def item(self, node: Node, block: JsxScope) -> Expr:
-        """Build `subject[index]`."""
+    def _item(self, node: Node, block: JsxScope) -> Expr:
         return Op("js[]", self.fields(node, block, "object", "index"), node.start)
 
     # --- operators ---
@@ -216,8 +212,7 @@ class Builder(StatementBuilder):
         name = f"js{sign}"
         return name if name in _OPERATORS else ""
 
-    def binary(self, node: Node, block: JsxScope) -> Expr:
-        """Build an operator between two operands."""
+    def _binary(self, node: Node, block: JsxScope) -> Expr:
         sign = node.fields["operator"].text
         name, operands = self.operator(sign), self.fields(node, block, "left", "right")
         if not name:
@@ -227,8 +222,7 @@ class Builder(StatementBuilder):
 
     NOT = "js!"
 
-    def unary(self, node: Node, block: JsxScope) -> Expr:
-        """Build an operator before its operand."""
+    def _unary(self, node: Node, block: JsxScope) -> Expr:
         sign, operand = node.fields["operator"].text, self.fields(node, block, "argument")
         if sign == "typeof":
             return Op("jsfn", (sign, *operand), node.start)
@@ -239,8 +233,7 @@ class Builder(StatementBuilder):
 
     CONDITION = "js?:"
 
-    def ternary(self, node: Node, block: JsxScope) -> Expr:
-        """Build `test ? yes : no`."""
+    def _ternary(self, node: Node, block: JsxScope) -> Expr:
         operands = self.fields(node, block, "condition", "consequence", "alternative")
         return Op(self.CONDITION, operands, node.start)
 
@@ -270,12 +263,12 @@ class Builder(StatementBuilder):
                 self.function_of(each, block) or self.expression(each, block)
                 for each in given.children
             ]
-            return self.write_out(function, args, node)
+            return self._write_out(function, args, node)
         name = callee.text
         if self._is_builtin(callee, block):
             if name == "Array.from" and len(given.children) > 1:
-                return self.loop("map", given.children[0], given.children[1:], node, block)
-            return Op("jsfn", (name, *self.parts(given.children, block)), node.start)
+                return self._loop("map", given.children[0], given.children[1:], node, block)
+            return Op("jsfn", (name, *self._parts(given.children, block)), node.start)
         is_known = callee.kind == "member_expression" and callee.fields["object"].text != "React"
         if is_known:
             name, subject = callee.fields["property"].text, callee.fields["object"]
@@ -285,7 +278,7 @@ class Builder(StatementBuilder):
                 for each in given.children[:1]
             )
             if name in LOOPS and (takes_function or name not in METHODS):
-                return self.loop(name, subject, given.children, node, block)
+                return self._loop(name, subject, given.children, node, block)
             if name in METHODS:
                 operands = (self.expression(subject, block), *self.each(given.children, block))
                 return Op("jsm", (name, *operands), node.start)
@@ -294,7 +287,7 @@ class Builder(StatementBuilder):
     def _is_builtin(self, node: Node, block: JsxScope) -> bool:
         return node.text in FUNCTIONS and block.owner(node.text.partition(".")[0]) is None
 
-    def loop(self, name: str, items: Node, given: list[Node], node: Node, block: JsxScope) -> Expr:
+    def _loop(self, name: str, items: Node, given: list[Node], node: Node, block: JsxScope) -> Expr:
         """Build a method that takes a function: `xs.map((x, i) => ...)`."""
         held, values = list[Expr](), self.expression(items, block)
         if name == "map" and node.fields["function"].text == "Array.from":
@@ -303,11 +296,11 @@ class Builder(StatementBuilder):
         function = self.function_of(given[0], block) if given else None
         if function and len(parameters(function.node)) > 2 + (name == "reduce"):
             held, values = self.hold(values)
-        bound, body = self.function(given[0] if given else node, block, values, elements)
+        bound, body = self._function(given[0] if given else node, block, values, elements)
         initial = self.each(given[1:2], block) if name == "reduce" else []
         return let(held, Op("jsloop", (name, values, bound, body, *initial), node.start), node)
 
-    def function(
+    def _function(
         self, node: Node, block: JsxScope, values: Expr, elements: tuple[int, ...]
     ) -> tuple[tuple[Any, ...], Expr]:
         """Build a function over `values`: the slots of its parameters, and its result.
@@ -348,9 +341,9 @@ class Builder(StatementBuilder):
                 if path:
                     self.paths[slot] = path if key is None else f"{path}.{key}"
             bound.append(tuple((slot, key) for slot, _, key in slots))
-        return tuple(bound), let(assigned, self.body(function.node, inner), node)
+        return tuple(bound), let(assigned, self._body(function.node, inner), node)
 
-    def write_out(self, function: Function, args: list[Any], node: Node) -> Expr:
+    def _write_out(self, function: Function, args: list[Any], node: Node) -> Expr:
         """Build the result of a function at the place that calls it."""
         if function.node in self._running:
             raise node.fault(
@@ -367,12 +360,12 @@ class Builder(StatementBuilder):
                     assigned += self.bind(only(pattern), rest, inner)
                     break
                 assigned += self.bind(pattern, args[at] if at < len(args) else UNDEFINED, inner)
-            return let(assigned, self.body(function.node, inner), node)
+            return let(assigned, self._body(function.node, inner), node)
         finally:
             self._running.pop()
             self._use = before
 
-    def body(self, function: Node, block: JsxScope) -> Expr:
+    def _body(self, function: Node, block: JsxScope) -> Expr:
         """Build a function's body: an expression, or statements and what is returned."""
         node = function.fields["body"]
         if node.kind != "statement_block":
@@ -388,36 +381,35 @@ class Builder(StatementBuilder):
         if node.kind == "array":
             return self.array(node, block)
         if is_fragment(node):
-            return Op("<>", self.children(node, block, takes_text=True), node.start)
+            return Op("<>", self._children(node, block, takes_text=True), node.start)
         if node.kind == "object":
             return Op(
-                self.OBJECT, ((), *self.entries(entries_of(node, self.report), block)), node.start
+                self.OBJECT, ((), *self._entries(entries_of(node, self.report), block)), node.start
             )
         tag = tag_of(node)
         component = block.find(tag)
         if isinstance(component, Function):
-            return self.component(component, node, block)
-        entries = self.entries(entries_of(node, self.report), block)
+            return self._component(component, node, block)
+        entries = self._entries(entries_of(node, self.report), block)
         text_property = _TEXT_PROPERTIES.get(tag, "")
-        children = self.children(node, block, takes_text=bool(text_property))
+        children = self._children(node, block, takes_text=bool(text_property))
         if text_property and children:
-            entries += text_property, self.text_of(children, node)
+            entries += text_property, self._text_of(children, node)
             children = ()
         return Op(self.OBJECT, (children, *entries), node.start)
 
     def array(self, node: Node, block: JsxScope) -> Expr:
         """Build a list."""
-        return Op("js[,]", tuple(self.parts(node.children, block)), node.start)
+        return Op("js[,]", tuple(self._parts(node.children, block)), node.start)
 
-    def entries(self, given: Iterable[Entry], block: JsxScope) -> list[Expr]:
-        """Build keys and values."""
+    def _entries(self, given: Iterable[Entry], block: JsxScope) -> list[Expr]:
         entries: list[Expr] = []
         for key, value in given:
             entries.append(self.expression(key, block) if isinstance(key, Node) else key)
             entries.append(self.expression(value, block) if isinstance(value, Node) else value)
         return entries
 
-    def text_of(self, children: tuple[Expr, ...], node: Node) -> Expr:
+    def _text_of(self, children: tuple[Expr, ...], node: Node) -> Expr:
         """Build the text that children read as; what React shows as nothing is left out."""
         if all(isinstance(each, str) for each in children):
             return "".join(children)
@@ -431,7 +423,7 @@ class Builder(StatementBuilder):
             return first
         return Op("jsm", ("join", Op("<>", children, node.start), ""), node.start)
 
-    def component(self, component: Function, node: Node, block: JsxScope) -> Expr:
+    def _component(self, component: Function, node: Node, block: JsxScope) -> Expr:
         """Build an element of the author's own component."""
         entries: list[tuple[Any, Any]] = []
         for key, value in attributes_of(node, self.report, takes_functions=True):
@@ -439,23 +431,23 @@ class Builder(StatementBuilder):
             built = self.expression(value, block) if isinstance(value, Node) else value
             if key != "key":
                 entries.append((key, function or built))
-        if children := self.children(node, block, takes_text=True):
+        if children := self._children(node, block, takes_text=True):
             is_text = all(isinstance(each, str) for each in children)
             inside = "".join(children) if is_text else Op("<>", children, node.start)
             entries.append(("children", inside))
         if any(key is None for key, _ in entries):
             flat = [part for entry in entries for part in entry]
             held, slot = self.hold(Op("js{}", ((), *flat), node.start))
-            return let(held, self.write_out(component, [slot], node), node)
+            return let(held, self._write_out(component, [slot], node), node)
         assigned: list[Expr] = []
         attributes: dict[str, Any] = {}
         for key, value in entries:
             held, attributes[key] = ([], value) if isinstance(value, Function) else self.hold(value)
             assigned += held
         properties = Properties(attributes=attributes)
-        return let(assigned, self.write_out(component, [properties], node), node)
+        return let(assigned, self._write_out(component, [properties], node), node)
 
-    def new(self, node: Node, block: JsxScope) -> Expr:
+    def _new(self, node: Node, block: JsxScope) -> Expr:
         """Build `new Set(list)`, which is the list without repetitions."""
         name = node.fields["constructor"].text
         given = node.fields["arguments"].children if "arguments" in node.fields else []
@@ -471,17 +463,16 @@ class Builder(StatementBuilder):
         bound = ((element, None),), ((index, None),)
         return let(held, Op("jsloop", ("filter", values, bound, is_first), node.start), node)
 
-    def parts(self, nodes: list[Node], block: JsxScope) -> Iterator[Expr]:
+    def _parts(self, nodes: list[Node], block: JsxScope) -> Iterator[Expr]:
         """Yield the elements of a list, or arguments of a call, some of them spread."""
         for each in nodes:
             is_spread = each.kind == "spread_element"
             value = self.expression(only(each) if is_spread else each, block)
             yield Op("...", (value,), each.start) if is_spread else value
 
-    def children(
+    def _children(
         self, node: Node, block: JsxScope, *, takes_text: bool = False
     ) -> tuple[Expr, ...]:
-        """Build the children between two tags."""
         if node.kind != "jsx_element":
             return ()
         opening, closing = node.fields["open_tag"], node.fields["close_tag"]

@@ -69,27 +69,26 @@ class View:
     @property
     def elements(self) -> Iterator[tuple[str, int, int]]:
         """Yield the type, start and end of each element, in the order of the text."""
-        pending = [parse(self._text, self._limits)]
-        while pending:
-            node = pending.pop()
-            if node.kind in ELEMENTS:
-                yield tag_of(node), node.start, node.start + len(node.text)
-            pending += reversed(node.children)
+        for node in self._elements():
+            yield tag_of(node), node.start, node.start + len(node.text)
 
     @property
     def repeated_attributes(self) -> Iterator[tuple[str, str, int]]:
         """Yield the type of the element, the name and the start of attributes written again."""
+        for node in self._elements():
+            known: set[str] = set()
+            for each in node.fields.get("open_tag", node).children[1:]:
+                name = each.children[0].text if each.kind == "jsx_attribute" else ""
+                if name in known:
+                    yield tag_of(node), name, each.start
+                known |= {name} - {""}
+
+    def _elements(self) -> Iterator[Node]:
         pending = [parse(self._text, self._limits)]
         while pending:
             node = pending.pop()
             if node.kind in ELEMENTS:
-                known: set[str] = set()
-                for each in node.fields.get("open_tag", node).children[1:]:
-                    if each.kind == "jsx_attribute":
-                        name = each.children[0].text
-                        if name in known:
-                            yield tag_of(node), name, each.start
-                        known.add(name)
+                yield node
             pending += reversed(node.children)
 
     @property
