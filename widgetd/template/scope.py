@@ -86,7 +86,9 @@ class Scope:
     def shadow(self, names: Iterable[str]) -> tuple[int, ...]:
         """Bind `names` here and return the slots to copy: to, from, to, from...
 
-        A name set in a block starts with the value it has around the block.
+        A name set in a block starts with the value it has around the block, unless the block
+        itself gives it one: a loop's target, a parameter.
         """
         around = self.parent or self
-        return tuple(slot for name in names for slot in (self.bind(name), around.resolve(name)))
+        new = [name for name in names if name not in self.names]
+        return tuple(slot for name in new for slot in (self.bind(name), around.resolve(name)))

@@ -97,6 +97,11 @@ SAME = [
     "{% set x = [1, 2] %}{{ x.pop() }}{{ x }}{% set _ = x.extend([5, 6]) %}{% set _ = x.insert(0, 9) %}{{ x }}",
     "{{ 1_000 }}{{ 0x1f }}{{ 1e3|int }}{{ 'a\\n\\u00e9\\'' }}",
     "{% set x = 5 %}{% macro m() %}{{ x }}{% set x = 6 %}{{ x }}{% endmacro %}{{ m() }}{{ x }}",
+    "{% for x in [1, 2] %}{% set x = x + n %}{{ x }}{% endfor %}{{ x }}",
+    "{% with x = n %}{% if yes %}{% set x = x + 1 %}{% endif %}{{ x }}{% endwith %}{{ x }}",
+    "{% set y = 9 %}{% macro m(x, y=2) %}{% set y %}<{{ y }}>{% endset %}{{ y }}{{ x }}{% endmacro %}"
+    "{{ m(1) }}{{ m(1, 3) }}{{ y }}",
+    "{% macro m() %}{{ caller(4) }}{% endmacro %}{% call(y) m() %}{% set y = y + n %}{{ y }}{% endcall %}",
 ]
 
 
