@@ -19,7 +19,7 @@ from widgetd.template.jsx.view import View
 if TYPE_CHECKING:
     from widgetd.limits import Limits
     from widgetd.template.jsx.parse import Node
-    from widgetd.template.jsx.scope import JsxScope
+    from widgetd.template.jsx.statements import JsxScope
 
 _OPERATORS: Final = MappingProxyType(
     {

@@ -15,8 +15,14 @@ from widgetd.template.ir import UNDEFINED, Expr, Op, literal
 from widgetd.template.jinja import member
 from widgetd.template.jsx import refusals
 from widgetd.template.jsx.parse import MAX_DEPTH, Node, size_fault
-from widgetd.template.jsx.scope import Function, JsxScope, Properties
-from widgetd.template.jsx.statements import Abandoned, StatementBuilder, let
+from widgetd.template.jsx.statements import (
+    Abandoned,
+    Function,
+    JsxScope,
+    Properties,
+    StatementBuilder,
+    let,
+)
 from widgetd.template.jsx.syntax import (
     CONSTANTS,
     ELEMENTS,
@@ -105,12 +111,12 @@ class Builder(StatementBuilder):
                 results += [] if only(node).kind == "string" else [only(node)]
             else:
                 before.append(inner if is_export else node)
-        module = JsxScope(self.layout)
+        module = JsxScope()
         if not results:
             self.declare(before, module)
             components = [
                 each.node
-                for name, each in module.names.items()
+                for name, each in module.items()
                 if isinstance(each, Function) and name[:1].isupper()
             ]
             if not components:
@@ -123,7 +129,7 @@ class Builder(StatementBuilder):
         return self.sequence(before, module, lambda block: self._result(results[0], block))
 
     def _result(self, node: Node, block: JsxScope) -> Expr:
-        known = (each for each in block.names.values() if isinstance(each, Function))
+        known = (each for each in block.maps[0].values() if isinstance(each, Function))
         named = next((each for each in known if each.node is node), None)
         component = named or self.function_of(node, block)
         if component is None:
@@ -187,15 +193,15 @@ class Builder(StatementBuilder):
         return literal(CONSTANTS[node.kind](node), node.start)
 
     def _name(self, node: Node, block: JsxScope) -> Expr:
-        if block.owner(node.text) is None:
+        if node.text not in block:
             slot = self.layout.argument(node.text)
             self.paths[slot] = node.text
             return slot
-        return self._whole(block.find(node.text), node)
+        return self._whole(block.get(node.text), node)
 
     def _member(self, node: Node, block: JsxScope) -> Expr:
         subject, key = node.fields["object"], node.fields["property"]
-        found = block.find(subject.text) if subject.kind == "identifier" else None
+        found = block.get(subject.text) if subject.kind == "identifier" else None
         if isinstance(found, Properties):
             return self._whole(self.property(found, key.text), key)
         value = member(self.expression(subject, block), key.text, node.start)
@@ -285,7 +291,7 @@ class Builder(StatementBuilder):
         raise _no_call(callee, name, is_method=is_known)
 
     def _is_builtin(self, node: Node, block: JsxScope) -> bool:
-        return node.text in FUNCTIONS and block.owner(node.text.partition(".")[0]) is None
+        return node.text in FUNCTIONS and node.text.partition(".")[0] not in block
 
     def _loop(self, name: str, items: Node, given: list[Node], node: Node, block: JsxScope) -> Expr:
         """Build a method that takes a function: `xs.map((x, i) => ...)`."""
@@ -315,7 +321,7 @@ class Builder(StatementBuilder):
         function = self.function_of(node, block)
         if function is None:
             raise node.fault(f"a function is wanted here: {node.excerpt}", "write x => …")
-        inner = JsxScope(self.layout, function.block)
+        inner = function.block.new_child()
         bound: list[tuple[tuple[int, str | None], ...]] = []
         assigned: list[Expr] = []
         given = parameters(function.node)
@@ -337,7 +343,7 @@ class Builder(StatementBuilder):
                 continue
             slots = [(self.layout.slot(), name, key) for name, key in simple]
             for slot, name, key in slots:
-                inner.names[name] = slot
+                inner[name] = slot
                 if path:
                     self.paths[slot] = path if key is None else f"{path}.{key}"
             bound.append(tuple((slot, key) for slot, _, key in slots))
@@ -349,7 +355,7 @@ class Builder(StatementBuilder):
             raise node.fault(
                 f"this calls itself: {node.excerpt}", "write map or reduce over a list"
             )
-        inner, assigned = JsxScope(self.layout, function.block), []
+        inner, assigned = function.block.new_child(), []
         before, self._uses = self._use, self._uses + 1
         self._use = self._uses
         self._running.append(function.node)
@@ -387,7 +393,7 @@ class Builder(StatementBuilder):
                 self.OBJECT, ((), *self._entries(entries_of(node, self.report), block)), node.start
             )
         tag = tag_of(node)
-        component = block.find(tag)
+        component = block.get(tag)
         if isinstance(component, Function):
             return self._component(component, node, block)
         entries = self._entries(entries_of(node, self.report), block)

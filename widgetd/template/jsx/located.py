@@ -10,7 +10,7 @@ from widgetd.template.jsx.syntax import ELEMENTS
 
 if TYPE_CHECKING:
     from widgetd.template.jsx.parse import Node
-    from widgetd.template.jsx.scope import JsxScope
+    from widgetd.template.jsx.statements import JsxScope
 
 PLACE: Final = "\0place"
 """The property that holds the offset of an element's first character; no author writes it."""

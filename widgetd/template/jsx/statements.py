@@ -7,13 +7,14 @@ slot and value of the `let`; in a branch it keeps the old value where the condit
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from widgetd.template.ir import UNDEFINED, Expr, Op, is_constant, literal
 from widgetd.template.jinja import member
 from widgetd.template.jsx import refusals
-from widgetd.template.jsx.scope import UNSET, Function, JsxScope, Properties, Unset
 from widgetd.template.jsx.syntax import (
     FUNCTION_NODES,
     PATTERN_NAMES,
@@ -32,6 +33,34 @@ if TYPE_CHECKING:
 _DECLARATIONS: Final = frozenset({"lexical_declaration", "variable_declaration"})
 _BRANCHING: Final = frozenset({"if_statement", "switch_statement"})
 MAX_FAULTS: Final = 20
+
+JsxScope = ChainMap[str, Any]
+"""The names that one block binds, inside those of the blocks around it.
+
+A value is a slot, a constant (None is null), or what is known only while the program is built.
+"""
+
+_UNSET: Final = object()
+"""The value of a name that is declared further down."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Function:
+    """A function or component, and the block that its body reads names from.
+
+    It is no value: it is written out where it is used, so the program has no calls.
+    """
+
+    node: Node
+    block: JsxScope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Properties:
+    """The object that a component gets: attributes, or the arguments of the widget if None."""
+
+    attributes: Mapping[str, Expr | Function] | None = None
+
 
 End = Callable[[JsxScope], Expr]
 """Builds the value of a block whose statements return nothing."""
@@ -122,12 +151,10 @@ class StatementBuilder(ABC):
     def _bind_name(self, name: str, value: Any, block: JsxScope, *, mutable: bool) -> list[Expr]:
         is_known = isinstance(value, Function | Properties)
         if is_known or (not mutable and self.is_stable(value)):
-            block.names[name] = value
+            block[name] = value
             return []
-        slot = self.slot(value)
-        block.names[name] = slot
+        block[name] = slot = self.slot(value)
         if mutable:
-            block.mutable.add(name)
             self._mutable.add(slot)
         return [slot, value]
 
@@ -175,10 +202,11 @@ class StatementBuilder(ABC):
 
     def property(self, value: Properties, key: str) -> Any:
         """Return a property of a component."""
-        inner = value.read(key, self.layout)
-        if type(inner) is int and value.attributes is None:
-            self.paths[inner] = key
-        return inner
+        if value.attributes is not None:
+            return value.attributes.get(key, UNDEFINED)
+        slot = self.layout.argument(key)
+        self.paths[slot] = key
+        return slot
 
     def _bind_items(self, pattern: Node, value: Expr, block: JsxScope, **flags: bool) -> list[Expr]:
         assigned: list[Expr] = []
@@ -196,7 +224,7 @@ class StatementBuilder(ABC):
 
     def _whole(self, value: Any, node: Node) -> Expr:
         """Return a value that an expression can read."""
-        if isinstance(value, Unset):
+        if value is _UNSET:
             problem = f"'{node.excerpt}' is used before it is set"
             raise node.fault(problem, "take a name that no argument has, or move it up")
         if isinstance(value, Function):
@@ -219,14 +247,14 @@ class StatementBuilder(ABC):
         """Bind the functions of a block, which may be used above, and mark its other names."""
         for node in statements:
             if node.kind == "function_declaration":
-                block.names[node.fields["name"].text] = Function(node=node, block=block)
+                block[node.fields["name"].text] = Function(node=node, block=block)
             for each in node.children if node.kind in _DECLARATIONS else ():
                 value = each.fields.get("value")
                 if value is not None and unwrap(value).kind in FUNCTION_NODES:
                     made = Function(node=unwrap(value), block=block)
-                    block.names[each.fields["name"].text] = made
+                    block[each.fields["name"].text] = made
                 else:
-                    block.names |= dict.fromkeys(_pattern_names(each.fields["name"]), UNSET)
+                    block.update(dict.fromkeys(_pattern_names(each.fields["name"]), _UNSET))
 
     # --- blocks ---
 
@@ -264,7 +292,7 @@ class StatementBuilder(ABC):
         is_whole = branches[-1][0] is True
         result = None if is_whole else self._from(rest, block, end)
         for test, body in reversed(branches):
-            value = self.sequence(body or [node], JsxScope(self.layout, block))
+            value = self.sequence(body or [node], block.new_child())
             result = value if test is True else Op("js?:", (test, value, result), node.start)
         return result
 
@@ -323,7 +351,7 @@ class StatementBuilder(ABC):
         if kind in _BRANCHING:
             return self._conditional(node, block)
         if kind == "statement_block":
-            inner = JsxScope(self.layout, block)
+            inner = block.new_child()
             self.declare(node.children, inner)
             return [part for each in node.children for part in self._statement(each, inner)]
         if kind == "for_in_statement" and node.fields["operator"].text == "of":
@@ -358,7 +386,7 @@ class StatementBuilder(ABC):
         for test, body in branches:
             holds = self.layout.slot()
             assigned += holds, Op("js?:", (done, False, test), node.start)
-            inner = JsxScope(self.layout, block)
+            inner = block.new_child()
             self.declare(body, inner)
             effects = [part for each in body for part in self._statement(each, inner)]
             for slot, value in zip(effects[::2], effects[1::2], strict=True):
@@ -413,8 +441,7 @@ class StatementBuilder(ABC):
         return [slot, Op("js{}", ((), None, slot, key, value), target.start)]
 
     def _assignable(self, node: Node, block: JsxScope) -> int:
-        owner = block.owner(node.text) if node.kind == "identifier" else None
-        slot = None if owner is None else owner.names[node.text]
+        slot = block.get(node.text) if node.kind == "identifier" else None
         if type(slot) is not int:
             problem = f"'{node.excerpt}' cannot be changed"
             raise node.fault(problem, "declare a name of its own with let, and change that")
@@ -425,7 +452,7 @@ class StatementBuilder(ABC):
     ) -> list[Expr]:
         """Build a loop over a list for its assignments: they stand in a map that nothing reads."""
         values = self.expression(items, block)
-        inner, slot = JsxScope(self.layout, block), self.layout.slot()
+        inner, slot = block.new_child(), self.layout.slot()
         if path := self.path(values):
             self.paths[slot] = f"{path}[]"
         assigned = [] if target is None else self.bind(target, slot, inner)
@@ -442,7 +469,7 @@ class StatementBuilder(ABC):
         node = unwrap(node)
         if node.kind in FUNCTION_NODES:
             return Function(node=node, block=block)
-        found = block.find(node.text) if node.kind == "identifier" else None
+        found = block.get(node.text) if node.kind == "identifier" else None
         return found if isinstance(found, Function) else None
 
 

@@ -11,8 +11,7 @@ from widgetd.template.closures import compile_value
 from widgetd.template.ir import Program
 from widgetd.template.jsx.build import Builder
 from widgetd.template.jsx.parse import CODE, Node, parse
-from widgetd.template.jsx.scope import JsxScope
-from widgetd.template.jsx.statements import Abandoned
+from widgetd.template.jsx.statements import Abandoned, JsxScope
 from widgetd.template.jsx.syntax import ELEMENTS, tag_of
 from widgetd.template.lexer import Lines
 from widgetd.template.parser import Fault
@@ -146,9 +145,7 @@ def constants(text: str, *, limits: Limits) -> dict[str, Value]:
     with _reporting(builder, text):
         declared = [each for node in parse(text, limits).children for each in _constants(node)]
         built = {
-            each.fields["name"].text: builder.expression(
-                each.fields["value"], JsxScope(builder.layout)
-            )
+            each.fields["name"].text: builder.expression(each.fields["value"], JsxScope())
             for each in declared
         }
     size = builder.layout.size
