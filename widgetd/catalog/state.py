@@ -17,7 +17,7 @@ from mmap import mmap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from widgetd.files.stamp import Stamp
+from widgetd.files.stamp import Stamp, stamp_of
 from widgetd.logs import get_logger
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class StateFolder:
     def stamp(self, name: str) -> Stamp | None:
         """Return what changes whenever a file is replaced; None if it is absent or hidden."""
         with suppress(OSError):
-            return Stamp.of((self._path / name).lstat())
+            return stamp_of((self._path / name).lstat())
         return None
 
     def write(self, name: str, content: bytes) -> bool:

@@ -24,7 +24,7 @@ from widgetd.files.folder import Folder, Identity, identify, open_folder
 from widgetd.files.limits import LIMITS
 from widgetd.files.persistent_map import list_below, patch
 from widgetd.files.source import Source, Unsettled, read
-from widgetd.files.stamp import Stamp
+from widgetd.files.stamp import Stamp, stamp_of
 from widgetd.files.walk import HIDDEN, Listing, walk
 
 T = TypeVar("T")
@@ -187,7 +187,7 @@ class _Scanner:
         known_at = known.sources.get
         for path, status in listing.files.items():
             source = known_at(path)
-            if source and source.stamp and status and source.stamp.marks(status):
+            if source and status and source.stamp == stamp_of(status):
                 self.sources[path] = source
             else:
                 self._read(path)

@@ -16,7 +16,7 @@ from hashlib import blake2b
 from widgetd.errors import Finding, WidgetError
 from widgetd.files.folder import Folder
 from widgetd.files.limits import LIMITS
-from widgetd.files.stamp import Stamp, is_racy, time_to_quiet_s, wait_for_tick
+from widgetd.files.stamp import Stamp, is_racy, stamp_of, time_to_quiet_s, wait_for_tick
 
 _OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -105,8 +105,8 @@ def read(
         if len(content) > limit_bytes:
             problem = f"it is longer than {limit_bytes:,} bytes"
             raise _fault(path, "W1002", problem, "leave out what it does not need")
-        stamp = Stamp.of(before)
-        if not stamp.marks(os.fstat(descriptor)):
+        stamp = stamp_of(before)
+        if stamp != stamp_of(os.fstat(descriptor)):
             raise Unsettled(quiet_ms / 1000)
         return Source.of(path, content, None if racy else stamp)
 

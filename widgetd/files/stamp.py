@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from operator import attrgetter
 
 from widgetd.files.limits import LIMITS
 
@@ -23,36 +24,12 @@ _FINE_NS = 1_000
 _TICKING = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stamp:
-    """Identity and state of a file: with equal stamps, the kernel knows of no write in between."""
+Stamp = tuple[int, ...]
+"""Identity and state of a file: with equal stamps, the kernel knows of no write in between."""
 
-    dev: int
-    ino: int
-    size: int
-    mtime_ns: int
-    ctime_ns: int
-
-    @classmethod
-    def of(cls, status: os.stat_result) -> Stamp:
-        """Build the stamp of `status`."""
-        return cls(
-            dev=status.st_dev,
-            ino=status.st_ino,
-            size=status.st_size,
-            mtime_ns=status.st_mtime_ns,
-            ctime_ns=status.st_ctime_ns,
-        )
-
-    def marks(self, status: os.stat_result) -> bool:
-        """Return whether `status` has this stamp; cheaper than building another one."""
-        return (
-            self.ctime_ns == status.st_ctime_ns
-            and self.ino == status.st_ino
-            and self.size == status.st_size
-            and self.mtime_ns == status.st_mtime_ns
-            and self.dev == status.st_dev
-        )
+stamp_of: Callable[[os.stat_result], Stamp] = attrgetter(
+    "st_dev", "st_ino", "st_size", "st_mtime_ns", "st_ctime_ns"
+)
 
 
 def time_to_quiet_s(status: os.stat_result, quiet_ms: int) -> float:

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from widgetd.errors import WidgetError
 from widgetd.files.folder import Folder
 from widgetd.files.source import outside_error, unreadable_error
-from widgetd.files.stamp import Stamp, is_racy
+from widgetd.files.stamp import Stamp, is_racy, stamp_of
 
 HIDDEN = (".", "~")
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -98,7 +98,7 @@ class _Walker:
         if stamp is None:
             return False
         status = os.stat(path or ".", dir_fd=self.root.descriptor, follow_symlinks=False)
-        if not stamp.marks(status):
+        if stamp != stamp_of(status):
             return False
         self.entered.add((status.st_dev, status.st_ino))
         self.listing.empty[path] = stamp
@@ -114,7 +114,7 @@ class _Walker:
                 self.entered.add(which)
                 # A folder changed just now may change again under the same stamp.
                 if self._list(descriptor, path + "/" if path else "") and not is_racy(status):
-                    self.listing.empty[path] = Stamp.of(status)
+                    self.listing.empty[path] = stamp_of(status)
         finally:
             os.close(descriptor)
 

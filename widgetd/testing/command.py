@@ -15,7 +15,7 @@ import pytest
 from anyio import to_thread
 
 from widgetd.files.hints import Hints
-from widgetd.files.stamp import Stamp
+from widgetd.files.stamp import Stamp, stamp_of
 from widgetd.files.watch import WatchObserver, watch
 from widgetd.testing.csv_folder import CASES
 from widgetd.testing.yaml_file import read_suite
@@ -95,7 +95,7 @@ def _stamps(root: Path) -> dict[str, Stamp]:
     for file in sorted(root.rglob("*")):
         with suppress(OSError):
             if file.name.endswith(_WATCHED):
-                stamps[str(file.relative_to(root))] = Stamp.of(file.stat())
+                stamps[str(file.relative_to(root))] = stamp_of(file.stat())
     return stamps
 
 

@@ -14,7 +14,7 @@ import anyio.to_thread
 from anyio.abc import TaskGroup
 
 from widgetd.errors import CallError, ConfigError
-from widgetd.files.stamp import Stamp
+from widgetd.files.stamp import Stamp, stamp_of
 from widgetd.logs import get_logger
 from widgetd.render.action_callers import ActionAnswer, ActionCaller, ActionTerms
 from widgetd.text_search import nearest
@@ -142,7 +142,7 @@ class Upstreams(ActionCaller):
         stamps: dict[Path, Stamp | None] = dict.fromkeys((self._path, *self._file.inputs))
         for path in stamps:
             with suppress(OSError):
-                stamps[path] = Stamp.of(path.stat())
+                stamps[path] = stamp_of(path.stat())
         return stamps
 
     async def reload(self) -> None:

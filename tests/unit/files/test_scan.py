@@ -16,7 +16,7 @@ from tests.unit.files.privilege import stopped_by_permissions
 from widgetd.files.limits import LIMITS
 from widgetd.files.scan import UNKNOWN, Scan, scan
 from widgetd.files.source import Source
-from widgetd.files.stamp import Stamp, time_to_quiet_s
+from widgetd.files.stamp import stamp_of, time_to_quiet_s
 
 DENIED = "it cannot be read (Permission denied); let the user who runs widgetd read it"
 SUFFIXES = (".widget", ".widget.toml")
@@ -227,7 +227,7 @@ def test_a_root_never_seen_holds_nothing(tmp_path: Path) -> None:
 
 def test_an_unchanged_file_is_not_read_again(tmp_path: Path) -> None:
     file = write(tmp_path / "a.widget", "on the disk")
-    stamp = Stamp.of(file.stat())
+    stamp = stamp_of(file.stat())
     remembered = Source(path="a.widget", content=b"remembered", digest="", stamp=stamp)
     known = replace(look(tmp_path), sources={"a.widget": remembered})
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from widgetd.files.limits import LIMITS
-from widgetd.files.stamp import Stamp, is_racy, time_to_quiet_s, wait_for_tick
+from widgetd.files.stamp import is_racy, stamp_of, time_to_quiet_s, wait_for_tick
 
 HOUR_MS = 3_600_000
 
@@ -39,8 +39,8 @@ def test_how_far_a_ctime_is_believed(ctime_ms_ago: int, quiet: bool, racy: bool)
 def test_a_stamp_marks_what_it_was_taken_from_and_nothing_written_since() -> None:
     found = status(ctime_ms_ago=5)
 
-    assert Stamp.of(found).marks(found)
-    assert not Stamp.of(found).marks(status(ctime_ms_ago=0))
+    assert stamp_of(found) == stamp_of(dated(found.st_ctime_ns))
+    assert stamp_of(found) != stamp_of(status(ctime_ms_ago=0))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs the clock by which Linux dates writes")
