@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 import anyio
 
 from widgetd.browser import axe
-from widgetd.browser.chromium import FONTS, NOW, Chromium, driver_errors, new_context
+from widgetd.browser.chromium import FONTS, NOW, Chromium, close_quietly, driver_errors, new_context
 from widgetd.browser.limits import LIMITS, BrowserLimits, share
 from widgetd.browser.picture import Format, Picture, Screenshot
 from widgetd.browser.targets import locate
@@ -173,9 +173,8 @@ class RenderPage:
         return await axe.find_violations(self.page)
 
     async def close(self) -> None:
-        """Close the page and what it holds; one that died has nothing to close."""
-        with suppress(Exception), anyio.move_on_after(self.limits.close_s, shield=True):
-            await self.page.context.close()
+        """Close the page and what it holds."""
+        await close_quietly(self.page.context.close())
 
 
 class Places:
@@ -414,8 +413,7 @@ class Camera:
             await page.route("**/*", answer)
             await page.goto(_URL)
         except BaseException:
-            with anyio.CancelScope(shield=True), suppress(Exception):  # of a browser that died
-                await context.close()
+            await close_quietly(context.close())
             raise
         return opened
 

@@ -11,7 +11,7 @@ import shutil
 import time
 from asyncio import Future
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import cache
 from importlib.resources import files
@@ -285,14 +285,20 @@ class Chromium:
         if not keep_driver:
             playwright, self._playwright = self._playwright, None
         self.spare.clear()
-        # A process that died has nothing to close and may fail in any way; one that hangs is left
-        # to its driver, which kills it.
-        with suppress(Exception), anyio.move_on_after(LIMITS.close_s, shield=True):
-            if browser is not None:
-                await browser.close()
-        with suppress(Exception), anyio.move_on_after(LIMITS.close_s, shield=True):
-            if playwright is not None:
-                await playwright.stop()
+        if browser is not None:
+            await close_quietly(browser.close())
+        if playwright is not None:
+            await close_quietly(playwright.stop())
+
+
+async def close_quietly(closing: Awaitable[None]) -> None:
+    """Close a page, a browser or its driver.
+
+    One that died has nothing to close and may fail in any way; one that hangs is left to its
+    driver, which kills it.
+    """
+    with suppress(Exception), anyio.move_on_after(LIMITS.close_s, shield=True):
+        await closing
 
 
 def _retrieve(died: Future[None]) -> None:

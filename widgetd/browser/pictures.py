@@ -16,8 +16,7 @@ from widgetd.access.principal import AUTHOR
 from widgetd.browser.limits import LIMITS
 from widgetd.errors import CallError
 from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTool, ToolContext, closed_object
-from widgetd.render.result import Result, text_block, unknown_widget
-from widgetd.schema.json_values import to_json
+from widgetd.render.result import Result, structured_result, unknown_widget
 from widgetd.widget.states import SAMPLE, THEMES, ShownState, find_state, show_state
 
 if TYPE_CHECKING:
@@ -72,18 +71,15 @@ async def take_picture(context: ToolContext, arguments: Mapping[str, Any]) -> Re
     }
     if others:
         picture = await camera.sheet(pictures.items(), owner=owner)
-    structured = to_json(
-        {
-            "width": picture.width,
-            "height": picture.height,
-            "bytes": len(picture.content),
-            "digest": picture.digest,
-            **complaints,
-            "left": left,
-        }
-    )
-    blocks = [image_block(picture.content, picture.format), text_block(structured.decode())]
-    return Result(content=to_json(blocks), structured=structured)
+    facts = {
+        "width": picture.width,
+        "height": picture.height,
+        "bytes": len(picture.content),
+        "digest": picture.digest,
+        **complaints,
+        "left": left,
+    }
+    return structured_result(facts, image_block(picture.content, picture.format))
 
 
 def image_block(content: bytes, format_: str = "png") -> dict[str, Any]:

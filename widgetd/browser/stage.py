@@ -22,7 +22,14 @@ import orjson
 
 from widgetd.access.principal import Caller
 from widgetd.browser.baselines import Baselines
-from widgetd.browser.chromium import FONTS, NOW, Theme, driver_errors, new_context
+from widgetd.browser.chromium import (
+    FONTS,
+    NOW,
+    Theme,
+    close_quietly,
+    driver_errors,
+    new_context,
+)
 from widgetd.browser.limits import LIMITS, BrowserLimits
 from widgetd.browser.targets import NOWHERE, Target, locate, locators
 from widgetd.errors import CallError
@@ -220,9 +227,8 @@ class Stage:
             raise
 
     async def close(self) -> None:
-        """Close the page and what it holds; a browser that ended has nothing to close."""
-        with suppress(Exception), anyio.move_on_after(self.limits.close_s, shield=True):
-            await self.context.close()
+        """Close the page and what it holds."""
+        await close_quietly(self.context.close())
 
     @property
     def left_s(self) -> float:

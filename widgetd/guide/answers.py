@@ -44,8 +44,7 @@ from widgetd.guide.reference import Reference, ReferenceEntry, require_kinds, se
 from widgetd.mcp.builtin.consent import inert
 from widgetd.mcp.builtin.table import ConsentQuestion, ToolContext
 from widgetd.render.parts import JSON, PARTS
-from widgetd.render.result import Result, not_found, structured_result, text_block
-from widgetd.schema.json_values import to_json
+from widgetd.render.result import Result, not_found, structured_result
 from widgetd.text_search import did_you_mean, unified_diff
 from widgetd.widget.actions import find_widget_actions
 from widgetd.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX, tests_name
@@ -168,9 +167,7 @@ async def _add_picture(
         failed = {"error": f"[{error.code}] {error.message}"}
         return structured_result({**report, "picture": failed})
     known = {name: getattr(picture, name) for name in facts}
-    structured = to_json({**report, "picture": known})
-    blocks = [image_block(picture.content), text_block(structured.decode())]
-    return Result(content=to_json(blocks), structured=structured)
+    return structured_result({**report, "picture": known}, image_block(picture.content))
 
 
 async def read_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Result:

@@ -293,10 +293,11 @@ def render_uri(render_id: str) -> str:
     return RENDERS + render_id
 
 
-def structured_result(answer: dict[str, Any]) -> Result:
-    """Return `answer` as structured content and, for hosts that show only text, as text."""
+def structured_result(answer: Mapping[str, Any], *blocks: Block) -> Result:
+    """Return `answer` as structured content and, for hosts that show only text, after `blocks`."""
     structured = to_json(answer)
-    return Result(content=to_json([text_block(structured.decode())]), structured=structured)
+    content = [*blocks, text_block(structured.decode())]
+    return Result(content=to_json(content), structured=structured)
 
 
 def text_block(text: str) -> Block:
