@@ -24,7 +24,7 @@ import anyio
 
 from widgetd.browser import axe
 from widgetd.browser.chromium import FONTS, NOW, Chromium, close_quietly, driver_errors, new_context
-from widgetd.browser.limits import LIMITS, BrowserLimits, share
+from widgetd.browser.limits import LIMITS, BrowserLimits, compute_share
 from widgetd.browser.picture import Format, Picture, Screenshot
 from widgetd.browser.targets import locate
 from widgetd.catalog.snapshot import Snapshot
@@ -197,7 +197,7 @@ class Places:
         Raises:
             CallError: None was free in the time that one may take to draw (W3204).
         """
-        quota = share(self._limits.pictures_at_once, owner)
+        quota = compute_share(self._limits.pictures_at_once, owner)
         own = self._shares.setdefault(owner, anyio.Semaphore(quota))
         try:
             async with AsyncExitStack() as held:

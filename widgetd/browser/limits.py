@@ -88,7 +88,7 @@ class BrowserLimits:
 LIMITS: Final = BrowserLimits()
 
 
-def share(most: int, owner: str) -> int:
+def compute_share(most: int, owner: str) -> int:
     """Return how many of `most` sessions or pictures `owner` may have at the same time.
 
     Half of them, so that no token takes all. Callers without a token are one owner, and may.

@@ -30,7 +30,7 @@ from widgetd.access.principal import Audience, Caller
 from widgetd.browser.chromium import Chromium, Theme
 from widgetd.browser.keywords import Keyword
 from widgetd.browser.keywords.show import set_theme, set_width
-from widgetd.browser.limits import LIMITS, BrowserLimits, share
+from widgetd.browser.limits import LIMITS, BrowserLimits, compute_share
 from widgetd.browser.stage import Stage
 from widgetd.browser.steps import ENDINGS, ask, browser_ended, is_gone, perform
 from widgetd.browser.traces import Traces
@@ -160,7 +160,7 @@ class BrowserSessions:
         own = self.owned_by(owner)
         # A session whose browser ended stays to tell its owner, but not many of them.
         ended = [one for one in own if not self._is_usable(one.stage)]
-        quota = share(self.limits.sessions, owner)
+        quota = compute_share(self.limits.sessions, owner)
         for session in ended[:-quota]:
             await self.end(session)
         running = [one for one in self._open.values() if self._is_usable(one.stage)]

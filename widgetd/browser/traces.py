@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from widgetd.browser.limits import BrowserLimits, share
+from widgetd.browser.limits import BrowserLimits, compute_share
 
 TRACE = "trace.zip"
 PARTS = {
@@ -45,7 +45,7 @@ class Traces:
         expires_s = self.clock() + self.limits.session_idle_s
         self._traces[session_id] = Trace(owner=owner, expires_s=expires_s, content=content)
         count = sum(one.owner == owner for one in self._traces.values())
-        if count > share(self.limits.sessions, owner):
+        if count > compute_share(self.limits.sessions, owner):
             self._drop_oldest(owner)
         if len(self._traces) > self.limits.sessions:
             [(most, _)] = Counter(one.owner for one in self._traces.values()).most_common(1)

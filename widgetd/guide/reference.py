@@ -286,11 +286,11 @@ def _entries(settings: Mapping[str, str]) -> Iterator[ReferenceEntry]:
     for component in load_vocabulary().components.values():
         type_, properties = component.type, describe_properties(component)
         text = f"{component.use} {', '.join(each['name'] for each in properties)}"
-        yield _entry("component", type_, text, synonyms=SYNONYMS.get(type_, ""))
+        yield _build_entry("component", type_, text, synonyms=SYNONYMS.get(type_, ""))
         for each in properties:
             text = f"{each['name']} of {type_}: {each['expected']}. {each.get('text', '')}"
             name = f"{type_}.{each['name']}"
-            yield _entry("component", name, text, keywords="", is_property=True)
+            yield _build_entry("component", name, text, keywords="", is_property=True)
     colors, sizes = list_colors(), list_sizes()
     words_of = {
         name: ", ".join(dict.fromkeys(value for one in listed["tokens"] for value in one["values"]))
@@ -302,20 +302,20 @@ def _entries(settings: Mapping[str, str]) -> Iterator[ReferenceEntry]:
         ICONS: ", ".join(load_vocabulary().icons),
     }
     for name, text in named.items():
-        yield _entry("component", name, f"{VALUES[name]} {text}", synonyms=SYNONYMS[name])
+        yield _build_entry("component", name, f"{VALUES[name]} {text}", synonyms=SYNONYMS[name])
     for code in CODES.values():
-        yield _entry("code", code.code, code.meaning)
+        yield _build_entry("code", code.code, code.meaning)
     for row in KEYWORDS.values():
         takes = ", ".join(one.name for one in row.parameters) or "nothing"
         text = f"{row.summary} Takes {takes}."
-        yield _entry("test", row.name, text, title=f"{row.name}, in a test")
+        yield _build_entry("test", row.name, text, title=f"{row.name}, in a test")
     for file in sorted(bundled_folder().glob(f"*{TESTS_SUFFIX}")):
         yield from split_tests(file.name, file.read_text(encoding="utf-8"))
     for name, description in settings.items():
-        yield _entry("setting", name, description, title=f"--{name.replace('_', '-')}")
+        yield _build_entry("setting", name, description, title=f"--{name.replace('_', '-')}")
 
 
-def _entry(kind: str, name: str, text: str, **more: Any) -> ReferenceEntry:
+def _build_entry(kind: str, name: str, text: str, **more: Any) -> ReferenceEntry:
     """Return an entry with its name as its title and keyword, unless `more` has others."""
     return ReferenceEntry(
         kind=kind, name=name, text=text, **{"title": name, "keywords": name, **more}
