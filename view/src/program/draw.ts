@@ -83,7 +83,8 @@ export function act(
  *
  * All that may still grow lies on one path: the last key, its value's last element, and so on.
  * What is absent there is waited for: a value is written as null, a condition takes no branch, a
- * loop no turn. A text grows once it has a space; a number may have another digit to come.
+ * loop no turn. A text grows once it looks like prose, not like a key that the template compares;
+ * a number may have another digit to come.
  *
  * Parts after the first gap behind the last value would move with each value that comes: the
  * component before that gap is marked, so that they keep their room and are seen once they stay.
@@ -93,7 +94,9 @@ export function drawPartial(program: PageProgram, args: Dict): WidgetNode {
   allowSteps();
   const path = lastPath(args);
   const last = at(args, path);
-  const isGrowing = isText(last) ? /\s/.test(last) : isHolder(last);
+  const isGrowing = isText(last)
+    ? PROSE.test(last) && !hasChoices(program.kinds, path)
+    : isHolder(last);
   const known = isGrowing ? args : (removeAt(args, path) as Dict);
   const made = fillIn(program, known, undefined, path);
   const open = new Set<Value>();
@@ -107,6 +110,19 @@ export function drawPartial(program: PageProgram, args: Dict): WidgetNode {
   const tree = readRoot(program, run(program, made, growth));
   if (growth.begun < Number.POSITIVE_INFINITY) markLast(tree, growth.begun);
   return tree;
+}
+
+/** Names of icons, keys and addresses have no space, no letters without case, and no capital first. */
+const PROSE = /\s|\p{Lo}|^\p{Lu}\p{L}/u;
+
+/** Tells whether the schema has a list of texts for what is at `path`: half of one is none of them. */
+function hasChoices(kinds: Kind | undefined, path: Path): boolean {
+  let kind = kinds;
+  for (const key of path) {
+    if (!kind || isText(kind)) return false;
+    kind = typeof key === "number" ? kind.i : kind.p?.[key];
+  }
+  return !!kind && !isText(kind) && !!kind.e;
 }
 
 /** Marks the last component among the first `begun` objects of a tree. */

@@ -26,3 +26,16 @@ test.each([
 ] as const)("arguments with %s leave parts after a gap out of sight", (_name, args, last) => {
   expect(lastOf(drawPartial(PROGRAM, args))).toEqual(last);
 });
+
+test.each([
+  ["two words", "plum cake", "plum cake"],
+  ["a name", "Plu", "Plu"],
+  ["letters without case", "梅子", "梅子"],
+  ["a key", "plum-ca", undefined],
+  ["an address", "https://exa", undefined],
+  ["a choice of the schema", "Sold o", undefined],
+])("%s that grows is drawn only as prose", (name, given, drawn) => {
+  const kinds = { p: { title: name === "a choice of the schema" ? { e: ["Sold out"] } : "s" } };
+  const title = drawPartial({ ...PROGRAM, kinds }, { basket: "b1", title: given }).children;
+  expect((title as WidgetNode[])[0]?.value).toBe(drawn);
+});
