@@ -73,7 +73,7 @@ def value(expression: str) -> Any:
         ("Number('1.50')", 1.5), ("Number(s)", None), ("Number(yes)", 1), ("Number(missing)", "nothing"),
         # truth, equality, order
         ("empty && 1", 1), ("({}) && 1", 1), ("'' || 2", 2), ("0 || 2", 2), ("0 ?? 2", 0), ("z ?? 2", 2), ("missing ?? 2", 2),
-        ("(0 / 0) || 2", 2), ("n && s", "a b"), ("no && 1", False), ("!empty", False), ("!missing", True), ("!!s", True), ("Boolean(empty)", True), ("Boolean()", False),
+        ("(0 / 0) || 2", 2), ("n && s", "a b"), ("(no && 1) === false", True), ("!empty", False), ("!missing", True), ("!!s", True), ("Boolean(empty)", True), ("Boolean()", False),
         ("n === 3", True), ("n === '3'", False), ("n == '3'", True), ("yes === 1", False), ("yes == 1", True), ("z === missing", False), ("z == missing", True),
         ("missing === undefined", True), ("z === null", True), ("n !== 3", False), ("n != '4'", True), ("empty === empty", True), ("[] === []", False), ("[3] == 3", True), ("0 == ''", True), ("0 == null", False), ("(0/0) === (0/0)", False),
         ("n > 2", True), ("'b' > 'a'", True), ("'10' > 9", True), ("missing > 1", False), ("z < 1", True), ("n >= 3", True), ("n <= 2", False), ("s < 1", False),
@@ -124,6 +124,8 @@ def test_an_expression_means_what_javascript_says(expression: str, expected: Any
         ("<A>{[<B/>, [<C/>, null]]}<><D/>{n}</></A>", {"type": "A", "children": [{"type": "B"}, {"type": "C"}, {"type": "D"}]}),
         ("<A {...o} b={1} {...missing}>{n}</A>", {"type": "A", "a": 1, "length": 9, "b": 1, "children": []}),
         ("<A b={null} c={undefined} d={missing} e={{f: missing, g: null}}/>", {"type": "A", "b": None, "e": {"g": None}}),
+        ("<A b={no && 'x'} c={yes && 'x'} d={n > 3 && 2} e={no && {f: 1}} g={no && `${n}`}/>", {"type": "A", "c": "x"}),
+        ("<A b={no && yes} c={0 && 'x'} d={'' && 2} e={[no && 'x']}/>", {"type": "A", "b": False, "c": 0, "d": "", "e": [False]}),
         ("<><A/></>", {"type": "A"}),
         ("yes ? <A/> : <B/>", {"type": "A"}),
         ("rows.map(r => <A/>)", [{"type": "A"}, {"type": "A"}]),

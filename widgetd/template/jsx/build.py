@@ -49,6 +49,9 @@ LOOPS: Final = frozenset(VOCABULARY["javascript loops"])
 FUNCTIONS: Final = tuple(VOCABULARY["javascript functions"])
 _OPERATORS: Final = frozenset(VOCABULARY["javascript expressions"])
 
+_NO_BOOLEAN: Final = frozenset({"#", "js`", "js{}", "js[,]"})
+"""Numbers, text templates, objects and lists that are written out."""
+
 _PRESERVING: Final = frozenset({"filter", "slice", "sort", "toSorted", "reverse", "toReversed"})
 """Methods whose result has elements of the same list."""
 
@@ -397,6 +400,7 @@ class Builder(StatementBuilder):
         if isinstance(component, Function):
             return self._component(component, node, block)
         entries = self._entries(entries_of(node, self.report), block)
+        entries[1::2] = map(self._attribute, entries[1::2])
         text_property = _TEXT_PROPERTIES.get(tag, "")
         children = self._children(node, block, takes_text=bool(text_property))
         if text_property and children:
@@ -414,6 +418,21 @@ class Builder(StatementBuilder):
             entries.append(self.expression(key, block) if isinstance(key, Node) else key)
             entries.append(self.expression(value, block) if isinstance(value, Node) else value)
         return entries
+
+    def _attribute(self, value: Expr) -> Expr:
+        """Build `undefined` for `x && "value"` where `x` is false: React draws no such attribute.
+
+        `x && y` stays as it is, because `y` may be a boolean, of which false is a value.
+        """
+        if type(value) is not Op or value.name != "js&&":
+            return value
+        left, right = value.operands
+        if not (isinstance(right, str) or (type(right) is Op and right.name in _NO_BOOLEAN)):
+            return value
+        held, left = self.hold(left)
+        is_false = Op("js===", (left, False), value.place)
+        operands = is_false, UNDEFINED, Op("js&&", (left, right), value.place)
+        return let(held, Op("js?:", operands, value.place), None)
 
     def _text_of(self, children: tuple[Expr, ...], node: Node) -> Expr:
         """Build the text that children read as; what React shows as nothing is left out."""
