@@ -143,17 +143,26 @@ class _Scanner:
         known = self.known
         if known.failure or known.root != self.folder.identity:
             return None
-        where = _scope(self.folder, paths, self.suffixes)
-        if where is None:
+        places = _scope(self.folder, paths, self.suffixes)
+        if places is None:
             return None
-        for path in where.files:
+        files, folders = places
+        for path in files:
             self._read(path)
-        for path in where.folders:
+        for path in folders:
             listing = walk(self.folder, path, self.suffixes, self._known_empty())
             if listing.linked:
                 return None
             self._take(listing)
-        return self._scan(where.paths_of)
+
+        def looked_at(known: Mapping[str, object]) -> Iterator[str]:
+            yield from files | folders
+            # What was known as a file had nothing in it.
+            for path in files | folders:
+                if path not in known:
+                    yield from list_below(known, f"{path}/")
+
+        return self._scan(looked_at)
 
     def _scan(self, looked_at: Callable[[Mapping[str, object]], Iterable[str]]) -> Scan:
         """Merge what was found over what was known of the places looked at."""
@@ -231,30 +240,12 @@ class _Scanner:
             self.faults[path] = fault
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Scope:
-    """Places to look at.
+def _scope(
+    folder: Folder, paths: Iterable[str], suffixes: tuple[str, ...]
+) -> tuple[set[str], set[str]] | None:
+    """Return the files and folders that `paths` may have changed; None for everywhere.
 
-    Attributes:
-        files: Paths to read, if they exist.
-        folders: Paths to walk; one that is no folder any more has no entries.
-    """
-
-    files: frozenset[str]
-    folders: frozenset[str]
-
-    def paths_of(self, known: Mapping[str, object]) -> Iterator[str]:
-        """Yield the paths looked at, and those in `known` below one that was a folder."""
-        looked_at = self.files | self.folders
-        yield from looked_at
-        # What was known as a file had nothing in it.
-        for path in looked_at:
-            if path not in known:
-                yield from list_below(known, f"{path}/")
-
-
-def _scope(folder: Folder, paths: Iterable[str], suffixes: tuple[str, ...]) -> _Scope | None:
-    """Return the places that `paths` may have changed; None for everywhere.
+    A file need not exist, and a folder may be none any more.
 
     A hint repeats the path of an event. That is exact for plain files and folders; but a link may
     change what appears under other names, and a change below a hidden folder may appear wherever a
@@ -267,7 +258,7 @@ def _scope(folder: Folder, paths: Iterable[str], suffixes: tuple[str, ...]) -> _
         except OSError:
             return 0
 
-    files, folders = set(), set()
+    files, folders = set[str](), set[str]()
     for path in paths:
         served, mode, parts = path.endswith(suffixes), mode_of(path), path.split("/")
         parents = accumulate(parts[:-1], "{}/{}".format)
@@ -281,4 +272,4 @@ def _scope(folder: Folder, paths: Iterable[str], suffixes: tuple[str, ...]) -> _
             files.add(path)
         else:
             folders.add(path)
-    return _Scope(files=frozenset(files), folders=frozenset(folders))
+    return files, folders

@@ -16,14 +16,6 @@ Address = IPv4Address | IPv6Address
 class PrivateAddressError(Exception):
     """A host with an address that is not public."""
 
-    def __init__(self, host: str, address: str) -> None:
-        super().__init__(host, address)
-        self.host = host
-        self.address = address
-
-    def __str__(self) -> str:
-        return f"{self.host} is at {self.address}, which is not a public address"
-
 
 async def address_of(host: str, port: int, *, allow_private: bool) -> str:
     """Return an address of `host`, which is a name or an address, to connect to.
@@ -37,7 +29,8 @@ async def address_of(host: str, port: int, *, allow_private: bool) -> str:
     if not allow_private:
         for address in addresses:
             if not is_public(ip_address(address)):
-                raise PrivateAddressError(host, address)
+                problem = f"{host} is at {address}, which is not a public address"
+                raise PrivateAddressError(problem)
     return addresses[0]
 
 

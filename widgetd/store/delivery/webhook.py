@@ -14,7 +14,6 @@ import hmac
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Self
 
 import anyio
 import httpx2
@@ -91,7 +90,7 @@ def sign(hook: Webhook, message_id: str, body: bytes, *, at: int) -> Mapping[str
     }
 
 
-class Client:
+class Client(httpx2.AsyncClient):
     """The HTTP client, without a proxy, which would resolve names by itself.
 
     Repeated deliveries have slots of their own, so that they never delay new ones.
@@ -99,15 +98,9 @@ class Client:
 
     def __init__(self) -> None:
         # A deadline for each step would let a receiver that answers byte by byte go on for ever.
-        self._http = httpx2.AsyncClient(timeout=None, follow_redirects=False, trust_env=False)
+        super().__init__(timeout=None, follow_redirects=False, trust_env=False)
         self._first = anyio.Semaphore(LIMITS.requests)
         self._again = anyio.Semaphore(LIMITS.requests)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_error: object) -> None:
-        await self._http.aclose()
 
     async def deliver(self, hook: Webhook, message_id: str, body: bytes, *, clock: Clock) -> bool:
         """Send `body`, JSON, until it is accepted or given up; return whether it was accepted.
@@ -145,7 +138,7 @@ class Client:
         url = hook.url
         port = url.port or (443 if url.scheme == "https" else 80)
         address = await address_of(url.host, port, allow_private=hook.allow_private)
-        async with self._http.stream(
+        async with self.stream(
             "POST",
             url.copy_with(host=address),
             content=body,
