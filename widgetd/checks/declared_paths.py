@@ -132,21 +132,20 @@ class DeclaredPaths:
         """Return the schemas, and all that may apply to the same value."""
         around: dict[int, Mapping[str, Json]] = {}
         waiting = list(schemas)
-        while waiting:
-            schema = waiting.pop(0)
-            if isinstance(schema, bool) or id(schema) in around:
-                continue
-            around[id(schema)] = schema
-            waiting.extend(self._list_applied(schema))
+        for schema in waiting:  # grows during the loop
+            if not isinstance(schema, bool) and id(schema) not in around:
+                around[id(schema)] = schema
+                waiting += self._list_applied(schema)
         return list(around.values())
 
     def _list_applied(self, schema: Mapping[str, Json]) -> list[Subschema]:
         """Return the subschemas that apply to the same value directly because of `schema`."""
         if id(schema) not in self._applied:
-            same = [
-                one for one in list_parts(schema) if one.reach == "same" and one.pointer != "/not"
+            beside = [
+                one.schema
+                for one in list_parts(schema)
+                if one.reach == "same" and one.pointer != "/not"
             ]
-            beside = [one.schema for one in same]
             self._applied[id(schema)] = [*beside, *self._document.targets(schema)]
         return self._applied[id(schema)]
 

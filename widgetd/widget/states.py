@@ -96,7 +96,7 @@ def list_states(widget: Widget) -> tuple[State, ...]:
     """Return the states of `widget`, in the order of a menu."""
     examples = widget.definition.sidecar.examples
     return (
-        State(key=SAMPLE, label=_choose_sample(widget).label),
+        State(key=SAMPLE, label=_choose(widget, _list_candidates(widget)).label),
         *(
             State(key=f"example-{number}", label=example.name or f"Example {number}")
             for number, example in enumerate(examples, 1)
@@ -126,7 +126,7 @@ def show_state(widget: Widget, key: str) -> ShownState:
     for number, example in enumerate(widget.definition.sidecar.examples, 1):
         if key == f"example-{number}":
             return ShownState(arguments=example.arguments)
-    sample = _choose_sample(widget)
+    sample = _choose(widget, _list_candidates(widget))
     if key not in _VARIED:
         return sample
     # If the sample is not from a call, a call may fail on its arguments.
@@ -140,15 +140,14 @@ def show_state(widget: Widget, key: str) -> ShownState:
     return sample if key != "empty" and _is_blank(widget, other) else other
 
 
-def _choose_sample(widget: Widget) -> ShownState:
-    """Return the author's sample in Studio, or the nearest substitute that shows something."""
-    shows = (
-        candidate for candidate in _list_candidates(widget) if not _is_blank(widget, candidate)
-    )
+def _choose(widget: Widget, candidates: Iterator[ShownState]) -> ShownState:
+    """Return the first that shows something."""
+    shows = (one for one in candidates if not _is_blank(widget, one))
     return next(shows, None) or ShownState(arguments=widget.example)
 
 
 def _list_candidates(widget: Widget) -> Iterator[ShownState]:
+    """Yield the author's sample in Studio, and its substitutes, the nearest first."""
     studio, preview = widget.definition.studio, widget.definition.document.preview
     given = dict(studio.default_state) if studio is not None else {}
     if given and widget.schema.admits(given):
@@ -194,9 +193,7 @@ def _infer_schema(widget: Widget) -> Schema:
 
 
 def _choose_arguments(widget: Widget) -> Mapping[str, Any]:
-    """Return arguments of a call that shows something."""
-    shows = (one.arguments for one in _list_callable(widget) if not _is_blank(widget, one))
-    return next(shows, None) or widget.example
+    return _choose(widget, _list_callable(widget)).arguments or widget.example
 
 
 def _build_render(root: dict[str, Any], arguments: Mapping[str, Any]) -> Render:

@@ -229,7 +229,9 @@ def iterate_triggers(tree: Node) -> Iterator[Trigger]:
                     submits=form is not None
                     and (name in _SUBMITTING or node.get("submit") is True),
                 )
-        waiting.extend((child, form) for child in reversed(_list_children(node)))
+        children = node.get("children")
+        listed = children if isinstance(children, list) else [children]
+        waiting += [(child, form) for child in reversed(listed) if isinstance(child, dict)]
 
 
 def has_actions(tree: Node, json: bytes | None = None) -> bool:
@@ -294,9 +296,3 @@ def _iterate_actions(node: Node) -> Iterator[tuple[str, Node]]:
 
 def _is_action(value: object) -> bool:
     return isinstance(value, dict) and isinstance(value.get("type"), str) and bool(value["type"])
-
-
-def _list_children(node: Node) -> list[Node]:
-    children = node.get("children")
-    listed = children if isinstance(children, list) else [children]
-    return [child for child in listed if isinstance(child, dict)]

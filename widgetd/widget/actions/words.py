@@ -44,14 +44,10 @@ def find_label(tree: Mapping[str, Any], action: str) -> str:
         for control in controls:
             actions = [control[key] for key in _ACTION_KEYS if _is_object(control, key)]
             if any(one.get("type") == action for one in actions):
-                label = str(control.get("label") or _submit_label(control) or "")
-                return label[:_LABEL_CHARS]
+                submits = (one for one in iterate_components(control) if one.get("submit") is True)
+                label = control.get("label") or next((one.get("label") for one in submits), "")
+                return str(label)[:_LABEL_CHARS]
     return ""
-
-
-def _submit_label(form: Mapping[str, Any]) -> str:
-    parts = iterate_components(form)
-    return next((str(one.get("label")) for one in parts if one.get("submit") is True), "")
 
 
 def _is_object(part: Mapping[str, Any], key: str) -> bool:
