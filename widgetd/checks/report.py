@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import orjson
 
@@ -119,27 +120,27 @@ def escape_for_terminal(line: str) -> str:
 
 
 def format_json(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
-    """Format as a JSON array.
-
-    Returns:
-        `[{"path", "line", "column", "level", "code", "at", "problem", "advice"}]`.
-    """
+    """Format as a JSON array of what `describe` returns."""
     rows = []
     for finding in findings:
-        location = locate(finding, contents)
-        rows.append(
-            {
-                "path": finding.path,
-                "line": location.line if location else None,
-                "column": location.column if location else None,
-                "level": finding.level,
-                "code": finding.code,
-                "at": finding.at,
-                "problem": finding.problem,
-                "advice": finding.advice,
-            }
-        )
+        place = locate(finding, contents)
+        line, column = (place.line, place.column) if place else (None, None)
+        rows.append(describe(finding, line, column))
     return escape_hidden(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
+
+
+def describe(finding: Finding, line: int | None, column: int | None) -> dict[str, Any]:
+    """Return `{"path", "line", "column", "level", "code", "at", "problem", "advice"}`."""
+    return {
+        "path": finding.path,
+        "line": line,
+        "column": column,
+        "level": finding.level,
+        "code": finding.code,
+        "at": finding.at,
+        "problem": finding.problem,
+        "advice": finding.advice,
+    }
 
 
 def format_github(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:

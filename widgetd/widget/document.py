@@ -66,7 +66,6 @@ class Studio:
         name: Often differs from the file's.
         view: The JSX that the template was made from.
         default_state: A sample of arguments; the schema does not always admit it.
-        schema_text: The zod schema, as TypeScript.
         states: Further samples, as Studio keeps them.
     """
 
@@ -74,7 +73,6 @@ class Studio:
     name: str
     view: str
     default_state: Mapping[str, Any]
-    schema_text: str = ""
     states: tuple[Mapping[str, Any], ...] = ()
 
     @property
@@ -112,7 +110,6 @@ def decode_studio(encoded: str) -> Studio | None:
         name=texts.get("name", ""),
         view=texts.get("view", ""),
         default_state=MappingProxyType(state if isinstance(state, dict) else {}),
-        schema_text=texts.get("schema", ""),
         states=tuple(MappingProxyType(one) for one in listed if isinstance(one, dict)),
     )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from operator import is_
 from typing import Any
 
@@ -25,10 +25,7 @@ _SELECTORS = compile_pattern("[\ufe00-\ufe0d\U000e0100-\U000e01ef]")
 
 def strip_hidden(text: str) -> str:
     """Remove hidden characters from `text`; return the same object if there are none."""
-    offsets = {offset for offset, _ in find_hidden(text)}
-    if not offsets:
-        return text
-    return "".join(character for offset, character in enumerate(text) if offset not in offsets)
+    return _replace_hidden(text, lambda _: "")
 
 
 def strip_hidden_within(value: Any, keys: frozenset[str]) -> Any:
@@ -68,11 +65,15 @@ def find_hidden(text: str) -> Iterator[tuple[int, str]]:
 
 def escape_hidden(text: str) -> str:
     """Escape the hidden characters in a JSON text."""
+    return _replace_hidden(text, lambda character: json.dumps(character)[1:-1])
+
+
+def _replace_hidden(text: str, replace: Callable[[str], str]) -> str:
     places = {offset for offset, _ in find_hidden(text)}
     if not places:
         return text
     return "".join(
-        json.dumps(character)[1:-1] if offset in places else character
+        replace(character) if offset in places else character
         for offset, character in enumerate(text)
     )
 

@@ -16,7 +16,7 @@ from widgetd.checks.rules import check_widget
 from widgetd.files.source import Source
 from widgetd.schema.sampling.sample import sample
 from widgetd.search.search_index import words
-from widgetd.widget.document import Studio
+from widgetd.widget.document import Studio, decode_package
 from widgetd.widget.states import show_state
 from widgetd.widget.widget import Widget
 
@@ -216,14 +216,16 @@ def test_view_and_template_name_the_same_components_and_actions_in_the_same_orde
 
 
 def test_the_zod_schema_names_the_properties_of_the_json_schema(
-    widget: Widget, studio: Studio
+    widget: Widget,
 ) -> None:
     assert widget.definition.schema is not None
+    package = decode_package(widget.definition.document.encoded_studio or "")
+    assert package is not None
     declared = {
         name for at, _ in subschemas(widget.definition.schema) for name in re.findall(r"\w+", at)
     }
 
-    assert set(re.findall(r"^\s+(\w+):\s", studio.schema_text, re.MULTILINE)) == declared
+    assert set(re.findall(r"^\s+(\w+):\s", package["schema"], re.MULTILINE)) == declared
 
 
 def test_the_sidecar_describes_the_widget_and_each_of_its_actions(widget: Widget) -> None:

@@ -18,7 +18,7 @@ import anyio.to_thread
 
 from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.checks.report import locate
+from widgetd.checks.report import describe, locate
 from widgetd.checks.rules import check_widget
 from widgetd.errors import Finding, WidgetError
 from widgetd.files.folder import open_folder
@@ -99,18 +99,8 @@ def problem_json(problem: Problem | None) -> dict[str, Any] | None:
     """`{"path", "line", "column", "level", "code", "at", "problem", "advice", "excerpt"}`."""
     if problem is None:
         return None
-    finding = problem.finding
-    return {
-        "path": finding.path,
-        "line": problem.line,
-        "column": problem.column,
-        "level": finding.level,
-        "code": finding.code,
-        "at": finding.at,
-        "problem": finding.problem,
-        "advice": finding.advice,
-        "excerpt": problem.excerpt,
-    }
+    row = describe(problem.finding, problem.line, problem.column)
+    return {**row, "excerpt": problem.excerpt}
 
 
 def _build_problem(finding: Finding, contents: Mapping[str, str]) -> Problem:
