@@ -15,6 +15,7 @@ from widgetd.errors import WidgetError
 from widgetd.files.source import Source
 from widgetd.limits import DEFAULTS, Limits
 from widgetd.schema.pydantic_model import camel_case
+from widgetd.text_search import compile_pattern
 from widgetd.widget.document import (
     VIEW,
     Studio,
@@ -34,6 +35,8 @@ from widgetd.widget.naming import (
     to_kebab_case,
 )
 from widgetd.widget.sidecar import Sidecar, read_sidecar
+
+_ORIGIN = compile_pattern(r"https://[A-Za-z0-9.-]+(?::\d{1,5})?(?=[/\"'\\)?#\s]|$)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +125,9 @@ class Definition(WidgetNames):
     @property
     def image_origins(self) -> frozenset[str]:
         """The origins that its images may come from: the template's and the sidecar's."""
-        return self.document.origins | frozenset(self.sidecar.image_origins)
+        # Origins in arguments are unknown here; an operator may allow more.
+        text = self.template if self.template.strip() else self.view
+        return frozenset(_ORIGIN.findall(text)) | frozenset(self.sidecar.image_origins)
 
     @property
     def ui_type(self) -> str:

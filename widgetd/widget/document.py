@@ -51,8 +51,6 @@ _NO_VIEW = ", and no JSX is there in its place"
 _DOUBTFUL = compile_pattern(rb"[^ -~]|\\\\[bfu]")
 """Matches any JSON without whitespace that may contain a hidden character."""
 
-_ORIGIN = compile_pattern(r"https://[A-Za-z0-9.-]+(?::\d{1,5})?(?=[/\"'\\)?#\s]|$)")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Studio:
@@ -167,16 +165,6 @@ class WidgetDocument:
             state = MappingProxyType(dict(self.content["sample"]))
             return Studio(name=self.name, view=self.written, default_state=state)
         return decode_studio(self.encoded_studio) if isinstance(self.encoded_studio, str) else None
-
-    @property
-    def origins(self) -> frozenset[str]:
-        """The `https` origins in the author's own text: `https://images.example.com`.
-
-        A host may let a page load images from there. Origins in arguments are unknown here; an
-        operator may allow more.
-        """
-        text = self.template if self.template.strip() else self.view
-        return frozenset(match.group() for match in _ORIGIN.finditer(text))
 
 
 def read_document(content: bytes, limits: Limits) -> WidgetDocument:
