@@ -92,8 +92,7 @@ class SourceAnswer:
         mark: dict[str, Any] = {"name": part.name} if part.name else {}
         mark |= {"upstream": part.upstream, "tool": part.tool}
         if answer is not None:
-            at = datetime.fromtimestamp(answer.at, UTC)
-            mark["at"] = at.isoformat(timespec="seconds").replace("+00:00", "Z")
+            mark["at"] = f"{datetime.fromtimestamp(answer.at, UTC):%Y-%m-%dT%H:%M:%SZ}"
             mark["ageS"] = round(max(now - answer.at, 0.0), 1)
         mark["stale"] = self.origin == "stale"
         return mark if answer is None else mark | {"ms": round(self.ms, 3)}

@@ -135,7 +135,7 @@ def _describe(
 
 
 def _timestamp(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 async def call_upstream(context: ToolContext, arguments: Mapping[str, Any]) -> Result:

@@ -50,6 +50,7 @@ _HEADERS = {
 
 def server_card(public_url: str) -> Mapping[str, Any]:
     """Return the card of the server that clients reach at `public_url`."""
+    host = urlsplit(public_url).hostname or "localhost"
     remote = {
         "type": "streamable-http",
         "url": f"{public_url}/mcp",
@@ -57,7 +58,7 @@ def server_card(public_url: str) -> Mapping[str, Any]:
     }
     return {
         "$schema": CARD_SCHEMA,
-        "name": _name(public_url),
+        "name": f"{'.'.join(reversed(host.split('.')))}/mcp",  # as com.example.widgets/mcp
         "title": _TITLE,
         "description": _DESCRIPTION,
         "version": version("widgetd"),
@@ -109,9 +110,3 @@ def _respond(request: Request, body: bytes, media_type: str) -> Response:
     if {one.strip().removeprefix("W/") for one in asked} & {etag, "*"}:
         return Response(status_code=304, headers=headers)
     return Response(body, headers=headers, media_type=media_type)
-
-
-def _name(public_url: str) -> str:
-    """Return the server's name: its domain, reversed, as `com.example.widgets/mcp`."""
-    host = urlsplit(public_url).hostname or "localhost"
-    return f"{'.'.join(reversed(host.split('.')))}/mcp"

@@ -34,7 +34,6 @@ from chatkit.types import (
     ThreadItemDoneEvent,
     ThreadItemRemovedEvent,
     ThreadMetadata,
-    ThreadRetryAfterItemParams,
     ThreadsRetryAfterItemReq,
     ThreadStreamEvent,
     UserMessageItem,
@@ -148,22 +147,17 @@ class ChatServer(ChatKitServer[Principal]):
         self, request: StreamingReq, context: Principal
     ) -> AsyncGenerator[ThreadStreamEvent, None]:
         match request:
-            case ThreadsRetryAfterItemReq(metadata={"text": str(text)}):
-                await self._edit_message(request.params, text, context)
+            case ThreadsRetryAfterItemReq(params=place, metadata={"text": str(text)}):
+                # The user gave the message other words, which are answered anew.
+                item = await self.store.load_item(place.thread_id, place.item_id, context)
+                if isinstance(item, UserMessageItem):
+                    content = [UserMessageTextContent(text=text)]
+                    edited = item.model_copy(update={"content": content})
+                    await self.store.save_item(place.thread_id, edited, context)
         async for event in super()._process_streaming_impl(request, context):
             entries = {name: getattr(event, name, None) for name in ("item", "thread")}
             zoned = {name: with_zone(entry) for name, entry in entries.items() if entry}
             yield event.model_copy(update=zoned)
-
-    async def _edit_message(
-        self, place: ThreadRetryAfterItemParams, text: str, context: Principal
-    ) -> None:
-        """Give a user's message other words, before it is answered anew."""
-        item = await self.store.load_item(place.thread_id, place.item_id, context)
-        if isinstance(item, UserMessageItem):
-            content = [UserMessageTextContent(text=text)]
-            edited = item.model_copy(update={"content": content})
-            await self.store.save_item(place.thread_id, edited, context)
 
     @override
     async def respond(

@@ -157,7 +157,8 @@ def _try(gallery: Gallery, drafts: Drafts, sent: Sent, body: Mapping[str, Any]) 
         draft = drafts.check(sent.file(), sent.sidecar)
     except WidgetError as error:
         finding, part = error.finding, "file" if "file" in sent.parts else "schema"
-        row = {name: getattr(finding, name) for name in _ROW}
+        names = ("level", "code", "at", "line", "column", "problem", "advice")
+        row = {name: getattr(finding, name) for name in names}
         return {**report, "findings": [{**row, "part": part}]}
     report["findings"] = [_place(row, sent) for row in draft.rows()]
     widget = draft.widget
@@ -181,9 +182,6 @@ def _try(gallery: Gallery, drafts: Drafts, sent: Sent, body: Mapping[str, Any]) 
     if is_json(shown.arguments, Limits().json_depth):
         report["arguments"] = shown.arguments
     return report
-
-
-_ROW = ("level", "code", "at", "line", "column", "problem", "advice")
 
 
 def _place(row: Mapping[str, Any], sent: Sent) -> dict[str, Any]:

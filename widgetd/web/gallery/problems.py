@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 from weakref import WeakKeyDictionary
@@ -52,9 +51,7 @@ class Problem:
 class Problems:
     """Faults and warnings of widgets; warnings are cached, broken files are read again."""
 
-    def __init__(
-        self, folder: Path, journal: CrashJournal, image_origins: tuple[str, ...] = ()
-    ) -> None:
+    def __init__(self, folder: Path, journal: CrashJournal, image_origins: tuple[str, ...]) -> None:
         self._folder = folder
         self._image_origins = image_origins
         self._journal = journal
@@ -74,25 +71,23 @@ class Problems:
 
     async def warnings(self, widget: Widget) -> tuple[Problem, ...]:
         """Return the warnings about `widget`."""
-        known = self._known.get(widget)
-        if known is None:
-            find = partial(self._warnings, widget)
-            known = await anyio.to_thread.run_sync(find, limiter=self._limiter)
-            self._known[widget] = known
-        return known
+
+        def find() -> tuple[Problem, ...]:
+            definition = widget.definition
+            with self._journal.rendering(widget.key):
+                found = check_widget(widget, image_origins=self._image_origins)
+            contents = {definition.path: definition.content.decode(errors="replace")}
+            return tuple(_build_problem(one, contents) for one in found)
+
+        if widget not in self._known:
+            self._known[widget] = await anyio.to_thread.run_sync(find, limiter=self._limiter)
+        return self._known[widget]
 
     async def verdict(self, snapshot: Snapshot, widget: Widget) -> Verdict:
         """Return the worst finding about `widget`, the fault of its file included."""
         if widget.definition.path in snapshot.faults:
             return "fault"
         return "warning" if await self.warnings(widget) else "none"
-
-    def _warnings(self, widget: Widget) -> tuple[Problem, ...]:
-        definition = widget.definition
-        with self._journal.rendering(widget.key):
-            found = check_widget(widget, image_origins=self._image_origins)
-        contents = {definition.path: definition.content.decode(errors="replace")}
-        return tuple(_build_problem(one, contents) for one in found)
 
 
 def problem_json(problem: Problem | None) -> dict[str, Any] | None:

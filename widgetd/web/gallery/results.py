@@ -30,23 +30,20 @@ class Tiles:
     def tile(self, server: Server, widget: Widget) -> bytes:
         """Return the tile of `widget`; one of them is `null`."""
         if widget not in self._tiles:
-            tile = orjson.dumps(_draw(server, widget), default=dict)
+            shown: dict[str, Any] = {"result": None, "error": None}
+            try:
+                with server.rendering.journal.rendering(widget.key):
+                    sample = show_state(widget, SAMPLE)
+                shown["result"] = result_of(render_of(server, widget, sample), "split")
+            except CallError as error:
+                shown["error"] = error_json(error)
+            tile = orjson.dumps(shown, default=dict)
             self._bytes += len(tile)
             if self._bytes > LIMITS.tiles_bytes:
                 self._tiles.clear()
                 self._bytes = len(tile)
             self._tiles[widget] = tile
         return self._tiles[widget]
-
-
-def _draw(server: Server, widget: Widget) -> dict[str, object]:
-    try:
-        with server.rendering.journal.rendering(widget.key):
-            sample = show_state(widget, SAMPLE)
-        render = render_of(server, widget, sample)
-    except CallError as error:
-        return {"result": None, "error": error_json(error)}
-    return {"result": result_of(render, "split"), "error": None}
 
 
 def render_of(server: Server, widget: Widget, seen: ShownState) -> StoredRender:
