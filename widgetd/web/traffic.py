@@ -54,13 +54,28 @@ class Traffic:
             if scope["type"] != "http":
                 await app(scope, receive, send)
                 return
-            exchange = _Exchange(receive, send)
+            status, received_bytes, sent_bytes = DISCONNECTED, 0, 0
+
+            async def receive_counted() -> Message:
+                nonlocal received_bytes
+                message = await receive()
+                received_bytes += len(message.get("body", b""))
+                return message
+
+            async def send_counted(message: Message) -> None:
+                nonlocal status, sent_bytes
+                if message["type"] == "http.response.start":
+                    status = int(message["status"])
+                else:
+                    sent_bytes += len(message.get("body", b""))
+                await send(message)
+
             started_s = perf_counter()
             try:
-                await app(scope, exchange.receive, exchange.send)
+                await app(scope, receive_counted, send_counted)
             except Exception as error:
                 # Of a page, its own handler says so; this is what failed before or beside one.
-                if exchange.status != 500:
+                if status != 500:
                     raise  # a client that left in the middle of its answer
                 _log.error(
                     "request.crashed",
@@ -71,18 +86,18 @@ class Traffic:
             finally:
                 method = scope["method"] if scope["method"] in _METHODS else OTHER
                 route = route_of(scope)
-                self.requests[route, method, exchange.status] += 1
-                self.received_bytes[route] += exchange.received
-                self.sent_bytes[route] += exchange.sent
+                self.requests[route, method, status] += 1
+                self.received_bytes[route] += received_bytes
+                self.sent_bytes[route] += sent_bytes
                 log = _log.info if self._log else _log.debug
                 log(
                     "request.answered",
                     route=route,
                     method=method,
-                    status=exchange.status,
+                    status=status,
                     ms=round((perf_counter() - started_s) * 1000, 3),
-                    received_bytes=exchange.received,
-                    sent_bytes=exchange.sent,
+                    received_bytes=received_bytes,
+                    sent_bytes=sent_bytes,
                 )
 
         return count_request
@@ -102,29 +117,3 @@ def _route_of(routes: list[Route]) -> Callable[[Scope], str]:
         return OTHER
 
     return route_of
-
-
-class _Exchange:
-    """One request and its response, measured on their way through."""
-
-    __slots__ = ("_receive", "_send", "received", "sent", "status")
-
-    def __init__(self, receive: Receive, send: Send) -> None:
-        self._receive = receive
-        self._send = send
-        self.received = self.sent = 0
-        self.status = DISCONNECTED
-
-    async def receive(self) -> Message:
-        """Receive a message of the request."""
-        message = await self._receive()
-        self.received += len(message.get("body", b""))
-        return message
-
-    async def send(self, message: Message) -> None:
-        """Send a message of the response."""
-        if message["type"] == "http.response.start":
-            self.status = int(message["status"])
-        else:
-            self.sent += len(message.get("body", b""))
-        await self._send(message)
