@@ -14,6 +14,7 @@ from starlette.applications import Starlette
 from tests.support.logs import captured_logs
 from tests.support.routes import PATH_VALUES, TABLES, ask, every_page, record_routes, token
 from tests.support.sockets import connect
+from widgetd.errors import CallError
 from widgetd.mcp.server import Server
 from widgetd.web.app import routes
 from widgetd.web.page import PageRoute, WebPage
@@ -53,6 +54,22 @@ async def answers_of(page: WebPage[Any], site: Any) -> tuple[int, list[dict[str,
     if answer.status_code == 500:
         assert answer.json() == {"error": "this failed here, and is in the log; try again"}
     return answer.status_code, log.all
+
+
+async def test_page_answers_the_error_of_a_call_with_its_status_and_code() -> None:
+    async def view(_site: Any, _request: Any) -> NoReturn:
+        raise CallError("W2202", "too many calls at once", retry_after_s=0.5)
+
+    app = Starlette(routes=routes([WebPage(path="/x", view=view, scopes=None)], None))
+    transport = httpx2.ASGITransport(app=app)
+    with captured_logs() as log:
+        async with httpx2.AsyncClient(transport=transport, base_url="http://a.example") as client:
+            answer = await client.get("/x")
+
+    shown = {"error": "too many calls at once", "code": "W2202", "retryAfterS": 0.5}
+    assert (answer.status_code, answer.json()) == (429, shown)
+    assert answer.headers["retry-after"] == "1"
+    assert log.all == []
 
 
 @pytest.mark.parametrize("page", TABLES, ids=lambda page: page.path)
