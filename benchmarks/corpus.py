@@ -25,7 +25,7 @@ from benchmarks.peer import Peer, peer
 from widgetd.catalog.loader import load_widget
 from widgetd.checks.rules import check_widget
 from widgetd.errors import CallError, WidgetError
-from widgetd.schema.sampling.sample import State, sample
+from widgetd.schema.sampling.sample import State
 from widgetd.studio.compare import argument_sets, compare, differ
 from widgetd.widget.components import tree as normalised
 from widgetd.widget.widget import Widget
@@ -79,7 +79,7 @@ class File:
         if studio is not None:
             yield "renders its own sample", dict(studio.default_state)
         for name, state in CASES.items():
-            made = sample(self.widget.schema, state=state)
+            made = self.widget.schema.sample(state=state)
             if made is not None:
                 yield name, made
 

@@ -29,7 +29,6 @@ import orjson
 from benchmarks.folders import bundled
 from tests.support.corpus import corpus_files
 from widgetd import CallError, Widget, WidgetError, load_widget
-from widgetd.schema.sampling.sample import sample
 from widgetd.studio.compare import differ
 from widgetd.widget.page_program import NoProgramError, page_program
 from widgetd.widget.samples import GENERATED, generate_samples, list_examples, list_studio_samples
@@ -69,12 +68,12 @@ def cases(widget: Widget) -> Iterator[Case]:
     given: list[tuple[str, Mapping[str, Any] | None]] = []
     given += [(each.name, each.arguments) for each in list_studio_samples(definition)]
     given += [(each.name, each.arguments) for each in list_examples(definition)]
-    given += [(f"seed {seed}", sample(schema, state="full", seed=seed)) for seed in SEEDS]
+    given += [(f"seed {seed}", schema.sample(state="full", seed=seed)) for seed in SEEDS]
     given += [(each.name, each.arguments) for each in generate_samples(widget, GENERATED)]
     for name, arguments in given:
         if arguments is not None:
             yield _case(widget, name, arguments)
-    for base in (sample(schema, state="full", seed=3), sample(schema, state="one")):
+    for base in (schema.sample(state="full", seed=3), schema.sample(state="one")):
         for path, value in _places(base or {}):
             for name, slip in SLIPS.items():
                 if (new := slip(value)) is NONE:

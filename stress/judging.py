@@ -20,7 +20,7 @@ from widgetd.errors import CODES, CallError, Finding, WidgetError
 from widgetd.files.source import Source
 from widgetd.limits import Limits
 from widgetd.render.entry import tool_entry
-from widgetd.schema.sampling.sample import State, sample
+from widgetd.schema.sampling.sample import State
 from widgetd.widget.definition import define
 from widgetd.widget.widget import Widget
 
@@ -85,7 +85,7 @@ class Judge:
         except WidgetError as refused:
             return (refused.finding,), False
         for state in _STATES:
-            self._call(widget, sample(widget.schema, state=state) or {})
+            self._call(widget, widget.schema.sample(state=state) or {})
         with self._step("check"):
             return check_widget(widget) + find_breaking_changes(self._good, widget.definition), True
 

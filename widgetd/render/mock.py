@@ -14,7 +14,6 @@ from widgetd.catalog.snapshot import Entry, Snapshot
 from widgetd.errors import CallError
 from widgetd.render.calls import Renderer
 from widgetd.render.result import Policy, Profile, profile_for, tool_result
-from widgetd.schema.sampling.sample import sample
 from widgetd.store.factory import local_store
 from widgetd.widget.widget import Widget
 
@@ -54,7 +53,7 @@ def mocks(
     policy = Policy(profile=profile)
     calls = []
     for number in range(seed, seed + count):
-        arguments = sample(widget.schema, state="full" if state == "sample" else state, seed=number)
+        arguments = widget.schema.sample(state="full" if state == "sample" else state, seed=number)
         if arguments is None:
             raise CallError("W2002", f"the schema of {widget.tool} admits nothing for '{state}'")
         result = answer(widget, snapshot, arguments, policy=policy, name=f"{state} {number}")

@@ -35,7 +35,7 @@ from widgetd.schema.phrase import (
     build_argument_error,
     shorten_json,
 )
-from widgetd.schema.sampling.sample import sample
+from widgetd.schema.sampling.sample import Style, make_sample
 from widgetd.schema.unsatisfiable import refuse_contradictions
 
 
@@ -162,14 +162,27 @@ class Schema:
     @cached_property
     def smallest(self) -> dict[str, Json] | None:
         """The smallest valid arguments; None if none were found."""
-        return sample(self, state="smallest")
+        return self.sample(state="smallest")
 
     @cached_property
     def telling(self) -> dict[str, Json] | None:
         """The smallest valid arguments without an empty list, or else `smallest`."""
         if self.smallest and [] in self.smallest.values():
-            return sample(self, state="required") or self.smallest
+            return self.sample(state="required") or self.smallest
         return self.smallest
+
+    def sample(self, *, state: Style, seed: int = 0) -> dict[str, Json] | None:
+        """Make arguments in a certain state; return None if none were found.
+
+        Args:
+            state: `smallest` and `required` have no optional properties; all others have them.
+                `empty`, `one`, `two` and `many` set the length of arrays; `long` and `nasty` the
+                kind of strings; `nulls` has null wherever it may be. `smallest` has empty arrays
+                if it can.
+            seed: Another seed takes other words and other alternatives.
+        """
+        units = LIMITS.smallest_sample_units if state == "smallest" else LIMITS.sample_units
+        return make_sample(self.explainer(units), self.admits, state=state, seed=seed)
 
     def explainer(self, units: int = LIMITS.explanation_units) -> Explainer:
         """Return a new explainer of this schema with a budget of `units`."""

@@ -17,7 +17,7 @@ import orjson
 from widgetd.errors import CallError, WidgetError
 from widgetd.schema.json_values import pointer
 from widgetd.schema.phrase import shorten_json
-from widgetd.schema.sampling.sample import State, sample
+from widgetd.schema.sampling.sample import State
 from widgetd.studio.limits import LIMITS
 from widgetd.studio.merge import MergedDrawing
 from widgetd.template import compile_template
@@ -118,7 +118,7 @@ def argument_sets(studio: Studio, schema: Schema) -> Iterator[Mapping[str, Any]]
     """Yield Studio's samples, then generated arguments that the schema admits."""
     yield from studio.samples
     for seed, state in islice(product(range(LIMITS.sets), _STATES), LIMITS.sets):
-        arguments = sample(schema, state=state, seed=seed)
+        arguments = schema.sample(state=state, seed=seed)
         if arguments is not None:
             yield arguments
 

@@ -12,12 +12,12 @@ from itertools import chain
 from typing import Any, Literal
 
 from widgetd.schema.json_text import line_and_column
-from widgetd.schema.sampling import sample as sampling
+from widgetd.schema.sampling.sample import State
 from widgetd.widget.definition import Definition
 from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.widget import Widget
 
-Variant = sampling.State | Literal["zeros", "blank"]
+Variant = State | Literal["zeros", "blank"]
 """A way to make arguments from a schema."""
 
 GENERATED: Mapping[Variant, str] = {
@@ -107,13 +107,13 @@ def generate_samples(
         arguments: Mapping[str, Any] | None
         if variant == "zeros" or variant == "blank":  # noqa: PLR1714 - mypy reads it so
             # All fields, with every number 0 or every text empty.
-            full = full or sampling.sample(widget.schema, state="full")
+            full = full or widget.schema.sample(state="full")
             least = ((int, float), 0) if variant == "zeros" else ((str,), "")
             arguments = None if full is None else _replace_each(full, *least)
             if not widget.schema.admits(arguments):
                 continue
         else:
-            arguments = sampling.sample(widget.schema, state=variant)
+            arguments = widget.schema.sample(state=variant)
             full = arguments if variant == "full" else full
         if arguments is not None:
             yield Sample(name=GENERATED[variant], arguments=arguments)

@@ -23,7 +23,6 @@ import orjson
 
 from widgetd.errors import CallError, WidgetError
 from widgetd.schema.json_values import Path, replace_at, steps
-from widgetd.schema.sampling import sample as sampling
 from widgetd.schema.sampling.sample import State as Generated
 from widgetd.schema.sampling.words import LONG
 from widgetd.schema.validator import Schema, compile_schema
@@ -133,7 +132,7 @@ def show_state(widget: Widget, key: str) -> ShownState:
     given = sample.arguments if sample.render is None else _choose_arguments(widget)
     _, made, vary = _VARIED[key]
     schema = widget.schema
-    varied = sampling.sample(schema, state=made) if made and not given else vary(schema, given)
+    varied = schema.sample(state=made) if made and not given else vary(schema, given)
     if varied is None:
         return sample
     other = ShownState(arguments=varied)
@@ -172,7 +171,7 @@ def _list_callable(widget: Widget) -> Iterator[ShownState]:
     # Without a schema anything is valid, so sample what the template reads.
     schema = widget.schema if widget.definition.schema else _infer_schema(widget)
     for state in _MADE:
-        sample = sampling.sample(schema, state=state)
+        sample = schema.sample(state=state)
         if sample is not None and widget.schema.admits(sample):
             yield ShownState(arguments=sample, note=_NO_SAMPLE)
 

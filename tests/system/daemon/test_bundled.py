@@ -24,7 +24,6 @@ from widgetd.catalog.catalog import discover_widgets
 from widgetd.files.folder import bundled_folder
 from widgetd.render.entry import CHARACTERS_OF_A_TOKEN
 from widgetd.render.mock import MockState, mocks
-from widgetd.schema.sampling.sample import sample
 from widgetd.widget.widget import Widget
 
 STATES: tuple[MockState, ...] = ("sample", "empty", "one", "many", "long")
@@ -79,7 +78,7 @@ async def test_every_widget_takes_null_for_whatever_is_optional_as_adapters_send
     async with serving(bundled_folder()) as url, connected(url, era) as client:
         for widget in widgets:
             schema = widget.definition.schema
-            least = sample(widget.schema, state="required")
+            least = widget.schema.sample(state="required")
             assert schema is not None
             assert least is not None
             sent = with_nulls(schema, least, everywhere=True)

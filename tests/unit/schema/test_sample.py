@@ -11,7 +11,7 @@ import pytest
 from tests.support.corpus import corpus_files, needs_corpus
 from widgetd.schema.phrase import FORMATS
 from widgetd.schema.sampling.pattern_strings import make_pattern_strings
-from widgetd.schema.sampling.sample import State, sample
+from widgetd.schema.sampling.sample import State
 from widgetd.schema.validator import Schema, compile_schema
 
 STATES = get_args(State)
@@ -20,7 +20,7 @@ STATES = get_args(State)
 def made(keywords: Any, state: State = "full", seed: int = 0) -> Any:
     """What the property `x` gets where it is held to `keywords`."""
     schema = compile_schema({"type": "object", "properties": {"x": keywords}, "required": ["x"]})
-    arguments = sample(schema, state=state, seed=seed)
+    arguments = schema.sample(state=state, seed=seed)
     assert arguments is not None
     assert schema.admits(arguments)
     return arguments["x"]
@@ -51,13 +51,13 @@ FLIGHT = compile_schema(
 
 def of_flight(state: State, seed: int = 0) -> dict[str, Any]:
     """Arguments of the flight widget."""
-    arguments = sample(FLIGHT, state=state, seed=seed)
+    arguments = FLIGHT.sample(state=state, seed=seed)
     assert arguments is not None
     return arguments
 
 
 def test_the_smallest_example_has_what_is_required_and_reads_well() -> None:
-    assert sample(FLIGHT, state="smallest") == {
+    assert FLIGHT.sample(state="smallest") == {
         "number": "BS 204",
         "departure": {"city": "Lisbon"},
         "legs": [],
@@ -240,8 +240,8 @@ def test_a_recursion_ends_by_the_shortest_way() -> None:
         {"properties": {"x": {"$ref": "#/$defs/node"}}, "required": ["x"], "$defs": {"node": node}}
     )
 
-    assert sample(schema, state="full") == {"x": {"next": "Example"}}
-    assert sample(schema, state="smallest") == {"x": "Example"}
+    assert schema.sample(state="full") == {"x": {"next": "Example"}}
+    assert schema.sample(state="smallest") == {"x": "Example"}
 
 
 def test_alternatives_are_taken_in_turn() -> None:
@@ -256,14 +256,14 @@ def test_alternatives_are_taken_in_turn() -> None:
 @pytest.mark.parametrize("least", [10_001, 10**9, 2**63])
 def test_no_string_is_made_that_would_take_all_memory(least: int) -> None:
     demanding = {"properties": {"x": {"type": "string", "minLength": least}}, "required": ["x"]}
-    assert sample(compile_schema(demanding), state="smallest") is None
+    assert compile_schema(demanding).sample(state="smallest") is None
 
 
 def test_none_says_that_nothing_fitting_was_found() -> None:
     contradiction = {"allOf": [{"pattern": "^a$"}, {"pattern": "^b$"}], "type": "string"}
     schema = compile_schema({"properties": {"x": contradiction}, "required": ["x"]})
 
-    assert sample(schema, state="smallest") is None
+    assert schema.sample(state="smallest") is None
 
 
 def corpus_schemas() -> list[tuple[str, Schema]]:
@@ -280,7 +280,7 @@ def corpus_schemas() -> list[tuple[str, Schema]]:
 @pytest.mark.parametrize("state", STATES)
 def test_every_real_widget_gets_arguments_in_every_state(state: State) -> None:
     for name, schema in corpus_schemas():
-        arguments = sample(schema, state=state)
+        arguments = schema.sample(state=state)
         assert arguments is not None, name
         assert schema.admits(arguments), name
 

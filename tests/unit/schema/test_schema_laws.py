@@ -23,7 +23,7 @@ from tests.unit.schema.schemas import (
 from widgetd.errors import CallError, WidgetError
 from widgetd.schema.engine import OPTIONS
 from widgetd.schema.pydantic_model import json_schema_to_pydantic
-from widgetd.schema.sampling.sample import State, sample
+from widgetd.schema.sampling.sample import State
 from widgetd.schema.validator import Schema, ValidArguments, compile_schema
 
 STATES = st.sampled_from(get_args(State))
@@ -53,7 +53,7 @@ def exactly(value: Any) -> str:
 def calls(draw: st.DrawFn) -> tuple[Schema, dict[str, Any]]:
     """A schema, and arguments that fit it, or nearly, or not at all."""
     schema = compiled(draw(SCHEMAS))
-    made = sample(schema, state=draw(STATES), seed=draw(st.integers(0, 2)))
+    made = schema.sample(state=draw(STATES), seed=draw(st.integers(0, 2)))
     arguments = draw(ARGUMENTS)
     if made is not None and draw(st.booleans()):
         arguments = made if draw(st.booleans()) else {**made, **arguments}
@@ -203,12 +203,12 @@ def test_a_sample_fits_and_is_the_same_each_time(
 ) -> None:
     schema = compiled(source)
 
-    made = sample(schema, state=state, seed=seed)
+    made = schema.sample(state=state, seed=seed)
 
     event(f"made: {made is not None}")
     assert made is None or schema.admits(made)
-    assert made == sample(compile_schema(source), state=state, seed=seed)
-    assert schema.smallest is None or schema.admits(sample(schema, state="smallest"))
+    assert made == compile_schema(source).sample(state=state, seed=seed)
+    assert schema.smallest is None or schema.admits(schema.sample(state="smallest"))
 
 
 @lawful
@@ -237,7 +237,7 @@ def test_nulls_for_absent_properties_that_may_not_be_null_change_nothing(
     source: dict[str, Any], state: State, seed: int
 ) -> None:
     schema = compiled(source)
-    made = sample(schema, state=state, seed=seed)
+    made = schema.sample(state=state, seed=seed)
     assume(made is not None)
     sent = with_nulls(source, made)
     assume(not schema.admits(sent) or sent == made)

@@ -14,7 +14,6 @@ from tests.unit.schema.schemas import with_nulls
 from widgetd.catalog.loader import load
 from widgetd.checks.rules import check_widget
 from widgetd.files.source import Source
-from widgetd.schema.sampling.sample import sample
 from widgetd.search.search_index import words
 from widgetd.widget.document import Studio, decode_package
 from widgetd.widget.states import show_state
@@ -141,7 +140,7 @@ def test_it_asks_for_three_things_at_most_and_for_no_id_and_no_price_in_words(
 
 
 def test_what_is_drawn_of_the_least_has_no_holes(widget: Widget) -> None:
-    least = sample(widget.schema, state="required")
+    least = widget.schema.sample(state="required")
     assert least is not None
     made = widget.call(least)
     said = [
@@ -158,7 +157,7 @@ def test_what_is_drawn_of_the_least_has_no_holes(widget: Widget) -> None:
 
 
 def test_whatever_sends_it_back_names_what_is_shown(widget: Widget) -> None:
-    least = sample(widget.schema, state="required")
+    least = widget.schema.sample(state="required")
     assert least is not None
     first = widget.call(least, identity="r_1")
     again = widget.call(least, identity="r_1")

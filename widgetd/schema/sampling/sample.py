@@ -8,11 +8,11 @@ means that nothing valid was found. The same schema, state and seed give the sam
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Literal, Protocol
+from typing import Literal
 
 from widgetd.schema.document import SchemaDocument
 from widgetd.schema.explain import Explainer
@@ -32,18 +32,6 @@ State = Literal["required", "full", "empty", "one", "two", "many", "long", "null
 Style = Literal[State, "smallest"]
 
 
-class SamplableSchema(Protocol):
-    """The part of a compiled schema that sampling needs; `Schema` itself imports this module."""
-
-    document: SchemaDocument
-
-    def admits(self, arguments: Json) -> bool:
-        """Return whether `arguments` are valid."""
-
-    def explainer(self, units: int = ..., /) -> Explainer:
-        """Return an explainer with a budget."""
-
-
 # Elements of an array whose length the schema leaves open.
 ELEMENTS: Mapping[Style, int] = {
     "smallest": 0,
@@ -59,23 +47,15 @@ ELEMENTS: Mapping[Style, int] = {
 }
 
 
-def sample(schema: SamplableSchema, *, state: Style, seed: int = 0) -> dict[str, Json] | None:
-    """Make arguments in a certain state.
-
-    Args:
-        schema: The schema that they must fit.
-        state: `smallest` and `required` have no optional properties; all others have them. `empty`,
-            `one`, `two` and `many` set the length of arrays; `long` and `nasty` the kind of
-            strings; `nulls` has null wherever it may be. `smallest` has empty arrays if it can.
-        seed: Another seed takes other words and other alternatives.
-    """
-    depths = _ShallowestDepths(schema.document)
-    explainer = schema.explainer(
-        LIMITS.smallest_sample_units if state == "smallest" else LIMITS.sample_units
-    )
-    optimist = _AcceptsAll(schema.document, lambda _: None, explainer.budget)
+def make_sample(
+    explainer: Explainer, admits: Callable[[Json], bool], *, state: Style, seed: int
+) -> dict[str, Json] | None:
+    """Make arguments that `admits` takes, within the budget of `explainer`; see `Schema.sample`."""
+    document = explainer.document
+    depths = _ShallowestDepths(document)
+    optimist = _AcceptsAll(document, lambda _: None, explainer.budget)
     attempts = [(0, optimist), *((attempt, explainer) for attempt in range(LIMITS.sample_attempts))]
-    whole = {"type": "object", "allOf": [schema.document.root]}
+    whole = {"type": "object", "allOf": [document.root]}
     for attempt, evaluator in attempts:
         sampler = _Sampler(evaluator, depths, state)
         try:
@@ -84,7 +64,7 @@ def sample(schema: SamplableSchema, *, state: Style, seed: int = 0) -> dict[str,
             if sampler.is_exhausted:
                 break
             continue
-        if schema.admits(made):
+        if admits(made):
             return made
     return None
 
