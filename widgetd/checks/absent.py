@@ -57,7 +57,6 @@ def _list_absent(value: Any, donor: Any, path: tuple[str, ...] = ()) -> Iterator
 
 
 def _with(value: Any, donor: Any, path: tuple[str, ...]) -> Any:
-    """Return `value` with the donor's value at `path`."""
     if not path:
         return donor
     step, *rest = path

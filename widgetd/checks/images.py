@@ -199,7 +199,6 @@ _WORD = compile_pattern(r"[^\W\d_]{2,}")
 
 
 def _list_texts(value: Any, at: str = "") -> Iterator[tuple[str, str]]:
-    """Yield each text in a tree with its pointer."""
     if isinstance(value, str):
         yield at, value
     for step, inner in steps(value):
@@ -233,7 +232,6 @@ def _luminance(color: str) -> float:
 
 
 def _list_sources(tree: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the address of each image in a tree."""
     for part in iterate_components(tree):
         if part.get("type") == "Image" and isinstance(part.get("src"), str):
             yield part["src"]

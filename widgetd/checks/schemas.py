@@ -257,7 +257,6 @@ def _sidecar_readers(widget: Widget, *, deep: bool = False) -> dict[str, Templat
 def _find_undeclared(
     reads: Iterable[Read], declared: DeclaredPaths
 ) -> Iterator[tuple[Read, UndeclaredPath]]:
-    """Yield each undeclared path with its first read."""
     known: set[str] = set()
     for read in reads:
         missing = None if read.index else declared.find_undeclared(read.path)

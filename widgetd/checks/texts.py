@@ -75,7 +75,6 @@ def check_hidden_characters(file: Mapping[str, Any], definition: Definition) -> 
 
 
 def _list_model_texts(file: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the texts of a file that reach a model, with their pointers."""
     for key in ("name", "description"):
         if isinstance(file.get(key), str):
             yield f"/{key}", file[key]

@@ -49,16 +49,16 @@ class Transcript:
 
 def transcribe(view: str, schema: Mapping[str, Any], *, limits: Limits) -> Transcript:
     """Transcribe the JSX of a widget with this argument schema."""
-    writer = _Writer(schema)
+    writer = _Writer()
     try:
-        template = writer.value(root(parse(view, limits)), {})
+        template = writer.value(root(parse(view, limits)), schema.get("properties", {}))
     except Fault as fault:
         return Transcript(template="", lost=(str(fault),))
     return Transcript(template=template, lost=tuple(writer.lost))
 
 
 Types = Mapping[str, Mapping[str, Any]]
-"""The schemas of the names that loops and constants bind."""
+"""The schemas of the arguments, and of the names that loops and constants bind."""
 
 
 class _UnsayableError(Exception):
@@ -106,9 +106,8 @@ _TEXTS: Final = frozenset({"join", "toFixed", "toLowerCase", "toString", "toUppe
 class _Writer:
     """Writes nodes as JSON with Jinja in it, or as expressions of Jinja."""
 
-    def __init__(self, schema: Mapping[str, Any]) -> None:
+    def __init__(self) -> None:
         self.lost: list[str] = []
-        self._schema = schema
 
     # --- JSON ---
 
@@ -245,7 +244,6 @@ class _Writer:
     # --- expressions ---
 
     def expression(self, node: Node, types: Types) -> str:
-        """Write an expression of Jinja."""
         node = unwrap(node)
         if node.kind not in _EXPRESSIONS:
             raise _UnsayableError(node)
@@ -269,7 +267,6 @@ class _Writer:
         return _name(node.text, node)
 
     def member(self, node: Node, types: Types) -> str:
-        """Write `subject.key`, or a length."""
         subject, key = self.expression(node.fields["object"], types), node.fields["property"].text
         return f"({subject} | length)" if key == "length" else f"{subject}.{key}"
 
@@ -361,7 +358,7 @@ class _Writer:
         node = unwrap(node)
         found = None
         if node.kind in {"identifier", "shorthand_property_identifier"}:
-            found = types.get(node.text, self._schema.get("properties", {}).get(node.text))
+            found = types.get(node.text)
         elif node.kind == "member_expression":
             of = self._type(node.fields["object"], types)
             found = of.get("properties", {}).get(node.fields["property"].text)
@@ -450,7 +447,6 @@ def _method(node: Node) -> str:
 
 
 def _parts_of_map(node: Node) -> tuple[Node, Node]:
-    """Return the list and the function of `xs.map(f)`."""
     given = node.fields["arguments"].children
     if not given:
         raise _UnsayableError(node)

@@ -50,7 +50,6 @@ def describe(definition: Definition, schema: Schema) -> str:
 
 
 def _generate(definition: Definition, schema: Schema) -> str:
-    """Return the most detailed description that is short enough."""
     lead = _write_lead(definition)
     studio = definition.studio
     examples = (example.arguments for example in definition.sidecar.examples)

@@ -170,7 +170,6 @@ class _Interpreter(TreeInterpreter):  # type: ignore[misc]  # jmespath has no ty
             raise _SpentError
 
     def _spend_walk(self, *values: Any) -> None:
-        """Charge for walking these values to their ends."""
         for value in values:
             waiting = [value]
             while waiting:

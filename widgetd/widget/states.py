@@ -310,7 +310,6 @@ def _find_texts(sample: Arguments) -> list[Path]:
 
 
 def _collect_names(sample: Arguments) -> frozenset[str]:
-    """Collect the names of all properties."""
     return frozenset(
         name for _, value in _iterate_values(sample) if isinstance(value, Mapping) for name in value
     )

@@ -191,7 +191,6 @@ class TreeAction:
 
 
 def _build_payload_error(errors: tuple[InvalidArgument, ...]) -> CallError:
-    """Build the error of a payload that the tree does not send (W2404)."""
     paths = [f"payload.{error.path}" if error.path else "payload" for error in errors]
     sentences = [str(replace(error, path=path)) for error, path in zip(errors, paths, strict=True)]
     path = paths[0] if len(errors) == 1 else "payload"

@@ -55,7 +55,6 @@ def _is_object(part: Mapping[str, Any], key: str) -> bool:
 
 
 def _list_fields(value: object, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the filled-in fields of a payload by their dotted names."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _list_fields(inner, f"{name}.{key}" if name else key)
