@@ -2,13 +2,13 @@
 
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
-import { noticesOf } from "./plugins/seal.ts";
+import { noticesPlugin } from "./plugins/seal.ts";
 
 const root = fileURLToPath(new URL(".", import.meta.url)).replace(/\/$/, "");
 
 export default defineConfig({
   root,
-  plugins: [noticesOf(root, `${root}/dist/emulator.txt`)],
+  plugins: [noticesPlugin(root, `${root}/dist/emulator.txt`)],
   build: {
     target: "es2022",
     emptyOutDir: false,

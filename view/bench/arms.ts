@@ -18,10 +18,14 @@ export interface Ratio {
 type Measure = () => Promise<number>;
 
 /** Measures both `rounds` times, each as often first as second, and once before to warm up. */
-export async function compared(rounds: number, ours: Measure, theirs: Measure): Promise<Ratio> {
+export async function compareInTurns(
+  rounds: number,
+  ours: Measure,
+  theirs: Measure,
+): Promise<Ratio> {
   const pairs: Pair[] = [];
   for (let round = -1; round < rounds; round++) {
-    const pair = await (round % 2 ? inOrder(ours, theirs) : inOrder(theirs, ours).then(swapped));
+    const pair = await (round % 2 ? inOrder(ours, theirs) : inOrder(theirs, ours).then(swap));
     if (round >= 0) pairs.push(pair);
   }
   const drawn = Array.from({ length: DRAWS }, () =>
@@ -38,7 +42,7 @@ async function inOrder(first: Measure, second: Measure): Promise<Pair> {
   return { ours: await first(), theirs: await second() };
 }
 
-function swapped({ ours, theirs }: Pair): Pair {
+function swap({ ours, theirs }: Pair): Pair {
   return { ours: theirs, theirs: ours };
 }
 

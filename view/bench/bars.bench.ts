@@ -10,7 +10,7 @@ import {
   openHost,
   showInline,
 } from "../test/browser/browser";
-import { compared, median, type Ratio } from "./arms";
+import { compareInTurns, median, type Ratio } from "./arms";
 
 const ROUNDS = 100;
 const FRAME_MS = 1000 / 60;
@@ -122,7 +122,7 @@ test("the bars of the view", { timeout: 300_000 }, async () => {
 
   const hosted = await openHost(browser, {}, { "/plain": () => plainHtml });
   await hosted.page.evaluate(() => document.querySelector("iframe")?.remove());
-  const paint = await compared(
+  const paint = await compareInTurns(
     ROUNDS,
     () => viewPaint(hosted.page, { content: [], structuredContent: small }),
     () => plainPaint(hosted.page),
@@ -158,7 +158,7 @@ test("the bars of the view", { timeout: 300_000 }, async () => {
   const blank = "<!doctype html><title>blank</title>";
   let html = blank;
   const { page } = await open(browser, { "/inline": () => html });
-  const picture = await compared(
+  const picture = await compareInTurns(
     ROUNDS,
     async () => {
       const start = performance.now();

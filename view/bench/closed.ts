@@ -1,13 +1,13 @@
 /** Closes a JSON text that stops anywhere, as hosts do before they send it to a view. */
 
 /** Returns the value so far, undefined where there is none yet; a text may lack its end. */
-export function closed(text: string): unknown {
+export function closeJson(text: string): unknown {
   let json = text;
   // An unfinished end is dropped, character by character.
   for (let least = Math.max(0, text.length - 64); json.length >= least; json = json.slice(0, -1)) {
     for (const inside of ["", '"']) {
       try {
-        return JSON.parse(json.replace(/[,:]\s*$/, "") + inside + ends(json + inside));
+        return JSON.parse(json.replace(/[,:]\s*$/, "") + inside + listEnds(json + inside));
       } catch {}
     }
   }
@@ -15,7 +15,7 @@ export function closed(text: string): unknown {
 }
 
 /** Returns the brackets that are open. */
-function ends(json: string): string {
+function listEnds(json: string): string {
   const open: string[] = [];
   for (const [piece] of json.matchAll(/"(?:[^"\\]|\\.)*"?|[[\]{}]/gs)) {
     if (piece === "[") open.push("]");

@@ -8,7 +8,7 @@ import { test } from "vitest";
 import { drawPartial, drawWhole, type PageProgram } from "../src/program/draw";
 import { type Dict, Failure } from "../src/program/values";
 import type { WidgetNode } from "../src/tree/node";
-import { closed } from "./closed";
+import { closeJson } from "./closed";
 
 const FILE = process.env.PROGRAM_CASES;
 
@@ -39,7 +39,7 @@ function outcome(act: () => WidgetNode): Outcome {
 function prefixes(json: string, every: number): Dict[] {
   const made: Dict[] = [];
   for (let end = every; end < json.length; end += every) {
-    made.push((closed(json.slice(0, end)) ?? {}) as Dict);
+    made.push((closeJson(json.slice(0, end)) ?? {}) as Dict);
   }
   return made;
 }

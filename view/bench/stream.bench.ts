@@ -14,7 +14,7 @@ import { bundleHost, type Hosted, hasBrowser, launch, openHost } from "../test/b
 import { hasDaemon } from "../test/browser/daemon";
 import { bundledWidgets, type Served } from "../test/browser/widgets";
 import { median } from "./arms";
-import { closed } from "./closed";
+import { closeJson } from "./closed";
 
 const TOKENS_A_SECOND = 40;
 const CHARACTERS_A_TOKEN = 4;
@@ -39,7 +39,11 @@ const firstText = ({ view }: Hosted): Promise<unknown> =>
   });
 
 /** Seconds from the first token to the first text. */
-async function waited(browser: Browser, html: string, { args, result }: Served): Promise<number> {
+async function measureWait(
+  browser: Browser,
+  html: string,
+  { args, result }: Served,
+): Promise<number> {
   const hosted = await show(browser, html);
   const json = JSON.stringify(args);
   const began = performance.now();
@@ -49,7 +53,7 @@ async function waited(browser: Browser, html: string, { args, result }: Served):
     return (performance.now() - began) / 1000;
   });
   for (let end = CHARACTERS_A_TOKEN; end < json.length && !isShown; end += CHARACTERS_A_TOKEN) {
-    await hosted.send("sendToolInputPartial", { arguments: closed(json.slice(0, end)) ?? {} });
+    await hosted.send("sendToolInputPartial", { arguments: closeJson(json.slice(0, end)) ?? {} });
     const due = began + (1000 * end) / CHARACTERS_A_TOKEN / TOKENS_A_SECOND;
     await new Promise((done) => setTimeout(done, Math.max(0, due - performance.now())));
   }
@@ -70,7 +74,7 @@ interface Reel {
   readonly last: number;
 }
 
-const painted = ({ view }: Hosted) =>
+const waitForPaint = ({ view }: Hosted) =>
   view.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 150))));
 
 async function film(browser: Browser, { name, page: html, args, result }: Served): Promise<Reel> {
@@ -90,14 +94,14 @@ async function film(browser: Browser, { name, page: html, args, result }: Served
   const json = JSON.stringify(args);
   const frames: string[] = [];
   const take = async () => {
-    await painted(hosted);
+    await waitForPaint(hosted);
     frames.push((await hosted.page.screenshot()).toString("base64"));
   };
   for (let at = 1; at <= FRAMES; at++) {
     const begun = Math.floor((json.length * (at - 1)) / FRAMES) + 1;
     const end = Math.floor((json.length * at) / FRAMES);
     for (let to = begun; to < end; to += 16 * CHARACTERS_A_TOKEN) {
-      await hosted.send("sendToolInputPartial", { arguments: closed(json.slice(0, to)) ?? {} });
+      await hosted.send("sendToolInputPartial", { arguments: closeJson(json.slice(0, to)) ?? {} });
       await view.evaluate(() => new Promise(requestAnimationFrame));
     }
     await take();
@@ -141,8 +145,8 @@ test.skipIf(!hasBrowser || !hasDaemon)("streams", { timeout: 600_000 }, async ()
   } else {
     const rows: [string, number, number][] = [];
     for (const widget of widgets) {
-      const own = await waited(browser, widget.page, widget);
-      const bare = await waited(browser, widget.page.replace(PROGRAM, ""), widget);
+      const own = await measureWait(browser, widget.page, widget);
+      const bare = await measureWait(browser, widget.page.replace(PROGRAM, ""), widget);
       rows.push([`${widget.name}, ${JSON.stringify(widget.args).length} characters`, own, bare]);
     }
     rows.push(["median", median(rows.map((row) => row[1])), median(rows.map((row) => row[2]))]);

@@ -3,7 +3,7 @@
 import type { Completion, CompletionContext, CompletionResult } from "@codemirror/autocomplete";
 import { syntaxTree } from "@codemirror/language";
 import type { SyntaxNode } from "@lezer/common";
-import { nameOf, tagAt } from "./element";
+import { readTagName, tagAt } from "./element";
 
 export interface Property {
   readonly name: string;
@@ -76,7 +76,7 @@ function inJsx(context: CompletionContext, known: Known): Place | undefined {
   const node = syntaxTree(state).resolveInner(pos, -1);
   if (opened && !within(node, "JSXAttributeValue", "String")) {
     const around = tagAt(state, opened.from);
-    const holds = around && vocabulary.components[nameOf(state, around)]?.holds;
+    const holds = around && vocabulary.components[readTagName(state, around)]?.holds;
     const options = components(vocabulary).filter(({ label }) => !holds || holds.includes(label));
     return { from: opened.from + 1, options };
   }
@@ -84,7 +84,7 @@ function inJsx(context: CompletionContext, known: Known): Place | undefined {
   if (braces && pos > braces.from) return inExpression(context, known, /[\w$.]*/);
   const tag = within(node, "JSXOpenTag", "JSXSelfClosingTag");
   if (!tag) return undefined;
-  const properties = vocabulary.components[nameOf(state, tag)]?.properties ?? [];
+  const properties = vocabulary.components[readTagName(state, tag)]?.properties ?? [];
   const word = context.matchBefore(/[\w$]*/);
   if (!word || (word.from === word.to && !context.explicit && !/\s/.test(before(context)))) {
     return undefined;

@@ -33,7 +33,7 @@ import {
 } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { completer, type Known, type Language } from "./complete";
-import { changeOf, type Element, elementAt } from "./element";
+import { type Element, elementAt, makeChange } from "./element";
 
 /** A finding with its line and column, from 1; without them it is about the whole text. */
 export interface Finding {
@@ -174,7 +174,7 @@ export class Editor {
 
   /** Gives a property of an element this source, and nothing else; `undefined` takes it away. */
   set(element: Element, name: string, source: string | undefined): void {
-    const changes = changeOf(this.#view.state, element, name, source);
+    const changes = makeChange(this.#view.state, element, name, source);
     if (changes) this.#view.dispatch({ changes, selection: { anchor: element.from } });
   }
 

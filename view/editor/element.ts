@@ -48,7 +48,7 @@ function inner(state: EditorState, at: number): SyntaxNode {
   return after.name === "JSXStartTag" ? after : tree.resolveInner(at, -1);
 }
 
-export function nameOf(state: EditorState, tag: SyntaxNode): string {
+export function readTagName(state: EditorState, tag: SyntaxNode): string {
   for (let node = tag.firstChild; node; node = node.nextSibling) {
     if (NAMES.has(node.name)) return state.sliceDoc(node.from, node.to);
   }
@@ -58,7 +58,7 @@ export function nameOf(state: EditorState, tag: SyntaxNode): string {
 /** Returns the innermost element around `at`; `undefined` outside of all. */
 export function elementAt(state: EditorState, at: number): Element | undefined {
   const tag = tagAt(state, at);
-  const type = tag && nameOf(state, tag);
+  const type = tag && readTagName(state, tag);
   if (!tag || !type) return undefined;
   const around = tag.parent?.name === "JSXElement" ? tag.parent : tag;
   let end = tag.from + 1 + type.length;
@@ -76,7 +76,7 @@ export function elementAt(state: EditorState, at: number): Element | undefined {
 }
 
 /** Returns the one change that gives a property this source; `undefined` takes it away. */
-export function changeOf(
+export function makeChange(
   state: EditorState,
   element: Element,
   name: string,

@@ -141,7 +141,7 @@ class Stage {
   /** Changes the theme, the locale or the display mode. */
   change(context: Json): void {
     this.#context = { ...this.#context, ...context };
-    this.#dress();
+    this.#applyProfile();
     void this.#bridge?.sendHostContextChange(context);
   }
 
@@ -168,7 +168,7 @@ class Stage {
     // Not `display: none`: a frame without a box has no height to tell.
     if (this.#profile.hides_until_sized) frame.style.visibility = "hidden";
     this.#frame = frame;
-    this.#dress();
+    this.#applyProfile();
     document.body.replaceChildren(frame);
     const bridge = new AppBridge(
       null,
@@ -210,11 +210,11 @@ class Stage {
     bridge.oncalltool = (params) => window.stageCall("tools/call", params) as never;
     bridge.onreadresource = (params) => window.stageCall("resources/read", params) as never;
     bridge.onmessage = async ({ content }) => {
-      await sent("message", { text: textOf(content) });
+      await sent("message", { text: joinText(content) });
       return {};
     };
     bridge.onupdatemodelcontext = async ({ content }) => {
-      await sent("context", { text: textOf(content) });
+      await sent("context", { text: joinText(content) });
       return {};
     };
     bridge.onopenlink = async ({ url }) => {
@@ -229,14 +229,14 @@ class Stage {
     };
   }
 
-  #dress(): void {
+  #applyProfile(): void {
     const theme = String(this.#context.theme ?? "light");
     document.documentElement.style.colorScheme = theme;
     if (this.#frame) this.#frame.style.colorScheme = theme;
   }
 }
 
-const textOf = (content: unknown) =>
+const joinText = (content: unknown) =>
   [content]
     .flat()
     .map((block) => (block as { text?: string } | undefined)?.text ?? "")

@@ -85,7 +85,7 @@ function icons(root: string): string {
 }
 
 /** Writes the notices of the packages in a bundle to `file`. */
-export function noticesOf(root: string, file: string): Plugin {
+export function noticesPlugin(root: string, file: string): Plugin {
   const bundled = new Set<string>();
   return {
     name: "widgetd:notices",
@@ -103,12 +103,12 @@ function collectPackages(packages: Set<string>) {
   return (_options: unknown, bundle: Rollup.OutputBundle): void => {
     for (const chunk of Object.values(bundle)) {
       const ids = chunk.type === "chunk" ? chunk.moduleIds : [];
-      for (const name of ids.map(packageOf)) if (name) packages.add(name);
+      for (const name of ids.map(findPackage)) if (name) packages.add(name);
     }
   };
 }
 
-function packageOf(id: string): string | undefined {
+function findPackage(id: string): string | undefined {
   return /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(id)?.[1];
 }
 

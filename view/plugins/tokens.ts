@@ -51,13 +51,13 @@ function readPalette(root: string): Palette {
   for (const file of FILES) {
     const css = readFileSync(`${root}/${STYLES}/${file}`, "utf8");
     for (const { selector, declarations } of customProperties(css)) {
-      for (const [name, value] of declarations) palette[sideOf(selector)].set(name, value);
+      for (const [name, value] of declarations) palette[readSide(selector)].set(name, value);
     }
   }
   return palette;
 }
 
-function sideOf(selector: string): keyof Palette {
+function readSide(selector: string): keyof Palette {
   if (selector.includes('"dark"')) return "dark";
   return selector.includes('"light"') ? "light" : "common";
 }
@@ -71,13 +71,13 @@ function reachable(palette: Palette, sources: readonly string[]): Set<string> {
   const keep = (name: string): void => {
     if (kept.has(name) || !values.has(name)) return;
     kept.add(name);
-    for (const value of values.get(name) ?? []) referred(value).forEach(keep);
+    for (const value of values.get(name) ?? []) listReferences(value).forEach(keep);
   };
   for (const name of values.keys()) if (PRIMITIVE.test(name) || COMPOSED.test(name)) keep(name);
-  for (const source of sources) referred(source).forEach(keep);
+  for (const source of sources) listReferences(source).forEach(keep);
   return kept;
 }
 
-function referred(text: string): string[] {
+function listReferences(text: string): string[] {
   return Array.from(text.matchAll(/--[a-z][\w-]*/g), ([name]) => name);
 }

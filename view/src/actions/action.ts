@@ -25,8 +25,8 @@ export const action = Object.assign(
 );
 
 /** Returns the label of the control that takes an action of this type, other than by a change. */
-export function labelOf(tree: unknown, type: string): string | undefined {
-  if (Array.isArray(tree)) return tree.map((one) => labelOf(one, type)).find(isFound);
+export function findLabel(tree: unknown, type: string): string | undefined {
+  if (Array.isArray(tree)) return tree.map((one) => findLabel(one, type)).find(isFound);
   if (!isObject(tree)) return undefined;
   const taken = Object.entries(tree).some(
     ([name, value]) =>
@@ -35,21 +35,21 @@ export function labelOf(tree: unknown, type: string): string | undefined {
       isObject(value) &&
       value.type === type,
   );
-  if (taken && tree.type === "Form") return submitOf(tree) ?? "";
+  if (taken && tree.type === "Form") return findSubmitLabel(tree) ?? "";
   if (taken) return typeof tree.label === "string" ? tree.label : "";
   return Object.values(tree)
-    .map((one) => labelOf(one, type))
+    .map((one) => findLabel(one, type))
     .find(isFound);
 }
 
 const isFound = (label: string | undefined) => label !== undefined;
 
 /** Returns the label of a form's button. */
-function submitOf(form: unknown): string | undefined {
-  if (Array.isArray(form)) return form.map(submitOf).find(isFound);
+function findSubmitLabel(form: unknown): string | undefined {
+  if (Array.isArray(form)) return form.map(findSubmitLabel).find(isFound);
   if (!isObject(form)) return undefined;
   if (form.submit === true && typeof form.label === "string") return form.label;
-  return submitOf(form.children);
+  return findSubmitLabel(form.children);
 }
 
 /** Visits every action in a tree, wherever a component keeps it. */

@@ -110,7 +110,7 @@ export class Dispatcher {
     const quiet = request.isChange || route === "link";
     if (!quiet) this.#sayBusy(request);
     try {
-      const outcome = await this.#take(route, request, task);
+      const outcome = await this.#dispatch(route, request, task);
       if (Object.keys(outcome.problems).length) this.#fail(request, MISFIT);
       else if (!quiet && route !== "tool") this.#confirm(request);
       return outcome;
@@ -136,33 +136,33 @@ export class Dispatcher {
     this.#surface.say({ kind: "problem", text });
   }
 
-  async #take(route: Route, request: ActionRequest, task: Task): Promise<ActionOutcome> {
+  async #dispatch(route: Route, request: ActionRequest, task: Task): Promise<ActionOutcome> {
     if (route === "link") await this.#host.openLink(findLink(request.action) ?? "");
-    else if (route === "tool") return this.#callOrSay(request, task);
-    else if (!task.isReported && route === "message") await this.#sayOnce(request, task);
-    else if (!task.isReported && route === "context") await this.#tellModel(request);
+    else if (route === "tool") return this.#callWithFallback(request, task);
+    else if (!task.isReported && route === "message") await this.#sendMessage(request, task);
+    else if (!task.isReported && route === "context") await this.#updateContext(request);
     task.isReported = true;
     return NO_PROBLEMS;
   }
 
   /** Calls the tool; a host that refuses that hears a message, as one without tools. */
-  async #callOrSay(request: ActionRequest, task: Task): Promise<ActionOutcome> {
+  async #callWithFallback(request: ActionRequest, task: Task): Promise<ActionOutcome> {
     try {
       return await this.#call(request, task);
     } catch (error) {
       const isRefusal = error instanceof RpcError ? !error.isUncertain : error instanceof Refusal;
       if (!isRefusal || !this.#host.can("message")) throw error;
       this.#isRefused = true;
-      if (!task.isReported) await this.#sayOnce(request, task);
+      if (!task.isReported) await this.#sendMessage(request, task);
       task.isReported = true;
       if (!request.isChange) this.#confirm(request);
       return NO_PROBLEMS;
     }
   }
 
-  /** Says it to the model, and remembers that for a view that is mounted again. */
-  async #sayOnce(request: ActionRequest, { key }: Task): Promise<void> {
-    await this.#host.say(this.#sentence(request));
+  /** Sends a message to the model, and remembers that for a view that is mounted again. */
+  async #sendMessage(request: ActionRequest, { key }: Task): Promise<void> {
+    await this.#host.say(this.#describeRequest(request));
     const renderId = this.#surface.renderId();
     const { type } = request.action;
     if (renderId) writeJournal({ key, renderId, version: this.#surface.version(), type });
@@ -194,19 +194,25 @@ export class Dispatcher {
     if (!request.isChange) this.#confirm(request);
     // Another mount of the view has told the model.
     const isKnown = result.repeated && task.tries === 1;
-    if (!task.isReported && !isKnown) await this.#tell(request, result.line);
+    if (!task.isReported && !isKnown) await this.#reportResult(request, result.line);
     task.isReported = true;
     return NO_PROBLEMS;
   }
 
-  /** The action has been taken: a turn for the model, or only something to know. */
-  async #tell(request: ActionRequest, line = this.#sentence(request)): Promise<void> {
+  /** Reports an action that the server has taken: as a turn of the model, or as its context. */
+  async #reportResult(
+    request: ActionRequest,
+    line = this.#describeRequest(request),
+  ): Promise<void> {
     const turn = request.action.streaming && !request.isChange;
     if (turn && this.#host.can("message")) await this.#host.say(line);
-    else await this.#tellModel(request, line);
+    else await this.#updateContext(request, line);
   }
 
-  async #tellModel(request: ActionRequest, line = this.#sentence(request)): Promise<void> {
+  async #updateContext(
+    request: ActionRequest,
+    line = this.#describeRequest(request),
+  ): Promise<void> {
     const { action, shownPayload, label } = request;
     this.#host.log("info", { action: action.type, handler: action.handler });
     await this.report(line, { action: action.type, label, payload: shownPayload ?? {} });
@@ -234,7 +240,7 @@ export class Dispatcher {
     return can("message") ? "message" : "none";
   }
 
-  #sentence({ action, shownPayload, label }: ActionRequest): string {
+  #describeRequest({ action, shownPayload, label }: ActionRequest): string {
     const renderId = this.#surface.renderId();
     const lines = [`The user chose “${label}” in the widget.`, `Action: ${action.type}`];
     if (shownPayload !== undefined) lines.push(`Payload: ${JSON.stringify(shownPayload)}`);

@@ -1,6 +1,6 @@
 /** Connects the screen and the host: shows results, and sends actions. */
 
-import { type Action, actionsIn, labelOf } from "../actions/action";
+import { type Action, actionsIn, findLabel } from "../actions/action";
 import { ACTION_TOOL, Dispatcher, makeKey, quote, type Surface } from "../actions/dispatch";
 import { readJournal } from "../actions/journal";
 import type { HostContext } from "../host/context";
@@ -59,7 +59,7 @@ export class Embedded implements HostEvents, Surface {
     this.#follower = new Follower(
       host,
       (result) => this.show(result),
-      (action) => this.#remind(action),
+      (action) => this.#repeatNotice(action),
     );
     this.#screen = new Screen(element, {
       can: (action) => this.#can(action),
@@ -87,11 +87,11 @@ export class Embedded implements HostEvents, Surface {
     this.#isSettled = true;
     this.#explainInertness();
     this.#connected = await this.#handshake;
-    this.#reconsider();
+    this.#applyAbilities();
   }
 
   /** Applies the host's abilities to a result that came before the handshake. */
-  #reconsider(): void {
+  #applyAbilities(): void {
     const { notice } = this.#screen.view;
     if (notice === INERT) this.#screen.update({ notice: undefined });
     this.#measure();
@@ -101,7 +101,7 @@ export class Embedded implements HostEvents, Surface {
 
   inputArrived(args: JsonObject, isWhole: boolean): void {
     if (isWhole) {
-      if (this.#latest && this.#arguments && !isSame(args, this.#arguments)) this.#beginAnew();
+      if (this.#latest && this.#arguments && !isSame(args, this.#arguments)) this.#forgetResult();
       if (!this.#latest) this.#local.begin(args);
       this.#arguments = args;
     }
@@ -117,7 +117,7 @@ export class Embedded implements HostEvents, Surface {
   }
 
   /** Forgets the shown result: the gallery shows another call in the same page. */
-  #beginAnew(): void {
+  #forgetResult(): void {
     this.#follower.stop();
     this.#latest = undefined;
     this.#screen.update({ renderId: undefined, version: 1 });
@@ -127,7 +127,7 @@ export class Embedded implements HostEvents, Surface {
   /** Explains that controls are off if no result has come for a while. */
   #explainPreview(): void {
     if (!this.#drawn) return;
-    const isInert = this.#outward(this.#drawn).length > 0;
+    const isInert = this.#listRemoteActions(this.#drawn).length > 0;
     this.#screen.update({ loading: false, ...(isInert && { notice: VIEW_ONLY }) });
     void announceReady();
   }
@@ -139,7 +139,7 @@ export class Embedded implements HostEvents, Surface {
   }
 
   /** Returns the actions of a tree that leave the page. */
-  #outward(tree: WidgetNode | undefined): Action[] {
+  #listRemoteActions(tree: WidgetNode | undefined): Action[] {
     return [...actionsIn(tree)].filter(({ type }) => !this.#local.has(type));
   }
 
@@ -249,7 +249,7 @@ export class Embedded implements HostEvents, Surface {
     const sent = readJournal().findLast(
       (entry) => entry.renderId === renderId && entry.version === version,
     );
-    if (sent) this.#remind(sent.type);
+    if (sent) this.#repeatNotice(sent.type);
     if (follow && renderId) this.#follower.follow(renderId, version ?? 1, this.#differed);
   }
 
@@ -288,9 +288,9 @@ export class Embedded implements HostEvents, Surface {
   }
 
   /** Repeats the notice of an action that was sent from an earlier mount of the view. */
-  #remind(type: string): void {
+  #repeatNotice(type: string): void {
     const { notice, tree } = this.#screen.view;
-    const label = labelOf(tree, type);
+    const label = findLabel(tree, type);
     if (notice || label === undefined) return;
     this.#screen.update({ notice: { kind: "sent", text: `${quote(label)} was sent.` } });
   }
@@ -313,13 +313,14 @@ export class Embedded implements HostEvents, Surface {
     const { tree, loading, notice } = this.#screen.view;
     if (!this.#connected || !(tree || loading || notice)) return;
     this.#size ??= watchSize((width, height) => this.#host.reportSize(width, height));
-    this.#size.look();
+    // Once rows are wrapped, which follows a drawing at once.
+    queueMicrotask(this.#size.look);
   }
 
   #explainInertness(): void {
     if (!this.#isSettled) return;
     const { tree, notice } = this.#screen.view;
-    const inert = this.#outward(tree).some((action) => !this.#dispatcher.can(action));
+    const inert = this.#listRemoteActions(tree).some((action) => !this.#dispatcher.can(action));
     if (inert && !notice && !this.#drawn) this.#screen.update({ notice: INERT });
   }
 

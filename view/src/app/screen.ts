@@ -2,7 +2,7 @@
 
 import { h, render } from "preact";
 import type { HostContext } from "../host/context";
-import { directionOf } from "../style/direction";
+import { readDirection } from "../style/direction";
 import { type WidgetNode, walk } from "../tree/node";
 import type { Theme } from "../tree/read";
 import { Page } from "./Page";
@@ -46,7 +46,7 @@ export class Screen {
   update(changes: Partial<View>): void {
     const next = { ...this.#view, ...changes };
     this.#view = { ...next, theme: next.context.theme ?? this.#systemTheme() };
-    dress(this.#view);
+    applyToDocument(this.#view);
     render(h(Page, { view: this.#view, stage: this.#stage() }), this.#element);
     this.#services.drawn?.();
   }
@@ -59,9 +59,9 @@ export class Screen {
     const { context, icons, tree } = this.#view;
     return {
       ...this.#services,
-      locale: localeOf(context),
+      locale: chooseLocale(context),
       icons,
-      labelled: labelledIn(tree),
+      labelled: listLabelled(tree),
     };
   }
 
@@ -70,21 +70,21 @@ export class Screen {
   }
 }
 
-function labelledIn(tree: WidgetNode | undefined): ReadonlySet<string> {
+function listLabelled(tree: WidgetNode | undefined): ReadonlySet<string> {
   const nodes = tree ? [...walk(tree)] : [];
   return new Set(nodes.flatMap((node) => (node.type === "Label" ? String(node.fieldName) : [])));
 }
 
-const localeOf = ({ locale }: HostContext): string => locale ?? (navigator.language || "en");
+const chooseLocale = ({ locale }: HostContext): string => locale ?? (navigator.language || "en");
 
 /** Puts on the document what stylesheets and assistive technology look for there. */
-function dress({ theme, context }: View): void {
+function applyToDocument({ theme, context }: View): void {
   const { documentElement: html } = document;
   html.dataset.theme = theme;
   html.dataset.displayMode = context.displayMode;
-  const locale = localeOf(context);
+  const locale = chooseLocale(context);
   html.lang = locale;
-  html.dir = directionOf(locale);
+  html.dir = readDirection(locale);
   document.title = context.title ?? "Widget";
   const { top, right, bottom, left } = context.insets;
   html.style.padding = `${top}px ${right}px ${bottom}px ${left}px`;

@@ -8,13 +8,13 @@ export interface SizeWatch {
 
 /** Calls `changed` with the size in pixels when it differs from the last one. */
 export function watchSize(changed: (width: number, height: number) => void): SizeWatch {
-  let told = "";
+  let last = "";
   const look = (): void => {
     const { width, height } = document.documentElement.getBoundingClientRect();
     const size = [Math.ceil(width), Math.ceil(height)] as const;
     // A hidden frame has no size; a host that heard of that would fold it for ever.
-    if (!size[0] || !size[1] || size.join() === told) return;
-    told = size.join();
+    if (!size[0] || !size[1] || size.join() === last) return;
+    last = size.join();
     changed(...size);
   };
   const observer = new ResizeObserver(look);

@@ -9,7 +9,7 @@ import { count, flag, listOf, type Props } from "../tree/read";
 import { CategoryAxis, Grid, ValueAxis, widest } from "./axes";
 import { DataTable, Legend, Tooltip } from "./legend";
 import { Bars, Curve } from "./marks";
-import { axis, type ChartModel, chartModel, series } from "./model";
+import { axis, buildChartModel, type ChartModel, series } from "./model";
 import { type Bands, bands, type Scale, verticalScale } from "./scale";
 
 const schema = {
@@ -30,7 +30,12 @@ const TOP_PX = 8;
 const TICKS = 4;
 
 function Chart(props: ChartProps) {
-  const model = chartModel(props.data, props.series, props.xAxis, useContext(SurroundingsContext));
+  const model = buildChartModel(
+    props.data,
+    props.series,
+    props.xAxis,
+    useContext(SurroundingsContext),
+  );
   const block = blockStyle(props);
   const sized = block.height ?? block.minHeight ?? block.aspectRatio;
   const style: CSSProperties = {
@@ -55,7 +60,7 @@ function Plot(props: ChartProps & { model: ChartModel }) {
   const { locale } = useContext(StageContext);
   const [ref, size] = useSize();
   const [at, setAt] = useState<number>();
-  const frame = frameOf(props, size, locale);
+  const frame = makeFrame(props, size, locale);
   const { left, bands } = frame;
   const empty = isEmpty(props.model);
 
@@ -144,7 +149,7 @@ interface Frame {
   format(value: number): string;
 }
 
-function frameOf(props: ChartProps & { model: ChartModel }, size: Size, locale: string): Frame {
+function makeFrame(props: ChartProps & { model: ChartModel }, size: Size, locale: string): Frame {
   const { model, showYAxis, xAxis } = props;
   const { format } = new Intl.NumberFormat(locale, {
     notation: "compact",

@@ -60,7 +60,7 @@ export interface ChartModel {
   readonly high: number;
 }
 
-export function chartModel(
+export function buildChartModel(
   rows: readonly JsonObject[],
   given: readonly SeriesProps[],
   axis: AxisProps,

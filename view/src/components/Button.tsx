@@ -47,7 +47,7 @@ function Button(props: Props<typeof schema>) {
   return (
     <PushButton
       {...props}
-      {...lookOf(props)}
+      {...chooseLook(props)}
       label={props.label}
       name={name}
       pending={trigger.pending}
@@ -59,7 +59,7 @@ function Button(props: Props<typeof schema>) {
 }
 
 /** The style preset says both colour and variant, unless they are given themselves. */
-function lookOf({ style, color, variant }: Props<typeof schema>) {
+function chooseLook({ style, color, variant }: Props<typeof schema>) {
   const secondary = (style ?? DEFAULTS.button.style) === "secondary";
   return {
     color:

@@ -8,10 +8,10 @@ import {
   type Day,
   firstWeekday,
   formatDay,
+  listWeeks,
   today,
-  weeksOf,
 } from "../form/dates";
-import { directionOf } from "../style/direction";
+import { readDirection } from "../style/direction";
 import { Glyph } from "./Glyph";
 
 interface CalendarProps {
@@ -35,7 +35,7 @@ export function Calendar({ value, min, max, choose, close }: CalendarProps) {
   }, [at]);
 
   const onKeyDown = (event: KeyboardEvent): void => {
-    const move = MOVES[towards(event.key, locale)];
+    const move = MOVES[mirrorArrow(event.key, locale)];
     if (event.key === "Escape") close();
     else if (move) {
       follow.current = true;
@@ -44,7 +44,7 @@ export function Calendar({ value, min, max, choose, close }: CalendarProps) {
     event.preventDefault();
   };
   const turn = (months: number): void => setAt(within(addMonths(at, months)));
-  const weeks = weeksOf(at, firstWeekday(locale));
+  const weeks = listWeeks(at, firstWeekday(locale));
   return (
     <div class="calendar" role="group" aria-label="Calendar" onKeyDown={onKeyDown}>
       <div class="calendar-head">
@@ -132,8 +132,8 @@ function focusDay(grid: HTMLElement | null, day: Day): void {
 }
 
 /** Returns the direction of an arrow key; lines that run from the right reverse it. */
-function towards(key: string, locale: string): string {
-  if (directionOf(locale) === "ltr") return key;
+function mirrorArrow(key: string, locale: string): string {
+  if (readDirection(locale) === "ltr") return key;
   return { ArrowLeft: "ArrowRight", ArrowRight: "ArrowLeft" }[key] ?? key;
 }
 

@@ -4,7 +4,7 @@ import { useTrigger } from "../actions/trigger";
 import { StageContext } from "../app/stage";
 import { DEFAULTS } from "../defaults";
 import { useChoice } from "../form/choice";
-import { dayOf, formatDay } from "../form/dates";
+import { formatDay, readDay } from "../form/dates";
 import { nameWith, toWords, useField } from "../form/field";
 import { CONTROL_SIZES, CONTROL_VARIANTS, look } from "../style/control";
 import { component } from "../tree/component";
@@ -13,7 +13,7 @@ import { Calendar } from "./Calendar";
 import { Glyph } from "./Glyph";
 import { ClearButton } from "./Select";
 
-const day: Reader<string | undefined> = (value, around) => dayOf(optionalText(value, around));
+const day: Reader<string | undefined> = (value, around) => readDay(optionalText(value, around));
 
 const schema = {
   name: text,

@@ -1,11 +1,11 @@
 import { h } from "preact";
 import { useContext } from "preact/hooks";
 import { StageContext } from "../app/stage";
-import { iconOf } from "../style/icons";
+import { findIcon } from "../style/icons";
 
 /** One icon, as large as the text around it unless `class` or the stylesheet says otherwise. */
 export function Glyph({ name, class: className = "" }: { name: string; class?: string }) {
-  const { shapes, outlined, pointing } = iconOf(name, useContext(StageContext).icons);
+  const { shapes, outlined, pointing } = findIcon(name, useContext(StageContext).icons);
   return (
     <svg
       class={`glyph ${outlined ? "outlined" : ""} ${pointing ? "pointing" : ""} ${className}`}

@@ -5,7 +5,7 @@ import { useContext, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { StageContext } from "../app/stage";
 import { sides } from "../style/box";
 import { FORMATS, localise } from "../style/cells";
-import { aligned } from "../style/direction";
+import { alignText } from "../style/direction";
 import { insets, pixels } from "../style/units";
 import { component } from "../tree/component";
 import { Nodes } from "../tree/Nodes";
@@ -115,7 +115,7 @@ function Cell(props: Props<typeof cellSchema>) {
   const Tag = useContext(HeaderContext) ? "th" : "td";
   const style = {
     width: props.width ?? (props.colSize && COLUMN_SIZES[props.colSize]),
-    textAlign: aligned(props.align),
+    textAlign: alignText(props.align),
     "--cell-justify": props.align,
     verticalAlign: VERTICAL[props.vAlign],
     ...sides("padding", props.padding),

@@ -91,7 +91,7 @@ function Image(props: Props<typeof imageSchema>) {
   } as CSSProperties;
   if (!props.src || broken.now) {
     const blocked = broken.by === "policy";
-    const reason = `${hostOf(props.src)} is not allowed here`;
+    const reason = `${parseHost(props.src)} is not allowed here`;
     return (
       <div
         class={`${classes.join(" ")} missing`}
@@ -126,7 +126,7 @@ function useBroken(src: string | undefined) {
   useLayoutEffect(() => {
     const hear = (event: SecurityPolicyViolationEvent): void => {
       const isImage = event.effectiveDirective === "img-src";
-      if (isImage && src && originOf(event.blockedURI) === originOf(src)) {
+      if (isImage && src && parseOrigin(event.blockedURI) === parseOrigin(src)) {
         setFailed({ src, by: "policy" });
       }
     };
@@ -141,10 +141,10 @@ function useBroken(src: string | undefined) {
   };
 }
 
-const addressOf = (address: string | undefined) =>
+const parseAddress = (address: string | undefined) =>
   address && URL.canParse(address) ? new URL(address) : undefined;
-const originOf = (address: string) => addressOf(address)?.origin;
-const hostOf = (address: string | undefined) => addressOf(address)?.host ?? "";
+const parseOrigin = (address: string) => parseAddress(address)?.origin;
+const parseHost = (address: string | undefined) => parseAddress(address)?.host ?? "";
 
 /** Tells whether a sentence fits; without a width, the stylesheet decides. */
 function isRoomy({ width, size }: Props<typeof BLOCK>): boolean {

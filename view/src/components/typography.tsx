@@ -2,9 +2,9 @@
 
 import { type CSSProperties, h } from "preact";
 import { DEFAULTS } from "../defaults";
-import { labelIdOf, useFieldId } from "../form/field";
+import { makeLabelId, useFieldId } from "../form/field";
 import { color } from "../style/color";
-import { aligned } from "../style/direction";
+import { alignText } from "../style/direction";
 import { pixels } from "../style/units";
 import { markLongWords } from "../style/words";
 import { component } from "../tree/component";
@@ -72,7 +72,7 @@ function Text(props: Props<typeof textSchema>) {
   }
   return (
     <div
-      class={`${classes} ${clipping(props)}`}
+      class={`${classes} ${chooseClipping(props)}`}
       style={style}
       dir="auto"
       aria-busy={props.streaming || undefined}
@@ -85,7 +85,7 @@ function Text(props: Props<typeof textSchema>) {
 
 function Title(props: Props<typeof titleSchema>) {
   const style = wordsStyle(props, DEFAULTS.title.weight);
-  const classes = `words title-${props.size} ${clipping(props)}`;
+  const classes = `words title-${props.size} ${chooseClipping(props)}`;
   return h(
     props.value.trim() ? "h2" : "div",
     { class: classes, style, dir: "auto" },
@@ -96,7 +96,7 @@ function Title(props: Props<typeof titleSchema>) {
 function Caption(props: Props<typeof captionSchema>) {
   const style = wordsStyle({ ...props, color: props.color ?? DEFAULTS.caption.color }, undefined);
   return (
-    <div class={`words caption-${props.size} ${clipping(props)}`} style={style} dir="auto">
+    <div class={`words caption-${props.size} ${chooseClipping(props)}`} style={style} dir="auto">
       {markLongWords(props.value)}
     </div>
   );
@@ -106,7 +106,7 @@ function Label(props: Props<typeof labelSchema>) {
   const id = useFieldId(props.fieldName);
   const style = wordsStyle({ ...props, truncate: false, maxLines: undefined }, undefined);
   return (
-    <label class={`words text-${props.size}`} id={labelIdOf(id)} for={id} style={style}>
+    <label class={`words text-${props.size}`} id={makeLabelId(id)} for={id} style={style}>
       {markLongWords(props.value)}
     </label>
   );
@@ -120,12 +120,12 @@ function wordsStyle(
   return {
     color: props.color,
     fontWeight: given && `var(--font-weight-${given})`,
-    textAlign: aligned(props.textAlign),
+    textAlign: alignText(props.textAlign),
     WebkitLineClamp: props.maxLines ?? (props.truncate ? 1 : undefined),
   } as CSSProperties;
 }
 
-function clipping(props: { truncate: boolean; maxLines: number | undefined }): string {
+function chooseClipping(props: { truncate: boolean; maxLines: number | undefined }): string {
   if (props.maxLines) return props.maxLines > 1 ? "clamped" : "clamped one-line";
   return props.truncate ? "clamped cut" : "";
 }

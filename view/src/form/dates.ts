@@ -5,7 +5,7 @@ export type Day = string;
 const DAY_MS = 86_400_000;
 
 /** Returns the day of an ISO date or datetime, `undefined` if it is none. */
-export function dayOf(value: string | undefined): Day | undefined {
+export function readDay(value: string | undefined): Day | undefined {
   const day = value?.slice(0, 10) ?? "";
   return /^\d{4}-\d{2}-\d{2}$/.test(day) && !Number.isNaN(Date.parse(day)) ? day : undefined;
 }
@@ -30,7 +30,7 @@ export function addMonths(day: Day, count: number): Day {
 }
 
 /** Returns the weeks that show a day's month, each of seven days from `firstWeekday` (0 is Sunday). */
-export function weeksOf(day: Day, firstWeekday: number): Day[][] {
+export function listWeeks(day: Day, firstWeekday: number): Day[][] {
   const first = `${day.slice(0, 8)}01`;
   const lead = (new Date(first).getUTCDay() - firstWeekday + 7) % 7;
   const last = addDays(addMonths(first, 1), -1);

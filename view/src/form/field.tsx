@@ -25,7 +25,7 @@ export function useField(name: string, fallback?: string): Field {
   const id = useFieldId(name);
   const [problem, setProblem] = useState("");
   const label = labelled.has(name)
-    ? { "aria-labelledby": labelIdOf(id) }
+    ? { "aria-labelledby": makeLabelId(id) }
     : { "aria-label": fallback || toWords(name) };
   return {
     id,
@@ -54,7 +54,7 @@ export function useFieldId(name: string): string {
   return `${form?.id ?? "page"}-${name.replace(/\s+/g, "_")}`;
 }
 
-export const labelIdOf = (id: string) => `${id}-label`;
+export const makeLabelId = (id: string) => `${id}-label`;
 
 /** Returns a field's name as words: `"task.dueDate"` → `"Due date"`. */
 export function toWords(name: string): string {

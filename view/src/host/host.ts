@@ -6,7 +6,7 @@
 
 import { isObject, type JsonObject } from "../tree/node";
 import { type HostContext, readContext } from "./context";
-import { prefixOf } from "./prefix";
+import { findPrefix } from "./prefix";
 import { type Rendered, readRender, readResult } from "./result";
 import type { Rpc } from "./rpc";
 
@@ -65,7 +65,7 @@ export class Host {
 
   /** Calls a tool of the server that the widget came from, by the server's own name for it. */
   async callTool(name: string, args: JsonObject): Promise<Rendered> {
-    const prefix = prefixOf(readContext(this.#context).tool, this.#widget);
+    const prefix = findPrefix(readContext(this.#context).tool, this.#widget);
     return this.#read(
       await this.#rpc.request("tools/call", { name: prefix + name, arguments: args }),
     );

@@ -9,7 +9,7 @@ const SHOWING = ["render_widget", "show_render"];
  * `called` is the host's name of the tool that was called, `widget` the server's name of the widget's
  * own tool: `ui_` for `ui_flight_tracker` and `flight_tracker`.
  */
-export function prefixOf(called: string | undefined, widget: string | undefined): string {
+export function findPrefix(called: string | undefined, widget: string | undefined): string {
   if (!called || called === widget) return "";
   const own = [...SHOWING, ...(widget ? [widget] : [])].filter((name) => called.endsWith(name));
   const longest = Math.max(0, ...own.map((name) => name.length));

@@ -87,7 +87,7 @@ function remainder(left: Value, right: Value): Value {
   });
 }
 
-const ordering =
+const compareWith =
   (holds: (order: number) => boolean): Function =>
   (left, right) =>
     isNothing(left) || isNothing(right) ? false : holds(compare(left, right));
@@ -103,8 +103,8 @@ function contains(sought: Value, value: Value): boolean {
   return isList(value) ? value.some((each) => equal(sought, each)) : fail("nothing is in this");
 }
 
-const [below, atMost] = [ordering((order) => order < 0), ordering((order) => order <= 0)];
-const [above, atLeast] = [ordering((order) => order > 0), ordering((order) => order >= 0)];
+const [below, atMost] = [compareWith((order) => order < 0), compareWith((order) => order <= 0)];
+const [above, atLeast] = [compareWith((order) => order > 0), compareWith((order) => order >= 0)];
 const differs: Function = (left, right) => !equal(left, right);
 
 export const BINARY: Table = {
@@ -232,7 +232,7 @@ function sortByKeys(values: Value[], keys: Key[], reverse: Value = false): Value
   return ranked.map(({ value }) => value);
 }
 
-const extreme =
+const findExtreme =
   (reverse: boolean): Function =>
   (value, isSensitive, attribute) => {
     const key = foldCase(getter(attribute), isSensitive);
@@ -245,7 +245,7 @@ const end =
   (value) =>
     Array.from(isText(value) ? points(value) : listElements(value)).at(at);
 
-const chooser =
+const filterWith =
   (keep: boolean, byAttribute: boolean): Function =>
   (value, ...given) => {
     const read = getter(byAttribute && given.length ? given.shift() : undefined);
@@ -262,7 +262,7 @@ const SPACE =
 const [HEAD, TAIL] = [new RegExp(`^${SPACE}+`), new RegExp(`(?<!${SPACE})${SPACE}+$`)];
 const GAP = new RegExp(`${SPACE}+`);
 
-const stripped =
+const stripWith =
   (head: boolean, tail: boolean): Function =>
   (value, chars) => {
     const shown = pay(text(value));
@@ -276,7 +276,7 @@ const stripped =
     while (tail && stop > start && gone.has(all[stop - 1] ?? "")) stop--;
     return all.slice(start, stop).join("");
   };
-const trim = stripped(true, true);
+const trim = stripWith(true, true);
 const trimText = (value: Value) => String(trim(value));
 
 function capitalizeWord(part: string): string {
@@ -531,12 +531,12 @@ export const FILTERS: Table = {
     const filter = findNamed(FILTERS, name);
     return listElements(value).map((each) => filter(each, ...args));
   },
-  max: extreme(true),
-  min: extreme(false),
-  reject: chooser(false, false),
-  rejectattr: chooser(false, true),
-  select: chooser(true, false),
-  selectattr: chooser(true, true),
+  max: findExtreme(true),
+  min: findExtreme(false),
+  reject: filterWith(false, false),
+  rejectattr: filterWith(false, true),
+  select: filterWith(true, false),
+  selectattr: filterWith(true, true),
   replace,
   reverse: (value) =>
     isText(value) ? Array.from(value).reverse().join("") : [...listElements(value)].reverse(),
@@ -577,7 +577,7 @@ export function protect(args: Value): void {
 }
 
 /** Returns a list or object that the program made; nothing else may be changed. */
-function changed<T extends object>(subject: T): T {
+function prepareChange<T extends object>(subject: T): T {
   if (!held) {
     held = new Set();
     const waiting = [given];
@@ -590,20 +590,20 @@ function changed<T extends object>(subject: T): T {
   return held.has(subject) ? fail("only what the template made can be changed") : subject;
 }
 
-const clamped = (list: Value[], at: number) =>
+const clampIndex = (list: Value[], at: number) =>
   at < 0 ? Math.max(0, list.length + at) : Math.min(at, list.length);
 
 type ListMethod = (subject: Value[], ...args: Value[]) => Value;
 
 const LIST_METHODS: Readonly<Record<string, ListMethod>> = {
   append: (list, value) => {
-    changed(list).push(value);
+    prepareChange(list).push(value);
     return null;
   },
   copy: (list) => [...list],
   count: (list, value) => list.filter((each) => equal(each, value)).length,
   extend: (list, values) => {
-    for (const each of [...listElements(values)]) changed(list).push(each);
+    for (const each of [...listElements(values)]) prepareChange(list).push(each);
     return null;
   },
   index: (list, value) => {
@@ -611,12 +611,12 @@ const LIST_METHODS: Readonly<Record<string, ListMethod>> = {
     return found < 0 ? fail("the list does not hold this value") : found;
   },
   insert: (list, at, value) => {
-    changed(list).splice(clamped(list, requireWhole(at)), 0, value);
+    prepareChange(list).splice(clampIndex(list, requireWhole(at)), 0, value);
     return null;
   },
   pop: (list, at = -1) => {
     const place = requireWhole(at) < 0 ? list.length + requireWhole(at) : requireWhole(at);
-    return place in changed(list) ? list.splice(place, 1)[0] : undefined;
+    return place in prepareChange(list) ? list.splice(place, 1)[0] : undefined;
   },
 };
 
@@ -630,12 +630,12 @@ const DICT_METHODS: Readonly<Record<string, (subject: Dict, ...args: Value[]) =>
     const entries = isDict(other)
       ? Object.entries(other)
       : (listElements(other) as [Value, Value][]);
-    for (const [key, value] of entries) changed(of)[String(key)] = value;
+    for (const [key, value] of entries) prepareChange(of)[String(key)] = value;
     return null;
   },
 };
 
-const fitted =
+const padWith =
   (pad: (shown: string, missing: number) => string): Function =>
   (value, width) => {
     const shown = text(value);
@@ -650,8 +650,8 @@ const TEXT_METHODS: Readonly<Record<string, (subject: string, ...args: Value[]) 
   upper,
   replace,
   strip: trim,
-  lstrip: stripped(true, false),
-  rstrip: stripped(false, true),
+  lstrip: stripWith(true, false),
+  rstrip: stripWith(false, true),
   title: (value) => value.toLowerCase().replace(/\p{L}+/gu, capitalizeWord),
   count: (value, part) => (text(part) ? value.split(text(part)).length - 1 : size(value) + 1),
   find: (value, part) => {
@@ -679,9 +679,9 @@ const TEXT_METHODS: Readonly<Record<string, (subject: string, ...args: Value[]) 
     if (lines.at(-1) === "") lines.pop();
     return pay(lines);
   },
-  ljust: fitted((shown, missing) => shown + " ".repeat(missing)),
-  rjust: fitted((shown, missing) => " ".repeat(missing) + shown),
-  zfill: fitted((shown, missing) => shown.replace(/^[+-]?/, (sign) => sign + "0".repeat(missing))),
+  ljust: padWith((shown, missing) => shown + " ".repeat(missing)),
+  rjust: padWith((shown, missing) => " ".repeat(missing) + shown),
+  zfill: padWith((shown, missing) => shown.replace(/^[+-]?/, (sign) => sign + "0".repeat(missing))),
 };
 
 export const METHODS = { text: TEXT_METHODS, list: LIST_METHODS, object: DICT_METHODS } as const;
@@ -742,7 +742,7 @@ export function setField(space: Value, name: string, value: Value): void {
 }
 
 /** Returns the methods of a value, by name. */
-export function methodsOf(value: Value): Readonly<Record<string, (...args: never[]) => Value>> {
+export function listMethods(value: Value): Readonly<Record<string, (...args: never[]) => Value>> {
   if (isText(value)) return TEXT_METHODS;
   if (isList(value)) return LIST_METHODS;
   if (value instanceof Cycler) return CYCLER_METHODS;

@@ -78,7 +78,7 @@ function toIndex(value: Value): number | undefined {
   return Number.isFinite(given) ? Math.trunc(given) : 0;
 }
 
-const ofText =
+const onText =
   (change: (text: string, ...args: Value[]) => Value) =>
   (value: Value, ...args: Value[]) => {
     if (isNothing(value)) return undefined;
@@ -131,35 +131,35 @@ export const METHODS: Readonly<Record<string, (subject: Value, ...args: Value[])
     if (value === undefined) return undefined;
     return count >= 0 && count <= 100 ? toNumber(value).toFixed(count) : fail("too many digits");
   },
-  toLowerCase: ofText((text) => text.toLowerCase()),
-  toUpperCase: ofText((text) => text.toUpperCase()),
-  trim: ofText((text) => text.trim()),
+  toLowerCase: onText((text) => text.toLowerCase()),
+  toUpperCase: onText((text) => text.toUpperCase()),
+  trim: onText((text) => text.trim()),
   at: (value, index) => member(value, toIndex(index) ?? 0),
-  charAt: ofText((text, index) => Array.from(text)[toIndex(index) ?? 0] ?? ""),
+  charAt: onText((text, index) => Array.from(text)[toIndex(index) ?? 0] ?? ""),
   concat: (value, other) =>
     isText(value) ? pay(value + shown(other)) : [listElements(value), other].flat(),
-  endsWith: ofText((text, part) => text.endsWith(shown(part))),
+  endsWith: onText((text, part) => text.endsWith(shown(part))),
   flat: (value) => listElements(value).flat(),
   indexOf: (value, sought) =>
     isText(value)
       ? countBefore(value, value.indexOf(shown(sought)))
       : listElements(value).indexOf(sought as never),
-  padEnd: ofText((text, width, fill) => text + makePadding(text, width, fill)),
-  padStart: ofText((text, width, fill) => makePadding(text, width, fill) + text),
-  repeat: ofText((text, count = 0) => {
+  padEnd: onText((text, width, fill) => text + makePadding(text, width, fill)),
+  padStart: onText((text, width, fill) => makePadding(text, width, fill) + text),
+  repeat: onText((text, count = 0) => {
     const times = toIndex(count) ?? 0;
     step((times * text.length) >> 6);
     return times < 0 ? fail("repeat takes a number from 0") : text.repeat(times);
   }),
-  replace: ofText((text, old, by) => text.replace(shown(old), () => shown(by))),
-  replaceAll: ofText((text, old, by) => text.replaceAll(shown(old), () => shown(by))),
+  replace: onText((text, old, by) => text.replace(shown(old), () => shown(by))),
+  replaceAll: onText((text, old, by) => text.replaceAll(shown(old), () => shown(by))),
   reverse: reverseList,
   sort: sortTexts,
-  split: ofText((text, between) =>
+  split: onText((text, between) =>
     between === undefined ? [text] : between === "" ? Array.from(text) : text.split(shown(between)),
   ),
-  startsWith: ofText((text, part) => text.startsWith(shown(part))),
-  substring: ofText((text, start, stop) => {
+  startsWith: onText((text, part) => text.startsWith(shown(part))),
+  substring: onText((text, start, stop) => {
     const letters = Array.from(text);
     const [from, to] = [toIndex(start) ?? 0, toIndex(stop) ?? letters.length];
     return letters.slice(Math.max(0, Math.min(from, to)), Math.max(0, from, to)).join("");

@@ -10,7 +10,7 @@ import {
   CYCLER_METHODS,
   FILTERS,
   FUNCTIONS,
-  methodsOf,
+  listMethods,
   protect,
   setField,
   slice,
@@ -165,7 +165,7 @@ const decide = (operand: Operand | undefined, frame: Frame) =>
   truthy(requireSettled(evaluate(operand, frame)));
 
 /** An operator that returns its left operand if that decides, else the right one. */
-const choosing =
+const chooseWith =
   (takesLeft: (left: Value) => boolean): Operator =>
   ([left, right], frame) => {
     const value = evaluate(left, frame);
@@ -189,8 +189,8 @@ export const OPERATORS: Readonly<Record<string, Operator>> = {
   index: ([slot, loop], frame) => frame[Number(slot)] ?? (frame[Number(loop)] as Loop).index0,
   loop: ([slot, name], frame) => (frame[Number(slot)] as Loop).member(name),
   "?:": ([test, yes, no], frame) => evaluate(decide(test, frame) ? yes : no, frame),
-  and: choosing((left) => !truthy(left)),
-  or: choosing(truthy),
+  and: chooseWith((left) => !truthy(left)),
+  or: chooseWith(truthy),
   not: ([value], frame) => !decide(value, frame),
   neg: eager((value: Value) => (isNothing(value) ? undefined : BINARY["-"]?.(0, value))),
   pos: eager((value: Value) => (isNothing(value) ? value : BINARY["-"]?.(value, 0))),
@@ -217,7 +217,7 @@ export const OPERATORS: Readonly<Record<string, Operator>> = {
     const subject = evaluate(operand, frame);
     const values = evaluateAll(args as Operands, frame);
     if (isNothing(subject)) return undefined;
-    const methods = subject instanceof Loop ? LOOP_METHODS : methodsOf(subject);
+    const methods = subject instanceof Loop ? LOOP_METHODS : listMethods(subject);
     const method = has(methods, String(name)) ? methods[String(name)] : undefined;
     return (method ?? fail(`there is no method ${name}`))(subject as never, ...(values as never[]));
   },
@@ -231,9 +231,9 @@ export const OPERATORS: Readonly<Record<string, Operator>> = {
   macro: (operands, frame) => new Macro(operands, frame),
   // JSX
   ...eagerly("js", javascript.OPERATORS),
-  "js&&": choosing((left) => !javascript.isTrue(left)),
-  "js||": choosing(javascript.isTrue),
-  "js??": choosing((left) => !isNothing(left)),
+  "js&&": chooseWith((left) => !javascript.isTrue(left)),
+  "js||": chooseWith(javascript.isTrue),
+  "js??": chooseWith((left) => !isNothing(left)),
   "js!": ([value], frame) => !javascript.isTrue(evaluate(value, frame)),
   jsneg: eager((value: Value) => (value === undefined ? value : -javascript.toNumber(value))),
   jspos: eager((value: Value) => (value === undefined ? value : javascript.toNumber(value))),

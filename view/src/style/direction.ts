@@ -5,13 +5,13 @@ export type Direction = "ltr" | "rtl";
 const FROM_THE_RIGHT = new Set(["Adlm", "Arab", "Hebr", "Mand", "Nkoo", "Rohg", "Syrc", "Thaa"]);
 
 /** Returns the direction of a locale by its script, for browsers differ in what they tell of it. */
-export function directionOf(locale: string): Direction {
+export function readDirection(locale: string): Direction {
   const { script } = new Intl.Locale(locale).maximize();
   return FROM_THE_RIGHT.has(script ?? "") ? "rtl" : "ltr";
 }
 
 /** An edge of the page, not of the words: English in an Arabic page ends a line where Arabic does. */
-export const aligned = (edge: "start" | "center" | "end" | undefined): string | undefined =>
+export const alignText = (edge: "start" | "center" | "end" | undefined): string | undefined =>
   edge && EDGES[edge];
 
 const EDGES = { start: "var(--start)", center: "center", end: "var(--end)" };

@@ -30,7 +30,7 @@ const UNKNOWN: Icon = {
 };
 
 /** Returns the icon of that name; an unknown one is a dashed square. */
-export function iconOf(name: string, sent: IconSet): Icon {
+export function findIcon(name: string, sent: IconSet): Icon {
   const pointing = POINTING.test(name);
   if (Object.hasOwn(ICONS, name)) return { shapes: ICONS[name] ?? [], outlined: false, pointing };
   const key = [name, name.replace(/^lucide:/, "")].find((each) => Object.hasOwn(sent, each));

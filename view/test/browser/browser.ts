@@ -12,7 +12,7 @@ const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 export const hasBrowser = existsSync(CHROMIUM);
 if (!hasBrowser) process.emitWarning(`no browser at ${CHROMIUM}: the browser tests are left out`);
 
-/** What the specification lets a host assume of a view that declares no origins. */
+/** The policy of the specification for a view that declares no origins. */
 const DEFAULT_POLICY = [
   "default-src 'none'",
   "script-src 'self' 'unsafe-inline'",

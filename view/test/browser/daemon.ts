@@ -12,7 +12,7 @@ export const hasDaemon = existsSync(WIDGETD);
 if (!hasDaemon) process.emitWarning(`no widgetd at ${WIDGETD}: its browser test is left out`);
 
 export interface Daemon {
-  /** Where MCP is served. */
+  /** The address of MCP. */
   readonly url: string;
   stop(): Promise<void>;
 }

@@ -37,7 +37,7 @@ const wideTable = {
   })),
 };
 
-/** Whether anything is drawn otherwise once `change` was done to the control. */
+/** Returns whether `change` alters what is drawn of the control. */
 async function changes(page: Page, control: Locator, change: () => Promise<void>) {
   await page.mouse.move(0, 0);
   const box = await control.boundingBox();

@@ -22,7 +22,7 @@ const CHILDREN = [
   { type: "Button", label: "All", onClickAction: { type: "all.toggle" } },
   { type: "Button", label: "Order", onClickAction: { type: "order" } },
 ];
-const treeOf = (query: string, all: string) => ({
+const buildTree = (query: string, all: string) => ({
   type: "Card",
   children: [
     ...CHILDREN,
@@ -66,7 +66,7 @@ const FIRST = { query: "", all: false };
 describe.skipIf(!hasBrowser)("a local state", () => {
   test("changes in the page without a message, and typed text stays", async () => {
     const { view, send, recorded, errors } = await withProgram();
-    await send("sendToolResult", answer(treeOf("", "some"), FIRST));
+    await send("sendToolResult", answer(buildTree("", "some"), FIRST));
     const input = view.getByPlaceholder("Filter");
     await input.pressSequentially("ab");
     await view.getByText("Filter: ab").waitFor();
@@ -84,10 +84,10 @@ describe.skipIf(!hasBrowser)("a local state", () => {
 
   test("stays over a new version, and goes along with other actions", async () => {
     const { view, send, recorded } = await withProgram();
-    await send("sendToolResult", answer(treeOf("", "some"), FIRST));
+    await send("sendToolResult", answer(buildTree("", "some"), FIRST));
     await view.getByPlaceholder("Filter").pressSequentially("x");
     const next = { title: "newer", version: 2 };
-    await send("sendToolResult", answer(treeOf("", "newer"), FIRST, next));
+    await send("sendToolResult", answer(buildTree("", "newer"), FIRST, next));
     await view.getByText("newer").waitFor();
     await view.getByText("Filter: x").waitFor();
     await view.getByRole("button", { name: "Order" }).click();
@@ -100,8 +100,8 @@ describe.skipIf(!hasBrowser)("a local state", () => {
   test("is the server's where the result is of another program", async () => {
     const { page, view, send, recorded } = await withProgram();
     const other = { program: "d2" };
-    await send("sendToolResult", answer(treeOf("", "some"), FIRST, other));
-    const moved = answer(treeOf("", "all of the server"), { query: "", all: true }, other);
+    await send("sendToolResult", answer(buildTree("", "some"), FIRST, other));
+    const moved = answer(buildTree("", "all of the server"), { query: "", all: true }, other);
     await page.evaluate((given) => {
       window.host.answer = given as never;
     }, moved);

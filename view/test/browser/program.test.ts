@@ -24,7 +24,7 @@ const PROGRAM = {
     ["out", `,${JSON.stringify(BUTTON)}]}`],
   ],
 };
-const treeOf = (title: string, ...names: string[]) => ({
+const buildTree = (title: string, ...names: string[]) => ({
   type: "Card",
   children: [
     { type: "Title", value: title },
@@ -81,15 +81,15 @@ describe.skipIf(!hasBrowser)("a page with a program", () => {
 
   test("reports a difference once, and none for a newer version", async () => {
     const { page, view, send, recorded } = await withProgram();
-    const versionOf = (title: string, version: number) => {
-      const made = result(treeOf(title)) as { _meta: Record<string, Record<string, unknown>> };
+    const makeVersion = (title: string, version: number) => {
+      const made = result(buildTree(title)) as { _meta: Record<string, Record<string, unknown>> };
       const mark = { ...made._meta["widgetd/render"], version, follow: true };
       return { ...made, _meta: { ...made._meta, "widgetd/render": mark } };
     };
     await send("sendToolInput", { arguments: { title: "From the page" } });
-    await send("sendToolResult", versionOf("From the server", 1));
+    await send("sendToolResult", makeVersion("From the server", 1));
     await view.getByText("From the server").waitFor();
-    await send("sendToolResult", versionOf("Newer", 2));
+    await send("sendToolResult", makeVersion("Newer", 2));
     await view.getByText("Newer").waitFor();
 
     await expect.poll(() => recorded("log")).toHaveLength(1);
@@ -108,7 +108,7 @@ describe.skipIf(!hasBrowser)("a page with a program", () => {
     const button = view.getByRole("button", { name: "Go" });
     expect(await button.isDisabled()).toBe(true);
 
-    await send("sendToolResult", result(treeOf("Alone")));
+    await send("sendToolResult", result(buildTree("Alone")));
     await expect.poll(() => button.isDisabled()).toBe(false);
     expect(await view.getByText("This is drawn from the arguments alone").count()).toBe(0);
     await button.click();
@@ -120,7 +120,7 @@ describe.skipIf(!hasBrowser)("a page with a program", () => {
     const { view, send, recorded } = await withProgram();
     await send("sendToolInput", { arguments: { title: "From the page" } });
     await view.getByText("From the page").waitFor();
-    await send("sendToolResult", result(treeOf("From the server")));
+    await send("sendToolResult", result(buildTree("From the server")));
     await view.getByText("From the server").waitFor();
     expect(await view.getByText("From the page").count()).toBe(0);
     await expect.poll(() => recorded("log")).toHaveLength(1);

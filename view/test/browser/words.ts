@@ -1,4 +1,4 @@
-/** Where words are broken, and where they leave their card. */
+/** A look for words that are broken, or that leave their card. */
 
 import type { Page } from "playwright-core";
 

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { placeLabels, stride } from "../../src/chart/axes";
 import { bar } from "../../src/chart/marks";
-import { axis, chartModel, type SeriesProps, series } from "../../src/chart/model";
+import { axis, buildChartModel, type SeriesProps, series } from "../../src/chart/model";
 import { bands, verticalScale } from "../../src/chart/scale";
 
 const AROUND = { theme: "light" } as const;
 
 function model(rows: Record<string, unknown>[], ...given: unknown[]) {
   const all = given.flatMap((each) => series(each, AROUND) ?? []) as SeriesProps[];
-  return chartModel(rows, all, axis({ dataKey: "x", labels: { a: "First" } }, AROUND), AROUND);
+  return buildChartModel(rows, all, axis({ dataKey: "x", labels: { a: "First" } }, AROUND), AROUND);
 }
 
 test("series of one stack pile up, others do not", () => {

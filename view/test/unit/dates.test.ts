@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { addDays, addMonths, dayOf, firstWeekday, weeksOf } from "../../src/form/dates";
+import { addDays, addMonths, firstWeekday, listWeeks, readDay } from "../../src/form/dates";
 import { toWords } from "../../src/form/field";
 
 test.each([
@@ -9,7 +9,7 @@ test.each([
   ["soon", undefined],
   [undefined, undefined],
 ])("the day of %j is %j", (value, day) => {
-  expect(dayOf(value)).toBe(day);
+  expect(readDay(value)).toBe(day);
 });
 
 test("days and months are counted over their ends", () => {
@@ -20,7 +20,7 @@ test("days and months are counted over their ends", () => {
 });
 
 test("a month shows whole weeks, from the locale's first weekday", () => {
-  const weeks = weeksOf("2026-02-10", 1);
+  const weeks = listWeeks("2026-02-10", 1);
   expect(weeks[0]?.[0]).toBe("2026-01-26");
   expect(weeks.at(-1)?.at(-1)).toBe("2026-03-01");
   expect(weeks.every((week) => week.length === 7)).toBe(true);

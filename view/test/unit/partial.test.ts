@@ -15,7 +15,7 @@ const PROGRAM: PageProgram = {
   ],
 };
 
-const lastOf = (tree: WidgetNode) =>
+const findLast = (tree: WidgetNode) =>
   [...walk(tree)].flatMap((node) => (node[LAST] ? [node.value ?? node.type] : []));
 
 test.each([
@@ -24,7 +24,7 @@ test.each([
   ["a list that grows", { basket: "b1", title: "T", rows: [{ name: "Plum cake" }] }, ["Plum cake"]],
   ["a value after the list", { basket: "b1", rows: [{ name: "Rye" }], total: "20 pounds" }, []],
 ] as const)("arguments with %s leave parts after a gap out of sight", (_name, args, last) => {
-  expect(lastOf(drawPartial(PROGRAM, args))).toEqual(last);
+  expect(findLast(drawPartial(PROGRAM, args))).toEqual(last);
 });
 
 test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { prefixOf } from "../../src/host/prefix";
+import { findPrefix } from "../../src/host/prefix";
 
 test.each([
   ["flight_tracker", "flight_tracker", ""],
@@ -13,5 +13,5 @@ test.each([
   [undefined, "flight_tracker", ""],
   ["ui_flight_tracker", undefined, ""],
 ] as const)("a host that calls %s for %s has %j before every tool", (called, widget, prefix) => {
-  expect(prefixOf(called, widget)).toBe(prefix);
+  expect(findPrefix(called, widget)).toBe(prefix);
 });

@@ -168,7 +168,7 @@ for (const flag of [
   SAMPLES[flag] = FLAGS;
 }
 
-/** What no picture shows: each is proved in the browser by the test of that name. */
+/** Properties that no picture shows: the browser test of that name proves each. */
 export const BEHAVIOUR: Record<string, string> = {
   "Button.onClickAction": "a press calls the server with the fields around it",
   "Button.submit": "a form that is not complete is not sent, and says why",

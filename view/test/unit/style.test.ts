@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { border } from "../../src/style/border";
 import { background, color } from "../../src/style/color";
-import { aligned, directionOf } from "../../src/style/direction";
-import { iconOf } from "../../src/style/icons";
+import { alignText, readDirection } from "../../src/style/direction";
+import { findIcon } from "../../src/style/icons";
 import { insets, pixels, radius, spacing } from "../../src/style/units";
 import { picture } from "../../src/style/url";
 import { draw } from "./draw";
@@ -129,12 +129,12 @@ test.each([
   ["dv", "rtl"],
   ["zh-TW", "ltr"],
 ])("%s is written %s", (locale, direction) => {
-  expect(directionOf(locale)).toBe(direction);
+  expect(readDirection(locale)).toBe(direction);
 });
 
-test("words are aligned to the edges of the page", () => {
-  expect(aligned("end")).toBe("var(--end)");
-  expect(aligned(undefined)).toBeUndefined();
+test("words are alignText to the edges of the page", () => {
+  expect(alignText("end")).toBe("var(--end)");
+  expect(alignText(undefined)).toBeUndefined();
   expect(draw({ type: "Text", value: "x", textAlign: "start" })).toContain(
     "text-align:var(--start)",
   );
@@ -143,13 +143,13 @@ test("words are aligned to the edges of the page", () => {
 test.each(["chevron-left", "external-link", "lucide:arrow-up-right"])(
   "%s points along the line",
   (name) => {
-    expect(iconOf(name, SENT).pointing).toBe(true);
+    expect(findIcon(name, SENT).pointing).toBe(true);
   },
 );
 
 test.each(["reload", "lucide:arrow-up", "lucide:copyright", "nobody-knows-left"])(
   "%s does not point along the line",
   (name) => {
-    expect(iconOf(name, SENT).pointing).toBe(false);
+    expect(findIcon(name, SENT).pointing).toBe(false);
   },
 );

@@ -6,7 +6,7 @@ import { editable } from "../../src/components/EditableText";
 import { REGISTRY } from "../../src/components/registry";
 import { status } from "../../src/components/Status";
 import { border } from "../../src/style/border";
-import { iconOf } from "../../src/style/icons";
+import { findIcon } from "../../src/style/icons";
 import { insets } from "../../src/style/units";
 import type { Schema } from "../../src/tree/read";
 import vocabulary from "../../vocabulary.json";
@@ -21,7 +21,7 @@ const properties = Object.entries(components).flatMap(([type, declared]) =>
   Object.entries(declared).map(([name, values]) => ({ type, name, values })),
 );
 
-/** Which schema reads which record; options and card actions are found in their component. */
+/** The schema of each record; those of options and card actions are found in their component. */
 const READ_BY: Record<string, Schema> = {
   ActionConfig: action.schema,
   AreaSeries: series.schema,
@@ -34,14 +34,14 @@ const READ_BY: Record<string, Schema> = {
   WidgetStatusWithFavicon: status.schema,
   WidgetStatusWithIcon: status.schema,
   XAxisConfig: axis.schema,
-  CardAction: schemaOf("Card", "confirm"),
-  RadioOption: schemaOf("RadioGroup", "options"),
-  SelectOption: schemaOf("Select", "options"),
+  CardAction: findSchema("Card", "confirm"),
+  RadioOption: findSchema("RadioGroup", "options"),
+  SelectOption: findSchema("Select", "options"),
 };
 
 type Nested = { schema: Schema } | { of: { schema: Schema } };
 
-function schemaOf(type: string, property: string): Schema {
+function findSchema(type: string, property: string): Schema {
   const reader = REGISTRY.get(type)?.schema[property] as unknown as Nested;
   return "of" in reader ? reader.of.schema : reader.schema;
 }
@@ -92,7 +92,7 @@ test("every behaviour that no picture shows belongs to a property that exists", 
 });
 
 test.each(vocabulary.icons)("the icon %s is built in", (name) => {
-  expect(iconOf(name, {}).outlined).toBe(false);
+  expect(findIcon(name, {}).outlined).toBe(false);
 });
 
 test("every curve type is known", () => {
