@@ -19,7 +19,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
-from typing import Any, Literal, TextIO
+from typing import Any, Literal
 
 import structlog
 from structlog.tracebacks import ExceptionDictTransformer
@@ -51,21 +51,15 @@ _SHARED: tuple[Processor, ...] = (
 )
 
 
-def configure(
-    level: Level,
-    stream: TextIO = sys.stderr,
-    *,
-    readable: bool | None = None,
-    also: Processor | None = None,
-) -> None:
-    """Send every event of this process to `stream`.
+def configure(level: Level, *, readable: bool | None = None, also: Processor | None = None) -> None:
+    """Send every event of this process to standard error.
 
     Args:
         level: The lowest level that is shown.
-        stream: The destination.
         readable: Columns (True) or one JSON object per line (False); None decides by the stream.
         also: Processes each event too, before it is formatted.
     """
+    stream = sys.stderr
     # Tracebacks are without the values of variables: callers sent some of them.
     if stream.isatty() if readable is None else readable:
         plain = structlog.dev.plain_traceback

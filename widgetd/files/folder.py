@@ -30,7 +30,7 @@ def bundled_folder() -> Path:
     return shipped if shipped.is_dir() else package.parent / "widgets"
 
 
-_OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FS_IOC_GETVERSION = 0x80087601
 
 
@@ -78,7 +78,7 @@ def open_folder(path: str | os.PathLike[str]) -> Iterator[Folder]:
     Raises:
         OSError: There is no such folder, or it may not be listed.
     """
-    descriptor = os.open(path, _OPEN)
+    descriptor = os.open(path, OPEN_FOLDER)
     try:
         status, generation = os.fstat(descriptor), b""
         # ext4 gives the inode number of a folder just deleted to the next one made.

@@ -14,11 +14,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
 from widgetd.errors import Finding, WidgetError
-from widgetd.files.folder import Folder, open_folder
+from widgetd.files.folder import OPEN_FOLDER, Folder, open_folder
 from widgetd.files.source import Unsettled, outside_error, read
 from widgetd.files.write import write_atomically
-
-_OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 def read_inside(home: Path, name: str, *, limit_bytes: int) -> bytes:
@@ -69,7 +67,7 @@ def _subfolder(home: Folder, path: PurePosixPath) -> Iterator[Folder]:
             below /= part
             with suppress(FileExistsError):
                 os.mkdir(part, dir_fd=at)
-            inner = os.open(part, _OPEN, dir_fd=at)
+            inner = os.open(part, OPEN_FOLDER, dir_fd=at)
             os.close(at)
             at = inner
             # Checked at each step, so that nothing is created behind a link that leads outside.

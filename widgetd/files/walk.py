@@ -16,12 +16,11 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from widgetd.errors import WidgetError
-from widgetd.files.folder import Folder
+from widgetd.files.folder import OPEN_FOLDER, Folder
 from widgetd.files.source import outside_error, unreadable_error
 from widgetd.files.stamp import Stamp, is_racy, stamp_of
 
 HIDDEN = (".", "~")
-_OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 @dataclass(slots=True, kw_only=True)
@@ -105,7 +104,7 @@ class _Walker:
         return True
 
     def _open(self, path: str) -> None:
-        descriptor = os.open(path or ".", _OPEN, dir_fd=self.root.descriptor)
+        descriptor = os.open(path or ".", OPEN_FOLDER, dir_fd=self.root.descriptor)
         try:
             if not self.root.holds(descriptor, path):
                 raise outside_error(path)
