@@ -16,6 +16,7 @@ from widgetd.checks.limits import LIMITS
 from widgetd.checks.renders import Outcome, OutputProbe, source_name
 from widgetd.checks.texts import sidecar_finding
 from widgetd.errors import CallError, Finding
+from widgetd.schema.document import REFERENCES
 from widgetd.schema.engine import has_format
 from widgetd.schema.json_values import MISSING, Json, pointer
 from widgetd.schema.keywords import list_types
@@ -29,7 +30,6 @@ from widgetd.widget.samples import list_authored
 from widgetd.widget.widget import Widget
 
 _COMBINATORS = ("anyOf", "oneOf", "allOf", "not", "if", "enum", "const")
-_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 _NO_HOST = 'write "format": "uri-reference" to admit addresses without a host'
 
@@ -50,7 +50,7 @@ def check_portability(schema: Schema) -> Iterator[Finding]:
         yield finding("", problem, 'write "properties": {}')
     for part in document.subschemas():
         at = document.at(part)
-        for keyword in _REFERENCES:
+        for keyword in REFERENCES:
             if keyword in part:
                 advice = "write the schema out where it is used"
                 yield finding(f"{at}/{keyword}", "some hosts do not follow references", advice)

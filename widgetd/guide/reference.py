@@ -34,6 +34,7 @@ from widgetd.guide.component_details import (
 from widgetd.guide.guide import KINDS, pages
 from widgetd.guide.limits import LIMITS
 from widgetd.limits import Limits
+from widgetd.schema.phrase import shorten
 from widgetd.search.search_index import LONGEST_QUESTION, SearchIndex, best_of, words
 from widgetd.template.dialect.exporter import LEXEME
 from widgetd.template.jsx import compile_view
@@ -136,13 +137,12 @@ class ReferenceEntry:
         snippet, most = " ".join(self.text.split()), LIMITS.snippet_chars
         if self.at.partition(" line ")[2]:  # code keeps its lines
             snippet, most = self.text.strip(), LIMITS.element_chars
-        cut = snippet if len(snippet) <= most else f"{snippet[: most - 1]}…"
         place = {"at": self.at} if self.at else {}
         return {
             "kind": self.kind,
             "name": self.name,
             "title": self.title,
-            "snippet": cut,
+            "snippet": shorten(snippet, most),
             **place,
             "score": round(score, 3),
         }

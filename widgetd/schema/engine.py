@@ -19,7 +19,7 @@ from widgetd.schema.document import SchemaDocument
 from widgetd.schema.json_values import Json, error_at, pointer, size
 from widgetd.schema.keywords import Subschema, find_element, list_parts, split_elements
 from widgetd.schema.limits import LIMITS
-from widgetd.schema.phrase import TYPES, shorten_json
+from widgetd.schema.phrase import TYPES, shorten, shorten_json
 from widgetd.text_search import nearest
 
 IsValid: TypeAlias = Callable[[Json], bool]
@@ -179,7 +179,7 @@ def refuse_patterns(document: SchemaDocument) -> None:
         if _accepts({"pattern": pattern}, SMALL):
             continue
         if not _accepts({"pattern": pattern}, LARGE):
-            text = pattern if len(pattern) <= 80 else pattern[:79] + "…"
+            text = shorten(pattern, 80)
             if _accepts({"pattern": pattern}, jsonschema_rs.FancyRegexOptions()):
                 problem = f"the pattern '{text}' needs look-around or a back reference"
                 advice = "write it without, so that it can be matched in linear time"

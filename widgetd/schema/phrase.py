@@ -112,10 +112,15 @@ class ArgumentFault(NamedTuple):
 Faults = tuple[ArgumentFault, ...]
 
 
+def shorten(text: str, longest: int) -> str:
+    """Cut `text` to `longest` characters, of which the last is then an ellipsis."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
 def shorten_json(value: object, longest: int = 40) -> str:
     """Write `value` as JSON, cut to about `longest` characters."""
     if isinstance(value, str) and len(value) > longest:
-        return json.dumps(value[: longest - 1] + "…", ensure_ascii=False)
+        return json.dumps(shorten(value, longest), ensure_ascii=False)
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= longest + 2 else text[: longest - 1] + "…"
 
@@ -144,7 +149,7 @@ def _one_of(phrases: Sequence[str], count: int) -> str:
 def describe(document: SchemaDocument, schema: Subschema) -> str:
     """Describe what `schema`, a part of `document`, expects: `an integer from 0 to 9`."""
     phrase = _describe(document, schema, LIMITS.phrase_depth)
-    return phrase if len(phrase) <= LIMITS.phrase_chars else phrase[: LIMITS.phrase_chars - 1] + "…"
+    return shorten(phrase, LIMITS.phrase_chars)
 
 
 def _describe(document: SchemaDocument, schema: Subschema, depth: int) -> str:
@@ -189,7 +194,7 @@ def _describe_type(name: str, schema: Mapping[str, Json]) -> str:
         pattern = schema.get("pattern")
         if not isinstance(pattern, str):
             return noun
-        return f"{noun} that matches {pattern if len(pattern) <= 40 else pattern[:39] + '…'}"
+        return f"{noun} that matches {shorten(pattern, 40)}"
     if name == "array":
         unique = " without duplicates" if schema.get("uniqueItems") is True else ""
         return TYPES[name] + _describe_count(schema, "Items", "element") + unique

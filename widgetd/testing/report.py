@@ -1,4 +1,4 @@
-"""What a run leaves behind: results for the gallery, and one HTML page about it."""
+"""Reports of a run of tests: results for the gallery, and one HTML page."""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ import orjson
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
 from widgetd.schema.json_values import is_too_deep
+from widgetd.schema.phrase import shorten
 from widgetd.schema.validator import Schema, compile_schema
 from widgetd.text_search import compile_pattern
 from widgetd.upstreams.limits import LIMITS
@@ -212,9 +213,8 @@ def _compile(schema_json: bytes) -> Schema | None:
 
 
 def _description(text: str) -> str:
-    clean = strip_hidden(text[: LIMITS.description_chars])
-    is_cut = len(text) > LIMITS.description_chars
-    return f"{clean[: LIMITS.description_chars - 1]}…" if is_cut else clean
+    longest = LIMITS.description_chars
+    return shorten(strip_hidden(text[: longest + 1]), longest)
 
 
 def _schema_json(schema: dict[str, Any]) -> bytes | None:

@@ -19,6 +19,7 @@ from jmespath.visitor import TreeInterpreter
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.limits import Limits
 from widgetd.schema.json_values import copy_json, count_nodes, is_too_deep, pointer, size
+from widgetd.schema.phrase import shorten
 from widgetd.template.budget import UNFIT
 from widgetd.widget.limits import LIMITS
 
@@ -83,7 +84,7 @@ def compile_query(text: str) -> Query:
     except (ValueError, RecursionError, AttributeError, TypeError) as error:
         before = text[: getattr(error, "lex_position", None) or 0]
         line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
-        problem = f"the expression cannot be parsed as JMESPath: {_shorten(text)}"
+        problem = f"the expression cannot be parsed as JMESPath: {shorten(text, 60)}"
         is_syntax = isinstance(error, exceptions.JMESPathError)
         advice = "mend it here" if is_syntax else "write a simpler one"
         raise _build_error(problem, advice, line, column) from None
@@ -119,10 +120,6 @@ def compile_queries(texts: Mapping[str, str], at: str) -> Mapping[str, Query]:
     return queries
 
 
-def _shorten(text: str) -> str:
-    return text if len(text) <= 60 else text[:59] + "…"
-
-
 def _build_error(problem: str, advice: str, line: int = 1, column: int = 1) -> WidgetError:
     return WidgetError(
         Finding(code="W1602", problem=problem, advice=advice, line=line, column=column)
@@ -130,7 +127,7 @@ def _build_error(problem: str, advice: str, line: int = 1, column: int = 1) -> W
 
 
 def _build_call_error(text: str, problem: str) -> CallError:
-    return CallError("W5007", f"the expression '{_shorten(text)}' cannot be used: {problem}")
+    return CallError("W5007", f"the expression '{shorten(text, 60)}' cannot be used: {problem}")
 
 
 def _collect_nodes(parsed: dict[str, Any]) -> list[dict[str, Any]]:

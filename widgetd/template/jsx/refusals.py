@@ -1,4 +1,4 @@
-"""What to write instead of what JSX has and a widget has not, in tables."""
+"""Refusals of JSX that widgets do not have, each with its replacement, in tables."""
 
 from __future__ import annotations
 
