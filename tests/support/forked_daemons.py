@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
@@ -20,7 +20,7 @@ from pathlib import Path
 
 import anyio
 
-from tests.support.processes import PATIENCE_S, Served, daemon_environment, served_url
+from tests.support.processes import PATIENCE_S, WIDGETD, Served, daemon_environment, served_url
 
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["widgetd.daemon.serve", "widgetd.cli.serve"])
@@ -50,9 +50,11 @@ class ForkedProcess:
         self.send_signal(signal.SIGKILL)
 
     async def receive(self) -> bytes:
-        """Return what it has written to standard output, and empty at the end."""
+        """Return what it has written to standard output, as a stream of anyio does."""
         await anyio.wait_readable(self._output)
-        return os.read(self._output.fileno(), 65_536)
+        if not (written := os.read(self._output.fileno(), 65_536)):
+            raise anyio.EndOfStream
+        return written
 
     async def wait(self) -> int:
         """Wait for the end and return the exit code, negative for a signal."""
@@ -74,8 +76,9 @@ class _Command:
 
 @asynccontextmanager
 async def forked_daemon(
-    folder: Path,
+    folder: Path | None,
     *flags: str,
+    command: str = "serve",
     port: int = 0,
     log: Path | None = None,
     environment: Mapping[str, str] | None = None,
@@ -84,38 +87,69 @@ async def forked_daemon(
     """Run `widgetd serve` in a fork, and kill it at the end if it still runs.
 
     Args:
-        folder: The folder to serve.
+        folder: The folder to serve; None for the one that the command begins with.
         flags: Further arguments of the command line.
+        command: The command that serves.
         port: The port; 0 for any free one.
         log: The file to append the log to; None for the test's standard error.
         environment: Further variables of its environment.
         before: A program that the fork runs first, as to put in a fault.
     """
-    command = _Command(
-        arguments=("serve", str(folder), "--port", str(port), *flags),
-        environment={**daemon_environment(), **(environment or {})},
-        folder=Path.cwd(),
-        log=log,
-        before=before,
+    folders = () if folder is None else (str(folder),)
+    child, reader = _start(
+        _Command(
+            arguments=(command, *folders, "--port", str(port), *flags),
+            environment={**daemon_environment(), **(environment or {})},
+            folder=Path.cwd(),
+            log=log,
+            before=before,
+        )
     )
-    reader, writer = FORKS.Pipe(duplex=False)
     with reader:
-        with writer:
-            child = FORKS.Process(target=_run, args=(command, writer))
-            child.start()
         process = ForkedProcess(child, reader)
         try:
             greeting = ""
-            with anyio.fail_after(PATIENCE_S):
+            with anyio.fail_after(PATIENCE_S), suppress(anyio.EndOfStream):
                 while greeting.count("\n") < 2:
-                    text = await process.receive()
-                    if not text:
-                        break
-                    greeting += text.decode()
+                    greeting += (await process.receive()).decode()
             yield Served(process=process, url=served_url(greeting), greeting=greeting)
         finally:
             process.kill()
             child.join()
+
+
+async def run_forked(
+    *arguments: str, log: Path | None = None, environment: Mapping[str, str] | None = None
+) -> int:
+    """Run `widgetd` with `arguments` in a fork until it ends, and return its exit code.
+
+    Args:
+        arguments: The command line.
+        log: The file to append standard error to; None for the test's own.
+        environment: Further variables of its environment.
+    """
+    command = _Command(
+        arguments=arguments,
+        environment={**daemon_environment(), **(environment or {})},
+        folder=Path.cwd(),
+        log=log,
+        before="",
+    )
+    child, reader = _start(command)
+    with reader, anyio.fail_after(PATIENCE_S):
+        try:
+            return await ForkedProcess(child, reader).wait()
+        finally:
+            child.kill()
+            child.join()
+
+
+def _start(command: _Command) -> tuple[ForkServerProcess, Connection]:
+    reader, writer = FORKS.Pipe(duplex=False)
+    with writer:
+        child = FORKS.Process(target=_run, args=(command, writer))
+        child.start()
+    return child, reader
 
 
 def _run(command: _Command, output: Connection) -> None:
@@ -133,5 +167,6 @@ def _run(command: _Command, output: Connection) -> None:
     os.environ.update(command.environment)
     os.chdir(command.folder)
     sys.argv = ["widgetd", *command.arguments]
+    sys.orig_argv = [*WIDGETD, *command.arguments]  # `widgetd dev` starts anew by it
     exec(command.before, {})
     sys.exit(main())

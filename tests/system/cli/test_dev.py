@@ -9,12 +9,14 @@ import subprocess
 import sys
 from base64 import b64encode
 from pathlib import Path
-from typing import Any
-from urllib.request import Request, urlopen
 
+import anyio
+import httpx2
 import pytest
 
 from tests.field.web.browsing import needs_browser
+from tests.support.forked_daemons import ForkedProcess, forked_daemon, run_forked
+from tests.support.processes import PATIENCE_S
 from widgetd.browser.chromium import PROGRAM_VARIABLE
 from widgetd.cli.options import Flags
 from widgetd.cli.serve import DEV_TOOLSETS, settle_dev
@@ -44,38 +46,27 @@ def test_without_a_browser_dev_goes_without_pictures_and_says_so(
 
 
 @pytest.mark.parametrize("begin", ["new", "drop"])
-def test_dev_shows_examples_until_a_folder_is_begun_and_then_serves_it(
-    begin: str, tmp_path: Path
+async def test_dev_shows_examples_until_a_folder_is_begun_and_then_serves_it(
+    begin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command = [sys.executable, "-u", "-m", "widgetd", "dev", "--port", "0"]
-    environment = {**os.environ, "PYTHONPATH": str(Path.cwd())}
-    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
-    with subprocess.Popen(command, cwd=tmp_path, env=environment, **pipes) as daemon:
-        try:
-            lines = daemon.stdout or ()
-            first = next(line for line in lines if "serves" in line or "shows" in line)
-            assert first.startswith("widgetd shows 27 bundled examples, which are read-only, on ")
-            if begin == "new":
-                subprocess.run(
-                    [sys.executable, "-m", "widgetd", "new", "Parcel"],
-                    cwd=tmp_path,
-                    env=environment,
-                    check=True,
-                    timeout=60,
-                )
-            else:
-                url = first.split(" on ")[1].strip().removesuffix("/mcp")
-                content = b64encode(b"<Card><Title value='Mine' /></Card>").decode()
-                sent = json.dumps({"Parcel.widget.jsx": content}).encode()
-                request = Request(f"{url}/gallery/files", data=sent, headers={"origin": url})
-                with urlopen(request, timeout=30) as answer:
-                    assert json.load(answer)["tool"] == "parcel"
-            again = next(line for line in lines if "serves" in line)
-            assert again.startswith("widgetd serves 1 widget from widgets on ")
-            assert (tmp_path / "widgets" / "Parcel.widget.jsx").is_file()
-        finally:
-            daemon.terminate()
-            daemon.wait(timeout=30)
+    monkeypatch.chdir(tmp_path)
+    async with forked_daemon(None, command="dev") as daemon:
+        assert "widgetd shows 27 bundled examples, which are read-only, on " in daemon.greeting
+        if begin == "new":
+            assert await run_forked("new", "Parcel") == 0
+        else:
+            content = b64encode(b"<Card><Title value='Mine' /></Card>").decode()
+            sent = json.dumps({"Parcel.widget.jsx": content})
+            url = daemon.url.removesuffix("/mcp")
+            async with httpx2.AsyncClient(base_url=url, headers={"origin": url}) as client:
+                answer = await client.post("/gallery/files", content=sent, timeout=30)
+            assert answer.json()["tool"] == "parcel"
+        assert isinstance(daemon.process, ForkedProcess)
+        printed = b""
+        with anyio.fail_after(PATIENCE_S):
+            while b"widgetd serves 1 widget from widgets on " not in printed:
+                printed += await daemon.process.receive()
+    assert (tmp_path / "widgets" / "Parcel.widget.jsx").is_file()
 
 
 def test_dev_without_a_folder_names_a_port_that_is_in_use_in_one_sentence(tmp_path: Path) -> None:
@@ -106,17 +97,11 @@ def test_what_was_said_of_uploads_holds(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("toolset", ["pictures", "sessions"])
-def test_a_toolset_that_needs_a_browser_stops_the_start_where_there_is_none(
+async def test_toolset_that_needs_a_browser_stops_the_start_where_there_is_none(
     toolset: str, tmp_path: Path
 ) -> None:
-    ended = subprocess.run(
-        [sys.executable, "-m", "widgetd", "serve", tmp_path, "--toolset", toolset, "--port", "0"],
-        env={**os.environ, PROGRAM_VARIABLE: str(tmp_path / "nothing")},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    log, nothing = tmp_path / "log", str(tmp_path / "nothing")
+    arguments = ("serve", str(tmp_path), "--toolset", toolset, "--port", "0")
 
-    assert ended.returncode == 3
-    assert ended.stderr.endswith("[W0011]\n")
+    assert await run_forked(*arguments, log=log, environment={PROGRAM_VARIABLE: nothing}) == 3
+    assert log.read_text().endswith("[W0011]\n")

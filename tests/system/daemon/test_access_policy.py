@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 import signal
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -18,7 +16,7 @@ from fastmcp.server.auth.providers.jwt import RSAKeyPair
 from joserfc.jwk import RSAKey
 
 from tests.support.daemons import PATIENCE_S, serving
-from tests.support.forked_daemons import forked_daemon
+from tests.support.forked_daemons import forked_daemon, run_forked
 from tests.support.sockets import exchange, modern_request
 from tests.support.widgets import widget_file
 from tests.system.web.asking import ask
@@ -62,12 +60,11 @@ async def test_a_token_made_at_the_start_is_in_the_command_that_connects_a_clien
         assert (await ask(served.url, "/readyz")).status_code == 200
 
 
-def test_a_public_address_without_a_token_is_refused_in_one_sentence(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "widgetd", "serve", str(tmp_path), "--host", "0.0.0.0"]
-    ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=30)
+async def test_public_address_without_a_token_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    log = tmp_path / "log"
 
-    assert ended.returncode == 2
-    assert ended.stderr.splitlines()[-1] == (
+    assert await run_forked("serve", str(tmp_path), "--host", "0.0.0.0", log=log) == 2
+    assert log.read_text().splitlines()[-1] == (
         "widgetd: other machines reach 0.0.0.0, and no token is set; name a file of tokens with "
         "--token-file, or admit every caller with --insecure [W0009]"
     )

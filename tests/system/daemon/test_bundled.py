@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
 from typing import Any, cast
 
 import pytest
@@ -41,6 +42,13 @@ def seen_by_a_model(result: CallToolResult) -> int:
 
 
 @pytest.fixture(scope="module")
+async def url() -> AsyncIterator[str]:
+    """Serve the bundled widgets to all tests; none changes anything."""
+    async with serving(bundled_folder()) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
 def widgets() -> tuple[Widget, ...]:
     return tuple(discover_widgets(bundled_folder()))
 
@@ -55,9 +63,9 @@ def states(widgets: tuple[Widget, ...]) -> dict[str, list[dict[str, Any]]]:
 
 
 async def test_every_state_of_every_widget_is_drawn_out_of_the_models_sight(
-    widgets: tuple[Widget, ...], states: dict[str, list[dict[str, Any]]]
+    url: str, widgets: tuple[Widget, ...], states: dict[str, list[dict[str, Any]]]
 ) -> None:
-    async with serving(bundled_folder()) as url, connected(url, "modern") as client:
+    async with connected(url, "modern") as client:
         for widget in widgets:
             for arguments in states[widget.tool]:
                 result = await client.client.call_tool(widget.tool, arguments, meta=SPLIT)
@@ -72,10 +80,10 @@ async def test_every_state_of_every_widget_is_drawn_out_of_the_models_sight(
 
 @both_eras
 async def test_every_widget_takes_null_for_whatever_is_optional_as_adapters_send_it(
-    era: Era, widgets: tuple[Widget, ...]
+    url: str, era: Era, widgets: tuple[Widget, ...]
 ) -> None:
     """CrewAI and mcp-use's adapter send every declared property, with null for what is not said."""
-    async with serving(bundled_folder()) as url, connected(url, era) as client:
+    async with connected(url, era) as client:
         for widget in widgets:
             schema = widget.definition.schema
             least = widget.schema.sample(state="required")
@@ -93,9 +101,9 @@ async def test_every_widget_takes_null_for_whatever_is_optional_as_adapters_send
 
 @both_eras
 async def test_what_a_model_sees_of_every_example_is_under_100_tokens(
-    era: Era, widgets: tuple[Widget, ...]
+    url: str, era: Era, widgets: tuple[Widget, ...]
 ) -> None:
-    async with serving(bundled_folder()) as url, connected(url, era) as client:
+    async with connected(url, era) as client:
         for widget in widgets:
             for example in widget.definition.sidecar.examples:
                 arguments = dict(example.arguments)
@@ -105,9 +113,10 @@ async def test_what_a_model_sees_of_every_example_is_under_100_tokens(
 
 
 async def test_a_mocked_call_is_the_call_itself_but_for_its_id_and_its_time(
+    url: str,
     widgets: tuple[Widget, ...],
 ) -> None:
-    async with serving(bundled_folder()) as url, connected(url, "modern") as client:
+    async with connected(url, "modern") as client:
         for widget in widgets:
             (call,) = mocks(widget, profile="split", seed=5)
             called = await client.client.call_tool(widget.tool, call["arguments"], meta=SPLIT)
@@ -126,9 +135,9 @@ async def test_a_mocked_call_is_the_call_itself_but_for_its_id_and_its_time(
 
 @both_eras
 async def test_every_resource_that_is_listed_can_be_read_and_every_tool_completed(
-    era: Era, widgets: tuple[Widget, ...]
+    url: str, era: Era, widgets: tuple[Widget, ...]
 ) -> None:
-    async with serving(bundled_folder()) as url, connected(url, era) as client:
+    async with connected(url, era) as client:
         listed = (await client.client.list_resources()).resources
         templates = (await client.client.list_resource_templates()).resource_templates
         for resource in listed:
@@ -153,8 +162,10 @@ async def test_every_resource_that_is_listed_can_be_read_and_every_tool_complete
 
 
 @both_eras
-async def test_every_response_type_that_people_ask_for_is_among_those_listed(era: Era) -> None:
-    async with serving(bundled_folder()) as url, connected(url, era) as client:
+async def test_every_response_type_that_people_ask_for_is_among_those_listed(
+    url: str, era: Era
+) -> None:
+    async with connected(url, era) as client:
         [content] = (await client.client.read_resource("widgetd://ui-types")).contents
 
     assert isinstance(content, TextResourceContents)
