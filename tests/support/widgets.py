@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
+from widgetd.catalog.catalog import discover_widgets
 from widgetd.catalog.loader import load
 from widgetd.catalog.snapshot import Entry, Snapshot
 from widgetd.errors import Finding
+from widgetd.files.folder import bundled_folder
 from widgetd.files.source import Source
 from widgetd.limits import Limits
 from widgetd.widget.widget import Widget
@@ -44,6 +47,12 @@ def widget_file(
 def greeting(text: str, who: str) -> dict[str, Any]:
     """Build the tree that `widget_file(text=text)` renders for `who`."""
     return {"type": "Card", "children": [{"type": "Text", "value": f"{text}, {who}"}]}
+
+
+@cache
+def bundled_widgets() -> tuple[Widget, ...]:
+    """Return the widgets that are installed with widgetd, loaded once in each process."""
+    return tuple(discover_widgets(bundled_folder()))
 
 
 def source(path: str, text: str) -> Source:

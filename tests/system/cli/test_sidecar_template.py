@@ -8,17 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.widgets import source, widget, widget_file
-from widgetd.catalog.catalog import discover_widgets
+from tests.support.widgets import bundled_widgets, source, widget, widget_file
 from widgetd.catalog.loader import load_widget
 from widgetd.cli import main
 from widgetd.cli.sidecar_template import sidecar_text
-from widgetd.files.folder import bundled_folder
 from widgetd.widget.sidecar import Sidecar, read_sidecar
 from widgetd.widget.widget import Widget
 
 
-@pytest.mark.parametrize("made", discover_widgets(bundled_folder()), ids=lambda made: made.tool)
+@pytest.mark.parametrize("made", bundled_widgets(), ids=lambda made: made.tool)
 def test_what_is_written_for_any_widget_is_a_sidecar_that_fits_it(made: Widget) -> None:
     text = sidecar_text(made)
     said = tomllib.loads(text)
@@ -46,9 +44,7 @@ def test_nobody_is_invented_and_a_description_that_is_missing_is_still_told(
 
 
 def test_studios_own_sample_is_the_example(tmp_path: Path) -> None:
-    [flight] = [
-        made for made in discover_widgets(bundled_folder()) if made.tool == "flight_tracker"
-    ]
+    [flight] = [made for made in bundled_widgets() if made.tool == "flight_tracker"]
     file = tmp_path / "Flight.widget"
     file.write_bytes(flight.definition.content)
     plain = load_widget(file)
@@ -67,9 +63,7 @@ def test_every_key_of_a_sidecar_stands_in_one_that_is_written() -> None:
 
 
 def test_the_actions_of_a_widget_stand_ready_to_be_described() -> None:
-    [flight] = [
-        made for made in discover_widgets(bundled_folder()) if made.tool == "flight_tracker"
-    ]
+    [flight] = [made for made in bundled_widgets() if made.tool == "flight_tracker"]
 
     assert '# [actions."flight.track"]\n# description = "…"\n' in sidecar_text(flight)
 

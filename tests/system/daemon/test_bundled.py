@@ -19,9 +19,9 @@ from mcp_types import (
 import widgetd
 from tests.support.clients import Era, connected
 from tests.support.daemons import serving
+from tests.support.widgets import bundled_widgets
 from tests.unit.schema.schemas import with_nulls
 from tests.unit.widget.test_bundled import RESPONSE_TYPES
-from widgetd.catalog.catalog import discover_widgets
 from widgetd.files.folder import bundled_folder
 from widgetd.render.entry import CHARACTERS_OF_A_TOKEN
 from widgetd.render.mock import MockState, mocks
@@ -50,7 +50,7 @@ async def url() -> AsyncIterator[str]:
 
 @pytest.fixture(scope="module")
 def widgets() -> tuple[Widget, ...]:
-    return tuple(discover_widgets(bundled_folder()))
+    return bundled_widgets()
 
 
 @pytest.fixture(scope="module")

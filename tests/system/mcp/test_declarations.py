@@ -11,12 +11,10 @@ from typing import Literal, get_args, get_type_hints
 import pytest
 from mypy.api import run as mypy
 
-from tests.support.widgets import snapshot_of, widget
-from widgetd.catalog.catalog import discover_widgets
+from tests.support.widgets import bundled_widgets, snapshot_of, widget
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.daemon.toolsets import ROWS
 from widgetd.declarations.module import declarations
-from widgetd.files.folder import bundled_folder
 from widgetd.render.mock import mocks
 
 Language = Literal["ts", "python"]
@@ -83,7 +81,7 @@ export function best(found: SearchWidgetsAnswer): string {
 
 @pytest.fixture(scope="module")
 def everything() -> Snapshot:
-    return snapshot_of(*discover_widgets(bundled_folder()), widget("Odd", schema=SCHEMA))
+    return snapshot_of(*bundled_widgets(), widget("Odd", schema=SCHEMA))
 
 
 def test_a_schema_becomes_an_interface() -> None:

@@ -12,11 +12,9 @@ from mcp_types.methods import serialize_server_result
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 from pydantic import ValidationError
 
-from tests.support.widgets import widget
-from widgetd.catalog.catalog import discover_widgets
+from tests.support.widgets import bundled_widgets, widget
 from widgetd.catalog.registry import Registry
 from widgetd.errors import CallError, WidgetError
-from widgetd.files.folder import bundled_folder
 from widgetd.mcp.assembly import build
 from widgetd.mcp.builtin import CORE_TOOLS
 from widgetd.mcp.provider import WidgetProvider
@@ -96,7 +94,7 @@ def test_an_entry_of_a_widget_that_another_server_fills_is_the_sdks_own() -> Non
 
 @pytest.mark.parametrize("version", ENVELOPES)
 def test_the_entries_of_all_bundled_widgets_are_the_sdks_own(version: str) -> None:
-    for made in discover_widgets(bundled_folder()):
+    for made in bundled_widgets():
         assert orjson.loads(tool_entry(made, has_view=True)) == sent(tool_of(made), version)
 
 

@@ -6,12 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.support.widgets import snapshot_of, widget
+from tests.support.widgets import bundled_widgets, snapshot_of, widget
 from widgetd.access.principal import Audience, SnapshotViews
-from widgetd.catalog.catalog import discover_widgets
 from widgetd.catalog.change import difference
 from widgetd.catalog.snapshot import Selection, Snapshot
-from widgetd.files.folder import bundled_folder
 from widgetd.mcp.builtin.table import BuiltinTools
 from widgetd.mcp.limits import LIMITS as MCP_LIMITS
 from widgetd.mcp.listing import Expose, ToolListings
@@ -135,7 +133,7 @@ def test_auto_decides_once_by_what_the_list_costs_a_model() -> None:
 
 
 def test_auto_lists_the_bundled_widgets() -> None:
-    bundled_ones = snapshot_of(*discover_widgets(bundled_folder()))
+    bundled_ones = snapshot_of(*bundled_widgets())
 
     assert len(names(listings(expose="auto").of(bundled_ones).page())) == 27
 

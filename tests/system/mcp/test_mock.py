@@ -9,15 +9,14 @@ from typing import get_args
 import pytest
 
 from tests.support.corpus import corpus_files, needs_corpus
-from widgetd.catalog.catalog import discover_widgets
+from tests.support.widgets import bundled_widgets
 from widgetd.catalog.loader import load_widget
 from widgetd.errors import WidgetError
-from widgetd.files.folder import bundled_folder
 from widgetd.render.mock import MockState, mocks
 from widgetd.render.response import Shown, response
 from widgetd.widget.widget import Widget
 
-WIDGETS = discover_widgets(bundled_folder())
+WIDGETS = bundled_widgets()
 
 
 @pytest.mark.parametrize("widget", WIDGETS, ids=lambda widget: widget.tool)

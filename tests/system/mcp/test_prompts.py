@@ -9,10 +9,8 @@ import pytest
 from mcp import Client
 from mcp_types import TextContent
 
-from tests.support.widgets import snapshot_of
-from widgetd.catalog.catalog import discover_widgets
+from tests.support.widgets import bundled_widgets, snapshot_of
 from widgetd.catalog.registry import Registry
-from widgetd.files.folder import bundled_folder
 from widgetd.mcp import sdk
 from widgetd.mcp.assembly import build
 from widgetd.store.factory import local_store
@@ -23,7 +21,7 @@ FLIGHT = '{"airline": "PA", "departure": {"city": "Rome"}, "arrival": {"city": "
 @pytest.fixture(params=["legacy", "auto"])
 async def client(request: pytest.FixtureRequest) -> AsyncIterator[Client]:
     registry = Registry()
-    registry.swap(snapshot_of(*discover_widgets(bundled_folder())))
+    registry.swap(snapshot_of(*bundled_widgets()))
     server = build(registry, local_store())
     async with Client(sdk.lowlevel_of(server.mcp), mode=request.param) as connected:
         yield connected

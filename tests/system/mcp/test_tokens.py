@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from widgetd.catalog.catalog import discover_widgets
+from tests.support.widgets import bundled_widgets
 from widgetd.catalog.snapshot import Entry, Snapshot
 from widgetd.cli import main
 from widgetd.files.folder import bundled_folder
 from widgetd.render.tokens import table, tokens_of_result
 from widgetd.widget.widget import Widget
 
-WIDGETS = discover_widgets(bundled_folder())
+WIDGETS = bundled_widgets()
 SERVED = Snapshot.empty().with_changes(
     {
         widget.definition.path: Entry(path=widget.definition.path, key=widget.key, widget=widget)

@@ -306,7 +306,10 @@ def _calls(of: Callable[[], Scan]) -> tuple[Scan, dict[str, int]]:
     return scanned, {name: counts[0] for (_, _, name), counts in stats.items()}
 
 
-def test_empty_folder_is_listed_again_only_after_it_changed(tmp_path: Path) -> None:
+def test_empty_folder_is_listed_again_only_after_it_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("widgetd.files.stamp.LIMITS", replace(LIMITS, racy_ns=50_000_000))
     for number in range(20):
         folder = tmp_path / f"d{number}" / "below"
         folder.mkdir(parents=True)

@@ -97,12 +97,12 @@ def test_what_is_strict_json_is_read(content: bytes, value: dict[str, Any]) -> N
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | FINITE | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(), inner, max_size=5),
     max_leaves=20,
 )
 
 
-@given(st.dictionaries(st.text(), JSON), st.booleans())
+@given(st.dictionaries(st.text(), JSON, max_size=5), st.booleans())
 def test_whatever_json_can_say_is_read_as_it_was_written(
     value: dict[str, Any], ascii_only: bool
 ) -> None:

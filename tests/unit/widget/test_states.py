@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from tests.support.corpus import CORPUS, needs_corpus
-from tests.support.widgets import source, widget
+from tests.support.widgets import bundled_widgets, source, widget
 from widgetd.catalog.catalog import discover_widgets
 from widgetd.catalog.loader import load
-from widgetd.files.folder import bundled_folder
 from widgetd.limits import Limits
 from widgetd.widget.components import tree
 from widgetd.widget.states import SAMPLE, list_states, show_state
@@ -127,7 +126,7 @@ def _seen(one: Widget) -> dict[str, Any]:
 
 
 def bundled_widget(tool: str) -> Widget:
-    return next(one for one in discover_widgets(bundled_folder()) if one.tool == tool)
+    return next(one for one in bundled_widgets() if one.tool == tool)
 
 
 @pytest.mark.parametrize("state", ["one", "many", "long"])

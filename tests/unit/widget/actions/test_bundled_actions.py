@@ -8,14 +8,13 @@ from typing import Any
 import orjson
 import pytest
 
-from widgetd.catalog.catalog import discover_widgets
-from widgetd.files.folder import bundled_folder
+from tests.support.widgets import bundled_widgets
 from widgetd.schema.validator import compile_schema
 from widgetd.widget.action_checks import find_unmet
 from widgetd.widget.actions import find_tree_actions, find_widget_actions, has_actions
 from widgetd.widget.widget import Widget
 
-WIDGETS = discover_widgets(bundled_folder())
+WIDGETS = bundled_widgets()
 
 
 def trees(widget: Widget) -> Iterator[Mapping[str, Any]]:
