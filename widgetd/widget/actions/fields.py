@@ -199,10 +199,12 @@ def build_payload_schema(
     """
     root = _build_object(closed)
     root["properties"].update(keys)
-    root["required"].extend(key for key in keys if key not in optional)
+    for key in keys:
+        if key not in optional:
+            _require(root, key)
     for field in fields:
         _add_field(root, field, submitted=submitted, closed=closed)
-    return _drop_empty_required(root)
+    return root
 
 
 def build_exact_schema(value: Any) -> JsonSchema:
@@ -226,28 +228,25 @@ def _add_field(root: JsonSchema, field: FormField, *, submitted: bool, closed: b
     inner = root
     needed = submitted and field.required
     for part in field.path[:-1]:
-        if needed and part not in inner["required"]:
-            inner["required"].append(part)
+        if needed:
+            _require(inner, part)
         inner = inner["properties"].setdefault(part, _build_object(closed))
         if "properties" not in inner:  # another field has that name
             inner.clear()
             return
     last = field.path[-1]
-    if needed and last not in inner["required"]:
-        inner["required"].append(last)
+    if needed:
+        _require(inner, last)
     taken = last in inner["properties"]
     inner["properties"][last] = {} if taken else field.schema(submitted=submitted)
 
 
 def _build_object(closed: bool) -> JsonSchema:
     bounds = {"additionalProperties": False} if closed else {}
-    return {"type": "object", "properties": {}, "required": [], **bounds}
+    return {"type": "object", "properties": {}, **bounds}
 
 
-def _drop_empty_required(schema: JsonSchema) -> JsonSchema:
-    """Remove empty lists of required properties, which old drafts do not allow."""
-    for inner in schema.get("properties", {}).values():
-        _drop_empty_required(inner)
-    if schema.get("required") == []:
-        del schema["required"]
-    return schema
+def _require(schema: JsonSchema, name: str) -> None:
+    required = schema.setdefault("required", [])  # old drafts do not allow an empty list
+    if name not in required:
+        required.append(name)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import islice
 from typing import Any, Literal
 
@@ -207,30 +206,27 @@ def find_tree_actions(tree: Node) -> dict[str, TreeAction]:
 
 def iterate_triggers(tree: Node) -> Iterator[Trigger]:
     """Yield every trigger in `tree`, outer before inner."""
-    waiting: list[tuple[Node, _Form | None]] = [(tree, None)]
+    waiting: list[tuple[Node, int, tuple[FormField, ...]]] = [(tree, 0, ())]
     while waiting:
-        node, form = waiting.pop()
+        node, forms, fields = waiting.pop()
         kind = node.get("type")
         is_card_form = kind == "Card" and node.get("asForm") is True and not _is_collapsed(node)
         is_form = kind == "Form" or is_card_form
-        if is_form and (form is None or form.depth < LIMITS.nested_forms):
-            form = _Form(node, 1 if form is None else form.depth + 1)
+        if is_form and forms < LIMITS.nested_forms:
+            forms, fields = forms + 1, _list_fields(node)
         if node.get("disabled") is not True:
             for name, action in _iterate_actions(node):
-                fields = () if form is None else form.fields
-                if form is None and name == "onChangeAction" and (own := find_field(node)):
-                    fields = (own,)
+                own = None if forms or name != "onChangeAction" else find_field(node)
                 yield Trigger(
                     type=action["type"],
                     handler="client" if action.get("handler") == "client" else "server",
                     payload=to_object(action.get("payload")),
-                    fields=fields,
-                    submits=form is not None
-                    and (name in _SUBMITTING or node.get("submit") is True),
+                    fields=fields if own is None else (own,),
+                    submits=forms > 0 and (name in _SUBMITTING or node.get("submit") is True),
                 )
         children = node.get("children")
         listed = children if isinstance(children, list) else [children]
-        waiting += [(child, form) for child in reversed(listed) if isinstance(child, dict)]
+        waiting += [(child, forms, fields) for child in reversed(listed) if isinstance(child, dict)]
 
 
 def has_actions(tree: Node, json: bytes | None = None) -> bool:
@@ -255,21 +251,13 @@ def to_object(payload: object) -> dict[str, Any]:
     return payload if isinstance(payload, dict) else {"value": payload}
 
 
-class _Form:
-    """A form, whose fields are found on demand."""
-
-    def __init__(self, node: Node, depth: int) -> None:
-        self._node = node
-        self.depth = depth
-
-    @cached_property
-    def fields(self) -> tuple[FormField, ...]:
-        """All fields in it, including those of nested forms."""
-        found: dict[str, FormField] = {}
-        for _, node in walk_components(self._node):
-            if (field := find_field(node)) is not None:
-                found[field.name] = found.get(field.name, field).merge(field)
-        return tuple(found.values())
+def _list_fields(form: Node) -> tuple[FormField, ...]:
+    """Return all fields in a form, including those of nested forms."""
+    found: dict[str, FormField] = {}
+    for _, node in walk_components(form):
+        if (field := find_field(node)) is not None:
+            found[field.name] = found.get(field.name, field).merge(field)
+    return tuple(found.values())
 
 
 def _is_collapsed(node: Node) -> bool:
