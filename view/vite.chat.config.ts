@@ -2,9 +2,11 @@
 
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
+import { markedLexer } from "./plugins/lexer.ts";
 
 export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),
+  plugins: [markedLexer()],
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
     target: "es2022",

@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { viteSingleFile } from "vite-plugin-singlefile";
 import { defineConfig } from "vitest/config";
 import { generated } from "./plugins/generated.ts";
+import { markedLexer } from "./plugins/lexer.ts";
 import { seal } from "./plugins/seal.ts";
 
 const root = fileURLToPath(new URL(".", import.meta.url)).replace(/\/$/, "");
@@ -10,6 +11,7 @@ export default defineConfig({
   root,
   plugins: [
     generated(root),
+    markedLexer(),
     viteSingleFile({ removeViteModuleLoader: true }),
     seal(root, `${root}/dist`),
   ],
