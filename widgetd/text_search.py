@@ -18,22 +18,12 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher, get_close_matches
 from functools import lru_cache
 from itertools import islice
-from re import Match, Pattern, escape
 from typing import Any, AnyStr, Final, cast
 
-__all__ = [
-    "LIMITS",
-    "LinearPattern",
-    "Match",
-    "Pattern",
-    "compare_sequences",
-    "compile_pattern",
-    "did_you_mean",
-    "escape",
-    "most_similar",
-    "nearest",
-    "unified_diff",
-]
+# For other modules, none of which imports `re`.
+Match = re.Match
+Pattern = re.Pattern
+escape = re.escape
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
