@@ -195,7 +195,17 @@ def tool_result(
     # Pages fetch a large tree by the render's id: a link makes some hosts deliver nothing at all
     # (anthropics/claude-ai-mcp#753).
     if not is_inline and not draws_views(client):
-        content.append(_link(render, prefix))
+        content.append(
+            {
+                "name": render.id,
+                "uri": with_prefix(render_uri(render.id), prefix),
+                "description": "The widget, which is too large to be sent along.",
+                "mimeType": "application/json",
+                "size": len(render.tree),
+                "annotations": {"audience": ["user"]},
+                "type": "resource_link",
+            }
+        )
     is_read_by_page = render.press != "" and draws_views(client)
     if is_read_by_page and host_of(client).shows_meta:
         is_read_by_page = is_for_page
@@ -238,18 +248,6 @@ def _content(
     if priority is not None:
         summary["annotations"]["priority"] = priority
     return [summary]
-
-
-def _link(render: StoredRender, prefix: str) -> Block:
-    return {
-        "name": render.id,
-        "uri": with_prefix(render_uri(render.id), prefix),
-        "description": "The widget, which is too large to be sent along.",
-        "mimeType": "application/json",
-        "size": len(render.tree),
-        "annotations": {"audience": ["user"]},
-        "type": "resource_link",
-    }
 
 
 def not_found(name: str, known: Iterable[str]) -> dict[str, Any]:

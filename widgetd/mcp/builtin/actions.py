@@ -61,8 +61,9 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
     if (earlier := await _find_earlier(context, arguments)) is not None:
         return earlier
     render = await context.rendering.load(render_id, context.caller)
-    if isinstance(context.actions, DryRun):
-        render = context.actions.newest(render)
+    dry_run = context.actions if isinstance(context.actions, DryRun) else None
+    if dry_run is not None:
+        render = dry_run.newest(render)
     widget = context.caller.snapshot.widgets.get(render.tool)
     if widget is not None and (name := arguments["action"]) in widget.definition.sidecar.local:
         drawn = await context.rendering.draw_state(
@@ -78,9 +79,14 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
     if isinstance(payload, Result):
         return payload
     if offered.type in (ALLOW, DENY) and not render.tool:
-        return await _answer_card(context, render, offered.type, arguments)
+        _demand_press(render, arguments, "W3104")
+        answer = await settle(context, render, offered.type, str(arguments["payload"].get("token")))
+        newest = await context.rendering.load(render.id, context.caller)
+        return _shown_result(context, answer, newest)
     bound = None if widget is None else widget.bound_actions.get(offered.type)
     if widget is not None and bound is not None:
+        if dry_run is None:
+            _demand_press(render, arguments, "W5012")
         press = Press(
             render=render,
             widget=widget,
@@ -93,7 +99,7 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
             token=arguments.get("token", ""),
             principal=context.caller.principal.name,
         )
-        return await _press_bound(context, press, arguments)
+        return _shown_result(context, *await _acting(context).press(press))
     version = arguments.get("version", render.version)
     key = arguments.get("idempotency_key") or press_digest(
         render_id, version, offered.type, payload
@@ -154,27 +160,6 @@ def _accept_payload(
     return error_result(refused, _invalid((one.field, one.says) for one in failed))
 
 
-async def _press_bound(context: ToolContext, press: Press, arguments: Mapping[str, Any]) -> Result:
-    """Take an action that a tool of an upstream does."""
-    is_dry = isinstance(context.actions, DryRun)
-    if not (is_dry or _is_pressed(press.render, arguments)):
-        problem = "this action calls another server, so only a person can take it"
-        raise CallError("W5012", f"{problem}, in the page that shows the widget")
-    return _shown_result(context, *await _acting(context).press(press))
-
-
-async def _answer_card(
-    context: ToolContext, render: StoredRender, action: str, arguments: Mapping[str, Any]
-) -> Result:
-    """Take a person's answer on a card."""
-    if not _is_pressed(render, arguments):
-        problem = "a call is allowed by a person only"
-        raise CallError("W3104", f"{problem}, on the card that asks for it")
-    answer = await settle(context, render, action, str(arguments["payload"].get("token")))
-    newest = await context.rendering.load(render.id, context.caller)
-    return _shown_result(context, answer, newest)
-
-
 def _acting(context: ToolContext) -> Acting:
     return Acting(
         store=context.store,
@@ -186,6 +171,18 @@ def _acting(context: ToolContext) -> Acting:
 
 def _answer_key(render_id: str, key: str) -> str:
     return f"widget_action {render_id} {key}"
+
+
+_BY_PEOPLE_ONLY = {
+    "W3104": "a call is allowed by a person only, on the card that asks for it",
+    "W5012": "this action calls another server, so only a person can take it, in the page that "
+    "shows the widget",
+}
+
+
+def _demand_press(render: StoredRender, arguments: Mapping[str, Any], code: str) -> None:
+    if not _is_pressed(render, arguments):
+        raise CallError(code, _BY_PEOPLE_ONLY[code])
 
 
 def _is_pressed(render: StoredRender, arguments: Mapping[str, Any]) -> bool:
