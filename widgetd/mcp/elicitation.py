@@ -25,7 +25,6 @@ from mcp_types import CallToolRequestParams, ElicitResult
 from widgetd.access.principal import Caller
 from widgetd.errors import CallError
 from widgetd.mcp import sdk
-from widgetd.mcp.handlers import call_tool
 from widgetd.mcp.http_calls import take_action
 from widgetd.mcp.server import Server
 from widgetd.render.result import Result, error_result, text_block
@@ -53,14 +52,14 @@ _UNANSWERED = (
 
 async def answer_with_form(
     server: Server, context: sdk.Context, params: CallToolRequestParams, caller: Caller
-) -> Result | dict[str, Any]:
-    """Answer a call, and have the client ask the form of what it renders."""
+) -> Result | dict[str, Any] | None:
+    """Answer a widget's call, and have the client ask its form; None for calls of other tools."""
     name, arguments = params.name, params.arguments or {}
     if name == "render_widget":
         name, arguments = str(arguments.get("name")), arguments.get("arguments") or {}
     widget = caller.snapshot.widgets.get(name)
     if widget is None or caller.denied is not None or not isinstance(arguments, dict):
-        return await call_tool(server, params.name, params.arguments or {}, caller)
+        return None
     try:
         given = sdk.read_form(params)
         if given is not None and (taken := await _take_answer(server, *given, widget, caller)):

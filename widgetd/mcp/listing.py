@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from itertools import accumulate
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import orjson
@@ -25,8 +25,6 @@ from widgetd.mcp.limits import LIMITS
 from widgetd.mcp.resources import Resources, resources_of
 from widgetd.render.entry import HEADER_ANNOTATION, tokens_of_entry
 from widgetd.widget.widget import Widget
-
-T = TypeVar("T")
 
 Expose = Literal["tools", "search", "auto"]
 AppTools = Literal["auto", "always"]
@@ -68,23 +66,23 @@ class Pages:
         return ready
 
 
-class GenerationCache(Generic[T]):
-    """Values made from the snapshots of one generation, one per audience and `kind`."""
+class GenerationCache:
+    """Lists made from the snapshots of one generation, one per audience and `kind`."""
 
     def __init__(self) -> None:
         self._generation = ""
-        self._made: OrderedDict[tuple[int, Hashable], tuple[Snapshot, T]] = OrderedDict()
+        self._made: OrderedDict[tuple[int, Hashable], tuple[Snapshot, Pages]] = OrderedDict()
 
-    def get(self, snapshot: Snapshot, kind: Hashable = None) -> T | None:
-        """Return the cached value of `snapshot`, or None."""
+    def get(self, snapshot: Snapshot, kind: Hashable) -> Pages | None:
+        """Return the cached list of `snapshot`, or None."""
         if self._generation != snapshot.generation:
             self._generation = snapshot.generation
             self._made.clear()
-        _, value = self._made.get((id(snapshot), kind), (None, None))
-        return value
+        _, pages = self._made.get((id(snapshot), kind), (None, None))
+        return pages
 
-    def put(self, snapshot: Snapshot, made: T, kind: Hashable = None) -> T:
-        """Cache the value of `snapshot` and return it."""
+    def put(self, snapshot: Snapshot, made: Pages, kind: Hashable) -> Pages:
+        """Cache the list of `snapshot` and return it."""
         self._made[id(snapshot), kind] = snapshot, made
         if len(self._made) > MAX_AUDIENCES:
             self._made.popitem(last=False)
@@ -112,7 +110,7 @@ class ToolListings:
         self._expose = expose
         self._list_tokens = list_tokens
         self._page_size = page_size
-        self._cache: GenerationCache[Pages] = GenerationCache()
+        self._cache = GenerationCache()
 
     def of(self, snapshot: Snapshot, tools: frozenset[str] = frozenset()) -> Pages:
         """Return the list of `snapshot` with these built-in tools."""
@@ -181,7 +179,7 @@ class ResourceListings:
         self._resources = resources
         self._shown = shown
         self._page_size = page_size
-        self._cache: GenerationCache[Pages] = GenerationCache()
+        self._cache = GenerationCache()
         self._made: WeakKeyDictionary[Widget, Mapping[str, bytes]] = WeakKeyDictionary()
 
     async def of(self, snapshot: Snapshot, readable: Collection[BuiltinResource] = ()) -> Pages:

@@ -232,7 +232,7 @@ async def answer_call(
     answer = await _ask_consent(server, params, caller)
     if answer is None and server.asks_forms(caller.client):
         answer = await answer_with_form(server, context, params, caller)
-    elif answer is None:
+    if answer is None:
         answer = await call_tool(server, params.name, params.arguments or {}, caller)
     if isinstance(answer, Result):
         return {"resultType": "complete", **answer.values()}

@@ -87,11 +87,11 @@ class Search:
         asks = bool(query.strip())
         if asks:
             scores = self._indices.of(audience).following(widgets).scores(query)
-        if tags:
+        if wanted := set(tags):
             scores = {
                 tool: score
                 for tool, score in scores.items()
-                if not set(tags).isdisjoint(widgets[tool].definition.tags)
+                if not wanted.isdisjoint(widgets[tool].definition.tags)
             }
         best = best_of(scores, limit) if asks else list(scores)[:limit]
         return [Hit(widget=widgets[tool], score=scores[tool]) for tool in best], len(scores)
