@@ -32,8 +32,18 @@ function wrapOuterRows(stage: HTMLElement): Element | undefined {
   return outer;
 }
 
-/** Margins count: those of ghost buttons are negative, and reach into the padding around. */
+/**
+ * Returns whether words are what leaves the row. Sizes that an author wrote and that are too large
+ * by themselves stay, since ChatKit cuts them off, too, and its author is to see it.
+ */
 function isTight(row: Element): boolean {
+  const sized = [...row.children].filter((child) => (child as HTMLElement).style.width);
+  const taken = sized.reduce((sum, child) => sum + child.getBoundingClientRect().width, 0);
+  return taken <= row.clientWidth && isLeft(row);
+}
+
+/** Margins count: those of ghost buttons are negative, and reach into the padding around. */
+function isLeft(row: Element): boolean {
   const { left, right } = row.getBoundingClientRect();
   return [row.firstElementChild, row.lastElementChild].some((child) => {
     if (!child) return false;
