@@ -186,7 +186,7 @@ describe.skipIf(!hasBrowser)("at its edges", () => {
     const caption = { type: "Caption", value: "Reference" };
     const row = { type: "Row", children: [caption, { type: "Spacer" }, line] };
     await show({ widget: card(row), locale });
-    const cut = page.getByText(value);
+    const cut = page.locator(".clamped");
     const { height, isCut } = await cut.evaluate((element) => ({
       height: element.clientHeight / Number.parseFloat(getComputedStyle(element).lineHeight),
       isCut:
