@@ -37,7 +37,7 @@ def build_template(parsed: Parsed, context: JsonContext, *, traced: bool = False
     for name in sorted(assigned_names(body)):
         scope.bind(name)
     root = _Builder(context, traced=traced).body(body, scope)
-    return _program(layout, root, may_need_commas=context.may_need_commas)
+    return layout.program(root, may_need_commas=context.may_need_commas)
 
 
 def build_expression(tree: nodes.Expr) -> Program:
@@ -47,16 +47,7 @@ def build_expression(tree: nodes.Expr) -> Program:
         Fault: `W1302`, for what is not available.
     """
     layout = Layout()
-    return _program(layout, _Builder(JsonContext()).expression(tree, Scope(layout)))
-
-
-def _program(layout: Layout, root: Any, *, may_need_commas: bool = False) -> Program:
-    return Program(
-        size=layout.size,
-        arguments=tuple(layout.arguments.items()),
-        root=root,
-        may_need_commas=may_need_commas,
-    )
+    return layout.program(_Builder(JsonContext()).expression(tree, Scope(layout)))
 
 
 class _Builder:

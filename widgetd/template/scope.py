@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from widgetd.template.ir import Program
+
 Frame = list[Any]
 Evaluate = Callable[[Frame], Any]
 Execute = Callable[[Frame, list[str]], None]
@@ -38,6 +40,15 @@ class Layout:
         if name not in self.arguments:
             self.arguments[name] = self.slot()
         return self.arguments[name]
+
+    def program(self, root: Any, *, may_need_commas: bool = False) -> Program:
+        """Return the program of `root`, whose names live in these slots."""
+        return Program(
+            size=self.size,
+            arguments=tuple(self.arguments.items()),
+            root=root,
+            may_need_commas=may_need_commas,
+        )
 
 
 class Scope:

@@ -44,7 +44,8 @@ MAX_DIGITS: Final = 100
 
 _DECIMAL: Final = compile_pattern(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 _INTEGER: Final = compile_pattern(r"[+-]?\d+")
-_HOLDERS: Final = (list, dict, tuple)
+_LISTS: Final = (list, tuple)
+_HOLDERS: Final = (*_LISTS, dict)
 
 
 def truthy(value: Value) -> bool:
@@ -242,10 +243,6 @@ def _of_text(change: Method) -> Method:
     return apply
 
 
-def _at(budget: Budget, value: Value, index: Value = ABSENT) -> Value:
-    return member(value, _whole(budget, index))
-
-
 def _char_at(budget: Budget, value: str, index: Value = ABSENT) -> str:
     at = _whole(budget, index)
     return value[at : at + 1] if at >= 0 else ""
@@ -254,18 +251,14 @@ def _char_at(budget: Budget, value: str, index: Value = ABSENT) -> str:
 def _concat(budget: Budget, value: Value, other: Value = ABSENT) -> Value:
     if isinstance(value, str):
         return add(budget, value, javascript_text(budget, other))
-    return new_list(budget, [*to_list(value), *(other if _is_list(other) else [other])])
-
-
-def _is_list(value: Value) -> bool:
-    return isinstance(value, list | tuple)
+    return new_list(budget, [*to_list(value), *(other if isinstance(other, _LISTS) else [other])])
 
 
 def flatten(budget: Budget, values: Iterable[Value]) -> Value:
     """Return a list in which each list among `values` is replaced by its elements."""
     flat: list[Value] = []
     for each in values:
-        inside = list(each) if _is_list(each) else [each]
+        inside = list(each) if isinstance(each, _LISTS) else [each]
         budget.step(len(inside))
         flat += inside
     return new_list(budget, flat)
@@ -362,7 +355,7 @@ def _collation_key(value: str) -> tuple[str, str, str]:
 
 METHODS: Final[Mapping[str, tuple[int, Method]]] = MappingProxyType(
     {
-        "at": (1, _at),
+        "at": (1, lambda budget, value, at=ABSENT: member(value, _whole(budget, at))),
         "charAt": (1, _of_text(_char_at)),
         "concat": (1, _concat),
         "endsWith": (1, _of_text(_affix(str.endswith))),
@@ -476,7 +469,7 @@ FUNCTIONS: Final[Mapping[str, Function]] = MappingProxyType(
         "parseFloat": _parsing(_DECIMAL),
         "parseInt": _parsing(_INTEGER),
         "Array.from": lambda budget, args: _array(budget, *args[:1]),
-        "Array.isArray": lambda _budget, args: bool(args) and _is_list(args[0]),
+        "Array.isArray": lambda _budget, args: bool(args) and isinstance(args[0], _LISTS),
         "Object.entries": _of_object(lambda budget, key, value: new_list(budget, [key, value])),
         "Object.keys": _of_object(lambda _budget, key, _value: key),
         "Object.values": _of_object(lambda _budget, _key, value: value),
@@ -525,7 +518,7 @@ LOOPS: Final[Mapping[str, Callable[..., Value]]] = MappingProxyType(
         "map": lambda budget, values, turn: new_list(
             budget, [turn(each, at) for at, each in enumerate(values)]
         ),
-        "filter": lambda budget, values, turn: new_list(budget, list(_passing(values, turn))),
+        "filter": lambda budget, values, turn: new_list(budget, _passing(values, turn)),
         "find": lambda _budget, values, turn: next(_passing(values, turn), ABSENT),
         "findIndex": lambda _budget, values, turn: next(
             (at for at, each in enumerate(values) if truthy(turn(each, at))), -1

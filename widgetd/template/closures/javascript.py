@@ -144,7 +144,10 @@ def _part(compiler: Compiler, expr: Expr) -> Part:
 
 def _literal(compiler: Compiler, op: Op) -> Evaluate:
     if _has_spread(op):
-        return (_spread_object if op.name in _OBJECTS else _spread_list)(compiler, op)
+        if op.name in _OBJECTS:
+            return _spread_object(compiler, op)
+        values = _spread(compiler, op.operands)
+        return with_place(op.place, lambda frame: new_list(frame[BUDGET], _gather(values, frame)))
     before = compiler.nodes
     build = _build(compiler, op)
     cost = 1 + (compiler.nodes - before) // NODES_PER_STEP
@@ -183,12 +186,6 @@ def _fragment(compiler: Compiler, op: Op) -> Evaluate:
     return with_place(
         op.place, lambda frame: with_size(frame[BUDGET], *_show_children(parts, frame))
     )
-
-
-def _spread_list(compiler: Compiler, op: Op) -> Evaluate:
-    """Return the closure of a list that spreads others."""
-    values = _spread(compiler, op.operands)
-    return with_place(op.place, lambda frame: new_list(frame[BUDGET], _gather(values, frame)))
 
 
 _Spread = list[tuple[bool, Evaluate]]

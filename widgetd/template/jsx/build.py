@@ -47,13 +47,9 @@ from widgetd.text_search import compile_pattern, did_you_mean
 METHODS: Final = frozenset(VOCABULARY["javascript methods"])
 LOOPS: Final = frozenset(VOCABULARY["javascript loops"])
 FUNCTIONS: Final = tuple(VOCABULARY["javascript functions"])
-_OPERATORS: Final = frozenset(VOCABULARY["javascript expressions"])
 
 _NO_BOOLEAN: Final = frozenset({"#", "js`", "js{}", "js[,]"})
 """Numbers, text templates, objects and lists that are written out."""
-
-_PRESERVING: Final = frozenset({"filter", "slice", "sort", "toSorted", "reverse", "toReversed"})
-"""Methods whose result has elements of the same list."""
 
 _TEXT_PROPERTIES: Final[Mapping[str, str]] = MappingProxyType(
     dict.fromkeys(("Text", "Title", "Caption", "Markdown", "Label"), "value")
@@ -177,21 +173,6 @@ class Builder(StatementBuilder):
         """Build the operations of the fields `names`."""
         return tuple(self.each([node.fields[name] for name in names], block))
 
-    def path(self, expr: Expr) -> str | None:
-        """Return the path of the argument that `expr` reads; None if that is not certain."""
-        if type(expr) is int:
-            return self.paths.get(expr)
-        if type(expr) is not Op:
-            return None
-        if expr.name == ".":
-            path = self.path(expr.operands[0])
-            keys = [*expr.operands[1:], "length"]
-            known = keys[: keys.index("length")]
-            return None if path is None else ".".join([path, *known])
-        subject, step = _same_elements(expr.name, expr.operands)
-        path = self.path(subject)
-        return None if path is None else path + step
-
     def _constant(self, node: Node, _block: JsxScope) -> Expr:
         return literal(CONSTANTS[node.kind](node), node.start)
 
@@ -215,11 +196,6 @@ class Builder(StatementBuilder):
         return Op("js[]", self.fields(node, block, "object", "index"), node.start)
 
     # --- operators ---
-
-    def operator(self, sign: str) -> str:
-        """Return the operation of an operator between two values, empty if there is none."""
-        name = f"js{sign}"
-        return name if name in _OPERATORS else ""
 
     def _binary(self, node: Node, block: JsxScope) -> Expr:
         sign = node.fields["operator"].text
@@ -526,29 +502,6 @@ class Builder(StatementBuilder):
     def child(self, node: Node, block: JsxScope) -> Expr:
         """Build one of the children."""
         return self.expression(node, block)
-
-
-def _same_elements(name: str, operands: tuple[Any, ...]) -> tuple[Expr, str]:
-    """Return what an operation takes its value from, and the step of the path that it takes.
-
-    A method that only leaves out or sorts elements takes none, and neither does a default.
-    """
-    first, second = (*operands, None, None)[:2]
-    if name == "js{}" and operands[1:2] == (None,) and len(operands) == 3:
-        return operands[2], ""
-    if name == "js[]":
-        # A computed key may be an index or a name.
-        return (first, "[]") if type(second) is Op and second.name == "#" else (None, "")
-    if name in {"jsloop", "jsm"} and first in _PRESERVING:
-        return second, ""
-    if (name, first) in {("jsloop", "find"), ("jsm", "at")}:
-        return second, "[]"
-    is_empty = type(second) is Op and not any(second.operands)
-    is_copy = name == "js[,]" and len(operands) == 1
-    if (name in {"js??", "js||"} and is_empty) or (name == "..." or is_copy):
-        return first, ""
-    is_default = name == "js?:" and type(first) is Op and UNDEFINED in first.operands
-    return (operands[2] if is_default else None), ""
 
 
 def _is_effect(node: Node) -> bool:

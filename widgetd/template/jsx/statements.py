@@ -26,6 +26,7 @@ from widgetd.template.jsx.syntax import (
 )
 from widgetd.template.parser import Fault
 from widgetd.template.scope import Layout
+from widgetd.template.vocabulary import VOCABULARY
 
 if TYPE_CHECKING:
     from widgetd.template.jsx.parse import Node
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
 _DECLARATIONS: Final = frozenset({"lexical_declaration", "variable_declaration"})
 _BRANCHING: Final = frozenset({"if_statement", "switch_statement"})
 MAX_FAULTS: Final = 20
+_OPERATORS: Final = frozenset(VOCABULARY["javascript expressions"])
+
+_PRESERVING: Final = frozenset({"filter", "slice", "sort", "toSorted", "reverse", "toReversed"})
+"""Methods whose result has elements of the same list."""
 
 JsxScope = ChainMap[str, Any]
 """The names that one block binds, inside those of the blocks around it.
@@ -89,13 +94,25 @@ class StatementBuilder(ABC):
     def expression(self, node: Node, block: JsxScope) -> Expr:
         """Build the operation of `node`."""
 
-    @abstractmethod
     def operator(self, sign: str) -> str:
         """Return the operation of an operator between two values, empty if there is none."""
+        name = f"js{sign}"
+        return name if name in _OPERATORS else ""
 
-    @abstractmethod
     def path(self, expr: Expr) -> str | None:
-        """Return the path of the argument that an expression reads."""
+        """Return the path of the argument that `expr` reads; None if that is not certain."""
+        if type(expr) is int:
+            return self.paths.get(expr)
+        if type(expr) is not Op:
+            return None
+        if expr.name == ".":
+            path = self.path(expr.operands[0])
+            keys = [*expr.operands[1:], "length"]
+            known = keys[: keys.index("length")]
+            return None if path is None else ".".join([path, *known])
+        subject, step = _same_elements(expr.name, expr.operands)
+        path = self.path(subject)
+        return None if path is None else path + step
 
     def report(self, fault: Fault) -> None:
         """Add a fault; the same one of a function that is used twice counts once."""
@@ -499,3 +516,26 @@ def _pattern_names(node: Node) -> list[str]:
     if node.kind == "pair_pattern":
         return _pattern_names(node.fields["value"])
     return [name for each in node.children for name in _pattern_names(each)]
+
+
+def _same_elements(name: str, operands: tuple[Any, ...]) -> tuple[Expr, str]:
+    """Return what an operation takes its value from, and the step of the path that it takes.
+
+    A method that only leaves out or sorts elements takes none, and neither does a default.
+    """
+    first, second = (*operands, None, None)[:2]
+    if name == "js{}" and operands[1:2] == (None,) and len(operands) == 3:
+        return operands[2], ""
+    if name == "js[]":
+        # A computed key may be an index or a name.
+        return (first, "[]") if type(second) is Op and second.name == "#" else (None, "")
+    if name in {"jsloop", "jsm"} and first in _PRESERVING:
+        return second, ""
+    if (name, first) in {("jsloop", "find"), ("jsm", "at")}:
+        return second, "[]"
+    is_empty = type(second) is Op and not any(second.operands)
+    is_copy = name == "js[,]" and len(operands) == 1
+    if (name in {"js??", "js||"} and is_empty) or (name == "..." or is_copy):
+        return first, ""
+    is_default = name == "js?:" and type(first) is Op and UNDEFINED in first.operands
+    return (operands[2] if is_default else None), ""

@@ -50,8 +50,7 @@ class View:
             statements = [node for node in tree.children if not _constants(node)]
             value = builder.view(tree, statements)
         self._read_paths = builder.reads
-        layout = builder.layout
-        return Program(size=layout.size, arguments=tuple(layout.arguments.items()), root=value)
+        return builder.layout.program(value)
 
     @property
     def reads(self) -> tuple[Read, ...]:
