@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from widgetd.template.budget import RenderError
+from widgetd.template.closures.compiler import constant
 from widgetd.template.ir import Op
 from widgetd.template.scope import BUDGET, Evaluate, Execute, Frame
 from widgetd.template.serialise import (
@@ -48,20 +49,28 @@ Part = tuple[str, Evaluate, Write, int]
 
 def output(compiler: Compiler, op: Op) -> Execute:
     """Return the closure that writes the parts of one output."""
-    if compiler.traced:
-        return _write_traced(compiler, op)
     parts: list[Part] = []
     data = ""
     for each in op.operands:
-        if each.name == "data":
-            data += each.operands[0]
-        else:
-            value = compiler.expression(each.operands[0])
-            parts.append((data, value, WRITERS[each.name], each.place))
+        content, place = each.operands[0], each.place
+        if each.name != "data":
+            write = WRITERS[each.name]
+            if compiler.traced:
+                write = _tracing(write, place)
+            parts.append((data, compiler.expression(content), write, place))
             data = ""
+        elif compiler.traced:
+            piece = Piece.of(content, place, constant=True)
+            parts.append(("", constant(piece), lambda _budget, value: value, place))
+        else:
+            data += content
     if all(write is tojson for _, _, write, _ in parts):
         return _values(parts, data, op.place)
     return _write_mixed(parts, data)
+
+
+def _tracing(write: Write, place: int) -> Write:
+    return lambda budget, value: Piece.of(write(budget, value), place, constant=False)
 
 
 def _values(written: list[Part], tail: str, start: int) -> Execute:
@@ -129,26 +138,3 @@ class Piece(str):
         rest = super().removeprefix(prefix)
         place = self.place + (len(self) - len(rest)) * self.constant
         return Piece.of(rest, place, constant=self.constant)
-
-
-def _write_traced(compiler: Compiler, op: Op) -> Execute:
-    """Write pieces that know their places; slower than the others."""
-    parts = [
-        Piece.of(each.operands[0], each.place, constant=True)
-        if each.name == "data"
-        else (compiler.expression(each.operands[0]), WRITERS[each.name], each.place)
-        for each in op.operands
-    ]
-
-    def run(frame: Frame, out: list[str]) -> None:
-        budget = frame[BUDGET]
-        for part in parts:
-            if isinstance(part, Piece):
-                piece = part
-            else:
-                evaluate, write, place = part
-                piece = Piece.of(write(budget, evaluate(frame)), place, constant=False)
-            budget.text(len(piece))
-            out.append(piece)
-
-    return run

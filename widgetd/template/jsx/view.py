@@ -147,12 +147,8 @@ def constants(text: str, *, limits: Limits) -> dict[str, Value]:
             each.fields["name"].text: builder.expression(each.fields["value"], JsxScope())
             for each in declared
         }
-    size = builder.layout.size
-    frame = frame_of((), size, {}, limits)
-    values = {
-        name: compile_value(Program(size=size, arguments=(), root=each))
-        for name, each in built.items()
-    }
+    values = {name: compile_value(builder.layout.program(each)) for name, each in built.items()}
+    frame = frame_of((), builder.layout.size, {}, limits)
     budget = frame[BUDGET]
 
     def evaluate() -> dict[str, Value]:
