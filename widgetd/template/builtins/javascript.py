@@ -30,7 +30,6 @@ from widgetd.template.values import (
     require_computable,
     sublist,
     to_list,
-    weigh,
 )
 from widgetd.text_search import Pattern, compile_pattern
 
@@ -384,14 +383,7 @@ METHODS: Final[Mapping[str, tuple[int, Method]]] = MappingProxyType(
         "trim": (0, _of_text(text.trim)),
     }
 )
-"""What may be called on a value, and how many arguments it looks at."""
-
-
-def call_method(name: str, budget: Budget, subject: Value, *args: Value) -> Value:
-    """Call a method; its subject and every argument are charged before."""
-    count, method = METHODS[name]
-    weigh(budget, subject, *args)
-    return method(budget, subject, *args[:count])
+"""What may be called on a value, and how many arguments it looks at; all are weighed before."""
 
 
 Function = Callable[["Budget", list[Value]], Value]

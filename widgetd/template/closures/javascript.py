@@ -11,9 +11,16 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
-from widgetd.template.budget import CHARACTERS_PER_STEP, NODES_PER_STEP, RenderError
+from widgetd.template.budget import CHARACTERS_PER_STEP, NODES_PER_STEP, Budget, RenderError
 from widgetd.template.builtins import javascript
-from widgetd.template.builtins.javascript import FUNCTIONS, LOOPS, OPERATORS, truthy, turns
+from widgetd.template.builtins.javascript import (
+    FUNCTIONS,
+    LOOPS,
+    METHODS,
+    OPERATORS,
+    truthy,
+    turns,
+)
 from widgetd.template.closures import literals
 from widgetd.template.closures.compiler import Compiler, MakeExpression, with_place
 from widgetd.template.closures.expressions import applying, binary, over
@@ -73,8 +80,13 @@ def _function(compiler: Compiler, op: Op) -> Evaluate:
 
 def _method(compiler: Compiler, op: Op) -> Evaluate:
     name, *operands = op.operands
-    call = applying(partial(javascript.call_method, name))
-    return call(compiler, op._replace(operands=tuple(operands)))
+    count, method = METHODS[name]
+
+    def call(budget: Budget, subject: Value, *args: Value) -> Value:
+        weigh(budget, subject, *args)
+        return method(budget, subject, *args[:count])
+
+    return applying(call)(compiler, op._replace(operands=tuple(operands)))
 
 
 def _loop(compiler: Compiler, op: Op) -> Evaluate:

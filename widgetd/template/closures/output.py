@@ -87,7 +87,9 @@ def _values(written: list[Part], tail: str, start: int) -> Execute:
                 shown = quote(value) if type(value) is str else tojson(budget, value)
                 size += len(shown)
                 out += data, shown
-            budget.text(size)
+            budget.chars -= size  # as `text` does; most outputs end here
+            if budget.chars < 0:
+                raise budget.out_of_text()
         except RenderError as failure:
             raise failure.at(place) from None
         out.append(tail)
