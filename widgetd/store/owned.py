@@ -14,9 +14,9 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class _OwnerEntries(Generic[T]):
-    """The values of one owner and their sizes, oldest first."""
+    """The values of one owner, oldest first."""
 
-    entries: OrderedDict[str, tuple[T, int]] = field(default_factory=OrderedDict)
+    entries: OrderedDict[str, T] = field(default_factory=OrderedDict)
     size_bytes: int = 0
 
 
@@ -36,11 +36,13 @@ class OwnedEntries(Generic[T]):
     most: int
     most_bytes: int
     size_bytes: int = 0
-    _owners: OrderedDict[str, str] = field(default_factory=OrderedDict)
+    # Owner and size by key, apart from the values: the garbage collector stops visiting a tuple of
+    # atoms, but not one that holds another tuple.
+    _index: OrderedDict[str, tuple[str, int]] = field(default_factory=OrderedDict)
     _shares: dict[str, _OwnerEntries[T]] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        return len(self._owners)
+        return len(self._index)
 
     def put(self, key: str, value: T, *, owner: str, size_bytes: int) -> None:
         """Store a value as its owner's newest; a key that is there keeps its owner.
@@ -48,16 +50,16 @@ class OwnedEntries(Generic[T]):
         Otherwise a flood of requests for another's keys would move them into the share from which
         values are dropped.
         """
-        owner = self._owners.get(key, owner)
+        owner, _ = self._index.get(key, (owner, 0))
         self.drop(key)
         share = self._shares.setdefault(owner, _OwnerEntries())
-        share.entries[key] = value, size_bytes
+        share.entries[key] = value
         share.size_bytes += size_bytes
         self.size_bytes += size_bytes
-        self._owners[key] = owner
+        self._index[key] = owner, size_bytes
         # Among equals the last by name, as in the shared store's script: both drop the same.
         shares = self._shares.items()
-        while len(self._owners) > self.most:
+        while len(self._index) > self.most:
             _, largest = max(shares, key=lambda each: (len(each[1].entries), each[0]))
             self.drop(next(iter(largest.entries)))
         while self.size_bytes > self.most_bytes:
@@ -66,10 +68,10 @@ class OwnedEntries(Generic[T]):
 
     def get(self, key: str, owner: str | None = None) -> T | None:
         """Return the value of `key`, or None; with `owner` only if it is that owner's."""
-        of = self._owners.get(key)
+        of, _ = self._index.get(key, (None, 0))
         if of is None or owner not in (None, of):
             return None
-        return self._shares[of].entries[key][0]
+        return self._shares[of].entries[key]
 
     def resize(self, key: str, size_bytes: int) -> None:
         """Count a value anew that has changed its size, and make room for it."""
@@ -79,11 +81,11 @@ class OwnedEntries(Generic[T]):
 
     def drop(self, key: str) -> None:
         """Drop the value of `key`, if there is one."""
-        owner = self._owners.pop(key, None)
+        owner, size_bytes = self._index.pop(key, (None, 0))
         if owner is None:
             return
         share = self._shares[owner]
-        _, size_bytes = share.entries.pop(key)
+        del share.entries[key]
         share.size_bytes -= size_bytes
         self.size_bytes -= size_bytes
         if not share.entries:
@@ -91,10 +93,10 @@ class OwnedEntries(Generic[T]):
 
     def values(self) -> list[T]:
         """Return all values."""
-        return [value for share in self._shares.values() for value, _ in share.entries.values()]
+        return [value for share in self._shares.values() for value in share.entries.values()]
 
     def oldest(self) -> tuple[str, T] | None:
         """Return the key and the value that was stored first; None if there is none."""
-        for key, owner in self._owners.items():
-            return key, self._shares[owner].entries[key][0]
+        for key, (owner, _) in self._index.items():
+            return key, self._shares[owner].entries[key]
         return None
