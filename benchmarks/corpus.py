@@ -91,12 +91,12 @@ def main(folder: Path = CORPUS) -> None:
         print(f"there are no .widget files in {folder}")
         return
     columns: dict[str, Counter[str]] = {"possible": _possible(files)}
-    columns["widgetd"] = _counted(files, _ours)
-    columns["WidgetTemplate"] = _counted(files, _chatkits)
+    columns["widgetd"] = _count(files, _ours)
+    columns["WidgetTemplate"] = _count(files, _chatkits)
     other = peer()
     if isinstance(other, Peer):
         with _peers(other) as theirs:
-            columns["mcp-chatkit-widget"] = _counted(files, theirs)
+            columns["mcp-chatkit-widget"] = _count(files, theirs)
     _print_table(columns, len(files))
     if isinstance(other, str):
         print(other)
@@ -136,14 +136,14 @@ def _possible(files: list[File]) -> Counter[str]:
     return counted
 
 
-def _counted(files: list[File], render: Render) -> Counter[str]:
+def _count(files: list[File], render: Render) -> Counter[str]:
     counted: Counter[str] = Counter()
     for file in files:
         counted["loads"] += render(file.path, None)[0]
         for name, arguments in file.arguments():
             made = render(file.path, arguments)[1]
             unchanged = made is not None and (
-                "unchanged" not in name or _told(made, file, arguments)
+                "unchanged" not in name or _has_same_texts(made, file, arguments)
             )
             counted[name] += unchanged
             if name == "renders its own sample" and made is not None:
@@ -169,7 +169,7 @@ def _same(made: Mapping[str, Any], preview: Mapping[str, Any] | None) -> bool:
     return normalised(json.dumps(made)) == normalised(json.dumps(preview, default=dict))
 
 
-def _told(made: Mapping[str, Any], file: File, arguments: Mapping[str, Any]) -> bool:
+def _has_same_texts(made: Mapping[str, Any], file: File, arguments: Mapping[str, Any]) -> bool:
     """Return whether the tree has the same texts as widgetd's."""
     expected = _ours(file.path, arguments)[1]
     return expected is not None and normalised(json.dumps(made)) == expected

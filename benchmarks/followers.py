@@ -16,7 +16,7 @@ from fastmcp import FastMCP
 from tests.support.processes import daemon_process
 from tests.support.sockets import answer, connect, modern_request
 from tests.support.widgets import widget_file
-from tests.system.upstreams.servers import mcp_served, toml
+from tests.system.upstreams.servers import serve_mcp, toml
 
 FOLLOWERS = 1_000
 INTERVALS = 4
@@ -75,7 +75,7 @@ async def follow(followers: int, intervals: int) -> tuple[list[float], int]:
         )
         (widgets / "Board.widget.toml").write_text(_SIDECAR)
         declared = Path(place) / "u.toml"
-        async with mcp_served(board.mcp) as upstream:
+        async with serve_mcp(board.mcp) as upstream:
             declared.write_text(toml("airport", url=upstream))
             flags = ("--upstreams", str(declared), "--log-level", "error")
             async with daemon_process(widgets, *flags) as served:

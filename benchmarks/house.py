@@ -38,7 +38,7 @@ class Module:
         return self.name.split(".")[1] if "." in self.name else ""
 
     def functions(self) -> list[Function]:
-        """Every function and method, inner ones too."""
+        """Yield every function and method, inner ones too."""
         return [node for node in ast.walk(self.tree) if isinstance(node, Function)]
 
     def imports(self) -> Iterator[str]:

@@ -27,7 +27,7 @@ import anyio
 from hypothesis import Phase, given, seed, settings
 
 from tests.system.upstreams.hostile import MISBEHAVIORS, Misbehavior, Way, hostile
-from tests.system.upstreams.servers import raw, settled, toml, upstreams_of
+from tests.system.upstreams.servers import raw, toml, upstreams_of, wait_until_settled
 from tests.unit import hostile_texts
 from tests.unit.schema import test_schema_safety as of_schemas
 from tests.unit.template import jsx_attacks, matrix
@@ -65,25 +65,25 @@ class Cost:
 
 def cost(attack: Callable[[], object]) -> Cost:
     """Return the time of a run, the quickest of five if it is long, and the memory of another."""
-    ms = _timed(attack)
+    ms = _time(attack)
     if ms < QUICK_MS:
         return Cost(ms=ms, mb=0)
     if ms > LONG_MS:
-        ms = min(ms, *(_timed(attack) for _ in range(RUNS - 1)))
+        ms = min(ms, *(_time(attack) for _ in range(RUNS - 1)))
     tracemalloc.start()
-    _refused(attack)
+    _refuse(attack)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return Cost(ms=ms, mb=peak / 2**20)
 
 
-def _timed(attack: Callable[[], object]) -> float:
+def _time(attack: Callable[[], object]) -> float:
     before = time.process_time()
-    _refused(attack)
+    _refuse(attack)
     return (time.process_time() - before) * 1000
 
 
-def _refused(attack: Callable[[], object]) -> None:
+def _refuse(attack: Callable[[], object]) -> None:
     try:
         attack()
     except (WidgetError, CallError):
@@ -107,7 +107,7 @@ def _forked(attack: Callable[[], object], warm_up: Callable[[], object]) -> Cost
     if child == 0:
         warm_up()
         before_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        ms = _timed(attack)
+        ms = _time(attack)
         grown_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before_kb
         os.write(writer, json.dumps([ms, grown_kb / 1024]).encode())
         os._exit(0)
@@ -180,7 +180,7 @@ async def _call_first_tool(table: str) -> None:
     with TemporaryDirectory() as folder:
         async with upstreams_of(Path(folder) / "u.toml", table) as all_of_them:
             upstream = all_of_them["it"]
-            await settled(upstream)
+            await wait_until_settled(upstream)
             for name in list(upstream.tools)[:1]:
                 try:
                     await upstream.call(name, {"q": "aaaa"})
@@ -191,10 +191,10 @@ async def _call_first_tool(table: str) -> None:
 def templates(sources: list[str]) -> Iterator[Callable[[], object]]:
     """Load each of `sources`, and render it."""
     for source in sources:
-        yield partial(_rendered, source)
+        yield partial(_render, source)
 
 
-def _rendered(source: str) -> str:
+def _render(source: str) -> str:
     return compile_template(source, limits=Limits()).render({"x": "text", "y": {}})
 
 
@@ -231,15 +231,15 @@ def schemas() -> Iterator[Callable[[], object]]:
 def views(texts: list[str]) -> Iterator[Callable[[], object]]:
     """Compile each of `texts` as a widget's JSX, and render it."""
     for text in texts:
-        yield partial(_drawn, text)
+        yield partial(_draw, text)
 
 
 def cost_of_view(text: str) -> Cost:
     """Return what `text` costs as a widget's JSX, outside Python as well."""
-    return cost_in_fork(partial(_drawn, text), partial(_drawn, "<Card/>"))
+    return cost_in_fork(partial(_draw, text), partial(_draw, "<Card/>"))
 
 
-def _drawn(text: str) -> str:
+def _draw(text: str) -> str:
     return compile_view(text, limits=Limits()).render(jsx_attacks.ARGUMENTS)
 
 
@@ -253,12 +253,12 @@ def much_data() -> Iterator[Callable[[], object]]:
 def expressions() -> Iterator[Callable[[], object]]:
     """Make expressions ready that double, nest or never end, and evaluate those that can be."""
     for text, value in of_expressions.GREEDY.values():
-        yield partial(_found, text, value)
+        yield partial(_find, text, value)
     for text in (*of_expressions.UNUSABLE, "[@,@]|" * 170_000, "a." * 2_000, "[*]" * 1_300):
         yield partial(compile_query, text)
 
 
-def _found(text: str, value: Any) -> object:
+def _find(text: str, value: Any) -> object:
     return compile_query(text).find(value)
 
 

@@ -78,7 +78,7 @@ def cases(widget: Widget) -> Iterator[Case]:
             for name, slip in SLIPS.items():
                 if (new := slip(value)) is NONE:
                     continue
-                slipped = _replaced(base, path, new)
+                slipped = _replace(base, path, new)
                 try:
                     if not widget.call(_with_ids(widget, slipped)).coerced:
                         continue
@@ -117,7 +117,7 @@ def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any,
         yield from _places(each, (*path, key))
 
 
-def _replaced(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+def _replace(value: Any, path: tuple[Any, ...], new: Any) -> Any:
     made = at = deepcopy(value)
     for key in path[:-1]:
         at = at[key]

@@ -105,7 +105,7 @@ def combine_ratios(
     """
     value = combine([statistic(case.ours) / statistic(case.theirs) for case in cases])
     random = Random(0)
-    drawn = [combine([_drawn(case, statistic, random) for case in cases]) for _ in range(DRAWS)]
+    drawn = [combine([_draw(case, statistic, random) for case in cases]) for _ in range(DRAWS)]
     low, high = percentile(drawn, _TAIL), percentile(drawn, 100 - _TAIL)
     return Ratio(value=value, low=low, high=high)
 
@@ -121,7 +121,7 @@ def difference(pairs: Pairs) -> Ratio:
     return Ratio(value=median(ours) - median(theirs), low=low, high=high)
 
 
-def _drawn(case: Pairs, statistic: Statistic, random: Random) -> float:
+def _draw(case: Pairs, statistic: Statistic, random: Random) -> float:
     chosen = random.choices(range(len(case)), k=len(case))
     ours, theirs = case.ours, case.theirs
     return statistic([ours[n] for n in chosen]) / statistic([theirs[n] for n in chosen])

@@ -57,7 +57,7 @@ def measure_rows(most: int) -> Iterator[Row]:
     """
     paths = [*bundled(), *corpus_files()]
     cases = [case for case in map(_case, paths) if case is not None]
-    taken = [_taken(case, min(most, 60)) for case in cases]
+    taken = [_take(case, min(most, 60)) for case in cases]
     ratios = [median(pairs.ours) / median(pairs.theirs) for pairs in taken]
     worst = cases[ratios.index(max(ratios))].path.name
     scope = f"{len(cases)} templates of {len(paths)}: those that both render to the same JSON."
@@ -85,7 +85,7 @@ def _of_views(paths: list[Path], most: int) -> Iterator[Row]:
         ("compile JSX, its template, median export", 3, 0, scope),
         ("render JSX, its template, median export", 2, 1, f"{scope} From arguments to the tree."),
     ):
-        taken = [_taken(views[at], most) for views in found]
+        taken = [_take(views[at], most) for views in found]
         yield Row(
             what=what,
             bar=at_most(limit),
@@ -112,7 +112,7 @@ def _views(path: Path) -> tuple[Case, Case] | None:
     compiling = Case(
         path=path,
         ours=lambda: compile_view(definition.view, limits=limits),
-        theirs=lambda: _compiled(definition.template, limits),
+        theirs=lambda: _compile(definition.template, limits),
     )
     rendering = Case(
         path=path,
@@ -122,7 +122,7 @@ def _views(path: Path) -> tuple[Case, Case] | None:
     return compiling, rendering
 
 
-def _compiled(template: str, limits: Limits) -> Template:
+def _compile(template: str, limits: Limits) -> Template:
     build_program.cache_clear()
     parse.cache_clear()  # else only the first of many compilations reads the text
     return compile_template(template, limits=limits)
@@ -151,7 +151,7 @@ def _sample(widget: Widget) -> Mapping[str, Any]:
     return widget.example if studio is None else dict(studio.default_state)
 
 
-def _taken(case: Case, pairs: int) -> Pairs:
+def _take(case: Case, pairs: int) -> Pairs:
     started_s = time.perf_counter()
     case.ours()
     turns = max(1, int(_BATCH_S / (time.perf_counter() - started_s)))

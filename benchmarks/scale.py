@@ -61,7 +61,7 @@ def main() -> None:
     print(describe_machine())
     print(_line("widgets", (f"{size:,}" for size in asked.sizes)), flush=True)
     with ExitStack() as stack:
-        running = {arm.name: [_started(stack, arm, size) for size in asked.sizes] for arm in arms}
+        running = {arm.name: [_start(stack, arm, size) for size in asked.sizes] for arm in arms}
         _print_times("start", {name: [s.start_s for s in each] for name, each in running.items()})
         _print_times("start, known before", {"": [known_start_s(s.widgets) for s in running[""]]})
         for name, rounds in ROUNDS.items():
@@ -73,14 +73,14 @@ def main() -> None:
             ]
             medians = measure_medians([one for _, one in timed], min(rounds, asked.rounds))
             kinds = [kind for kind, _ in timed]
-            _print_times(name, _grouped(kinds, medians))
+            _print_times(name, _group(kinds, medians))
         for name, each in running.items():
             _print_memory("memory at the start", name, [s.rss_bytes for s in each], asked.sizes)
             now = [serving.server.child.rss_bytes for serving in each]
             _print_memory("memory after all of this", name, now, asked.sizes)
 
 
-def _started(stack: ExitStack, arm: Arm, size: int) -> Serving:
+def _start(stack: ExitStack, arm: Arm, size: int) -> Serving:
     widgets = real(stack.enter_context(folder()), size)
     started_s = time.perf_counter()
     server = stack.enter_context(arm.started(widgets))
@@ -102,7 +102,7 @@ def measure_medians(timed: Sequence[Timed], rounds: int) -> list[float]:
     return [median(times[1:] or times) for times in taken]
 
 
-def _grouped(kinds: Sequence[str], medians: Sequence[float]) -> Mapping[str, list[float]]:
+def _group(kinds: Sequence[str], medians: Sequence[float]) -> Mapping[str, list[float]]:
     grouped: dict[str, list[float]] = {}
     for kind, middle in zip(kinds, medians, strict=True):
         grouped.setdefault(kind, []).append(middle)
@@ -112,12 +112,12 @@ def _grouped(kinds: Sequence[str], medians: Sequence[float]) -> Mapping[str, lis
 def _print_times(name: str, medians: Mapping[str, Sequence[float]]) -> None:
     for arm, times_s in medians.items():
         cells = (f"{format_number(took * 1000)} ms ({took / times_s[0]:.2f})" for took in times_s)
-        print(_line(_called(name, arm), cells), flush=True)
+        print(_line(_label(name, arm), cells), flush=True)
 
 
 def _print_memory(name: str, arm: str, held: Sequence[int], sizes: Sequence[int]) -> None:
     cells = (f"{bytes_ / 1e6:,.0f} MB ({bytes_ / held[0]:.2f})" for bytes_ in held)
-    print(_line(_called(name, arm), cells))
+    print(_line(_label(name, arm), cells))
     print(_line("  of each widget", _each(held, sizes)), flush=True)
 
 
@@ -128,7 +128,7 @@ def _each(held: Sequence[int], sizes: Sequence[int]) -> Iterator[str]:
         yield f"{(bytes_ - held[0]) / (size - sizes[0]) / 1000:.0f} kB"
 
 
-def _called(name: str, arm: str) -> str:
+def _label(name: str, arm: str) -> str:
     return f"{name}, {arm}" if arm else name
 
 

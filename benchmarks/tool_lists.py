@@ -33,7 +33,7 @@ def measure_rows(most: int) -> Iterator[Row]:
         theirs = stack.enter_context(stock("listed", widgets)).url
         for era in _ERAS:
             taken = alternate(lister(ours, era), lister(theirs, era), pairs=min(most, 150))
-            remark = f"{_told(ours, era)}; stock {_told(theirs, era)}"
+            remark = f"{_measure_lists(ours, era)}; stock {_measure_lists(theirs, era)}"
             yield compare_arms(
                 f"whole list, {era} era, stock FastMCP", at_most(1 / 8), taken, remark=remark
             )
@@ -44,7 +44,7 @@ def _against_a_probe(pairs: int) -> Row:
         widgets = real(stack.enter_context(folder()), len(bundled()), sidecars=True)
         url = stack.enter_context(widgetd(widgets)).url
         taken = alternate(lister(url, "modern"), probing(url), pairs=pairs, warm_up=50, block=50)
-        remark = _told(url, "modern")
+        remark = _measure_lists(url, "modern")
     return compare_arms("whole list of 27, GET /livez", at_most(1.3), taken, remark=remark)
 
 
@@ -61,7 +61,7 @@ def _asking(url: str, era: Era) -> tuple[Wire, bytes]:
     return session.wire, session.request("tools/list")
 
 
-def _told(url: str, era: Era) -> str:
+def _measure_lists(url: str, era: Era) -> str:
     wire, request = _asking(url, era)
     answer = wire.ask(request)
     tools = answer.result["tools"]

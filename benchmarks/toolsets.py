@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from tests.system.guide.questions import QUESTIONS, missed
+from tests.system.guide.questions import QUESTIONS, find_misses
 from widgetd.daemon.toolsets import ROWS
 from widgetd.mcp.builtin.table import CORE
 from widgetd.render.entry import CHARACTERS_OF_A_TOKEN
@@ -43,7 +43,7 @@ class Line:
 
 
 def lines() -> Iterator[Line]:
-    """Every row."""
+    """Return all rows."""
     total = 0
     ordered = sorted(ROWS, key=lambda row: row.toolset)
     for toolset, rows in groupby(ordered, key=lambda row: row.toolset):
@@ -62,10 +62,10 @@ def lines() -> Iterator[Line]:
         bar=f"≤ {MOST_OF_ALL:,}",
         held=total <= MOST_OF_ALL,
     )
-    right = len(QUESTIONS) - len(missed())
+    right = len(QUESTIONS) - len(find_misses())
     what = f"of {len(QUESTIONS)} questions answered in the first three"
     yield Line(what=what, count=right, bar=f"≥ {LEAST_FOUND}", held=right >= LEAST_FOUND)
-    plain = len(QUESTIONS) - len(missed(plainly=True))
+    plain = len(QUESTIONS) - len(find_misses(plainly=True))
     yield Line(what="the same, by the very words alone", count=plain)
 
 

@@ -52,7 +52,7 @@ class Wire:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self.socket = _connected(url)
+        self.socket = _connect(url)
         self._received = bytearray()
         # One for all answers: memory that is had anew from the system costs more than the reading.
         self._chunk = memoryview(bytearray(_CHUNK_BYTES))
@@ -79,7 +79,7 @@ class Wire:
         """Reconnect if the server closed the idle connection."""
         if select.select([self.socket], [], [], 0)[0]:
             self.close()
-            self.socket = _connected(self._url)
+            self.socket = _connect(self._url)
 
     def send(self, request: bytes) -> None:
         """Send a request."""
@@ -119,7 +119,7 @@ class Wire:
         self._received += self._chunk[:size]
 
 
-def _connected(url: str) -> socket.socket:
+def _connect(url: str) -> socket.socket:
     host, port = url.removeprefix("http://").partition("/")[0].rsplit(":", 1)
     connection = socket.create_connection((host, int(port)), PATIENCE_S)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

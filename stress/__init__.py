@@ -1,1 +1,1 @@
-"""What widgetd is made to withstand, as tables of what was tried and what came of it."""
+"""Trials under stress, as tables of their outcomes."""

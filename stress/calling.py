@@ -11,7 +11,7 @@ import anyio
 from mcp_types import CallToolResult
 
 from stress.churn import WHO, Churn, revision_of
-from tests.support.clients import Connection, Era, connected
+from tests.support.clients import Connection, Era, connect_client
 
 ERAS: tuple[Era, Era] = ("legacy", "modern")
 
@@ -73,7 +73,7 @@ async def both_eras(url: str, count: int) -> AsyncIterator[list[Connection]]:
     """Connect `count` clients, of both eras alternately."""
     async with AsyncExitStack() as stack:
         yield [
-            await stack.enter_async_context(connected(url, ERAS[number % 2]))
+            await stack.enter_async_context(connect_client(url, ERAS[number % 2]))
             for number in range(count)
         ]
 

@@ -14,7 +14,7 @@ import anyio
 
 from stress.churn import WHO, revision_of, widget_content
 from stress.table import Row, zero_row
-from tests.support.clients import Connection, connected
+from tests.support.clients import Connection, connect_client
 from tests.support.processes import daemon_process
 
 WIDGETS = 16
@@ -62,8 +62,8 @@ async def swap_repeatedly(folder: Path, *, swaps: int) -> Counter[str]:
     over = anyio.Event()
     async with (
         daemon_process(folder, "--log-level", "error") as served,
-        connected(served.url, "modern") as lister,
-        connected(served.url, "legacy") as caller,
+        connect_client(served.url, "modern") as lister,
+        connect_client(served.url, "legacy") as caller,
         anyio.create_task_group() as tasks,
     ):
         tasks.start_soon(_keep_listing, lister, mounted.names, seen, over)

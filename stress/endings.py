@@ -65,7 +65,7 @@ async def end_daemon(folder: Path, *, streams: int, calls: int) -> Outcome:
         served.send(signal.SIGTERM)
         await wait_until_refused(served.url)
         unfinished = calls - sum([await _finish_call(stream, body[10:]) for stream in begun])
-        code = await served.ended(within_s=_PATIENCE_S)
+        code = await served.wait_for_end(within_s=_PATIENCE_S)
         return Outcome(code=code, took_s=time.monotonic() - started_s, unfinished=unfinished)
 
 

@@ -21,8 +21,8 @@ from tests.support.widgets import snapshot_of, widget
 from tests.system.upstreams.servers import (
     Flights,
     json_reply,
-    mcp_served,
     raw,
+    serve_mcp,
     toml,
     until,
     upstreams_of,
@@ -116,7 +116,7 @@ async def _flapped(folder: Path, seconds: float, warm_up: int) -> FlapResult:
     async with upstreams_of(folder / "upstreams.toml", said, clock=clock) as upstreams:
         upstream, ends_s = upstreams["flights"], clock() + seconds
         while seen.cycles <= warm_up or clock() < ends_s:
-            async with mcp_served(Flights().mcp, port=port, patience_s=30 * PACE):
+            async with serve_mcp(Flights().mcp, port=port, patience_s=30 * PACE):
                 await until(lambda: upstream.state == "ready", seconds=30 * PACE)
                 await anyio.sleep(random.uniform(0, 30))
             await until(lambda: upstream.retry_in_s() > 0, seconds=30 * PACE)

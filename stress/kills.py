@@ -23,7 +23,7 @@ from stress.calling import find_behind, read_revision
 from stress.churn import Churn, widget_content
 from stress.processes import read_cpu_s
 from stress.table import Row, info_row, limit_row, zero_row
-from tests.support.clients import connected
+from tests.support.clients import connect_client
 from tests.support.processes import Served, daemon_process
 
 WIDGETS = 40
@@ -68,7 +68,7 @@ async def kill_repeatedly(folder: Path, *, kills: int, patience_s: float = 1.0) 
     broken = widgets / f"{_BROKEN}.widget"
     broken.write_bytes(widget_content(_BROKEN, 0))
     start = partial(daemon_process, widgets, "--state-dir", str(state), "--log-level", "error")
-    async with start() as served, connected(served.url, "modern") as client:
+    async with start() as served, connect_client(served.url, "modern") as client:
         await client.lists(_BROKEN)
         broken.write_bytes(b"{")
         await _wait_until_stale(served.url)
@@ -104,7 +104,7 @@ async def _run_churn(churn: Churn, rested: anyio.Event) -> None:
 
 
 async def _compare(served: Served, churn: Churn, outcome: Outcome, patience_s: float) -> None:
-    async with connected(served.url, "modern") as client:
+    async with connect_client(served.url, "modern") as client:
         outcome.behind += len(await find_behind(client, churn, patience_s))
         outcome.lost += await read_revision(client, _BROKEN) != 0
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 
 from stress.table import Row, limit_row, zero_row
-from tests.support.clients import connected
+from tests.support.clients import connect_client
 from tests.support.processes import daemon_process
 
 _SERVED_S = 3.0
@@ -24,7 +24,7 @@ async def measure(folder: Path, *, kills: int) -> list[Row]:
     slowest_s, unserved, pids = 0.0, 0, set()
     async with (
         daemon_process(folder, "--log-level", "error") as served,
-        connected(served.url, "modern") as client,
+        connect_client(served.url, "modern") as client,
     ):
         for number in range(kills):
             known = _children(served.process.pid)

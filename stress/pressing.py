@@ -25,7 +25,7 @@ from tests.support.processes import daemon_process
 from tests.support.widgets import widget_file
 from tests.system.mcp.booking import GIVEN, SCHEMA, SIDECAR, TEMPLATE, mark, press
 from tests.system.store.server import running_server
-from tests.system.upstreams.servers import mcp_served, toml
+from tests.system.upstreams.servers import serve_mcp, toml
 from widgetd.access.principal import UI_EXTENSION
 
 _CALL_S = 1.0
@@ -61,7 +61,7 @@ async def press_and_kill(folder: Path, *, kills: int) -> PressOutcome:
     airline = _airline(outcome, random)
     apps = [advertise(UI_EXTENSION, {"mimeTypes": ["text/html;profile=mcp-app"]})]
     with running_server() as store:
-        async with mcp_served(airline) as url:
+        async with serve_mcp(airline) as url:
             declared = toml("airline", url=url, call_s=_CALL_S)
             rule = "[airline.actions.book_seat]\nconfirm = false\n"
             await anyio.Path(folder / "u.toml").write_text(declared + rule)

@@ -18,7 +18,7 @@ import anyio
 
 from stress.processes import Usage, read_usage
 from stress.table import Row, info_row, limit_row, zero_row
-from tests.support.clients import Connection, connected
+from tests.support.clients import Connection, connect_client
 from tests.support.processes import Served, daemon_process
 from tests.support.widgets import widget_file
 from widgetd.catalog.catalog import discover_widgets
@@ -129,7 +129,7 @@ async def measure_endings(folder: Path, *, sessions: int, idle_s: float = 3.0) -
     """Measure sessions of which a sixth fail at the start and a sixth are abandoned."""
     async with (
         serving_sessions(folder, idle_s=idle_s) as served,
-        connected(served.url, "modern") as client,
+        connect_client(served.url, "modern") as client,
     ):
         await _many(client, _WARM_UP)
         before, browser, idling = await _idle_usage(served, idle_s)
@@ -182,8 +182,8 @@ async def measure_crowd(folder: Path, *, seconds: float) -> list[Row]:
     tally: Counter[str] = Counter()
     async with (
         serving_sessions(folder) as served,
-        connected(served.url, "modern") as first,
-        connected(served.url, "modern") as second,
+        connect_client(served.url, "modern") as first,
+        connect_client(served.url, "modern") as second,
     ):
         sessions = [await start_session(first) for _ in range(MOST)]
         ninth = await call_tool(first, "start_session", widget="form", arguments={"who": "Ada"})
@@ -266,8 +266,8 @@ async def measure_kills(
     over = anyio.Event()
     async with (
         serving_sessions(folder) as served,
-        connected(served.url, "modern") as client,
-        connected(served.url, "modern") as other,
+        connect_client(served.url, "modern") as client,
+        connect_client(served.url, "modern") as other,
     ):
 
         async def keep_calling() -> None:
@@ -316,7 +316,7 @@ async def measure_saves(folder: Path, *, saves: int) -> list[Row]:
     """Measure saves while two sessions keep their version and two follow."""
     file, over = folder / "Form.widget", anyio.Event()
     tally: Counter[str] = Counter()
-    async with serving_sessions(folder) as served, connected(served.url, "modern") as client:
+    async with serving_sessions(folder) as served, connect_client(served.url, "modern") as client:
         sessions = [
             await start_session(client, follow=follow) for follow in (False, False, True, True)
         ]
@@ -367,8 +367,8 @@ async def measure_actions(*, widgets: int) -> list[Row]:
     flags = ("--toolset", "sessions", "--log-level", "error")
     async with (
         daemon_process(bundled_folder(), *flags) as served,
-        connected(served.url, "modern") as user,
-        connected(served.url, "modern") as agent,
+        connect_client(served.url, "modern") as user,
+        connect_client(served.url, "modern") as agent,
     ):
         for widget in discover_widgets(bundled_folder())[:widgets]:
             given = dict(show_state(widget, SAMPLE).arguments)

@@ -53,15 +53,15 @@ def spoilt_files(files: Sequence[bytes]) -> st.SearchStrategy[bytes]:
     taken = st.integers(0, len(files) - 1).map(files.__getitem__)
     documents = taken.map(json.loads)
     return st.one_of(
-        edited_documents(documents),
-        edited_documents(documents),
-        flipped_bytes(taken),
-        st.builds(_spliced, taken, taken, st.floats(0, 1), st.floats(0, 1)),
+        edit_documents(documents),
+        edit_documents(documents),
+        flip_bytes(taken),
+        st.builds(_splice, taken, taken, st.floats(0, 1), st.floats(0, 1)),
     )
 
 
 @st.composite
-def edited_documents(draw: st.DrawFn, documents: st.SearchStrategy[Any]) -> bytes:
+def edit_documents(draw: st.DrawFn, documents: st.SearchStrategy[Any]) -> bytes:
     """Draw a document with other values, another template, and sometimes a cut text."""
     document = json.loads(json.dumps(draw(documents)))
     if draw(st.booleans()):
@@ -77,7 +77,7 @@ def edited_documents(draw: st.DrawFn, documents: st.SearchStrategy[Any]) -> byte
 
 
 @st.composite
-def flipped_bytes(draw: st.DrawFn, taken: st.SearchStrategy[bytes]) -> bytes:
+def flip_bytes(draw: st.DrawFn, taken: st.SearchStrategy[bytes]) -> bytes:
     """Draw a file with some bytes overwritten."""
     content = bytearray(draw(taken))
     for _ in range(draw(st.integers(1, 8))):
@@ -85,7 +85,7 @@ def flipped_bytes(draw: st.DrawFn, taken: st.SearchStrategy[bytes]) -> bytes:
     return bytes(content)
 
 
-def _spliced(one: bytes, other: bytes, head: float, tail: float) -> bytes:
+def _splice(one: bytes, other: bytes, head: float, tail: float) -> bytes:
     return one[: int(len(one) * head)] + other[int(len(other) * tail) :]
 
 

@@ -18,7 +18,7 @@ import anyio
 from stress.processes import find_processes
 from stress.table import Row, limit_row, zero_row
 from tests.field.deploy.balancing import free_port
-from tests.support.clients import Connection, connected
+from tests.support.clients import Connection, connect_client
 from tests.support.processes import Served, daemon_process
 from tests.support.sockets import connect
 from tests.system.upstreams.servers import STDIO, child, toml
@@ -69,7 +69,7 @@ async def kill_repeatedly(
     flags = ("--upstreams", str(file), "--toolset", "upstreams", "--log-level", "error")
     for turn, end in enumerate(ends):
         async with daemon_process(widgets, *flags) as served:
-            async with connected(served.url, "modern") as client:
+            async with connect_client(served.url, "modern") as client:
                 for number in range(1 if turn else kills):
                     await _kill_both(client, port, number, outcome)
             await _end(served, end, outcome)
@@ -98,7 +98,7 @@ async def _kill_both(client: Connection, port: int, number: int, outcome: Outcom
 
 async def _end(served: Served, how: signal.Signals, outcome: Outcome) -> None:
     served.send(how)
-    await served.ended(within_s=_PATIENCE_S)
+    await served.wait_for_end(within_s=_PATIENCE_S)
     with anyio.move_on_after(10.0 if how == signal.SIGKILL else 0.0):
         while find_processes(_MARK):  # noqa: ASYNC110 - another process is asked
             await anyio.sleep(_BEAT_S)

@@ -1,4 +1,4 @@
-"""Answers of built-in tools held against what `widgetd types` declares of them."""
+"""Answers of built-in tools, compared with the types that `widgetd types` declares."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def check_answer(tool: str, result: CallToolResult) -> Any:
 
 
 def schema_of(answer: Answer) -> dict[str, Any]:
-    """Return the schema of what is declared; objects whose names are known have no others."""
+    """Return the schema of a declared answer; objects with known names have no others."""
     if isinstance(answer, str):
         return {} if answer == "any" else {"type": answer}
     if isinstance(answer, set):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,17 +27,17 @@ class Connection:
     """One connected client, and the number of its tool list notifications."""
 
     client: Client
-    told: int = 0
+    notifications: int = 0
     _changed: anyio.Event = field(default_factory=anyio.Event)
 
-    def tell(self) -> None:
-        self.told += 1
+    def count_notification(self) -> None:
+        self.notifications += 1
         changed, self._changed = self._changed, anyio.Event()
         changed.set()
 
-    async def told_more_than(self, times: int) -> None:
+    async def wait_for_more_than(self, notifications: int) -> None:
         with anyio.fail_after(PATIENCE_S):
-            while self.told <= times:
+            while self.notifications <= notifications:
                 await self._changed.wait()
 
     async def tools(self) -> set[str]:
@@ -46,10 +46,10 @@ class Connection:
 
     async def lists(self, name: str, *, present: bool = True) -> None:
         """Wait until `name` is listed, or no longer; list again only after a notification."""
-        told = self.told
+        before = self.notifications
         while (name in await self.tools()) != present:
-            await self.told_more_than(told)
-            told = self.told
+            await self.wait_for_more_than(before)
+            before = self.notifications
 
     async def call(self, name: str, **arguments: Any) -> CallToolResult:
         with anyio.fail_after(PATIENCE_S):
@@ -58,12 +58,12 @@ class Connection:
     async def answers(self, name: str, arguments: dict[str, Any], tree: dict[str, Any]) -> None:
         """Wait until a call of `name` returns `tree`."""
         with anyio.fail_after(PATIENCE_S):
-            while (await self.client.call_tool(name, arguments)).structured_content != tree:  # noqa: ASYNC110 - a client is not told of a result that changed
+            while (await self.client.call_tool(name, arguments)).structured_content != tree:  # noqa: ASYNC110 - no notification says that a result changed
                 await anyio.sleep(0.01)
 
 
 @asynccontextmanager
-async def connected(
+async def connect_client(
     target: str | StdioServerParameters | Server[Any], era: Era, token: str = ""
 ) -> AsyncIterator[Connection]:
     """Connect a listening client to a URL, a command over stdio, or a server in memory."""
@@ -73,29 +73,29 @@ async def connected(
             headers = {"authorization": f"Bearer {token}"}
             http = await stack.enter_async_context(httpx2.AsyncClient(headers=headers))
             over = streamable_http_client(str(target), http_client=http)
-        held: list[Connection] = []
+        connections: list[Connection] = []
 
-        async def heard(message: object) -> None:
+        async def receive(message: object) -> None:
             if era == "legacy" and isinstance(message, ToolListChangedNotification):
-                held[0].tell()
+                connections[0].count_notification()
 
         mode: Any = "legacy" if era == "legacy" else "auto"
-        client = Client(over, mode=mode, message_handler=heard)
+        client = Client(over, mode=mode, message_handler=receive)
         connection = Connection(client)
-        held.append(connection)
+        connections.append(connection)
         await stack.enter_async_context(client)
         if era == "modern":
             listening = await stack.enter_async_context(client.listen(tools_list_changed=True))
             tasks = await stack.enter_async_context(anyio.create_task_group())
             stack.callback(tasks.cancel_scope.cancel)
-            tasks.start_soon(_pass_on, listening, connection.tell)
+            tasks.start_soon(_receive_events, listening, connection)
         yield connection
 
 
-async def _pass_on(listening: Subscription, tell: Callable[[], None]) -> None:
+async def _receive_events(listening: Subscription, connection: Connection) -> None:
     async for event in listening:
         if isinstance(event, ToolsListChanged):
-            tell()
+            connection.count_notification()
 
 
 def over_stdio(folder: Path) -> StdioServerParameters:

@@ -23,14 +23,14 @@ async def serving(folder: Path, **settings: Any) -> AsyncIterator[str]:
     url = ""
     stop, started = anyio.Event(), anyio.Event()
 
-    def tell(told: str, _widgets: int) -> None:
+    def on_start(served_url: str, _widgets: int) -> None:
         nonlocal url
-        url = told
+        url = served_url
         started.set()
 
     chosen = Settings(**{"dir": folder, "port": 0, **settings})
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(partial(serve, chosen, folder, started=tell, stop=stop))
+        tasks.start_soon(partial(serve, chosen, folder, started=on_start, stop=stop))
         with anyio.fail_after(PATIENCE_S):
             await started.wait()
         try:

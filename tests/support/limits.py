@@ -15,7 +15,7 @@ BAR_BYTES: Final = 64 * 2**20
 """Maximum cost of one input on a quiet machine."""
 
 
-def tried(module: str, *arguments: str) -> list[str]:
+def run_attacks(module: str, *arguments: str) -> list[str]:
     """Run `module` in a child process and return its lines; the last must be "done"."""
     child = subprocess.run(
         [sys.executable, "-m", module, *arguments],

@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import anyio.abc
 
-from tests.support.clients import connected
+from tests.support.clients import connect_client
 from tests.support.daemons import PATIENCE_S
 
 CALLERS = 3
@@ -24,7 +24,7 @@ async def under_load(url: str, tool: str, **arguments: Any) -> AsyncIterator[lis
     failures: list[object] = []
 
     async def call(caller: int, *, task_status: anyio.abc.TaskStatus[None]) -> None:
-        async with connected(url, "modern") as client:
+        async with connect_client(url, "modern") as client:
             task_status.started()
             while True:
                 result = await client.call(tool, **arguments)

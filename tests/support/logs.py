@@ -28,7 +28,7 @@ class Events:
         """Return the names of all events, in order."""
         return [event["event"] for event in self.all]
 
-    async def seen(self, name: str) -> None:
+    async def wait_for(self, name: str) -> None:
         """Return once the event `name` was logged."""
         while name not in self.names():
             await self.next()

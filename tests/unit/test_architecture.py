@@ -1,4 +1,4 @@
-"""The architecture page speaks of what is there."""
+"""The architecture page names existing modules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Patterns and comparisons take time in proportion to a text, whoever supplies either."""
+"""Patterns and comparisons take time in proportion to a text, from any source."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.limits import tried
+from tests.support.limits import run_attacks
 from widgetd.text_search import (
     LIMITS,
     LinearPattern,
@@ -25,7 +25,7 @@ DOOR = PACKAGE / "text_search.py"
 
 
 def test_every_pattern_of_the_package_is_linear() -> None:
-    said = tried("tests.unit.pattern_costs")
+    said = run_attacks("tests.unit.pattern_costs")
 
     assert [line for line in said if line.startswith("SLOW")] == []
     assert len(said) > 100
@@ -40,7 +40,7 @@ def test_a_pattern_of_quadratic_time_is_noticed() -> None:
         r"- +(?:(.* intercepts)|(.*not an? <?\w+>?.*element))",
     )
 
-    said = tried("tests.unit.pattern_costs", *patterns)
+    said = run_attacks("tests.unit.pattern_costs", *patterns)
 
     assert len([line for line in said if line.startswith("SLOW")]) == len(patterns)
 

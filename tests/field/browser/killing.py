@@ -20,7 +20,7 @@ def kill_drivers() -> None:
 
 
 def niceness_of_drivers() -> set[int]:
-    """How nice whatever drives them is; root's browsers say for themselves how nice they are."""
+    """Niceness of the process that drives the browsers; root's browsers set their own."""
     return {os.getpriority(os.PRIO_PROCESS, pid) for pid in _running(b"playwright/driver")}
 
 

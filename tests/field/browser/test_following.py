@@ -1,4 +1,4 @@
-"""What a session is told while it lasts, what is kept of it, and who may know of it."""
+"""Sessions: their events, their records, and the principals who may read either."""
 
 from __future__ import annotations
 

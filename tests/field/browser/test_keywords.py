@@ -1,4 +1,4 @@
-"""Every keyword holds on what is right, and says what is wrong on what is not."""
+"""Keywords: each passes on a correct page and names the fault of a wrong one."""
 
 from __future__ import annotations
 

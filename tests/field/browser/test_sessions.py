@@ -15,7 +15,7 @@ from tests.field.browser.killing import kill_browsers, kill_drivers
 from tests.field.browser.staging import controls_file, controls_server
 from tests.field.web.browsing import needs_browser
 from tests.support.answers import check_answer
-from tests.support.clients import Connection, connected
+from tests.support.clients import Connection, connect_client
 from tests.support.daemons import serving
 from tests.system.upstreams.servers import until
 from widgetd.access.principal import Caller, Principal
@@ -67,7 +67,7 @@ async def test_what_an_agent_does_in_a_session_reaches_who_waits_for_it_and_is_r
     with anyio.fail_after(100):
         async with (
             serving(tmp_path, toolset=("sessions",)) as url,
-            connected(url, "modern") as client,
+            connect_client(url, "modern") as client,
         ):
             shown = await call(client, "controls", who="Ada")
             render = shown.meta["widgetd/render"]["id"]
@@ -125,7 +125,7 @@ async def test_a_misspelt_step_is_refused_before_any_is_done(tmp_path: Path) -> 
     with anyio.fail_after(100):
         async with (
             serving(tmp_path, toolset=("sessions", "operate")) as url,
-            connected(url, "modern") as client,
+            connect_client(url, "modern") as client,
         ):
             begun = (await call(client, "start_session", widget="controls")).structured_content
             status = (await call(client, "get_status")).structured_content

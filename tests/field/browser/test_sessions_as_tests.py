@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.field.web.browsing import needs_browser
-from tests.support.clients import connected
+from tests.support.clients import connect_client
 from tests.support.daemons import serving
 
 JSX = """const schema = {
@@ -30,7 +30,7 @@ SETTINGS = {"toolset": ("author", "sessions"), "allow_upload": True}
 @needs_browser
 async def test_a_session_is_saved_as_a_test_that_must_pass(tmp_path: Path) -> None:
     (tmp_path / "Greeting.widget.jsx").write_text(JSX)
-    async with serving(tmp_path, **SETTINGS) as url, connected(url, "legacy") as connection:
+    async with serving(tmp_path, **SETTINGS) as url, connect_client(url, "legacy") as connection:
 
         async def call(tool: str, **arguments: Any) -> dict[str, Any]:
             answer = await connection.client.call_tool(tool, arguments)

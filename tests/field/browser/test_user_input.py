@@ -1,4 +1,4 @@
-"""What users enter is in no picture's answer and in no session of another."""
+"""User input appears in no picture's answer and in no other principal's session."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ async def test_tools_of_the_browser_show_no_password_and_no_sensitive_field(tmp_
     }
 
     assert found == set()
-    assert PAYLOAD in outputs.awaited
-    assert '"is_error":false' in outputs.said["start_session"]
-    assert '"is_error":false' in outputs.said["take_picture"]
+    assert PAYLOAD in outputs.awaited_payloads
+    assert '"is_error":false' in outputs.responses["start_session"]
+    assert '"is_error":false' in outputs.responses["take_picture"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import anyio
 
-from tests.field.chat.test_chat_page import asked, opened, widget
+from tests.field.chat.test_chat_page import ask, open_chat, widget
 from tests.field.web.browsing import browsing
 from tests.support.daemons import serving
 from widgetd.files.folder import bundled_folder
@@ -24,11 +24,11 @@ async def main() -> None:
     """Ask, fill in, send; and put the three pictures side by side."""
     size = {"width": WIDTH, "height": HEIGHT}
     async with serving(bundled_folder(), chat=True) as url, browsing(viewport=size) as page:
-        await opened(page, url)
-        await asked(page, "Where is NF 221?")
+        await open_chat(page, url)
+        await ask(page, "Where is NF 221?")
         await widget(page).get_by_text("NF 221").first.wait_for()
         shots = [await page.screenshot()]
-        await asked(page, "I want to leave my contact details")
+        await ask(page, "I want to leave my contact details")
         field = widget(page).locator("input[type=email]")
         await widget(page).get_by_label("Name").fill("Ada")
         await field.fill("ada@example.com")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.field.chat.test_chat_page import asked, last_line, opened, settled, widget
+from tests.field.chat.test_chat_page import ask, last_line, open_chat, settled, widget
 from tests.field.web.browsing import browsing, needs_browser
 from tests.support.daemons import serving
 from tests.support.widgets import widget_file
@@ -52,12 +52,12 @@ async def test_each_widget_comes_when_its_author_says(folder: Path) -> None:
     ):
         page.on("request", lambda request: paths.append(request.url.removeprefix(url[:-4])))
         await page.add_init_script(HOLD_IDLE)
-        await opened(page, url)
+        await open_chat(page, url)
         await page.wait_for_load_state("networkidle")
         preloaded = [path for path in paths if path.startswith("/chat/frame/")]
-        await asked(page, "lazy")
+        await ask(page, "lazy")
         for name in ("later", "kept", "kept"):
-            await asked(page, name)
+            await ask(page, name)
         await widget(page).get_by_text("Kept, Ada").wait_for()
         await page.reload()
         paths.clear()
@@ -85,7 +85,7 @@ async def test_a_turn_that_is_stopped_keeps_what_was_said_and_the_next_one_goes_
         serving(folder, chat=True, chat_model="m1", chat_url=there.url) as url,
         browsing() as page,
     ):
-        await opened(page, url)
+        await open_chat(page, url)
         await page.keyboard.type("Where is NF 221?")
         await page.keyboard.press("Enter")
         await page.locator("#items").get_by_text("Half a sentence").wait_for()
@@ -93,7 +93,7 @@ async def test_a_turn_that_is_stopped_keeps_what_was_said_and_the_next_one_goes_
         await page.get_by_text("Stopped.").wait_for()
         await settled(page)
         there.script[:] = [says("I am back.")]
-        await asked(page, "And now?")
+        await ask(page, "And now?")
         line = await last_line(page)
         await page.reload()
         await page.wait_for_selector("html[data-ready=true]")
@@ -114,8 +114,8 @@ async def test_what_a_model_does_wrong_is_a_sentence_with_a_way_on_and_nothing_o
         serving(folder, chat_url=there.url, upstreams=upstreams, **settings) as url,
         browsing() as page,
     ):
-        await opened(page, url)
-        await asked(page, "Where is NF 221?")
+        await open_chat(page, url)
+        await ask(page, "Where is NF 221?")
         said = await page.locator("#items li.error").inner_text()
         chips = await page.locator("#servers li").all_inner_texts()
         down = await page.locator("#servers li.down").all_inner_texts()

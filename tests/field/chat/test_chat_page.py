@@ -11,7 +11,7 @@ import pytest
 
 from tests.field.web.browsing import browsing, needs_browser
 from tests.field.web.test_accessibility import AXE, violations
-from tests.support.clients import connected
+from tests.support.clients import connect_client
 from tests.support.daemons import serving
 from tests.support.widgets import widget_file
 from tests.system.chat.endpoint import endpoint, streams
@@ -26,12 +26,12 @@ pytestmark = needs_browser
 STATIC = Path(__file__).resolve().parents[3] / "widgetd/chat/static"
 
 
-async def opened(page: Page, url: str, thread: str = "") -> None:
+async def open_chat(page: Page, url: str, thread: str = "") -> None:
     await page.goto(f"{url.removesuffix('/mcp')}/chat{thread}")
     await page.wait_for_selector("html[data-ready=true]")
 
 
-async def asked(page: Page, words: str) -> None:
+async def ask(page: Page, words: str) -> None:
     """Say `words`, and wait for the end of the turn."""
     await page.get_by_label("Message", exact=True).fill(words)
     await page.keyboard.press("Enter")
@@ -59,10 +59,10 @@ def test_page_is_small_besides_the_markdown_that_it_shares_with_the_view() -> No
 
 async def test_a_question_is_answered_with_a_widget_and_a_sentence() -> None:
     async with serving(bundled_folder(), chat=True) as url, browsing() as page:
-        await opened(page, url)
+        await open_chat(page, url)
         head = await page.locator("#model").inner_text()
         chips = await page.locator("#servers li").all_inner_texts()
-        await asked(page, "Where is NF 221?")
+        await ask(page, "Where is NF 221?")
         await widget(page).get_by_text("NF 221").first.wait_for()
         rows = await page.locator("#items details summary").all_inner_texts()
         await page.get_by_role("button", name="What the model saw").click()
@@ -84,8 +84,8 @@ async def test_a_question_is_answered_with_a_widget_and_a_sentence() -> None:
 
 async def test_a_form_that_is_sent_is_what_the_agent_speaks_of_next() -> None:
     async with serving(bundled_folder(), chat=True) as url, browsing() as page:
-        await opened(page, url)
-        await asked(page, "show me lead_form")
+        await open_chat(page, url)
+        await ask(page, "show me lead_form")
         await widget(page).get_by_label("Name").fill("Ada")
         await widget(page).locator("input[type=email]").fill("ada@example.com")
         await widget(page).get_by_role("button", name="Request a survey").click()
@@ -101,8 +101,8 @@ async def test_a_form_that_is_sent_is_what_the_agent_speaks_of_next() -> None:
 
 async def test_a_form_that_does_not_fit_says_so_in_its_field_and_asks_nobody() -> None:
     async with serving(bundled_folder(), chat=True) as url, browsing() as page:
-        await opened(page, url)
-        await asked(page, "show me lead_form")
+        await open_chat(page, url)
+        await ask(page, "show me lead_form")
         lines = await page.locator("#items li.assistant_message").count()
         field = widget(page).locator("input[name*=email]")
         await field.evaluate("input => { input.type = 'text'; input.form.noValidate = true; }")
@@ -116,11 +116,11 @@ async def test_a_form_that_does_not_fit_says_so_in_its_field_and_asks_nobody() -
 
 async def test_a_page_that_is_opened_again_has_the_thread() -> None:
     async with serving(bundled_folder(), chat=True) as url, browsing() as page:
-        await opened(page, url)
-        await asked(page, "Where is NF 221?")
+        await open_chat(page, url)
+        await ask(page, "Where is NF 221?")
         again = await page.context.new_page()
         await page.close()
-        await opened(again, url)
+        await open_chat(again, url)
         await widget(again).get_by_text("NF 221").first.wait_for()
 
         assert await last_line(again) == (
@@ -136,9 +136,9 @@ async def test_every_bundled_widget_is_shown_one_after_the_other() -> None:
     )
     async with serving(bundled_folder(), chat=True) as url, browsing() as page:
         page.set_default_timeout(30_000)
-        await opened(page, url)
+        await open_chat(page, url)
         for at, tool in enumerate(tools):
-            await asked(page, f"show {tool}")
+            await ask(page, f"show {tool}")
             await page.locator("#items li.widget").nth(at).locator("iframe").wait_for()
             await widget(page, at).locator("[data-ready=true], main, body").first.wait_for()
         failures = await page.locator("#items .error").all_inner_texts()
@@ -150,10 +150,10 @@ async def test_every_bundled_widget_is_shown_one_after_the_other() -> None:
 async def test_the_end_stays_in_view_until_the_reader_scrolls_up() -> None:
     below = "main => main.scrollHeight - main.scrollTop - main.clientHeight"
     async with serving(bundled_folder(), chat=True) as url, browsing() as page:
-        await opened(page, url)
+        await open_chat(page, url)
         main = page.locator("main")
         for tool in ("booking_calendar", "flight_tracker", "weather_current"):
-            await asked(page, f"show {tool}")
+            await ask(page, f"show {tool}")
             await widget(page).locator("[data-ready=true]").wait_for()
         await page.wait_for_function(f"({below})(document.querySelector('main')) < 2")
         await main.evaluate("main => { main.scrollTop = 0; }")
@@ -170,8 +170,8 @@ async def test_nothing_is_asked_of_another_host() -> None:
     hosts: set[str] = set()
     async with serving(bundled_folder(), chat=True) as url, browsing() as page:
         page.on("request", lambda request: hosts.add(urlsplit(request.url).netloc))
-        await opened(page, url)
-        await asked(page, "Where is NF 221?")
+        await open_chat(page, url)
+        await ask(page, "Where is NF 221?")
         await widget(page).get_by_text("NF 221").first.wait_for()
 
         assert hosts == {urlsplit(url).netloc}
@@ -184,8 +184,8 @@ async def test_a_widget_that_is_saved_is_redrawn_in_the_thread(tmp_path: Path) -
         'description = "Greet."\n[[examples]]\nname = "one"\narguments = { who = "Ada" }\n'
     )
     async with serving(tmp_path, chat=True) as url, browsing() as page:
-        await opened(page, url)
-        await asked(page, "greeting")
+        await open_chat(page, url)
+        await ask(page, "greeting")
         await widget(page).get_by_text("Hello, Ada").wait_for()
         (tmp_path / "Greeting.widget").write_text(widget_file(text="Good day"))
         await widget(page).get_by_text("Good day, Ada").wait_for()
@@ -206,11 +206,11 @@ async def test_what_an_agent_makes_of_it_is_redrawn_in_the_thread(tmp_path: Path
     }"""
     async with (
         serving(tmp_path, chat=True) as url,
-        connected(url, "modern") as agent,
+        connect_client(url, "modern") as agent,
         browsing() as page,
     ):
-        await opened(page, url)
-        await asked(page, "order")
+        await open_chat(page, url)
+        await ask(page, "order")
         await widget(page).get_by_role("button", name="tea").wait_for()
         given = {"order": "o1", "lines": ["jam"]}
         render_id = await page.evaluate(asks)
@@ -224,8 +224,8 @@ async def test_what_an_agent_makes_of_it_is_redrawn_in_the_thread(tmp_path: Path
 async def test_a_widget_that_is_dropped_is_there_at_the_next_turn(tmp_path: Path) -> None:
     (tmp_path / "Other.widget").write_text(widget_file("Other"))
     async with serving(tmp_path, chat=True) as url, browsing() as page:
-        await opened(page, url)
-        await asked(page, "show me a welcome for visitors")
+        await open_chat(page, url)
+        await ask(page, "show me a welcome for visitors")
         (tmp_path / "Welcome.widget").write_text(widget_file("Welcome", text="Welcome"))
         (tmp_path / "Welcome.widget.toml").write_text(
             'description = "A welcome for visitors."\n'
@@ -233,7 +233,7 @@ async def test_a_widget_that_is_dropped_is_there_at_the_next_turn(tmp_path: Path
         )
         with anyio.fail_after(20):
             while not await page.locator("#items li.widget").count():
-                await asked(page, "show me a welcome for visitors")
+                await ask(page, "show me a welcome for visitors")
         await widget(page).get_by_text("Welcome, Ada").wait_for()
 
 
@@ -246,9 +246,9 @@ async def test_axe_finds_nothing_against_the_page(theme: Any, width: int) -> Non
         serving(bundled_folder(), chat=True) as url,
         browsing(bypass_csp=True, **seen) as page,
     ):
-        await opened(page, url)
+        await open_chat(page, url)
         before = await violations(page)
-        await asked(page, "Where is NF 221?")
+        await ask(page, "Where is NF 221?")
         await page.locator("#items summary").first.press("Enter")
 
         assert before == []
@@ -280,8 +280,8 @@ async def test_markdown_of_a_model_is_drawn_and_its_code_can_be_copied(tmp_path:
         serving(tmp_path, chat=True, chat_model="m", chat_url=model.url) as url,
         browsing(permissions=["clipboard-read", "clipboard-write"]) as page,
     ):
-        await opened(page, url)
-        await asked(page, "Plan")
+        await open_chat(page, url)
+        await ask(page, "Plan")
         message = page.locator("#items li.assistant_message")
         await message.get_by_role("heading", name="A plan").wait_for()
         await message.get_by_role("cell", name="182").wait_for()
@@ -298,9 +298,9 @@ async def test_markdown_of_a_model_is_drawn_and_its_code_can_be_copied(tmp_path:
 
 async def test_message_is_edited_and_answered_again_in_its_place() -> None:
     async with serving(bundled_folder(), chat=True) as url, browsing() as page:
-        await opened(page, url)
-        await asked(page, "show me lead_form")
-        await asked(page, "show me table")
+        await open_chat(page, url)
+        await ask(page, "show me lead_form")
+        await ask(page, "show me table")
         await page.get_by_role("button", name="Answer again").last.click()
         await settled(page)
         again = await page.locator("#items li.widget").count()
@@ -320,11 +320,11 @@ async def test_message_is_edited_and_answered_again_in_its_place() -> None:
 
 async def test_threads_are_searched_renamed_and_deleted() -> None:
     async with serving(bundled_folder(), chat=True) as url, browsing() as page:
-        await opened(page, url)
+        await open_chat(page, url)
         threads = page.locator("#threads li")
         for words in ("show me table", "show me chart"):
             await page.get_by_role("button", name="New thread").click()
-            await asked(page, words)
+            await ask(page, words)
         await threads.nth(1).wait_for()
         await page.get_by_role("button", name="Rename “show me chart”").click()
         await page.get_by_label("New title").fill("Loaves")
@@ -343,8 +343,8 @@ async def test_threads_are_searched_renamed_and_deleted() -> None:
 
 async def test_script_says_what_it_is_and_offers_three_things_that_it_can_show() -> None:
     async with serving(bundled_folder(), chat=True) as url, browsing() as page:
-        await opened(page, url)
-        await asked(page, "hello, who are you?")
+        await open_chat(page, url)
+        await ask(page, "hello, who are you?")
         line = await last_line(page)
         offered = await page.locator("#chips button").all_inner_texts()
         for words in offered:
@@ -365,7 +365,7 @@ async def test_header_has_one_row_at_every_width(width: int) -> None:
         serving(bundled_folder(), chat=True) as url,
         browsing(viewport={"width": width, "height": 700}) as page,
     ):
-        await opened(page, url)
+        await open_chat(page, url)
         box = await page.locator("#page > header").bounding_box()
 
         assert box is not None
@@ -375,8 +375,8 @@ async def test_header_has_one_row_at_every_width(width: int) -> None:
 
 async def test_widget_is_locked_while_its_action_is_sent() -> None:
     async with serving(bundled_folder(), chat=True) as url, browsing() as page:
-        await opened(page, url)
-        await asked(page, "show me lead_form")
+        await open_chat(page, url)
+        await ask(page, "show me lead_form")
         released = anyio.Event()
 
         async def hold(route: Any) -> None:

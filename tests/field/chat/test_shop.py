@@ -14,7 +14,7 @@ import anyio
 import pytest
 
 from stress.processes import find_processes
-from tests.field.chat.test_chat_page import asked, opened, settled, widget
+from tests.field.chat.test_chat_page import ask, open_chat, settled, widget
 from tests.field.web.browsing import browsing, needs_browser
 from tests.support.daemons import serving
 from tests.system.upstreams.servers import until
@@ -51,8 +51,8 @@ async def test_basket_becomes_one_booking_although_the_shop_is_killed(
             serving(SHOP / "widgets", upstreams=SHOP / "upstreams.toml", chat=True) as url,
             browsing() as page,
         ):
-            await opened(page, url)
-            await asked(page, "show me shop")
+            await open_chat(page, url)
+            await ask(page, "show me shop")
             await widget(page).get_by_text("In the basket: nothing").wait_for()
             await widget(page).get_by_role("button", name="Add Mug").click()
             await widget(page, 0).get_by_text("In the basket: Mug").wait_for()
@@ -61,12 +61,12 @@ async def test_basket_becomes_one_booking_although_the_shop_is_killed(
             await widget(page, 1).get_by_text("In the basket: Mug").wait_for()
             await settled(page)
 
-            await asked(page, "show me departures")
+            await ask(page, "show me departures")
             leaves = widget(page).get_by_text(" min")
             first = await leaves.first.inner_text()
             await widget(page).get_by_text(first, exact=True).wait_for(state="hidden")
 
-            await asked(page, "show me pick_up")
+            await ask(page, "show me pick_up")
             form = widget(page, await page.locator("#items li.widget").count() - 1)
             await form.get_by_label("Name").fill("Ada")
             await form.get_by_label("Day").fill("Friday")

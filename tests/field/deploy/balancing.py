@@ -63,7 +63,7 @@ NGINX = FRONT_ENDS["nginx"]
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
+    """A port without a listener."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port: int = free.getsockname()[1]
         return port
@@ -98,11 +98,11 @@ class Balancer:
 
     @property
     def url(self) -> str:
-        """Where MCP is served."""
+        """Return the URL of MCP."""
         return f"http://127.0.0.1:{self.port}/mcp"
 
     def ask(self, headers: dict[str, str]) -> str:
-        """What a POST with these headers is answered."""
+        """Return the answer to a POST with these headers."""
         with closing(HTTPConnection("127.0.0.1", self.port, timeout=10)) as connection:
             connection.request("POST", "/mcp", b"{}", headers)
             return connection.getresponse().read().decode()

@@ -64,7 +64,7 @@ def manifest(kind: str) -> dict[str, Any]:
 
 
 def pod() -> dict[str, Any]:
-    """What the Deployment's pods are made of."""
+    """Return the pod template of the Deployment."""
     spec: dict[str, Any] = manifest("Deployment")["spec"]["template"]["spec"]
     return spec
 
@@ -82,7 +82,7 @@ def instructions(stage: str) -> list[tuple[str, str]]:
 
 
 def instruction(stage: str, word: str) -> str:
-    """What the last such instruction of a stage says."""
+    """Return the argument of the last such instruction of a stage."""
     return [rest for name, rest in instructions(stage) if name == word][-1]
 
 

@@ -46,7 +46,7 @@ class Replica:
         """End as a service manager would have it, and answer the exit code."""
         assert self._served is not None
         self._served.send(signal.SIGTERM)
-        code = await self._served.ended(within_s=10)
+        code = await self._served.wait_for_end(within_s=10)
         await self._held.aclose()
         return code
 
@@ -55,7 +55,7 @@ class Replica:
         await self._held.aclose()
 
     async def readiness(self) -> dict[str, object]:
-        """What `/readyz` says."""
+        """Return the answer of `/readyz`."""
         said: dict[str, object] = (await ask(self.url, "/readyz")).json()
         return said
 
@@ -70,7 +70,7 @@ class Replica:
         )
 
     def logged(self, event: str) -> int:
-        """How many times an event was logged, over all restarts."""
+        """Count the times that an event was logged, over all restarts."""
         lines = self._log.read_text().splitlines()
         return sum(json.loads(line)["event"] == event for line in lines)
 
@@ -104,5 +104,5 @@ class Fleet:
         return self.one, self.two
 
     async def numbers(self, name: str, **labels: str) -> tuple[float, ...]:
-        """What each replica says of a metric."""
+        """Return each replica's value of a metric."""
         return tuple([await replica.number(name, **labels) for replica in self.both])

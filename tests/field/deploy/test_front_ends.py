@@ -49,7 +49,7 @@ class Replica:
                 self.wfile.write(body)
 
             def log_message(self, *_arguments: object) -> None:
-                """Nobody reads it."""
+                """Never read."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Answer)
         self.port = self._server.server_address[1]
@@ -79,7 +79,7 @@ def balancer(tmp_path: Path, replicas: list[Replica], front_end: FrontEnd) -> It
 
 @contextmanager
 def silent_port() -> Iterator[int]:
-    """A port where nobody says yes or no to a connection, as on a machine that lost its power."""
+    """A port that neither accepts nor refuses a connection, as on a machine without power."""
     with socket.create_server(("127.0.0.1", 0), backlog=0) as server, ExitStack() as held:
         address = server.getsockname()
         # What fills the queue is never accepted, so whoever comes later is not answered.

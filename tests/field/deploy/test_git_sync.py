@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from tests.field.deploy.documents import ROOT, build_overlay, needs_kubectl, pod, require_valid
-from tests.support.clients import connected
+from tests.support.clients import connect_client
 from tests.support.daemons import serving
 from tests.support.load import under_load
 from tests.support.widgets import greeting, widget_file
@@ -63,7 +63,7 @@ async def test_commits_are_served_by_a_swap_of_the_link_without_a_failed_call(
     assert await sync(repository, root) == ""
     async with (
         serving(root / "current" / "widgets") as url,
-        connected(url, "modern") as client,
+        connect_client(url, "modern") as client,
         under_load(url, "a", **WHO) as failures,
     ):
         await client.answers("a", WHO, greeting("One", "Ada"))

@@ -1,4 +1,4 @@
-"""What `kubectl apply -k deploy/kubernetes-store` would send: everything, and a store between."""
+"""Documents that `kubectl apply -k deploy/kubernetes-store` sends: a deployment with a store."""
 
 from __future__ import annotations
 

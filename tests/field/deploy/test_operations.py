@@ -1,4 +1,4 @@
-"""What operators read names everything that there is, and nothing that there is not."""
+"""Documents for operators name every metric, alert and setting, and no other."""
 
 from __future__ import annotations
 

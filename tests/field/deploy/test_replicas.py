@@ -16,7 +16,7 @@ from mcp_types import ToolListChangedNotification
 
 from tests.field.deploy.balancing import NGINX, Balancer
 from tests.field.deploy.replicas import Fleet, Replica
-from tests.support.clients import Connection, connected
+from tests.support.clients import Connection, connect_client
 from tests.support.widgets import greeting, widget_file
 from tests.system.mcp.acting import ARGUMENTS, GIVEN, order_file
 from tests.system.store.server import BINARY, Server
@@ -131,7 +131,7 @@ async def test_a_session_keeps_its_replica_and_hears_of_changes_there(fleet: Fle
 
 async def test_calls_without_a_session_go_to_every_replica(fleet: Fleet) -> None:
     before = await calls_of_each(fleet)
-    async with connected(fleet.balancer.url, "modern") as client:
+    async with connect_client(fleet.balancer.url, "modern") as client:
         for _ in range(4 * CALLS):
             assert greets(await client.call("greeting", who="Ada"))
     after = await calls_of_each(fleet)
@@ -149,8 +149,8 @@ async def ordered(model: Connection) -> str:
 
 async def test_a_render_of_one_replica_is_shown_by_the_other(fleet: Fleet) -> None:
     async with (
-        connected(fleet.one.url, "modern") as here,
-        connected(fleet.two.url, "modern") as there,
+        connect_client(fleet.one.url, "modern") as here,
+        connect_client(fleet.two.url, "modern") as there,
     ):
         made = await here.call("order", **ARGUMENTS)
         render_id = (made.meta or {})["widgetd/render"]["id"]
@@ -162,8 +162,8 @@ async def test_a_render_of_one_replica_is_shown_by_the_other(fleet: Fleet) -> No
 async def test_an_action_that_one_replica_takes_is_awaited_at_the_other(fleet: Fleet) -> None:
     answers: list[Any] = []
     async with (
-        connected(fleet.one.url, "modern") as page,
-        connected(fleet.two.url, "modern") as model,
+        connect_client(fleet.one.url, "modern") as page,
+        connect_client(fleet.two.url, "modern") as model,
     ):
         render_id = await ordered(model)
 
@@ -235,7 +235,7 @@ async def test_the_loss_of_the_server_between_them_costs_sharing_and_no_call(fle
     lost = [replica.logged("store.degraded") for replica in fleet.both]
     found = [replica.logged("store.recovered") for replica in fleet.both]
     with anyio.fail_after(2 * PATIENCE_S):
-        async with connected(fleet.balancer.url, "modern") as client:
+        async with connect_client(fleet.balancer.url, "modern") as client:
             fleet.server.kill()
             for _ in range(4 * CALLS):
                 assert greets(await client.call("greeting", who="Ada"))

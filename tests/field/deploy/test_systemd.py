@@ -37,7 +37,7 @@ class Listener:
         return self.heard()
 
     def silent(self) -> bool:
-        """Whether nothing waits to be read."""
+        """Return whether no datagram waits to be read."""
         self._socket.setblocking(False)
         try:
             self._socket.recv(4096)

@@ -21,7 +21,7 @@ import pytest
 from mcp_types import TextResourceContents
 
 from tests.field.deploy.documents import ROOT
-from tests.support.clients import connected
+from tests.support.clients import connect_client
 from tests.support.processes import daemon_process
 from tests.system.web.asking import ask
 from widgetd.browser.chromium import find_chromium
@@ -122,8 +122,8 @@ def environment(request: pytest.FixtureRequest, wheel: Path, tmp_path: Path) -> 
     return installed(request.param, wheel, tmp_path)
 
 
-async def said(*command: str | Path) -> str:
-    """What a command of the environment prints."""
+async def read_output(*command: str | Path) -> str:
+    """Run a command of the environment and return its output."""
     with anyio.fail_after(PATIENCE_S):
         return (await anyio.run_process(list(map(str, command)))).stdout.decode()
 
@@ -139,13 +139,13 @@ async def test_the_wheel_alone_serves_answers_and_takes_pictures(
     python, widgetd = environment / "python", environment / "widgetd"
 
     command = "from widgetd.files.folder import bundled_folder; print(bundled_folder())"
-    shipped = await said(python, "-c", command)
+    shipped = await read_output(python, "-c", command)
     assert shipped.startswith(str(environment.parent))
-    assert "actions" in await said(widgetd, "guide")
+    assert "actions" in await read_output(widgetd, "guide")
     folder, program = Path(shipped.strip()), (str(python), "-m", "widgetd")
     async with (
         daemon_process(folder, "--gallery", program=program) as served,
-        connected(served.url, "modern") as agent,
+        connect_client(served.url, "modern") as agent,
     ):
         shown = await agent.call(
             "success_notice", operation="booking.create", title="Saved", message="It is."
@@ -159,7 +159,7 @@ async def test_the_wheel_alone_serves_answers_and_takes_pictures(
     assert "success_notice" in gallery
 
     if find_chromium() is not None:
-        await said(widgetd, "shot", "success_notice", "--output", "seen.png")
+        await read_output(widgetd, "shot", "success_notice", "--output", "seen.png")
         assert (empty / "seen.png").read_bytes().startswith(b"\x89PNG")
 
 

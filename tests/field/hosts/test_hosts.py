@@ -40,7 +40,7 @@ LIFE_S = 30
 PROFILE_S = 500
 
 
-async def shown(stage: EmulatedStage, widget: str = FORM) -> None:
+async def show(stage: EmulatedStage, widget: str = FORM) -> None:
     await do(stage, "Show Widget", 20, widget=widget)
 
 
@@ -103,7 +103,7 @@ async def test_host_draws_every_widget_and_submits_each_form_once(
             for widget in stage.caller.snapshot.widgets:
                 stage.console.clear()
                 try:
-                    await shown(stage, widget)
+                    await show(stage, widget)
                     await stage.live()
                 except Exception as error:  # noqa: BLE001 - every widget has its say
                     failures[widget] = str(error)
@@ -118,7 +118,7 @@ async def test_claude_desktop_draws_a_stripped_result_and_nobody_reads_its_id(
 ) -> None:
     host = replace(HOSTS["claude-desktop"], strips_answers=strips_answers)
     async with hosted(chromium, host) as stage:
-        await shown(stage)
+        await show(stage)
         await press(stage)
 
         assert await queued(stage) == ["task.create"]
@@ -132,7 +132,7 @@ async def test_claude_ai_is_listed_the_tools_of_pages_although_it_declares_nothi
 ) -> None:
     async with hosted(chromium, HOSTS["claude-ai"]) as stage:
         assert {"widget_action", "follow_render"} <= set(await stage.client.tools())
-        await shown(stage)
+        await show(stage)
         await press(stage)
 
         assert await queued(stage) == ["task.create"]
@@ -144,7 +144,7 @@ async def test_gateway_takes_actions_as_messages_or_with_app_tools_to_the_queue(
     chromium: Chromium, app_tools: str
 ) -> None:
     async with hosted(chromium, HOSTS["gateway"], app_tools=app_tools) as stage:
-        await shown(stage)
+        await show(stage)
         await press(stage)
 
         is_queued = app_tools == "always"
@@ -160,7 +160,7 @@ async def test_host_draws_a_tree_that_is_too_large_for_a_result(
 ) -> None:
     host = replace(HOSTS[name], withholds_linked=True)
     async with hosted(chromium, host, inline_max_bytes=100) as stage:
-        await shown(stage)
+        await show(stage)
         await press(stage)
 
         assert await queued(stage) == ["task.create"]
@@ -191,7 +191,7 @@ async def test_chatgpt_reads_the_page_again_once_its_image_origins_change(
 @needs_browser
 async def test_chatgpt_draws_a_lost_result_again_with_its_controls_off(chromium: Chromium) -> None:
     async with hosted(chromium, HOSTS["chatgpt"]) as stage:
-        await shown(stage)
+        await show(stage)
         await stage.remount()
         with anyio.fail_after(LIFE_S):
             await stage.frame.get_by_text("controls that need a server are off").wait_for()
@@ -206,7 +206,7 @@ async def test_second_mount_says_what_was_sent_and_sends_it_no_more(
     chromium: Chromium, name: str
 ) -> None:
     async with hosted(chromium, HOSTS[name]) as stage:
-        await shown(stage)
+        await show(stage)
         await press(stage)
         await stage.remount()
         # It is said again before anything is pressed.
@@ -232,7 +232,7 @@ async def test_second_mount_behind_a_gateway_sends_no_message_again_where_the_pa
 ) -> None:
     host = replace(HOSTS["gateway"], keeps_storage=keeps_storage)
     async with hosted(chromium, host, app_tools=app_tools) as stage:
-        await shown(stage)
+        await show(stage)
         await press(stage)
         await stage.remount()
         if app_tools == "always" or keeps_storage:
@@ -259,7 +259,7 @@ async def test_action_that_repeats_is_taken_at_each_press(
         '[actions."more.show"]\ndescription = "More."\nrepeat = true\n'
     )
     async with hosted(chromium, HOSTS["plain"], server_over(tmp_path)) as stage:
-        await shown(stage, "more")
+        await show(stage, "more")
         for _ in range(2):
             await press(stage, 'role=button[name="More"]')
             await do(stage, "Expect Action", 10, type="more.show")
@@ -275,7 +275,7 @@ async def test_blocked_image_is_a_placeholder_with_the_reason(
     tree = '{"type":"Card","children":[{"type":"Image","src":"https://a.example/1.png"}]}'
     (tmp_path / "Picture.widget").write_text(widget_file("Picture", template=tree))
     async with hosted(chromium, HOSTS["claude-ai"], server_over(tmp_path)) as stage:
-        await shown(stage, "picture")
+        await show(stage, "picture")
 
         blocked = stage.frame.get_by_role("img", name=re.compile("is not allowed here"))
         await blocked.first.wait_for()
@@ -303,7 +303,7 @@ async def test_images_of_the_operators_origins_are_drawn_where_none_are_loaded(
         (tmp_path / "Picture.widget").write_text(widget_file("Picture", template=tree))
         server = server_over(tmp_path, images=InlineImages((origin,), allow_private=True))
         async with hosted(chromium, HOSTS["claude-ai"], server) as stage:
-            await shown(stage, "picture")
+            await show(stage, "picture")
             image = stage.frame.get_by_role("img", name="A", exact=True)
 
             assert str(await image.get_attribute("src")).startswith("data:image/png;base64,")
@@ -320,7 +320,7 @@ async def test_claude_is_told_that_a_search_knows_the_newest(chromium: Chromium)
 @needs_browser
 async def test_old_host_finds_the_page_under_the_flat_key(chromium: Chromium) -> None:
     async with hosted(chromium, replace(HOSTS["plain"], flat_uri=True)) as stage:
-        await shown(stage)
+        await show(stage)
 
         assert len(stage.pages) == 1
 
@@ -330,7 +330,7 @@ async def test_result_before_the_handshake_leaves_controls_on_and_is_followed(
     chromium: Chromium,
 ) -> None:
     async with hosted(chromium, HOSTS["mcp-ui"]) as stage:
-        await shown(stage)
+        await show(stage)
         assert await stage.frame.get_by_role("button", name="Add task").is_enabled()
         assert "controls are off" not in await text_of(stage)
         with anyio.fail_after(LIFE_S):
@@ -347,7 +347,7 @@ async def test_google_adk_gets_the_id_alone_in_meta_and_draws_all_the_same(
         given = dict(load_state(widget, "").arguments)
         called = {"name": FORM, "arguments": given}
         result = await stage.client.request("tools/call", called)
-        await shown(stage)
+        await show(stage)
 
         # ADK hands all of it to the model; a token has some four characters.
         beside_text = {key: result[key] for key in ("_meta", "structuredContent") if key in result}
@@ -376,7 +376,7 @@ def test_command_refuses_an_unknown_host(tmp_path: Path) -> None:
 @needs_browser
 async def test_newer_version_is_drawn_in_place_with_its_note(chromium: Chromium) -> None:
     async with hosted(chromium, HOSTS["plain"]) as stage:
-        await shown(stage)
+        await show(stage)
         await press(stage)
         given = {"render_id": stage.require_display().render_id, "note": "Glass is on its way."}
         called = {"name": "update_render", "arguments": given}

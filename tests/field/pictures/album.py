@@ -18,7 +18,7 @@ _WIDTH = 400
 
 
 def shots(theme: Theme) -> Mapping[str, Screenshot]:
-    """What to take, by the name of the widget's tool."""
+    """Pictures to take, by the name of the widget's tool."""
     return {
         widget.tool: Screenshot(
             tree=show_state(widget, SAMPLE).tree(widget),
@@ -32,10 +32,10 @@ def shots(theme: Theme) -> Mapping[str, Screenshot]:
 
 
 def place(tool: str, theme: Theme) -> Path:
-    """Where the picture of a widget is."""
+    """Return the path of a widget's picture."""
     return _FOLDER / f"{tool}-{theme}.png"
 
 
 def places() -> set[Path]:
-    """Where there are pictures."""
+    """Return the folders of pictures."""
     return set(_FOLDER.glob("*.png"))

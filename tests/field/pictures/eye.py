@@ -27,7 +27,7 @@ class Eye:
         self._page = page
 
     async def difference(self, before: bytes, after: bytes) -> str:
-        """What is different in `after`, in a few words; empty where a person would see nothing."""
+        """Describe the visible difference of `after` in a few words; empty without one."""
         return await describe_difference_on(self._page, before, after)
 
     async def reduced(self, picture: bytes) -> bytes:

@@ -23,7 +23,7 @@ WHITE, INK = (255, 255, 255), (20, 20, 20)
 WIDE, TALL = 160, 80
 
 
-def drawn(*, right: int = 0, ink: tuple[int, int, int] = INK, tall: int = TALL) -> bytes:
+def draw(*, right: int = 0, ink: tuple[int, int, int] = INK, tall: int = TALL) -> bytes:
     """A line like one of a letter's, here and there on white."""
 
     def index(x: int, y: int) -> int:
@@ -39,17 +39,17 @@ async def looking() -> AsyncIterator[Eye]:
         yield opened
 
 
-@pytest.mark.parametrize("after", [drawn(), drawn(right=1), drawn(ink=(40, 40, 40))])
+@pytest.mark.parametrize("after", [draw(), draw(right=1), draw(ink=(40, 40, 40))])
 async def test_what_moved_by_a_pixel_or_paled_a_little_is_the_same(
     looking: Eye, after: bytes
 ) -> None:
-    assert await looking.difference(drawn(), after) == ""
+    assert await looking.difference(draw(), after) == ""
 
 
 async def test_what_moved_further_or_is_gone_is_another(looking: Eye) -> None:
-    moved = await looking.difference(drawn(), drawn(right=6))
-    gone = await looking.difference(drawn(), drawn(ink=WHITE))
-    taller = await looking.difference(drawn(), drawn(tall=TALL + 8))
+    moved = await looking.difference(draw(), draw(right=6))
+    gone = await looking.difference(draw(), draw(ink=WHITE))
+    taller = await looking.difference(draw(), draw(tall=TALL + 8))
 
     assert moved == (
         "24.0% of it differs by more than 3 levels, where 2.0% may; "

@@ -11,7 +11,7 @@ from mcp_types import ImageContent
 
 from tests.field.pictures.test_shots import size
 from tests.field.web.browsing import browsing, needs_browser
-from tests.support.clients import connected
+from tests.support.clients import connect_client
 from tests.support.daemons import serving
 from widgetd.guide.component_sheet import build_sheet
 from widgetd.render.view import drawing
@@ -44,7 +44,7 @@ async def test_agent_sees_the_sheets_of_the_components_that_it_names(tmp_path: P
     with anyio.fail_after(60):
         async with (
             serving(tmp_path, toolset=("author",)) as url,
-            connected(url, "modern") as connection,
+            connect_client(url, "modern") as connection,
         ):
             result = await connection.client.call_tool(
                 "get_component_details", {"names": names, "picture": True}

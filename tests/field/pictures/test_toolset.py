@@ -16,7 +16,7 @@ from mcp_types import BlobResourceContents, ImageContent
 from tests.field.pictures.test_shots import size
 from tests.field.web.browsing import PATIENCE_MS, browsing, needs_browser
 from tests.support.answers import check_answer
-from tests.support.clients import Connection, connected
+from tests.support.clients import Connection, connect_client
 from tests.support.daemons import serving
 from tests.support.widgets import widget_file
 from widgetd.browser import axe
@@ -38,7 +38,7 @@ PALE = json.dumps(
 )
 
 
-async def taken(client: Connection, **arguments: Any) -> tuple[bytes, dict[str, Any]]:
+async def take(client: Connection, **arguments: Any) -> tuple[bytes, dict[str, Any]]:
     with anyio.fail_after(60):
         result = await client.client.call_tool("take_picture", arguments)
     assert not result.is_error, result.content
@@ -52,7 +52,7 @@ async def taken(client: Connection, **arguments: Any) -> tuple[bytes, dict[str, 
     return content, facts
 
 
-async def refused(client: Connection, **arguments: Any) -> tuple[str, str]:
+async def refuse(client: Connection, **arguments: Any) -> tuple[str, str]:
     with anyio.fail_after(60):
         result = await client.client.call_tool("take_picture", arguments)
     error = dict(result.meta or {})["widgetd/error"]
@@ -66,27 +66,27 @@ async def test_an_agent_sees_a_widget_a_part_of_it_a_render_and_all_widgets(tmp_
     with anyio.fail_after(100):
         async with (
             serving(tmp_path, toolset=("pictures",)) as url,
-            connected(url, "modern") as client,
+            connect_client(url, "modern") as client,
         ):
-            one, facts = await taken(client, names=["greeting"], scale=2, theme="dark", width=320)
-            again, _ = await taken(client, names="greeting", scale=2, theme="dark", width=320)
-            _, pale = await taken(client, names=["pale"])
-            _, badge = await taken(client, names=["pale"], part="component=Badge")
-            jpeg, _ = await taken(client, names=["greeting"], format="jpeg")
+            one, facts = await take(client, names=["greeting"], scale=2, theme="dark", width=320)
+            again, _ = await take(client, names="greeting", scale=2, theme="dark", width=320)
+            _, pale = await take(client, names=["pale"])
+            _, badge = await take(client, names=["pale"], part="component=Badge")
+            jpeg, _ = await take(client, names=["greeting"], format="jpeg")
             shown = await client.client.call_tool("greeting", {"who": "Ada"})
             render_id = dict(shown.meta or {})["widgetd/render"]["id"]
-            drawn, _ = await taken(client, render_id=render_id)
-            called, _ = await taken(client, names=["greeting"], arguments={"who": "Ada"})
-            _, sheet = await taken(client)
+            drawn, _ = await take(client, render_id=render_id)
+            called, _ = await take(client, names=["greeting"], arguments={"who": "Ada"})
+            _, sheet = await take(client)
             codes = [
-                await refused(client, names=["greting"]),
-                await refused(client, names=["greeting"], state="smaple"),
-                await refused(client, names=["greeting"] * 49),
-                await refused(client, names=["greeting"], part="component=Chart"),
-                await refused(client, names=["greeting"], part="Chart"),
-                await refused(client, part="component=Badge"),
-                await refused(client, names=["greeting"], width=100),
-                await refused(client, render_id="r_nothing"),
+                await refuse(client, names=["greting"]),
+                await refuse(client, names=["greeting"], state="smaple"),
+                await refuse(client, names=["greeting"] * 49),
+                await refuse(client, names=["greeting"], part="component=Chart"),
+                await refuse(client, names=["greeting"], part="Chart"),
+                await refuse(client, part="component=Badge"),
+                await refuse(client, names=["greeting"], width=100),
+                await refuse(client, render_id="r_nothing"),
             ]
             read = await client.client.read_resource("widgetd://pictures/greeting")
 
@@ -123,7 +123,7 @@ async def test_a_draft_is_seen_before_it_is_saved_and_a_bad_one_has_findings_all
     with anyio.fail_after(100):
         async with (
             serving(tmp_path, toolset=("author",)) as url,
-            connected(url, "modern") as client,
+            connect_client(url, "modern") as client,
         ):
             good = await client.client.call_tool("try_widget", {"widget": draft, **how})
             bad = await client.client.call_tool("try_widget", {"widget": {"name": "Pale"}, **how})
@@ -144,11 +144,11 @@ async def test_ten_pictures_cost_fifty_calls(tmp_path: Path) -> None:
     with anyio.fail_after(100):
         async with (
             serving(tmp_path, toolset=("pictures",), rate=0.001, burst=54) as url,
-            connected(url, "modern") as client,
+            connect_client(url, "modern") as client,
         ):
             for _ in range(10):
-                await taken(client, names=["greeting"])
-            code, _ = await refused(client, names=["greeting"])
+                await take(client, names=["greeting"])
+            code, _ = await refuse(client, names=["greeting"])
 
     assert code == "W2201"
 

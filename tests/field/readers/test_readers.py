@@ -1,4 +1,4 @@
-"""What an author is given arrives through MCP Inspector and openai-agents, pictures too."""
+"""Answers for authors, pictures included, arrive through MCP Inspector and openai-agents."""
 
 from __future__ import annotations
 

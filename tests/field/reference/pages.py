@@ -49,7 +49,7 @@ STANDARD = ("process_", "python_")
 
 
 async def pages() -> Mapping[str, str]:
-    """Every page, by its name in `FOLDER`."""
+    """Return every page by its name in `FOLDER`."""
     return {
         "settings.md": _settings(),
         "sidecar.md": _sidecar(),
@@ -117,7 +117,7 @@ def _keys(schema: Mapping[str, Any]) -> str:
 
 
 def _limits() -> str:
-    """Every limit and timeout that no setting changes, a table for each room."""
+    """Write a table of each room's fixed limits and timeouts."""
     intro = (
         "The limits and timeouts that no setting changes. A name's end is its unit: `_s` seconds, "
         "`_ms` milliseconds, `_bytes`, `_chars` characters; without one it is a number of things."
@@ -152,7 +152,7 @@ def _attributes(table: type) -> dict[str, str]:
 
 
 def _kind(part: Mapping[str, Any]) -> str:
-    """What a value is, in a few words."""
+    """Describe a value in a few words."""
     if "anyOf" in part:
         kinds = dict.fromkeys(_kind(one) for one in part["anyOf"] if one.get("type") != "null")
         return " or ".join(kinds)
@@ -293,7 +293,7 @@ def handler_of(tool: BuiltinTool) -> Handler:
 
 
 def _components() -> str:
-    """Every component with its properties; the site puts its sheet at the comment."""
+    """Write every component with its properties; the site replaces the comment by its sheet."""
     intro = (
         "The components that a widget is made of, as ChatKit documents them; the site shows each "
         "in every value of its choices, light and dark, and so does the gallery at `/components`. "

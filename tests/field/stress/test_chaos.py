@@ -1,4 +1,4 @@
-"""Daemons are killed, ended and attacked, and clients stop reading: nobody else is harmed.
+"""Daemons are killed, stopped and attacked, and clients stop reading: no other client notices.
 
 Short versions of `make chaos`, without its clock.
 """
@@ -20,7 +20,7 @@ from stress.kills import kill_repeatedly
 from stress.pressing import press_and_kill
 from stress.probing import wait_until
 from stress.upstreams import kill_repeatedly as upstreams_killed
-from tests.support.clients import connected
+from tests.support.clients import connect_client
 from tests.support.processes import daemon_process
 
 
@@ -63,7 +63,7 @@ async def test_clients_that_never_read_keep_nobody_else_from_being_answered_and_
     (tmp_path / "w0.widget").write_bytes(widget_content("w0", 1))
     async with (
         daemon_process(tmp_path, "--log-level", "error") as served,
-        connected(served.url, "modern") as client,
+        connect_client(served.url, "modern") as client,
     ):
         with deaf_clients(served.url) as ask:
             for number in range(1, 15):
@@ -78,7 +78,7 @@ async def test_attack_files_harm_no_other_widget(tmp_path: Path) -> None:
     drop_irregular_files(tmp_path)
     async with (
         daemon_process(tmp_path, "--log-level", "error") as served,
-        connected(served.url, "modern") as client,
+        connect_client(served.url, "modern") as client,
     ):
         for number, attack in enumerate(ATTACKS):
             drop(tmp_path, attack, number)

@@ -1,4 +1,4 @@
-"""Files change all the while, clients call all the while, and nobody notices anything amiss.
+"""Files change while clients call, and no client sees a fault.
 
 Short versions of `make storm`, without its clock.
 """

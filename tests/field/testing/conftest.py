@@ -13,7 +13,7 @@ from tests.field.testing.running import widgetd_test, write_test
 
 
 class Failed(NamedTuple):
-    """What a run of a test whose step fails came to, and the folder that it ran in."""
+    """Run a test whose step fails; return its outcome and its folder."""
 
     ran: subprocess.CompletedProcess[str]
     folder: Path

@@ -1,4 +1,4 @@
-"""What shows a failure, what is compared, and what the bundled widgets are held to."""
+"""Evidence of failures, comparisons, and the expectations of bundled widgets."""
 
 from __future__ import annotations
 

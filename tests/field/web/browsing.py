@@ -34,7 +34,7 @@ needs_browser = pytest.mark.skipif(
 
 @asynccontextmanager
 async def showing(folder: Path) -> AsyncIterator[str]:
-    """Where the gallery of `folder` stands: a daemon's, or with GALLERY=built one of files."""
+    """Yield the URL of a gallery of `folder`: a daemon's, or with GALLERY=built one of files."""
     if not IS_BUILT:
         async with serving(folder, gallery=True) as url:
             yield url.removesuffix("/mcp")
@@ -53,7 +53,7 @@ def _built(folder: Path) -> TemporaryDirectory[str]:
 
 @contextmanager
 def files_of(folder: Path) -> Iterator[str]:
-    """Where a server of files has those of `folder`."""
+    """Serve the files of `folder` and yield the URL."""
     handler = partial(_Quiet, directory=str(folder))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = Thread(target=server.serve_forever)

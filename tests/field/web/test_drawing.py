@@ -19,7 +19,7 @@ _NARROW = {"width": 320, "height": 900}
 
 
 async def undrawn(folder: Path, theme: str, *, keys: frozenset[str] = frozenset()) -> list[str]:
-    """What of a folder is drawn as nothing, as an unknown component or beyond the edge.
+    """Return the widgets of a folder that draw nothing, an unknown component or beyond the edge.
 
     Args:
         folder: Of widgets.

@@ -1,4 +1,4 @@
-"""What a user does in the gallery goes the way of every action, and whoever waits for it has it."""
+"""User actions in the gallery are handled as all others and reach their readers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from tests.field.web.browsing import browsing, needs_browser
-from tests.support.clients import connected
+from tests.support.clients import connect_client
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.widgets import snapshot_of, widget_file
 from tests.system.mcp.acting import ARGUMENTS, GIVEN, order, order_file
@@ -55,7 +55,7 @@ async def test_an_agent_that_waits_is_told_what_was_done_in_the_gallery(folder: 
     answers: list[dict[str, Any]] = []
     async with (
         serving(folder, gallery=True) as url,
-        connected(url, "modern") as agent,
+        connect_client(url, "modern") as agent,
         browsing() as page,
     ):
         await opened(page, url)
@@ -89,7 +89,7 @@ async def test_what_an_agent_makes_of_it_is_redrawn_in_every_window_that_shows_i
     fewer = {**ARGUMENTS, "lines": ["jam"]}
     async with (
         serving(folder, gallery=True) as url,
-        connected(url, "modern") as agent,
+        connect_client(url, "modern") as agent,
         browsing() as page,
     ):
         await opened(page, url)
@@ -223,7 +223,7 @@ async def test_an_action_in_the_gallery_is_checked_as_any_other(folder: Path) ->
 
 async def test_only_what_can_be_acted_in_is_kept(folder: Path) -> None:
     (folder / "Greeting.widget").write_text(widget_file())
-    async with serving(folder, gallery=True) as url, connected(url, "modern") as agent:
+    async with serving(folder, gallery=True) as url, connect_client(url, "modern") as agent:
         still = (await ask(url, "/w/greeting.json")).json()
         tile = (await ask(url, "/gallery/tile/order")).json()
         glimpsed = tile["result"]["_meta"]["widgetd/render"]["id"]

@@ -21,7 +21,7 @@ from widgetd.widget.components.tree import iterate_components
 pytestmark = needs_browser
 
 
-def asked(address: str) -> dict[str, str]:
+def ask(address: str) -> dict[str, str]:
     return {name: value for name, [value] in parse_qs(urlsplit(address).query).items()}
 
 
@@ -43,9 +43,9 @@ async def test_whatever_is_chosen_stands_in_the_address_and_comes_back_with_it()
         tab = await page.get_by_role("tab", selected=True).inner_text()
         following = await page.get_by_role("link", name="Next").get_attribute("href")
 
-    assert asked(address) == chosen
+    assert ask(address) == chosen
     assert (state, width, title, tab) == ("many", 768, "Flight tracker, dark", "Source")
-    assert asked(following or "") == {
+    assert ask(following or "") == {
         name: value for name, value in chosen.items() if name != "state"
     }
 

@@ -1,4 +1,4 @@
-"""What a model reads of a widget is edited on its page, in a real browser."""
+"""Texts that a model reads of a widget are edited on its page, in a real browser."""
 
 from __future__ import annotations
 

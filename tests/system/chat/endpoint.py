@@ -19,7 +19,7 @@ Answer = Callable[["Asked", SocketStream], Any]
 
 @dataclass
 class Asked:
-    """What a model was asked.
+    """A request to a model.
 
     Attributes:
         headers: Of the request, by name in lower case.
@@ -32,7 +32,7 @@ class Asked:
 
 @dataclass
 class Endpoint:
-    """Answers the first request by the first of `script`, and so on; the last one ever after.
+    """A model that answers each request by the next of `script`, and later ones by the last.
 
     Attributes:
         script: What is answered.

@@ -1,4 +1,4 @@
-"""Somebody who talks to a chat by ChatKit's protocol; whatever does not validate fails the test."""
+"""A client of a chat, by ChatKit's protocol; a response that does not validate fails the test."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Talker:
             yield response.aiter_lines()
 
     async def items(self) -> list[dict[str, Any]]:
-        """What stands in the thread."""
+        """Return the items of the thread."""
         response = await self.post("items.list", thread_id=self.thread, order="asc", limit=100)
         found: list[dict[str, Any]] = response.json()["data"]
         return found
@@ -103,8 +103,8 @@ def set_limits(monkeypatch: pytest.MonkeyPatch, **changed: Any) -> ChatLimits:
     return limits
 
 
-def said(events: list[dict[str, Any]]) -> list[str]:
-    """What the agent said, message by message."""
+def agent_messages(events: list[dict[str, Any]]) -> list[str]:
+    """Return the agent's messages."""
     items = [event["item"] for event in events if event["type"] == "thread.item.done"]
     return [
         "".join(part["text"] for part in item["content"]).strip()
@@ -114,7 +114,7 @@ def said(events: list[dict[str, Any]]) -> list[str]:
 
 
 def problems(events: list[dict[str, Any]]) -> list[str]:
-    """What went wrong, sentence by sentence."""
+    """Return the sentences of errors."""
     return [event["message"] for event in events if event["type"] == "error"]
 
 

@@ -19,7 +19,7 @@ from tests.support.forked_daemons import forked_daemon
 from tests.support.logs import captured_logs
 from tests.support.widgets import widget_file
 from tests.system.chat.endpoint import endpoint, says, stays_silent
-from tests.system.chat.talking import Talker, problems, said, set_limits, widgets
+from tests.system.chat.talking import Talker, agent_messages, problems, set_limits, widgets
 from tests.system.mcp.acting import ARGUMENTS, GIVEN, order_file
 from tests.unit.files.privilege import stopped_by_permissions
 from widgetd.access.principal import LOCAL, Principal
@@ -36,10 +36,10 @@ from widgetd.errors import ConfigError
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return served_in(tmp_path)
+    return make_folder(tmp_path)
 
 
-def served_in(parent: Path) -> Path:
+def make_folder(parent: Path) -> Path:
     served = parent / "served"
     served.mkdir()
     (served / "Order.widget").write_text(order_file())
@@ -70,8 +70,8 @@ async def test_what_a_user_does_is_checked_and_told_to_the_agent(folder: Path) -
     assert effect["data"]["result"]["structuredContent"]["validationErrors"].keys() == {
         "buyer.email"
     }
-    assert said(misfit) == []
-    [line] = said(taken)
+    assert agent_messages(misfit) == []
+    [line] = agent_messages(taken)
     assert line == "You chose “Send” with Email ada@example.com."
     assert "The user did this in the widget order: order.send" in json.dumps(seen)
 
@@ -112,7 +112,7 @@ async def test_chat_starts_without_conversations_when_its_file_is_unusable(
     harm: str,
 ) -> None:
     with stopped_by_permissions() as home:
-        folder, state = served_in(home), home / "state"
+        folder, state = make_folder(home), home / "state"
         state.mkdir()
         match harm:
             case "unreadable":
@@ -184,7 +184,7 @@ async def test_whoever_may_only_chat_presses_the_buttons_that_their_agent_shows(
         [shown] = widgets(await ada.say("order"))
         taken = await acted(ada, shown["id"], GIVEN)
 
-    assert said(taken) == ["You chose “Send” with Email ada@example.com."]
+    assert agent_messages(taken) == ["You chose “Send” with Email ada@example.com."]
 
 
 async def test_an_agent_gets_nothing_else_of_what_its_user_may(folder: Path) -> None:

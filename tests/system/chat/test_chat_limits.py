@@ -20,7 +20,7 @@ from tests.support.daemons import PATIENCE_S, serving
 from tests.support.logs import captured_logs
 from tests.support.widgets import widget_file
 from tests.system.chat.endpoint import calls, endpoint, says, stays_silent
-from tests.system.chat.talking import Talker, problems, said, set_limits, widgets
+from tests.system.chat.talking import Talker, agent_messages, problems, set_limits, widgets
 from tests.unit.catalog.test_state_faults import no_room
 from widgetd.access.principal import LOCAL, Principal
 from widgetd.catalog.state import StateFolder
@@ -155,7 +155,7 @@ async def test_answer_above_its_limit_ends_the_turn(
 
     sentence = "W2504: the model m said more than 100 bytes; ask for less"
     assert problems(long) == [sentence]
-    assert said(short) == ["Short."]
+    assert agent_messages(short) == ["Short."]
     assert [item["type"] for item in items].count("assistant_message") == 1
 
 
@@ -409,7 +409,7 @@ async def test_tag_in_a_message_reaches_the_model_with_its_data(folder: Path) ->
     [asked] = model.asked
     sent = json.dumps(asked.body["messages"][-1])
 
-    assert said(events) == ["Hello."]
+    assert agent_messages(events) == ["Hello."]
     assert "Greet @Ada" in sent
     assert "c_7" in sent
     assert "London" in sent

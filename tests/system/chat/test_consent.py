@@ -13,9 +13,9 @@ from mcp_types import CallToolResult
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.widgets import widget_file
 from tests.system.chat.endpoint import calls, endpoint, says
-from tests.system.chat.talking import Talker, said, set_limits, widgets
+from tests.system.chat.talking import Talker, agent_messages, set_limits, widgets
 from tests.system.mcp.test_profiles import client_named
-from tests.system.upstreams.servers import Flights, mcp_served
+from tests.system.upstreams.servers import Flights, serve_mcp
 from widgetd.browser.toolset import keyword_tools
 from widgetd.chat.backend.tools import text_of as content_of
 from widgetd.daemon.toolsets import ROWS
@@ -70,12 +70,12 @@ async def test_chat_saves_a_widget_once_its_user_allows_it(folder: Path, label: 
     assert "The user is asked first" in told
     assert before is False
     assert drawn["result"]["_meta"]["widgetd/render"]["id"]
-    assert said(answered) == ["I see."]
+    assert agent_messages(answered) == ["I see."]
     assert saved.exists() == (label == "Allow once")
     assert ("The user allowed save_widget" in notice) == (label == "Allow once")
     assert ("The user denied save_widget" in notice) == (label == "Deny")
     assert "confirm" not in after["widgetd/widget"], "the card has no buttons any more"
-    assert said(again) == []
+    assert agent_messages(again) == []
 
 
 async def test_model_of_the_chat_has_widgets_and_search_and_what_is_named(folder: Path) -> None:
@@ -107,12 +107,12 @@ async def test_scripted_turn_calls_a_tool_of_an_upstream_that_its_words_name(
     folder: Path, tmp_path: Path
 ) -> None:
     flights = Flights()
-    async with mcp_served(flights.mcp) as at:
+    async with serve_mcp(flights.mcp) as at:
         upstreams = tmp_path / "u.toml"
         upstreams.write_text(f'[flights]\nurl = "{at}"\n')
         async with serving(folder, chat=True, upstreams=upstreams) as url:
             talker = Talker(url)
-            shown = said(await talker.say("Which flight is UA 123?"))
+            shown = agent_messages(await talker.say("Which flight is UA 123?"))
             widget = widgets(await talker.say("Show me Greeting"))
             suggestions = (await talker.get("/chat/state")).json()["suggestions"]
 
@@ -138,7 +138,7 @@ async def test_tool_of_an_upstream_that_changes_something_asks_first(
 ) -> None:
     flights = Flights()
     booking = calls("mcp_flights__book_flight", {"flight_no": "UA 123"})
-    async with mcp_served(flights.mcp) as at:
+    async with serve_mcp(flights.mcp) as at:
         upstreams = tmp_path / "u.toml"
         upstreams.write_text(f'[flights]\nurl = "{at}"\ntools = ["get_flight", "book_flight"]\n')
         async with (
@@ -157,7 +157,7 @@ async def test_tool_of_an_upstream_that_changes_something_asks_first(
     assert "UA 123" in json.dumps(shown["widget"])
     assert "booked UA 123" not in asked
     assert "booked UA 123" in notice
-    assert said(answered) == ["Booked."]
+    assert agent_messages(answered) == ["Booked."]
 
 
 async def test_long_answer_of_an_upstream_is_read_page_by_page(
@@ -169,7 +169,7 @@ async def test_long_answer_of_an_upstream_is_read_page_by_page(
     flights = Flights()
     more = [calls("mcp_flights__read_next_page", {}) for _ in range(2)]
     asking = calls("mcp_flights__get_flight", {"flight_no": "UA 123"})
-    async with mcp_served(flights.mcp) as at:
+    async with serve_mcp(flights.mcp) as at:
         upstreams = tmp_path / "u.toml"
         upstreams.write_text(f'[flights]\nurl = "{at}"\n')
         async with (
@@ -183,7 +183,7 @@ async def test_long_answer_of_an_upstream_is_read_page_by_page(
         tools = [{one["function"]["name"] for one in asked.body["tools"]} for asked in model.asked]
     pages = [content_of(one["content"]) for one in messages if one["role"] == "tool"]
 
-    assert said(events) == ["Read."]
+    assert agent_messages(events) == ["Read."]
     assert "mcp_flights__read_next_page" not in tools[0]
     assert "mcp_flights__read_next_page" in tools[1]
     whole = "".join(page.partition("… (")[0] for page in pages)

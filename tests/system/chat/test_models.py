@@ -29,7 +29,7 @@ from tests.system.chat.endpoint import (
     sends,
     stays_silent,
 )
-from tests.system.chat.talking import Talker, problems, said, set_limits, widgets
+from tests.system.chat.talking import Talker, agent_messages, problems, set_limits, widgets
 from tests.system.upstreams.servers import until
 from widgetd.chat import OPENAI_URL
 from widgetd.chat.backend import model as models
@@ -50,7 +50,7 @@ def folder(tmp_path: Path) -> Path:
     return served
 
 
-def named(url: str) -> dict[str, Any]:
+def chat_settings(url: str) -> dict[str, Any]:
     return {"chat": True, "chat_model": "m1", "chat_url": url, "chat_key": Secret(KEY)}
 
 
@@ -60,7 +60,7 @@ async def test_an_agent_of_an_endpoint_shows_a_widget_and_speaks(
     # It is set for other programs; the settings alone say where a conversation goes.
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9")
     script = (calls("greeting", {"who": "Ada"}), says("Ada is greeted."), says("Twice."))
-    async with endpoint(*script) as there, serving(folder, **named(there.url)) as url:
+    async with endpoint(*script) as there, serving(folder, **chat_settings(there.url)) as url:
         talker = Talker(url)
         events = await talker.say("Greet Ada")
         again = await talker.say("And again")
@@ -69,7 +69,7 @@ async def test_an_agent_of_an_endpoint_shows_a_widget_and_speaks(
 
     [shown] = widgets(events)
     assert shown["widget"]["children"] == [{"type": "Text", "value": "Hello, Ada"}]
-    assert (said(events), said(again)) == (["Ada is greeted."], ["Twice."])
+    assert (agent_messages(events), agent_messages(again)) == (["Ada is greeted."], ["Twice."])
     assert len(kept) == 2
     assert first.headers["authorization"] == f"Bearer {KEY}"
     assert "greeting" in {tool["function"]["name"] for tool in first.body["tools"]}
@@ -138,7 +138,7 @@ async def test_what_an_endpoint_does_wrong_is_one_sentence_and_the_thread_goes_o
     kept.mkdir()
     async with (
         endpoint(answer) as there,
-        serving(folder, state_dir=kept, **named(there.url)) as url,
+        serving(folder, state_dir=kept, **chat_settings(there.url)) as url,
     ):
         talker = Talker(url)
         events = await talker.say("Greet Ada")
@@ -149,8 +149,8 @@ async def test_what_an_endpoint_does_wrong_is_one_sentence_and_the_thread_goes_o
         threads = b"".join(file.read_bytes() for file in kept.rglob("*") if file.is_file())
 
     assert problems(events) == [sentence.replace("URL", there.url)]
-    assert said(events) == []
-    assert said(again) == ["I am back."]
+    assert agent_messages(events) == []
+    assert agent_messages(again) == ["I am back."]
     assert b"I am back." in threads
     written = (str(events), state, saw, caplog.text, repr(threads), *capfd.readouterr())
     found = "".join(written)
@@ -171,7 +171,7 @@ async def test_an_endpoint_that_drips_forever_ends_with_the_turn_and_the_thread_
     kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_limits(monkeypatch, turn_s=1.0)
-    async with endpoint(DRIPS[kind]) as there, serving(folder, **named(there.url)) as url:
+    async with endpoint(DRIPS[kind]) as there, serving(folder, **chat_settings(there.url)) as url:
         talker = Talker(url)
         events = await talker.say("Greet Ada")
         with anyio.fail_after(PATIENCE_S):
@@ -182,7 +182,7 @@ async def test_an_endpoint_that_drips_forever_ends_with_the_turn_and_the_thread_
         kept = [item["type"] for item in await talker.items()]
 
     assert problems(events) == ["W2501: this took longer than 1 s; try again"]
-    assert said(again) == ["I am back."]
+    assert agent_messages(again) == ["I am back."]
     assert kept == ["user_message", "user_message", "assistant_message"]
 
 
@@ -199,7 +199,10 @@ def waiting() -> list[str]:
 async def test_a_turn_that_is_cut_short_leaves_no_task_behind(
     how: str, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with endpoint(CUT_SHORT[how]) as there, serving(folder, **named(there.url)) as url:
+    async with (
+        endpoint(CUT_SHORT[how]) as there,
+        serving(folder, **chat_settings(there.url)) as url,
+    ):
         talker = Talker(url)
         async with talker.begun("Greet Ada") as lines:
             async for line in lines:
@@ -216,13 +219,13 @@ async def test_a_turn_that_is_cut_short_leaves_no_task_behind(
 
 async def test_a_call_that_does_not_fit_is_told_to_the_model_which_mends_it(folder: Path) -> None:
     script = (calls("greeting", {}), calls("greeting", {"who": "Ada"}), says("Done."))
-    async with endpoint(*script) as there, serving(folder, **named(there.url)) as url:
+    async with endpoint(*script) as there, serving(folder, **chat_settings(there.url)) as url:
         events = await Talker(url).say("Greet Ada")
         told = there.asked[1].body["messages"][-1]["content"]
 
     assert "missing required parameters: who" in str(told)
     assert len(widgets(events)) == 1
-    assert said(events) == ["Done."]
+    assert agent_messages(events) == ["Done."]
 
 
 async def test_a_widget_that_is_saved_in_a_turn_is_drawn_whole_and_listed_at_the_next(
@@ -236,7 +239,7 @@ async def test_a_widget_that_is_saved_in_a_turn_is_drawn_whole_and_listed_at_the
 
     async with (
         endpoint(saves_and_calls, says("Greeted.")) as there,
-        serving(folder, **named(there.url)) as url,
+        serving(folder, **chat_settings(there.url)) as url,
     ):
         talker = Talker(url)
         [shown] = widgets(await talker.say("Greet Ada"))
@@ -250,7 +253,7 @@ async def test_a_widget_that_is_saved_in_a_turn_is_drawn_whole_and_listed_at_the
 
 
 async def test_an_endpoint_that_is_down_is_one_sentence(folder: Path) -> None:
-    async with serving(folder, **named("http://127.0.0.1:9/v1")) as url:
+    async with serving(folder, **chat_settings("http://127.0.0.1:9/v1")) as url:
         events = await Talker(url).say("Greet Ada")
 
     assert problems(events) == [
@@ -284,12 +287,12 @@ async def test_environment_variables_of_other_programs_redirect_neither_key_nor_
             monkeypatch.setenv(f"OPENAI_{name}", value)
         default = models.chat_model("m1", OPENAI_URL, Secret(KEY))
         assert main(["settings"]) == 0
-        async with serving(folder, **named(there.url)) as url:
+        async with serving(folder, **chat_settings(there.url)) as url:
             events = await Talker(url).say("Hello")
 
     assert default.url == f"{OPENAI_URL}/"
     assert f'"{OPENAI_URL}"  (default)' in capsys.readouterr().out
-    assert said(events) == ["Hello."]
+    assert agent_messages(events) == ["Hello."]
     assert elsewhere.asked == []
     assert "MARKER" not in str([one.headers for one in there.asked])
 

@@ -1,4 +1,4 @@
-"""Every request that ChatKit's own component may send is answered, or refused with a sentence."""
+"""Requests of ChatKit's component: each is answered, or refused with a sentence."""
 
 from __future__ import annotations
 

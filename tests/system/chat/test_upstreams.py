@@ -1,4 +1,4 @@
-"""An agent has the tools of the upstreams, too, for whoever may call them."""
+"""An agent has the tools of the upstreams that its principal may call."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 from tests.support.daemons import serving
 from tests.support.widgets import widget_file
 from tests.system.chat.endpoint import calls, endpoint, says
-from tests.system.chat.talking import Talker, said, widgets
-from tests.system.upstreams.servers import Flights, mcp_served
+from tests.system.chat.talking import Talker, agent_messages, widgets
+from tests.system.upstreams.servers import Flights, serve_mcp
 
 
 def chips(events: list[dict[str, Any]]) -> dict[str, str]:
-    """How the servers were at the end of a turn."""
+    """States of the servers at the end of a turn."""
     told = [one["data"]["servers"] for one in events if one.get("name") == "widgetd.servers"]
     return {one["name"]: one["problem"] for one in told[-1]}
 
 
-def served_in(folder: Path, flights: str) -> dict[str, Any]:
+def chat_settings(folder: Path, flights: str) -> dict[str, Any]:
     (folder / "w").mkdir()
     (folder / "w" / "Greeting.widget").write_text(widget_file())
     (folder / "u.toml").write_text(f'[flights]\nurl = "{flights}"\n')
@@ -28,11 +28,11 @@ def served_in(folder: Path, flights: str) -> dict[str, Any]:
 
 async def test_an_upstream_is_called_is_missed_and_is_back_at_the_next_turn(tmp_path: Path) -> None:
     flights, first = Flights(), AsyncExitStack()
-    at = await first.enter_async_context(mcp_served(flights.mcp))
+    at = await first.enter_async_context(serve_mcp(flights.mcp))
     port = int(at.removesuffix("/mcp").rpartition(":")[2])
     asks = calls("mcp_flights__get_flight", {"flight_no": "UA 123"})
     greets = calls("mcp_widgetd__greeting", {"who": "Ada"})
-    settings = served_in(tmp_path, at)
+    settings = chat_settings(tmp_path, at)
     async with (
         endpoint(asks, says("It flies.")) as there,
         serving(tmp_path / "w", chat_model="m", chat_url=there.url, **settings) as url,
@@ -44,14 +44,14 @@ async def test_an_upstream_is_called_is_missed_and_is_back_at_the_next_turn(tmp_
         there.script, there.asked = [asks, greets, says("Hello.")], []
         without = await talker.say("Where is it now? And greet Ada")
         refused = str(there.asked[1].body["messages"][-1])
-        async with mcp_served(flights.mcp, port=port):
+        async with serve_mcp(flights.mcp, port=port):
             there.script, there.asked = [asks, says("It flies again.")], []
             back = await talker.say("And now?")
 
     assert flights.calls == ["UA 123", "UA 123"]
     assert "United" in told
     assert chips(with_it) == chips(back) == {"widgetd": "", "flights": ""}
-    assert (said(with_it), said(back)) == (["It flies."], ["It flies again."])
+    assert (agent_messages(with_it), agent_messages(back)) == (["It flies."], ["It flies again."])
     assert "the upstream 'flights' is not available (refused)" in refused
     assert chips(without)["flights"]
     assert len(widgets(without)) == 1
@@ -62,8 +62,8 @@ async def test_upstreams_are_for_those_who_may_call_them(tmp_path: Path) -> None
         "ada 0123456789abcdef chat operate\nbob fedcba9876543210 chat\n"
     )
     (tmp_path / "tokens").chmod(0o600)
-    async with mcp_served(Flights().mcp) as at:
-        settings = served_in(tmp_path, at)
+    async with serve_mcp(Flights().mcp) as at:
+        settings = chat_settings(tmp_path, at)
         async with serving(tmp_path / "w", token_file=tmp_path / "tokens", **settings) as url:
             named = []
             for token in ("0123456789abcdef", "fedcba9876543210"):

@@ -1,4 +1,4 @@
-"""What users enter leaves through one function: a marker in each field, searched everywhere."""
+"""User input leaves through one function: a marker in each field, searched in all outputs."""
 
 from __future__ import annotations
 
@@ -31,25 +31,29 @@ async def test_passwords_and_sensitive_fields_reach_only_the_reader_that_awaits_
     found = {
         (name, one) for name, text in outputs.texts().items() for one in SECRETS if one in text
     }
-    held = {**outputs.read_by_models, **outputs.written}
+    held = {**outputs.read_by_models, **outputs.files}
 
     assert found == set()
-    assert PAYLOAD in outputs.awaited
-    assert all(payload == PAYLOAD for payload in (*outputs.awaited, *outputs.told))
-    assert len(outputs.told) >= 3, "of the chat, a tool and a page"
-    assert NAME in outputs.asked[-1], "the agent reads what else the user entered"
+    assert PAYLOAD in outputs.awaited_payloads
+    assert all(
+        payload == PAYLOAD for payload in (*outputs.awaited_payloads, *outputs.webhook_payloads)
+    )
+    assert len(outputs.webhook_payloads) >= 3, "of the chat, a tool and a page"
+    assert NAME in outputs.model_requests[-1], "the agent reads what else the user entered"
     assert "await_widget_action" not in {
-        one["function"]["name"] for one in json.loads(outputs.asked[0])["tools"]
+        one["function"]["name"] for one in json.loads(outputs.model_requests[0])["tools"]
     }
     assert [name for name, text in held.items() if HELD in text] == []
-    assert HELD in outputs.said["GET /chat/widgets/{thread}/{item}"], "its user sees the widget"
+    assert HELD in outputs.responses["GET /chat/widgets/{thread}/{item}"], (
+        "its user sees the widget"
+    )
     for path in STREAMS:
-        assert "event: render" in outputs.said[f"GET {path}"], "of the replaced render"
+        assert "event: render" in outputs.responses[f"GET {path}"], "of the replaced render"
     for era in ERAS:
-        assert "ListChanged" in outputs.said[f"notices, {era}"], "of the saved widget"
+        assert "ListChanged" in outputs.responses[f"notices, {era}"], "of the saved widget"
     assert readable_by_others(tmp_path / "state") == []
-    assert any(name.endswith("chat.sqlite3") for name in outputs.written)
-    assert "request.answered" in outputs.written[str(tmp_path / "log")]
+    assert any(name.endswith("chat.sqlite3") for name in outputs.files)
+    assert "request.answered" in outputs.files[str(tmp_path / "log")]
     assert (b"tools/call" in outputs.spans) == HAS_SDK
 
 

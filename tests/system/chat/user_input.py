@@ -1,4 +1,4 @@
-"""Every output of a daemon after a user entered a marker into each field of a form.
+"""Outputs of a daemon after a user entered a marker into each field of a form.
 
 The outputs follow the tables of built-in tools, resources and pages, so that a new row is
 searched as well.
@@ -17,7 +17,7 @@ import httpx2
 from anyio.abc import TaskStatus
 from mcp import Client, MCPError
 
-from tests.support.clients import Connection, connected
+from tests.support.clients import Connection, connect_client
 from tests.support.forked_daemons import forked_daemon
 from tests.support.processes import PATIENCE_S
 from tests.support.routes import PATH_VALUES, STREAMS, TABLES
@@ -60,31 +60,31 @@ WRONG_PAYLOADS = ({**PAYLOAD, "passport": f"no {PASSPORT}"}, {**PAYLOAD, "ref": 
 
 @dataclass
 class Outputs:
-    """What a daemon said, wrote and sent.
+    """Everything that a daemon answered, wrote and sent.
 
     Attributes:
-        said: Answers of tools, resources and pages, by what was asked.
+        responses: Answers of tools, resources and pages, by request.
         read_by_models: Texts that a model reads, by what they answer.
-        asked: The bodies of requests to the model.
-        written: Contents of files besides the served ones, the log among them.
+        model_requests: The bodies of requests to the model.
+        files: Contents of all files but the served ones, the log among them.
         spans: What a collector of traces received.
-        awaited: Payloads that the reader of actions got.
-        told: Payloads that the webhook got.
+        awaited_payloads: Payloads that the reader of actions got.
+        webhook_payloads: Payloads that the webhook got.
     """
 
-    said: dict[str, str] = field(default_factory=dict)
+    responses: dict[str, str] = field(default_factory=dict)
     read_by_models: dict[str, str] = field(default_factory=dict)
-    asked: list[str] = field(default_factory=list)
-    written: dict[str, str] = field(default_factory=dict)
+    model_requests: list[str] = field(default_factory=list)
+    files: dict[str, str] = field(default_factory=dict)
     spans: bytes = b""
-    awaited: list[Any] = field(default_factory=list)
-    told: list[Any] = field(default_factory=list)
+    awaited_payloads: list[Any] = field(default_factory=list)
+    webhook_payloads: list[Any] = field(default_factory=list)
 
     def texts(self) -> dict[str, str]:
         """Return everything but what the two readers of actions got."""
-        asked = {f"request {number}": text for number, text in enumerate(self.asked)}
+        requests = {f"request {number}": text for number, text in enumerate(self.model_requests)}
         spans = {"traces": self.spans.decode(errors="replace")}
-        return {**self.said, **self.read_by_models, **asked, **self.written, **spans}
+        return {**self.responses, **self.read_by_models, **requests, **self.files, **spans}
 
 
 def trip_folder(parent: Path) -> Path:
@@ -130,18 +130,18 @@ async def outputs_after_input(parent: Path, toolsets: Collection[str]) -> Output
                         await streams.start(_record_stream, talker.base, path, outputs)
                     for era in ERAS:
                         await streams.start(_record_notices, served.url, era, outputs)
-                    async with connected(served.url, "modern") as agent:
+                    async with connect_client(served.url, "modern") as agent:
                         await _enter(talker, agent, outputs, toolsets)
-                    await receiver.heard(3)
+                    await receiver.wait_for_requests(3)
                     streams.cancel_scope.cancel()
                 served.process.terminate()
-                await served.ended(within_s=PATIENCE_S)
-        outputs.asked = [json.dumps(one.body) for one in model.asked]
-        outputs.told = [one.message["data"]["payload"] for one in receiver.told]
+                await served.wait_for_end(within_s=PATIENCE_S)
+        outputs.model_requests = [json.dumps(one.body) for one in model.asked]
+        outputs.webhook_payloads = [one.message["data"]["payload"] for one in receiver.requests]
         outputs.spans = bytes(spans)
     for file in parent.rglob("*"):  # noqa: ASYNC240 - nothing else runs by now
         if file.is_file() and folder not in file.parents:
-            outputs.written[str(file)] = file.read_bytes().decode(errors="replace")
+            outputs.files[str(file)] = file.read_bytes().decode(errors="replace")
     return outputs
 
 
@@ -154,9 +154,9 @@ async def _record_stream(
         client.stream("GET", path) as answer,
     ):
         async for text in answer.aiter_text():
-            if f"GET {path}" not in outputs.said:
+            if f"GET {path}" not in outputs.responses:
                 task_status.started()
-            outputs.said[f"GET {path}"] = outputs.said.get(f"GET {path}", "") + text
+            outputs.responses[f"GET {path}"] = outputs.responses.get(f"GET {path}", "") + text
 
 
 async def _record_notices(
@@ -166,7 +166,7 @@ async def _record_notices(
     key = f"notices, {era}"
 
     async def record(message: object) -> None:
-        outputs.said[key] = f"{outputs.said.get(key, '')}{message!r}\n"
+        outputs.responses[key] = f"{outputs.responses.get(key, '')}{message!r}\n"
 
     async with Client(url, mode=era, message_handler=record) as client:
         if era == "legacy":
@@ -189,7 +189,7 @@ async def _enter(
         action = {"type": "trip.book", "payload": payload}
         params = {"thread_id": talker.thread, "item_id": shown["id"], "action": action}
         for kind in ("threads.custom_action", "threads.sync_custom_action"):
-            outputs.said[f"{kind} {number}"] = (await talker.post(kind, **params)).text
+            outputs.responses[f"{kind} {number}"] = (await talker.post(kind, **params)).text
     await _call_tools(agent, outputs, render, toolsets)
     await _ask_pages(talker, outputs, render, shown["id"])
 
@@ -246,8 +246,8 @@ async def _call_tools(
         structured = await _call(agent, outputs, tool.name, tool.name, given)
         values["session_id"] = structured.get("session_id", values.get("session_id"))
         if tool.name == "await_widget_action":
-            outputs.awaited = [one["payload"] for one in structured["actions"]]
-            del outputs.said[tool.name], outputs.read_by_models[tool.name]
+            outputs.awaited_payloads = [one["payload"] for one in structured["actions"]]
+            del outputs.responses[tool.name], outputs.read_by_models[tool.name]
     for resource in READABLE:
         if resource.toolset in toolsets:
             uri = resource.uri.replace("{name}", "trip").replace("{id}", str(values["session_id"]))
@@ -259,7 +259,7 @@ async def _call(
 ) -> dict[str, Any]:
     with anyio.fail_after(2 * PATIENCE_S):
         result = await agent.client.call_tool(tool, dict(arguments))
-    outputs.said[key] = result.model_dump_json()
+    outputs.responses[key] = result.model_dump_json()
     outputs.read_by_models[key] = _text(result.content)
     return dict(result.structured_content or {})
 
@@ -267,9 +267,9 @@ async def _call(
 async def _read(agent: Connection, outputs: Outputs, uri: str) -> None:
     with anyio.fail_after(PATIENCE_S):
         try:
-            outputs.said[uri] = (await agent.client.read_resource(uri)).model_dump_json()
+            outputs.responses[uri] = (await agent.client.read_resource(uri)).model_dump_json()
         except MCPError as error:
-            outputs.said[uri] = str(error)
+            outputs.responses[uri] = str(error)
 
 
 def _text(blocks: Iterable[Any]) -> str:
@@ -303,5 +303,5 @@ async def _ask_pages(talker: Talker, outputs: Outputs, render: str, item: str) -
                 body = bodies.get(page.path, {"held": HELD, "passport": PASSPORT})
                 content = json.dumps(body) if method == "POST" else None
                 answer = await client.request(method, path, content=content)
-                outputs.said[f"{method} {page.path}"] = answer.text
+                outputs.responses[f"{method} {page.path}"] = answer.text
                 assert answer.status_code < 500, (page.path, answer.text)

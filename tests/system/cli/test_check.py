@@ -1,4 +1,4 @@
-"""What a check says of folders and files, and of what a change breaks."""
+"""Findings of `widgetd check` about folders, files and breaking changes."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def said(folder: Path, *paths: str, against: str = "") -> list[str]:
-    """What is said of `paths` in `folder`, without the folder's own name."""
+def check_lines(folder: Path, *paths: str, against: str = "") -> list[str]:
+    """Check `paths` in `folder` and return the findings, without the folder's own name."""
     outcome = check_paths([folder / path for path in paths] or [folder], against=against)
     return [f"{one.code} {one}".replace(f"{folder}/", "") for one in outcome.findings]
 
@@ -51,7 +51,7 @@ def test_a_finding_about_a_sidecar_is_shown_with_its_line_to_every_reader(folder
 def test_a_sidecar_stands_for_its_widget(folder: Path) -> None:
     (folder / "Other.widget").write_text(widget_file("Other"))
 
-    assert said(folder, "Greeting.widget.toml") == said(folder, "Greeting.widget")
+    assert check_lines(folder, "Greeting.widget.toml") == check_lines(folder, "Greeting.widget")
     assert check_paths([folder / "Greeting.widget.toml"]).files == 1
 
 
@@ -118,7 +118,7 @@ def test_files_that_were_meant_to_be_read_and_are_not_are_named(folder: Path) ->
     (below / "package.json").write_text('{"name": "a", "version": "1.0"}')
     (below / "broken.json").write_text("{")
 
-    told = [line for line in said(folder) if line.startswith("W112")]
+    told = [line for line in check_lines(folder) if line.startswith("W112")]
 
     assert told == [
         (
@@ -147,7 +147,7 @@ def test_files_that_were_meant_to_be_read_and_are_not_are_named(folder: Path) ->
             "name it 'below/Team.widget.jsx'"
         ),
     ]
-    assert not any(line.startswith("W112") for line in said(folder, "Greeting.widget"))
+    assert not any(line.startswith("W112") for line in check_lines(folder, "Greeting.widget"))
 
 
 def test_a_name_that_would_move_the_cursor_does_not(tmp_path: Path) -> None:
@@ -171,13 +171,13 @@ def earlier(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_tool_that_is_gone_breaks_its_callers(folder: Path, earlier: Path) -> None:
     (earlier / "Gone.widget").write_text(widget_file("Gone"))
 
-    assert said(folder, against=str(earlier))[1:] == [
+    assert check_lines(folder, against=str(earlier))[1:] == [
         (
             "W1505 Gone.widget: the tool 'gone' was removed; "
             "callers will not find it; keep the file if they matter"
         )
     ]
-    assert len(said(folder, "Greeting.widget", against=str(earlier))) == 1
+    assert len(check_lines(folder, "Greeting.widget", against=str(earlier))) == 1
 
 
 def test_a_file_that_was_moved_is_compared_with_what_it_was(folder: Path, earlier: Path) -> None:
@@ -186,7 +186,7 @@ def test_a_file_that_was_moved_is_compared_with_what_it_was(folder: Path, earlie
     (folder / "Greeting.widget.toml").unlink()
     (folder / "moved.widget").write_text(widget_file(description="Hi.", schema=schema))
 
-    assert said(folder, against=str(earlier)) == [
+    assert check_lines(folder, against=str(earlier)) == [
         (
             "W1503 moved.widget#/jsonSchema/properties/who: "
             "'who' is integer now, no longer string; "
@@ -200,7 +200,7 @@ def test_a_tool_of_another_name_in_the_same_file_breaks_its_callers(
 ) -> None:
     (folder / "Greeting.widget").write_text(widget_file("Salute"))
 
-    assert said(folder, against=str(earlier))[1:] == [
+    assert check_lines(folder, against=str(earlier))[1:] == [
         (
             "W1504 Greeting.widget#/name: the tool is called 'salute' now, not 'greeting'; "
             "callers of 'greeting' will not find it; keep the name if they matter"
@@ -236,7 +236,7 @@ def test_form_that_clients_cannot_ask_is_named_where_they_are_to(
     (tmp_path / "Code.widget").write_text(widget_file("Code", template=template))
     monkeypatch.setenv("WIDGETD_ELICIT_FORMS", str(asks).lower())
 
-    found = [line for line in said(tmp_path, str(tmp_path)) if "W1620" in line]
+    found = [line for line in check_lines(tmp_path, str(tmp_path)) if "W1620" in line]
     assert len(found) == asks
     assert (
         not asks

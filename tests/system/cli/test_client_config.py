@@ -1,4 +1,4 @@
-"""What to paste where."""
+"""Configurations of clients that `widgetd config` prints."""
 
 from __future__ import annotations
 

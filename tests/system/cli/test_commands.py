@@ -1,4 +1,4 @@
-"""Commands, as somebody types them."""
+"""Commands as a user types them."""
 
 from __future__ import annotations
 

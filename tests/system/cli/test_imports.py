@@ -113,7 +113,7 @@ async def test_start_imports_no_module_of_rooms_that_are_not_on(tmp_path: Path) 
         flags = ("--state-dir", str(state))
         async with daemon_process(widgets, *flags, log=log, program=program) as served:
             served.process.terminate()
-            await served.ended(within_s=PATIENCE_S)
+            await served.wait_for_end(within_s=PATIENCE_S)
     lines = log.read_text(encoding="utf-8").splitlines()
     imported = {line.rpartition("|")[2].strip() for line in lines if line.startswith("import time")}
 

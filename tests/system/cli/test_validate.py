@@ -19,7 +19,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def validated(folder: Path, toml: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+def validate(folder: Path, toml: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
     (folder / "widgetd.toml").write_text(f"port = 0\n{toml}")
     code = main(["validate"])
     said = capsys.readouterr()
@@ -31,7 +31,7 @@ def test_what_would_be_served_and_refused_is_said(
 ) -> None:
     (here / "widgets" / "B.widget").write_text("{")
 
-    code, said = validated(here, "gallery = true", capsys)
+    code, said = validate(here, "gallery = true", capsys)
 
     assert code == 0
     assert said.startswith(
@@ -66,7 +66,7 @@ def test_flags_of_serve_are_checked_as_serve_would(capsys: pytest.CaptureFixture
 def test_what_a_start_would_refuse_is_refused_with_its_exit_code(
     here: Path, capsys: pytest.CaptureFixture[str], toml: str, code: int, sentence: str
 ) -> None:
-    answered, said = validated(here, toml, capsys)
+    answered, said = validate(here, toml, capsys)
 
     assert (answered, sentence in said) == (code, True), said
 
@@ -80,7 +80,7 @@ def test_a_port_that_is_taken_is_said(here: Path, capsys: pytest.CaptureFixture[
 
 
 def test_it_leaves_nothing_behind(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, _ = validated(here, 'audit = "calls/audit.jsonl"\nstate_dir = "state"', capsys)
+    code, _ = validate(here, 'audit = "calls/audit.jsonl"\nstate_dir = "state"', capsys)
 
     assert code == 0
     assert sorted(path.name for path in here.iterdir()) == ["widgetd.toml", "widgets"]

@@ -1,4 +1,4 @@
-"""Who may come in, as a process decides it."""
+"""Access policy of a process."""
 
 from __future__ import annotations
 

@@ -16,12 +16,12 @@ from anyio.abc import ObjectReceiveStream, ObjectSendStream, Process
 from anyio.streams.text import TextReceiveStream
 from mcp_types import CallToolResult
 
-from tests.support.clients import Connection, Era, connected, over_stdio
+from tests.support.clients import Connection, Era, connect_client, over_stdio
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.forked_daemons import forked_daemon
 from tests.support.sockets import connect, modern_request
 from tests.system.mcp.acting import ARGUMENTS, GIVEN, order_file
-from tests.system.mcp.test_access import ADA, CHIEF, called, code_of, guarded
+from tests.system.mcp.test_access import ADA, CHIEF, call, code_of, serve_guarded
 from tests.system.store.receiver import receiving
 from widgetd.daemon.serve import serve
 from widgetd.settings import Settings
@@ -73,7 +73,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-async def shown(model: Connection) -> str:
+async def show_order(model: Connection) -> str:
     """The id of a new render, as a model finds it in what it reads."""
     result = await model.call("order", **ARGUMENTS)
     text: str = result.content[-1].text  # type: ignore[union-attr]  # all of ours are texts
@@ -96,7 +96,7 @@ async def waits(model: Connection, render_id: str, **arguments: Any) -> dict[str
     return content
 
 
-async def arrived(connection: Connection) -> None:
+async def wait_until_received(connection: Connection) -> None:
     """Return once what was sent before is with the daemon, for what was sent later is answered."""
     for _ in range(3):
         await connection.tools()
@@ -110,10 +110,10 @@ async def test_whoever_waits_is_answered_when_the_user_acts(
     answers: list[dict[str, Any]] = []
     async with (
         serving(folder, at_once=at_once) as url,
-        connected(url, era) as model,
-        connected(url, "modern") as page,
+        connect_client(url, era) as model,
+        connect_client(url, "modern") as page,
     ):
-        render_id = await shown(model)
+        render_id = await show_order(model)
 
         async def wait() -> None:
             answers.append(await waits(model, render_id))
@@ -121,7 +121,7 @@ async def test_whoever_waits_is_answered_when_the_user_acts(
         with anyio.fail_after(PATIENCE_S):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(wait)
-                await arrived(page)
+                await wait_until_received(page)
                 taken = await act(page, render_id)
 
     assert taken.structured_content == {"status": "accepted", "next": 1}
@@ -131,8 +131,8 @@ async def test_whoever_waits_is_answered_when_the_user_acts(
 
 
 async def test_a_reader_that_hangs_up_loses_nothing(folder: Path) -> None:
-    async with serving(folder) as url, connected(url, "modern") as page:
-        render_id = await shown(page)
+    async with serving(folder) as url, connect_client(url, "modern") as page:
+        render_id = await show_order(page)
         waiting: dict[str, Any] = {
             "name": "await_widget_action",
             "arguments": {"render_id": render_id},
@@ -141,9 +141,9 @@ async def test_a_reader_that_hangs_up_loses_nothing(folder: Path) -> None:
             async with await connect(url) as gone:
                 head, body = modern_request(url, "tools/call", waiting, name=waiting["name"])
                 await gone.send(head + body)
-                await arrived(page)
+                await wait_until_received(page)
         await act(page, render_id)
-        async with connected(url, "legacy") as back:
+        async with connect_client(url, "legacy") as back:
             first = await waits(back, render_id)
             again = await waits(back, render_id)
             after = await waits(back, render_id, after=first["next"], timeout_s=0)
@@ -167,15 +167,15 @@ async def test_a_daemon_that_ends_answers_whoever_waits_at_once(folder: Path) ->
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(partial(serve, settings, folder, started=tell, stop=stop))
             await started.wait()
-            async with connected(urls[0], "modern") as model:
-                render_id = await shown(model)
+            async with connect_client(urls[0], "modern") as model:
+                render_id = await show_order(model)
 
                 async def wait() -> None:
                     answers.append(await waits(model, render_id, timeout_s=60))
 
                 async with anyio.create_task_group() as waiting:
                     waiting.start_soon(wait)
-                    await arrived(model)
+                    await wait_until_received(model)
                     stop.set()
 
     assert answers == [{"actions": [], "next": 0, "status": "draining"}]
@@ -204,30 +204,30 @@ async def test_a_webhook_from_the_settings_is_told(folder: Path) -> None:
     secret = "a secret of some length, at least"
     async with receiving() as receiver:
         hook = {"webhook": receiver.url, "webhook_secret": secret, "webhook_private": True}
-        async with serving(folder, **hook) as url, connected(url, "modern") as page:
-            render_id = await shown(page)
+        async with serving(folder, **hook) as url, connect_client(url, "modern") as page:
+            render_id = await show_order(page)
             await act(page, render_id)
             await act(page, render_id)
             await act(page, render_id, key="k2")
-            await receiver.heard(2)
+            await receiver.wait_for_requests(2)
 
-    assert sorted(told.headers["webhook-id"] for told in receiver.told) == [
+    assert sorted(told.headers["webhook-id"] for told in receiver.requests) == [
         f"{render_id}.1",
         f"{render_id}.2",
     ]
-    assert receiver.told[0].message["data"]["payload"] == GIVEN
-    assert all(told.is_signed_with(secret.encode()) for told in receiver.told)
+    assert receiver.requests[0].message["data"]["payload"] == GIVEN
+    assert all(told.is_signed_with(secret.encode()) for told in receiver.requests)
 
 
 async def test_a_daemon_that_ends_tells_the_webhook_what_it_knows(folder: Path) -> None:
     async with receiving("503 Not now", "204 Ok") as receiver:
         hook = {"webhook": receiver.url, "webhook_secret": "s" * 24, "webhook_private": True}
-        async with serving(folder, **hook) as url, connected(url, "modern") as page:
-            await act(page, await shown(page))
-            await receiver.heard(1)
+        async with serving(folder, **hook) as url, connect_client(url, "modern") as page:
+            await act(page, await show_order(page))
+            await receiver.wait_for_requests(1)
 
-        assert len(receiver.told) == 2
-    assert receiver.told[0].message == receiver.told[1].message
+        assert len(receiver.requests) == 2
+    assert receiver.requests[0].message == receiver.requests[1].message
 
 
 async def test_what_a_user_typed_stands_in_no_log_and_no_audit(
@@ -238,16 +238,16 @@ async def test_what_a_user_typed_stands_in_no_log_and_no_audit(
     flags = ("--audit", str(audit), "--log-level", "debug")
     async with (
         forked_daemon(folder, *flags, log=log) as served,
-        connected(served.url, "modern") as page,
+        connect_client(served.url, "modern") as page,
     ):
-        render_id = await shown(page)
+        render_id = await show_order(page)
         taking = {"render_id": render_id, "action": "order.send", "idempotency_key": "k"}
         typed = {"order": "o1", "buyer": {"email": "ada@example.com", "pin": pin}}
         taken = await page.call("widget_action", **taking, payload=typed)
         await page.call("widget_action", **taking, payload={"pin": pin})
         await page.call("widget_action", **taking | {"action": pin, "idempotency_key": pin})
         served.send(signal.SIGTERM)
-        assert await served.ended(within_s=5) == 0
+        assert await served.wait_for_end(within_s=5) == 0
 
     written, said = audit.read_text(), log.read_text()
     assert taken.structured_content == {"status": "accepted", "next": 1}
@@ -257,14 +257,14 @@ async def test_what_a_user_typed_stands_in_no_log_and_no_audit(
 
 
 async def test_actions_are_for_those_who_may_see_their_widget(tmp_path: Path) -> None:
-    async with guarded(tmp_path) as url:
-        made = await called(url, CHIEF, "secret", who="Ada")
+    async with serve_guarded(tmp_path) as url:
+        made = await call(url, CHIEF, "secret", who="Ada")
         render_id = made["_meta"]["widgetd/render"]["id"]
         asked = {"render_id": render_id, "timeout_s": 0}
         acting = {"render_id": render_id, "action": "x", "idempotency_key": "k"}
-        chief = await called(url, CHIEF, "await_widget_action", **asked)
-        ada = await called(url, ADA, "await_widget_action", **asked)
-        refused = await called(url, ADA, "widget_action", **acting)
+        chief = await call(url, CHIEF, "await_widget_action", **asked)
+        ada = await call(url, ADA, "await_widget_action", **asked)
+        refused = await call(url, ADA, "widget_action", **acting)
 
     assert chief["structuredContent"]["status"] == "timeout"
     assert ada["structuredContent"] == {"actions": [], "next": 0, "status": "expired"}

@@ -17,7 +17,7 @@ from mcp_types import (
 )
 
 import widgetd
-from tests.support.clients import Era, connected
+from tests.support.clients import Era, connect_client
 from tests.support.daemons import serving
 from tests.support.widgets import bundled_widgets
 from tests.unit.schema.schemas import with_nulls
@@ -34,8 +34,8 @@ SPLIT = cast("RequestParamsMeta", {"widgetd/profile": "split"})
 both_eras = pytest.mark.parametrize("era", ["legacy", "modern"])
 
 
-def seen_by_a_model(result: CallToolResult) -> int:
-    """What text and structured content cost a model, in tokens."""
+def count_model_tokens(result: CallToolResult) -> int:
+    """Count the tokens of text and structured content."""
     texts = [block.text for block in result.content if isinstance(block, TextContent)]
     data = json.dumps(result.structured_content, separators=(",", ":"), ensure_ascii=False)
     return (len("".join(texts)) + len(data)) // CHARACTERS_OF_A_TOKEN
@@ -55,7 +55,7 @@ def widgets() -> tuple[Widget, ...]:
 
 @pytest.fixture(scope="module")
 def states(widgets: tuple[Widget, ...]) -> dict[str, list[dict[str, Any]]]:
-    """Of each widget, arguments for the states that its schema admits."""
+    """Make each widget's arguments for the states that its schema admits."""
     return {
         widget.tool: [mocks(widget, state=state, seed=3)[0]["arguments"] for state in STATES]
         for widget in widgets
@@ -65,7 +65,7 @@ def states(widgets: tuple[Widget, ...]) -> dict[str, list[dict[str, Any]]]:
 async def test_every_state_of_every_widget_is_drawn_out_of_the_models_sight(
     url: str, widgets: tuple[Widget, ...], states: dict[str, list[dict[str, Any]]]
 ) -> None:
-    async with connected(url, "modern") as client:
+    async with connect_client(url, "modern") as client:
         for widget in widgets:
             for arguments in states[widget.tool]:
                 result = await client.client.call_tool(widget.tool, arguments, meta=SPLIT)
@@ -83,7 +83,7 @@ async def test_every_widget_takes_null_for_whatever_is_optional_as_adapters_send
     url: str, era: Era, widgets: tuple[Widget, ...]
 ) -> None:
     """CrewAI and mcp-use's adapter send every declared property, with null for what is not said."""
-    async with connected(url, era) as client:
+    async with connect_client(url, era) as client:
         for widget in widgets:
             schema = widget.definition.schema
             least = widget.schema.sample(state="required")
@@ -103,20 +103,20 @@ async def test_every_widget_takes_null_for_whatever_is_optional_as_adapters_send
 async def test_what_a_model_sees_of_every_example_is_under_100_tokens(
     url: str, era: Era, widgets: tuple[Widget, ...]
 ) -> None:
-    async with connected(url, era) as client:
+    async with connect_client(url, era) as client:
         for widget in widgets:
             for example in widget.definition.sidecar.examples:
                 arguments = dict(example.arguments)
                 result = await client.client.call_tool(widget.tool, arguments, meta=SPLIT)
 
-                assert seen_by_a_model(result) < 100, (widget.tool, example.name)
+                assert count_model_tokens(result) < 100, (widget.tool, example.name)
 
 
 async def test_a_mocked_call_is_the_call_itself_but_for_its_id_and_its_time(
     url: str,
     widgets: tuple[Widget, ...],
 ) -> None:
-    async with connected(url, "modern") as client:
+    async with connect_client(url, "modern") as client:
         for widget in widgets:
             (call,) = mocks(widget, profile="split", seed=5)
             called = await client.client.call_tool(widget.tool, call["arguments"], meta=SPLIT)
@@ -137,7 +137,7 @@ async def test_a_mocked_call_is_the_call_itself_but_for_its_id_and_its_time(
 async def test_every_resource_that_is_listed_can_be_read_and_every_tool_completed(
     url: str, era: Era, widgets: tuple[Widget, ...]
 ) -> None:
-    async with connected(url, era) as client:
+    async with connect_client(url, era) as client:
         listed = (await client.client.list_resources()).resources
         templates = (await client.client.list_resource_templates()).resource_templates
         for resource in listed:
@@ -165,7 +165,7 @@ async def test_every_resource_that_is_listed_can_be_read_and_every_tool_complete
 async def test_every_response_type_that_people_ask_for_is_among_those_listed(
     url: str, era: Era
 ) -> None:
-    async with connected(url, era) as client:
+    async with connect_client(url, era) as client:
         [content] = (await client.client.read_resource("widgetd://ui-types")).contents
 
     assert isinstance(content, TextResourceContents)

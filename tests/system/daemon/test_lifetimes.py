@@ -1,4 +1,4 @@
-"""How the daemon starts and ends, as the one who runs it sees it."""
+"""Starts and ends of a daemon, as its operator sees them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 from stress.endings import open_streams
 from stress.probing import wait_until_refused
-from tests.support.clients import connected, over_stdio
+from tests.support.clients import connect_client, over_stdio
 from tests.support.daemons import serving
 from tests.support.forked_daemons import forked_daemon
 from tests.support.logs import captured_logs
@@ -45,7 +45,7 @@ async def test_sigterm_ends_64_open_streams_gracefully_and_exits_0_within_2_s(
 
         served.send(signal.SIGTERM)
 
-        assert await served.ended(within_s=2) == 0
+        assert await served.wait_for_end(within_s=2) == 0
 
 
 async def test_sigterm_lets_a_call_in_flight_finish(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ async def test_sigterm_lets_a_call_in_flight_finish(tmp_path: Path) -> None:
         head, body = modern_request(served.url, "tools/call", call, name="greeting")
         async with await connect(served.url) as stream:
             await stream.send(head + body[:10])
-            await until_answered(served.url)  # so the daemon has read what came before
+            await wait_for_answer(served.url)  # so the daemon has read what came before
 
             served.send(signal.SIGTERM)
             await wait_until_refused(served.url)
@@ -63,7 +63,7 @@ async def test_sigterm_lets_a_call_in_flight_finish(tmp_path: Path) -> None:
 
             with anyio.fail_after(5):
                 status, content = await answer(stream)
-        assert await served.ended(within_s=5) == 0
+        assert await served.wait_for_end(within_s=5) == 0
 
     assert status == 200
     assert json.loads(content)["result"]["structuredContent"] == greeting("Hello", "Ada")
@@ -73,7 +73,7 @@ async def test_a_path_that_is_too_long_is_told_once_and_all_other_files_have_the
     tmp_path: Path,
 ) -> None:
     with deep(tmp_path, LONGEST + 300), captured_logs() as events:
-        async with serving(tmp_path) as url, connected(url, "modern") as client:
+        async with serving(tmp_path) as url, connect_client(url, "modern") as client:
             (tmp_path / "Greeting.widget").write_text(widget_file())
             await client.lists("greeting")
             ready = (await ask(url, "/readyz")).json()
@@ -88,15 +88,15 @@ async def test_a_path_that_is_too_long_is_told_once_and_all_other_files_have_the
     assert {"line", "column"} <= refused.keys()
 
 
-async def until_answered(url: str) -> None:
-    async with connected(url, "modern") as client:
+async def wait_for_answer(url: str) -> None:
+    async with connect_client(url, "modern") as client:
         await client.tools()
 
 
 async def test_sighup_scans_at_once_where_nothing_else_would_for_long(tmp_path: Path) -> None:
     async with (
         forked_daemon(tmp_path, "--poll", "3600") as served,
-        connected(served.url, "modern") as client,
+        connect_client(served.url, "modern") as client,
     ):
         (tmp_path / "Greeting.widget").write_text(widget_file())
         served.send(signal.SIGHUP)

@@ -1,4 +1,4 @@
-"""What stands in the log, as a process writes it."""
+"""The log as a process writes it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def test_swap_names_the_widgets_that_changed_and_counts_nothing_that_is_ze
     async with serving(tmp_path):
         with captured_logs() as events, anyio.fail_after(PATIENCE_S):
             (tmp_path / "Greeting.widget").write_text(widget_file(text="Good day"))
-            await events.seen("catalog.swapped")
+            await events.wait_for("catalog.swapped")
     [swapped] = [event for event in events.all if event["event"] == "catalog.swapped"]
 
     assert swapped["tools"] == ["greeting"]
@@ -73,7 +73,7 @@ async def test_each_request_is_logged_where_that_is_wanted_and_no_path_of_a_clie
         await ask(served.url, "/livez")
         await ask(served.url, "/sk_12345")
         served.send(signal.SIGTERM)
-        assert await served.ended(within_s=PATIENCE_S) == 0  # by then all is logged
+        assert await served.wait_for_end(within_s=PATIENCE_S) == 0  # by then all is logged
     lines = [json.loads(line) for line in log.read_text().splitlines()]
 
     told = [line for line in lines if line["event"] == "request.answered"]

@@ -53,8 +53,8 @@ with proving_in_parallel(root, Loader(tool_entry).prove, known=0) as proofs:
 MANY = LIMITS.proof_files
 
 
-def told(root: Path, path: str) -> str:
-    """What a process says that is helped with the folder `root`, of the file at `path`."""
+def prove_in_parallel(root: Path, path: str) -> str:
+    """Prove the folder `root` with a second process and return its answer for `path`."""
     digest = source(path, (root / path).read_text(encoding="utf-8")).digest
     command = [sys.executable, "-W", "error", "-c", HELPED, str(root), path, digest]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
@@ -75,7 +75,7 @@ def fill(root: Path, count: int) -> None:
 def test_another_process_proves_a_large_folder_from_its_other_end(tmp_path: Path) -> None:
     fill(tmp_path, MANY)
 
-    assert told(tmp_path, f"w{MANY - 1:03}.widget") == f"widget_{MANY - 1}"
+    assert prove_in_parallel(tmp_path, f"w{MANY - 1:03}.widget") == f"widget_{MANY - 1}"
 
 
 @needs_two_processors
@@ -84,13 +84,13 @@ def test_a_file_that_cannot_be_served_is_passed_over(tmp_path: Path) -> None:
     (tmp_path / "x.widget").write_text("no JSON")
     (tmp_path / "y.widget").mkdir()
 
-    assert told(tmp_path, f"w{MANY - 1:03}.widget") == f"widget_{MANY - 1}"
+    assert prove_in_parallel(tmp_path, f"w{MANY - 1:03}.widget") == f"widget_{MANY - 1}"
 
 
 def test_a_small_folder_is_proven_alone(tmp_path: Path) -> None:
     fill(tmp_path, MANY - 1)
 
-    assert told(tmp_path, "w000.widget") == "alone"
+    assert prove_in_parallel(tmp_path, "w000.widget") == "alone"
 
 
 @needs_two_processors

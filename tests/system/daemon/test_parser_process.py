@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.support.clients import connected
+from tests.support.clients import connect_client
 from tests.support.forked_daemons import forked_daemon
 from tests.support.processes import PATIENCE_S
 from tests.support.widgets import source, widget_file
@@ -135,7 +135,7 @@ async def test_daemon_starts_it_for_jsx_alone_and_again_after_it_was_killed(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "Plain.widget").write_text(widget_file("Plain"))
-    async with forked_daemon(tmp_path) as served, connected(served.url, "modern") as client:
+    async with forked_daemon(tmp_path) as served, connect_client(served.url, "modern") as client:
         assert children(served.process.pid) == []
         pids = []
         for name in ("one", "two"):
@@ -153,7 +153,7 @@ async def test_daemon_starts_it_for_jsx_alone_and_again_after_it_was_killed(
 async def test_drafts_and_uploads_are_parsed_there_first(tmp_path: Path) -> None:
     arguments = ("--toolset", "author", "--gallery", "--allow-upload")
     async with forked_daemon(tmp_path, *arguments) as served:
-        async with connected(served.url, "modern") as client:
+        async with connect_client(served.url, "modern") as client:
             await client.call("try_widget", widget=json.loads(widget_file("Draft")))
         (first,) = children(served.process.pid)
         os.kill(first, signal.SIGKILL)

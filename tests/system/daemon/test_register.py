@@ -1,4 +1,4 @@
-"""Widgets in a FastMCP server that is somebody else's."""
+"""Widgets in the FastMCP server of another project."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from mcp.client.extension import advertise
 from mcp_types import TextResourceContents
 
 import widgetd
-from tests.support.clients import Connection, Era, connected
+from tests.support.clients import Connection, Era, connect_client
 from tests.support.daemons import PATIENCE_S
 from tests.support.widgets import greeting, widget_file
 from tests.system.mcp.listening import hearing
@@ -82,7 +82,7 @@ async def client_of(server: FastMCP, over: Over, era: Era) -> AsyncIterator[Conn
         async with AsyncExitStack() as held:
             if over == "http":
                 target = await held.enter_async_context(over_http(server))
-            yield await held.enter_async_context(connected(target, era))
+            yield await held.enter_async_context(connect_client(target, era))
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ async def test_somebodys_clients_find_the_page_of_a_widget_and_hear_of_changes(
         assert result.structured_content == greeting("Hello", "Ada")
 
         (folder / "Other.widget").write_text(widget_file("Other"))
-        await client.told_more_than(0)
+        await client.wait_for_more_than(0)
         await client.lists(f"{before}other")
 
 
@@ -165,9 +165,9 @@ async def test_two_folders_are_two_servers_mounted_under_two_names(
             result = await client.client.call_tool(f"{name}_render_widget", asked)
             assert result.structured_content == greeting(name, "Ada")
         for name in ("a", "b"):
-            told = client.told
+            told = client.notifications
             (tmp_path / name / "Other.widget").write_text(widget_file("Other"))
-            await client.told_more_than(told)
+            await client.wait_for_more_than(told)
             await client.lists(f"{name}_other")
 
 

@@ -13,7 +13,7 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from tests.support.clients import Connection, connected
+from tests.support.clients import Connection, connect_client
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.load import under_load
 from tests.support.widgets import greeting, widget_file
@@ -66,10 +66,10 @@ def folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Folder:
 
 
 @asynccontextmanager
-async def served(folder: Folder) -> AsyncIterator[tuple[str, Connection]]:
+async def serve_folder(folder: Folder) -> AsyncIterator[tuple[str, Connection]]:
     async with (
         serving(folder.widgets, state_dir=folder.state, toolset=("operate",)) as url,
-        connected(url, "modern") as client,
+        connect_client(url, "modern") as client,
     ):
         yield url, client
 
@@ -83,7 +83,7 @@ async def test_rollback_fails_no_call_survives_a_restart_and_ends_with_the_next_
     folder: Folder,
 ) -> None:
     folder.save("A", "Good")
-    async with served(folder) as (url, client):
+    async with serve_folder(folder) as (url, client):
         [good] = await folder.recorded(url)
         folder.save("A", "Bad")
         folder.save("B", "New")
@@ -106,7 +106,7 @@ async def test_rollback_fails_no_call_survives_a_restart_and_ends_with_the_next_
     assert answer["rollback"] == during["rollback"]
     assert [row["generation"] for row in listed if row["served"]] == [good]
 
-    async with served(folder) as (url, client):
+    async with serve_folder(folder) as (url, client):
         assert (await client.call("a", **WHO)).structured_content == greeting("Good", "Ada")
         assert (await status(url))["rollback"] == during["rollback"]
         folder.save("C", "Fixed")
@@ -127,7 +127,7 @@ async def test_rollback_waits_for_the_next_start_and_takes_the_generation_before
     folder: Folder,
 ) -> None:
     folder.save("A", "Good")
-    async with served(folder) as (url, client):
+    async with serve_folder(folder) as (url, client):
         await folder.recorded(url)
         folder.save("A", "Bad")
         await client.answers("a", WHO, greeting("Bad", "Ada"))
@@ -139,7 +139,7 @@ async def test_rollback_waits_for_the_next_start_and_takes_the_generation_before
         0,
         f"{good} is served from the next start on: no running daemon took it up\n",
     )
-    async with served(folder) as (url, client):
+    async with serve_folder(folder) as (url, client):
         assert (await client.call("a", **WHO)).structured_content == greeting("Good", "Ada")
 
 
@@ -147,7 +147,7 @@ async def test_rollback_outlasts_a_broken_save_and_ends_with_a_save_while_the_da
     folder: Folder,
 ) -> None:
     folder.save("A", "Good")
-    async with served(folder) as (url, client):
+    async with serve_folder(folder) as (url, client):
         [good] = await folder.recorded(url)
         folder.save("A", "Bad")
         await client.answers("a", WHO, greeting("Bad", "Ada"))
@@ -166,14 +166,14 @@ async def test_rollback_outlasts_a_broken_save_and_ends_with_a_save_while_the_da
     ]
 
     folder.save("A", "Fixed")
-    async with served(folder) as (url, client):
+    async with serve_folder(folder) as (url, client):
         assert (await client.call("a", **WHO)).structured_content == greeting("Fixed", "Ada")
         assert (await status(url))["rollback"] is None
 
 
 async def test_rollback_to_the_newest_generation_ends_it(folder: Folder) -> None:
     folder.save("A", "Good")
-    async with served(folder) as (url, client):
+    async with serve_folder(folder) as (url, client):
         await folder.recorded(url)
         folder.save("A", "Other")
         await client.answers("a", WHO, greeting("Other", "Ada"))
@@ -191,7 +191,7 @@ async def test_rollback_to_the_newest_generation_ends_it(folder: Folder) -> None
 async def test_rollback_names_what_is_wrong(folder: Folder) -> None:
     nothing = await folder.run("history")
     folder.save("A", "Good")
-    async with served(folder) as (url, _):
+    async with serve_folder(folder) as (url, _):
         [good] = await folder.recorded(url)
         unknown, first = await folder.run("rollback", "zz"), await folder.run("rollback")
         for content in folder.state.glob("*/versions/*"):

@@ -140,7 +140,7 @@ async def test_log_at_debug_level_holds_no_secret_of_an_upstream(tmp_path: Path)
                     while "HTTP Request" not in log.read_text():
                         await anyio.lowlevel.checkpoint()
                     served.send(signal.SIGTERM)
-                    await served.ended(within_s=PATIENCE_S)
+                    await served.wait_for_end(within_s=PATIENCE_S)
     finally:
         del os.environ["TEST_UPSTREAM_KEY"]
 

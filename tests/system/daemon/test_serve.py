@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.support.clients import Connection, Era, connected, over_stdio
+from tests.support.clients import Connection, Era, connect_client, over_stdio
 from tests.support.daemons import serving
 from tests.support.widgets import greeting, widget_file
 
@@ -19,10 +19,10 @@ WHO = {"who": "Ada"}
 @asynccontextmanager
 async def client_of(folder: Path, transport: str, era: Era) -> AsyncIterator[Connection]:
     if transport == "stdio":
-        async with connected(over_stdio(folder), era) as client:
+        async with connect_client(over_stdio(folder), era) as client:
             yield client
     else:
-        async with serving(folder) as url, connected(url, era) as client:
+        async with serving(folder) as url, connect_client(url, era) as client:
             yield client
 
 
@@ -75,10 +75,10 @@ async def problems(client: Connection, name: str, *, some: bool) -> None:
 async def test_template_edit_changes_the_page_and_announces_the_list(tmp_path: Path) -> None:
     file = tmp_path / "Greeting.widget"
     file.write_text(widget_file(text="Hello"))
-    async with serving(tmp_path) as url, connected(url, "modern") as client:
+    async with serving(tmp_path) as url, connect_client(url, "modern") as client:
         before = await metadata(client, "greeting")
         file.write_text(widget_file(text="Goodbye"))
-        await client.told_more_than(0)
+        await client.wait_for_more_than(0)
 
         assert await metadata(client, "greeting") != before
 
@@ -92,24 +92,24 @@ async def test_template_edit_without_a_program_announces_no_list(tmp_path: Path)
     file = tmp_path / "Greeting.widget"
     file.write_text(widget_file(text="Hello"))
     (tmp_path / "Greeting.widget.toml").write_text("program = false")
-    async with serving(tmp_path) as url, connected(url, "modern") as client:
+    async with serving(tmp_path) as url, connect_client(url, "modern") as client:
         file.write_text(widget_file(text="Goodbye"))
         await client.answers("greeting", WHO, greeting("Goodbye", "Ada"))
 
         (tmp_path / "Other.widget").write_text(widget_file("Other"))
         await client.lists("other")
-        await client.told_more_than(0)
+        await client.wait_for_more_than(0)
 
-    assert client.told == 1
+    assert client.notifications == 1
 
 
 async def test_a_touch_changes_nothing_and_tells_nobody(tmp_path: Path) -> None:
     file = tmp_path / "Greeting.widget"
     file.write_text(widget_file())
-    async with serving(tmp_path) as url, connected(url, "modern") as client:
+    async with serving(tmp_path) as url, connect_client(url, "modern") as client:
         file.touch()
         (tmp_path / "Other.widget").write_text(widget_file("Other"))
         await client.lists("other")
-        await client.told_more_than(0)
+        await client.wait_for_more_than(0)
 
-    assert client.told == 1
+    assert client.notifications == 1

@@ -9,7 +9,7 @@ import anyio
 import pytest
 from mcp_types import TextContent
 
-from tests.support.clients import Connection, Era, connected
+from tests.support.clients import Connection, Era, connect_client
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.widgets import widget_file
 from tests.system.web.asking import ask
@@ -53,22 +53,22 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-async def described(client: Connection) -> str:
-    """What models choose the tool by."""
+async def read_description(client: Connection) -> str:
+    """Return the description by which models choose the tool."""
     tools = {tool.name: tool for tool in (await client.client.list_tools()).tools}
     return tools["products"].description or ""
 
 
-async def until_described(client: Connection, description: str) -> None:
+async def wait_for_description(client: Connection, description: str) -> None:
     """Wait until the tool is described so, asking only when told that the list changed."""
-    told = client.told
-    while await described(client) != description:
-        await client.told_more_than(told)
-        told = client.told
+    told = client.notifications
+    while await read_description(client) != description:
+        await client.wait_for_more_than(told)
+        told = client.notifications
 
 
-async def told(client: Connection) -> tuple[str, dict[str, Any]]:
-    """What a model is told of a result: in words, and as data."""
+async def read_result(client: Connection) -> tuple[str, dict[str, Any]]:
+    """Call the tool and return the text and the structured content for a model."""
     result = await client.call("products", **ARGUMENTS)
     [text] = result.content
     assert isinstance(text, TextContent)
@@ -78,20 +78,22 @@ async def told(client: Connection) -> tuple[str, dict[str, Any]]:
 
 @both_eras
 async def test_a_sidecar_that_is_saved_is_told_and_believed(folder: Path, era: Era) -> None:
-    async with serving(folder, profile="split") as url, connected(url, era) as client:
-        assert await described(client) == (
+    async with serving(folder, profile="split") as url, connect_client(url, era) as client:
+        assert await read_description(client) == (
             "Show the Products card. Needs shop (whose products these are) and products (list of "
             'price, secret). For example {"shop":"Example","products":[{}]}'
         )
-        assert await told(client) == (
+        assert await read_result(client) == (
             "Products: shop Nord",
             {"uiType": "products", "summary": "Products: shop Nord"},
         )
 
         (folder / "Products.widget.toml").write_text(SIDECAR)
-        await until_described(client, "Show products. Use when the user wants to buy something.")
+        await wait_for_description(
+            client, "Show products. Use when the user wants to buy something."
+        )
 
-        assert await told(client) == (
+        assert await read_result(client) == (
             "2 products of Nord",
             {
                 "uiType": "products",
@@ -110,7 +112,7 @@ async def test_a_bad_sidecar_keeps_the_last_good_one_and_its_fault_says_where(
 ) -> None:
     sidecar = folder / "Products.widget.toml"
     sidecar.write_text(SIDECAR)
-    async with serving(folder) as url, connected(url, era) as client:
+    async with serving(folder) as url, connect_client(url, era) as client:
         sidecar.write_text(SIDECAR.replace("summary_fields", "sumary_fields"))
         with anyio.fail_after(PATIENCE_S):
             while (await status(url))["stale"] != 1:  # noqa: ASYNC110 - a fault notifies no client
@@ -122,17 +124,17 @@ async def test_a_bad_sidecar_keeps_the_last_good_one_and_its_fault_says_where(
             "Products.widget.toml: line 4: the key 'sumary_fields' is unknown; "
             "did you mean 'summary_fields'?"
         )
-        assert (await told(client))[0] == "2 products of Nord"
+        assert (await read_result(client))[0] == "2 products of Nord"
 
         sidecar.write_text('description = "Show what is for sale."')
-        await until_described(client, "Show what is for sale.")
+        await wait_for_description(client, "Show what is for sale.")
 
 
 @both_eras
 async def test_an_export_over_the_file_keeps_what_its_sidecar_says(folder: Path, era: Era) -> None:
     (folder / "Products.widget.toml").write_text(SIDECAR)
-    async with serving(folder) as url, connected(url, era) as client:
-        before = await described(client)
+    async with serving(folder) as url, connect_client(url, era) as client:
+        before = await read_description(client)
         exported = TEMPLATE.replace("{{ shop", '{{ ("New " ~ shop)')
         (folder / "Products.widget").write_text(
             widget_file("Products", schema=PRODUCTS, template=exported)
@@ -140,11 +142,11 @@ async def test_an_export_over_the_file_keeps_what_its_sidecar_says(folder: Path,
         tree = {"type": "Card", "children": [{"type": "Text", "value": "New Nord"}]}
         await client.answers("products", ARGUMENTS, tree)
 
-        assert await described(client) == before
-        assert (await told(client))[0] == "2 products of Nord"
+        assert await read_description(client) == before
+        assert (await read_result(client))[0] == "2 products of Nord"
 
 
 async def status(url: str) -> dict[str, Any]:
-    """What the daemon says of itself."""
+    """Return the daemon's description of itself."""
     said: dict[str, Any] = (await ask(url, "/status")).json()
     return said

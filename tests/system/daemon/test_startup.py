@@ -55,7 +55,7 @@ def test_the_log_is_imported_without_what_it_is_not_dressed_with_and_others_find
 
 @pytest.fixture
 def often() -> Iterator[tuple[int, int, int]]:
-    """How often garbage is collected; other libraries in this process have their own ideas."""
+    """Set how often garbage is collected; other libraries of this process change it too."""
     before = gc.get_threshold()
     gc.set_threshold(700, 10, 10)
     yield gc.get_threshold()

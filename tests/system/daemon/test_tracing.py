@@ -12,13 +12,13 @@ from fastmcp import FastMCP
 from mcp import Client
 from mcp.client.extension import advertise
 
-from tests.support.clients import connected
+from tests.support.clients import connect_client
 from tests.support.daemons import PATIENCE_S
 from tests.support.forked_daemons import forked_daemon
 from tests.support.widgets import widget_file
 from tests.system.daemon.collecting import ENDPOINT, HAS_SDK, collecting
 from tests.system.mcp.booking import GIVEN, SCHEMA, SIDECAR, TEMPLATE, mark, press
-from tests.system.upstreams.servers import mcp_served, toml
+from tests.system.upstreams.servers import serve_mcp, toml
 from widgetd.access.principal import UI_EXTENSION
 from widgetd.daemon.telemetry import Signal, exporting, is_wanted
 from widgetd.errors import ConfigError
@@ -55,10 +55,10 @@ async def test_a_call_is_a_span_and_a_duration_with_its_method_and_no_argument(
     async with collecting() as received:
         monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
         async with forked_daemon(tmp_path) as served:
-            async with connected(served.url, "modern") as client:
+            async with connect_client(served.url, "modern") as client:
                 await client.call("a", who="Ada Lovelace")
             served.process.terminate()
-            assert await served.ended(within_s=PATIENCE_S) == 0
+            assert await served.wait_for_end(within_s=PATIENCE_S) == 0
 
     assert b"tools/call" in received
     assert b"mcp.method.name" in received
@@ -80,7 +80,7 @@ async def test_press_is_a_span_and_so_is_its_call_of_the_upstream(
     widgets.mkdir()
     (widgets / "Seats.widget").write_text(widget_file("Seats", schema=SCHEMA, template=TEMPLATE))
     (widgets / "Seats.widget.toml").write_text(SIDECAR)
-    async with mcp_served(airline) as upstream, collecting() as received:
+    async with serve_mcp(airline) as upstream, collecting() as received:
         monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
         rule = "[airline.actions.book_seat]\nconfirm = false\n"
         (tmp_path / "u.toml").write_text(toml("airline", url=upstream) + rule)
@@ -89,7 +89,7 @@ async def test_press_is_a_span_and_so_is_its_call_of_the_upstream(
             async with Client(served.url, extensions=apps) as client:
                 pressed = await press(client, mark(await client.call_tool("seats", GIVEN)))
             served.process.terminate()
-            assert await served.ended(within_s=PATIENCE_S) == 0
+            assert await served.wait_for_end(within_s=PATIENCE_S) == 0
 
     assert (pressed.structured_content or {})["status"] == "done", pressed
     assert b"widget_action" in received

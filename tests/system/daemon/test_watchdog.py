@@ -20,7 +20,7 @@ import anyio
 import httpx2
 import pytest
 
-from tests.support.clients import connected
+from tests.support.clients import connect_client
 from tests.support.daemons import serving
 from tests.support.forked_daemons import ForkedProcess, forked_daemon
 from tests.support.processes import PATIENCE_S, Served
@@ -109,11 +109,11 @@ async def until_stuck(served: Served) -> None:
 
 
 async def tools(served: Served) -> set[str]:
-    async with connected(served.url, "modern") as client:
+    async with connect_client(served.url, "modern") as client:
         return await client.tools() & {"quiet", "shout"}
 
 
-def logged(log: Path, event: str) -> list[dict[str, object]]:
+def logged_events(log: Path, event: str) -> list[dict[str, object]]:
     events = [json.loads(line) for line in log.read_text().splitlines()]
     return [each for each in events if each["event"] == event]
 
@@ -126,7 +126,7 @@ async def test_arguments_that_ended_the_daemon_are_refused_and_their_widget_is_s
     async with forked_daemon(folder, "--state-dir", state, before=STALLING) as served:
         assert await tools(served) == {"quiet", "shout"}
         await until_stuck(served)
-        assert await served.ended(within_s=PATIENCE_S) == 26
+        assert await served.wait_for_end(within_s=PATIENCE_S) == 26
 
     async with forked_daemon(folder, "--state-dir", state, before=STALLING, log=log) as served:
         assert await tools(served) == {"quiet", "shout"}
@@ -134,8 +134,8 @@ async def test_arguments_that_ended_the_daemon_are_refused_and_their_widget_is_s
         assert (refused.status_code, refused.json()["error"]["code"]) == (422, "W1014")
         assert (await shout(served.url, "Ada")).status_code == 201
 
-    assert logged(log, "widget.refused") == []
-    assert [event["remembers"] for event in logged(log, "watchdog.armed")] == [True]
+    assert logged_events(log, "widget.refused") == []
+    assert [event["remembers"] for event in logged_events(log, "watchdog.armed")] == [True]
 
 
 async def test_journal_of_a_crash_refuses_the_arguments_for_all_and_no_widget(
@@ -177,10 +177,10 @@ async def test_file_whose_own_sample_keeps_the_interpreter_ends_one_start(tmp_pa
     async with forked_daemon(folder, *flags, before=program, log=log) as served:
         assert await tools(served) == {"quiet"}
         (folder / "Shout.widget").write_text(widget_file("Shout"))
-        async with connected(served.url, "modern") as client:
+        async with connect_client(served.url, "modern") as client:
             await client.lists("shout")
 
-    assert [event["code"] for event in logged(log, "widget.refused")] == ["W1012"]
+    assert [event["code"] for event in logged_events(log, "widget.refused")] == ["W1012"]
 
 
 async def test_to_be_killed_amid_a_draw_takes_nothing_away(tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ async def test_to_be_killed_amid_a_draw_takes_nothing_away(tmp_path: Path) -> No
     async with forked_daemon(folder, "--state-dir", state, before=STALLING_FILTER) as served:
         await until_stuck(served)
         served.send(signal.SIGKILL)
-        assert await served.ended(within_s=PATIENCE_S) == -signal.SIGKILL
+        assert await served.wait_for_end(within_s=PATIENCE_S) == -signal.SIGKILL
 
     async with forked_daemon(folder, "--state-dir", state, before=STALLING) as served:
         assert await tools(served) == {"quiet", "shout"}
@@ -203,7 +203,7 @@ async def test_without_a_state_folder_the_start_says_once_that_nothing_is_rememb
     async with forked_daemon(tmp_path, log=log):
         pass
 
-    assert [event["remembers"] for event in logged(log, "watchdog.armed")] == [False]
+    assert [event["remembers"] for event in logged_events(log, "watchdog.armed")] == [False]
 
 
 async def test_a_daemon_in_a_process_of_others_does_not_end_it(tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ async def test_whatever_a_daemon_draws_stands_on_the_page_while_it_is_drawn(
     drawn: dict[str, int] = {}
     async with (
         serving(folder, state_dir=state, gallery=True, allow_upload=True, toolset="author") as url,
-        connected(url, "modern") as client,
+        connect_client(url, "modern") as client,
     ):
         drawn["the first scan"] = len(standing)
         await client.call("shout", who="Ada")
@@ -263,7 +263,7 @@ async def test_whatever_a_daemon_draws_stands_on_the_page_while_it_is_drawn(
 
 
 def outcome(script: str, *before: str) -> int:
-    """How a process ends that has 0.3 s of processor time between two beats."""
+    """Run a script with 0.3 s of processor time between two beats and return its exit code."""
     head = (
         "from dataclasses import replace\nfrom widgetd.daemon import watchdog\n"
         "limits = {'watchdog_cpu_s': 0.3, 'watchdog_beat_s': 0.02}\n"

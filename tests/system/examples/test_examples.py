@@ -34,7 +34,7 @@ CONVERSATION = [
 ]
 
 
-async def printed(example: str, *ignored: str, arguments: tuple[str, ...] = ()) -> list[str]:
+async def run_example(example: str, *ignored: str, arguments: tuple[str, ...] = ()) -> list[str]:
     """The lines that `example` prints, where every warning but `ignored` is an error."""
     ignoring = [flag for message in ignored for flag in ("-W", f"ignore:{message}")]
     command = [sys.executable, "-W", "error", *ignoring, "-m", f"examples.{example}", *arguments]
@@ -62,7 +62,7 @@ def test_every_example_is_described_in_the_readme_and_every_target_exists() -> N
 
 
 async def test_the_mcp_client_calls_the_same_widget_in_both_eras() -> None:
-    lines = await printed("mcp_client")
+    lines = await run_example("mcp_client")
 
     legacy, modern = lines[: len(lines) // 2], lines[len(lines) // 2 :]
     assert (legacy[0], modern[0]) == ("MCP 2025-11-25:", "MCP 2026-07-28:")
@@ -77,7 +77,7 @@ async def test_the_mcp_client_calls_the_same_widget_in_both_eras() -> None:
 
 
 async def test_the_fastmcp_client_is_told_of_a_dropped_file_and_calls_it() -> None:
-    lines = await printed("fastmcp_client")
+    lines = await run_example("fastmcp_client")
 
     assert "flight_tracker" in lines[0]
     assert lines[1:4] == [
@@ -89,7 +89,7 @@ async def test_the_fastmcp_client_is_told_of_a_dropped_file_and_calls_it() -> No
 
 
 async def test_the_chatkit_server_streams_the_widget_into_the_thread() -> None:
-    lines = await printed("chatkit_server", NAMED_CLASSES)
+    lines = await run_example("chatkit_server", NAMED_CLASSES)
 
     assert f"thread.item.done widget: {WIDGET}" in lines
     assert lines[-1] == "thread.item.done assistant_message: NF 221 is boarding at gate 22."
@@ -97,7 +97,7 @@ async def test_the_chatkit_server_streams_the_widget_into_the_thread() -> None:
 
 @pytest.mark.skipif(find_spec("langchain") is None, reason="langchain is not installed")
 async def test_the_langgraph_agent_finds_the_tree_in_the_artifact() -> None:
-    lines = await printed("langgraph_agent", BETA, NAMED_CLASSES)
+    lines = await run_example("langgraph_agent", BETA, NAMED_CLASSES)
 
     assert lines[-5:] == CONVERSATION
 
@@ -107,13 +107,15 @@ async def test_the_langgraph_agent_finds_the_tree_in_the_artifact() -> None:
     reason="needs the environment that `make example-langchain-adapters` makes",
 )
 async def test_the_langchain_adapters_find_the_tree_in_the_artifact() -> None:
-    lines = await printed("served", arguments=(str(ADAPTERS), "-m", "examples.langchain_adapters"))
+    lines = await run_example(
+        "served", arguments=(str(ADAPTERS), "-m", "examples.langchain_adapters")
+    )
 
     assert lines[-5:] == CONVERSATION
 
 
 async def test_an_agent_hears_the_action_of_a_form_and_lets_go_of_it() -> None:
-    lines = await printed("await_action")
+    lines = await run_example("await_action")
 
     assert lines[0] == "shown     payment_form, with the button Pay £15"
     assert sorted(lines[1:]) == [

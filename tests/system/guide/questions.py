@@ -25,14 +25,14 @@ FIRST = 3
 
 
 @cache
-def served() -> Snapshot:
+def bundled_snapshot() -> Snapshot:
     """The bundled widgets."""
     load = Loader(admit).load
     widgets = build_catalog(Settings(), bundled_folder(), load, quiet_ms=0).scan().widgets
     return snapshot_of(*widgets.values())
 
 
-def missed(*, plainly: bool = False) -> list[str]:
+def find_misses(*, plainly: bool = False) -> list[str]:
     """The questions whose answer is not among the first.
 
     Args:
@@ -40,14 +40,14 @@ def missed(*, plainly: bool = False) -> list[str]:
     """
     if plainly:
         with mock.patch.object(SearchIndex, "_meanings", _itself):
-            return missed()
+            return find_misses()
     reference = Reference(describe_settings())
     return [
         question
         for question, kind, names in QUESTIONS
         if not any(
             item["kind"] == kind and item["name"] in names
-            for item in reference.find(served(), question, (), FIRST)[0]
+            for item in reference.find(bundled_snapshot(), question, (), FIRST)[0]
         )
     ]
 

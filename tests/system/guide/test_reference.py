@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tests.support.widgets import snapshot_of, widget
-from tests.system.guide.questions import QUESTIONS, missed, served
+from tests.system.guide.questions import QUESTIONS, bundled_snapshot, find_misses
 from widgetd.files.folder import bundled_folder
 from widgetd.guide.component_details import VALUES, describe_properties
 from widgetd.guide.reference import SYNONYMS, Reference
@@ -16,13 +16,13 @@ from widgetd.widget.components import load_vocabulary
 from widgetd.widget.widget import Widget
 
 
-def found(query: str, *kinds: str, limit: int = 10) -> list[dict[str, Any]]:
-    return Reference(describe_settings()).find(served(), query, kinds, limit)[0]
+def search(query: str, *kinds: str, limit: int = 10) -> list[dict[str, Any]]:
+    return Reference(describe_settings()).find(bundled_snapshot(), query, kinds, limit)[0]
 
 
 def test_sixty_questions_find_more_than_plain_words_do() -> None:
     kinds = [kind for _, kind, _ in QUESTIONS]
-    ours, plain = missed(), missed(plainly=True)
+    ours, plain = find_misses(), find_misses(plainly=True)
 
     assert [kinds.count(kind) for kind in ("component", "example", "guide")] == [20, 20, 20]
     assert len(ours) <= 3, ours
@@ -30,19 +30,19 @@ def test_sixty_questions_find_more_than_plain_words_do() -> None:
 
 
 def test_named_kind_comes_first_and_requested_kind_alone() -> None:
-    assert found("an example of a chart")[0]["kind"] == "example"
-    assert {item["kind"] for item in found("chart", "component")} == {"component"}
+    assert search("an example of a chart")[0]["kind"] == "example"
+    assert {item["kind"] for item in search("chart", "component")} == {"component"}
 
 
 def test_shared_property_is_found_once_unless_a_component_is_named() -> None:
-    shared = [item["name"] for item in found("background", "component", limit=50)]
+    shared = [item["name"] for item in search("background", "component", limit=50)]
 
     assert sum(name.endswith(".background") for name in shared) == 1
-    assert found("background of a box", "component")[0]["name"] in {"Box", "Box.background"}
+    assert search("background of a box", "component")[0]["name"] in {"Box", "Box.background"}
 
 
 def test_example_has_its_file_and_line() -> None:
-    [item] = found("Chart example", "example", limit=1)
+    [item] = search("Chart example", "example", limit=1)
     file, _, line = item["at"].partition("#/template line ")
     template = json.loads((bundled_folder() / file).read_text())["template"]
 
@@ -89,8 +89,8 @@ def test_search_answers_every_property_with_its_docstring() -> None:
 
 
 def test_an_example_is_a_whole_element_and_a_test_is_whole_with_their_lines() -> None:
-    example = next(item for item in found("chart", "example") if item["title"].endswith("Chart"))
-    pick = next(item for item in found("pick date test", "test") if "Pick Date" in item["snippet"])
+    example = next(item for item in search("chart", "example") if item["title"].endswith("Chart"))
+    pick = next(item for item in search("pick date test", "test") if "Pick Date" in item["snippet"])
 
     file, _, line = example["at"].partition("#/template line ")
     template = json.loads((bundled_folder() / file).read_text())["template"]
@@ -99,4 +99,4 @@ def test_an_example_is_a_whole_element_and_a_test_is_whole_with_their_lines() ->
     path, _, line = pick["at"].partition(" line ")
     lines = (bundled_folder() / path).read_text().splitlines()
     assert lines[int(line) - 1].strip() == pick["snippet"].splitlines()[0]
-    assert {item["kind"] for item in found("form", "test")} == {"test"}
+    assert {item["kind"] for item in search("form", "test")} == {"test"}

@@ -21,10 +21,10 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from tests.support.clients import Era, connected
+from tests.support.clients import Era, connect_client
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.widgets import widget_file
-from tests.system.mcp.test_access import listed, said
+from tests.system.mcp.test_access import list_names, send_request
 from tests.unit.files.privilege import stopped_by_permissions
 from widgetd.cli import main
 from widgetd.daemon.toolsets import ROWS
@@ -51,14 +51,14 @@ SIDECAR = (
 )
 
 
-async def asked(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+async def ask(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
     with anyio.fail_after(PATIENCE_S):
         result = await client.call_tool(tool, arguments)
     assert not result.is_error, text(result)
     return dict(result.structured_content or {})
 
 
-async def refused(client: Client, tool: str, **arguments: Any) -> str:
+async def call_refused(client: Client, tool: str, **arguments: Any) -> str:
     with anyio.fail_after(PATIENCE_S):
         result = await client.call_tool(tool, arguments)
     assert result.is_error
@@ -77,20 +77,20 @@ def text(result: CallToolResult) -> str:
 
 async def test_agent_writes_a_new_widget_and_calls_it(tmp_path: Path) -> None:
     broken = {**PARCEL, "template": PARCEL["template"].replace('"Text"', '"Txt"')}
-    async with serving(tmp_path, **SETTINGS) as url, connected(url, "legacy") as connection:
+    async with serving(tmp_path, **SETTINGS) as url, connect_client(url, "legacy") as connection:
         client = connection.client
-        guide = await asked(client, "get_guide", names=["start"])
-        component = await asked(client, "get_component_details", names="Text")
-        bad = await asked(client, "try_widget", widget=broken, sidecar=SIDECAR)
-        good = await asked(
+        guide = await ask(client, "get_guide", names=["start"])
+        component = await ask(client, "get_component_details", names="Text")
+        bad = await ask(client, "try_widget", widget=broken, sidecar=SIDECAR)
+        good = await ask(
             client, "try_widget", widget=PARCEL, sidecar=SIDECAR, arguments={"status": "Here"}
         )
-        told = connection.told
-        saved = await asked(
+        told = connection.notifications
+        saved = await ask(
             client, "save_widget", file="Parcel.widget", widget=PARCEL, sidecar=SIDECAR
         )
-        await connection.told_more_than(told)
-        shown = await asked(client, "parcel", status="Here")
+        await connection.wait_for_more_than(told)
+        shown = await ask(client, "parcel", status="Here")
 
     assert "try_widget" in guide["items"][0]["text"]
     assert component["items"][0]["status"] == "ok"
@@ -109,10 +109,10 @@ async def test_search_for_tests_finds_those_of_the_folder_with_their_lines(tmp_p
     tests = f"widget: parcel\ntests:\n  - name: waits\n{steps}  - name: says where it is\n{steps}"
     (tmp_path / "Parcel.widget").write_text(json.dumps(PARCEL))
     (tmp_path / "Parcel.test.yaml").write_text(tests)
-    async with serving(tmp_path, **SETTINGS) as url, connected(url, "modern") as connection:
+    async with serving(tmp_path, **SETTINGS) as url, connect_client(url, "modern") as connection:
         client = connection.client
-        found = await asked(client, "search_reference", query="says where", kinds=["test"])
-        bundled = await asked(client, "search_reference", query="ferry cabins", kinds=["test"])
+        found = await ask(client, "search_reference", query="says where", kinds=["test"])
+        bundled = await ask(client, "search_reference", query="ferry cabins", kinds=["test"])
 
     first = found["items"][0]
     assert (first["name"], first["title"]) == ("Parcel.test.yaml", "Parcel: says where it is")
@@ -121,7 +121,7 @@ async def test_search_for_tests_finds_those_of_the_folder_with_their_lines(tmp_p
     assert "Create Task.test.yaml" in {item["name"] for item in bundled["items"]}
 
 
-def mended(widget: dict[str, Any], findings: list[dict[str, Any]]) -> dict[str, Any]:
+def apply_advice(widget: dict[str, Any], findings: list[dict[str, Any]]) -> dict[str, Any]:
     """The draft with each name that a finding calls wrong replaced by the one it advises."""
     template = widget["template"]
     for finding in findings:
@@ -137,21 +137,21 @@ async def test_following_the_advice_turns_a_bad_draft_into_a_valid_widget(
     wrong = PARCEL["template"].replace('"Text"', '"Txt"').replace("status |", "statsu |")
     draft = {**PARCEL, "template": wrong}
     calls: list[str] = []
-    async with serving(tmp_path, **SETTINGS) as url, connected(url, "legacy") as connection:
+    async with serving(tmp_path, **SETTINGS) as url, connect_client(url, "legacy") as connection:
 
         async def call(tool: str, **arguments: Any) -> dict[str, Any]:
             calls.append(tool)
-            return await asked(connection.client, tool, **arguments)
+            return await ask(connection.client, tool, **arguments)
 
         await call("get_guide", names=["start"])
         await call("get_component_details", names=["Text"])
         tried = await call("try_widget", widget=draft, sidecar=SIDECAR)
         while tried["findings"] and len(calls) < 10:
-            draft = mended(draft, tried["findings"])
+            draft = apply_advice(draft, tried["findings"])
             tried = await call("try_widget", widget=draft, sidecar=SIDECAR)
-        told = connection.told
+        told = connection.notifications
         await call("save_widget", file="Parcel.widget", widget=draft, sidecar=SIDECAR)
-        await connection.told_more_than(told)
+        await connection.wait_for_more_than(told)
         shown = await call("parcel", status="Here")
 
     assert len(calls) <= 10
@@ -175,13 +175,13 @@ async def test_lists_are_accepted_as_array_json_text_and_comma_list(
 ) -> None:
     for each in ("A", "B"):
         (tmp_path / f"{each}.widget").write_text(widget_file(each))
-    async with serving(tmp_path, **SETTINGS) as url, connected(url, "modern") as connection:
+    async with serving(tmp_path, **SETTINGS) as url, connect_client(url, "modern") as connection:
         several = [
-            await asked(connection.client, tool, **{**more, name: said})
+            await ask(connection.client, tool, **{**more, name: said})
             for said in (values, json.dumps(values), ",".join(values))
         ]
         single = [
-            await asked(connection.client, tool, **{**more, name: said})
+            await ask(connection.client, tool, **{**more, name: said})
             for said in (values[:1], values[0])
         ]
 
@@ -194,12 +194,12 @@ def test_no_schema_of_a_built_in_tool_offers_a_choice_of_types() -> None:
 
 
 async def test_a_draft_leaves_no_trace(tmp_path: Path) -> None:
-    async with serving(tmp_path, **SETTINGS) as url, connected(url, "modern") as connection:
+    async with serving(tmp_path, **SETTINGS) as url, connect_client(url, "modern") as connection:
         client = connection.client
         before = await connection.tools(), await client.list_resources()
-        await asked(client, "try_widget", widget=PARCEL)
-        found = await asked(client, "search_widgets", query="parcel")
-        shown = await asked(client, "search_reference", query="parcel", kinds="example")
+        await ask(client, "try_widget", widget=PARCEL)
+        found = await ask(client, "search_widgets", query="parcel")
+        shown = await ask(client, "search_reference", query="parcel", kinds="example")
 
         assert (await connection.tools(), await client.list_resources()) == before
     assert shown["items"] == []
@@ -220,9 +220,9 @@ async def test_each_value_that_a_draft_writes_is_traced_to_its_expression(tmp_pa
         "jsonSchema": {"type": "object", "properties": {"legs": legs}},
     }
     asking = {"widget": draft, "arguments": {"legs": ["Oslo", "Bonn"]}}
-    async with serving(tmp_path, **SETTINGS) as url, connected(url, "modern") as connection:
-        plain = await asked(connection.client, "try_widget", **asking)
-        traced = (await asked(connection.client, "try_widget", **asking, trace=True))["trace"]
+    async with serving(tmp_path, **SETTINGS) as url, connect_client(url, "modern") as connection:
+        plain = await ask(connection.client, "try_widget", **asking)
+        traced = (await ask(connection.client, "try_widget", **asking, trace=True))["trace"]
 
     assert "trace" not in plain
     assert [(row["expression"], row["value"]) for row in traced] == [
@@ -241,23 +241,23 @@ async def test_each_value_that_a_draft_writes_is_traced_to_its_expression(tmp_pa
 async def test_save_needs_the_digest_of_the_served_widget(
     tmp_path: Path,
 ) -> None:
-    async with serving(tmp_path, **SETTINGS) as url, connected(url, "legacy") as connection:
+    async with serving(tmp_path, **SETTINGS) as url, connect_client(url, "legacy") as connection:
         client = connection.client
-        first = await asked(client, "save_widget", file="Parcel.widget", widget=PARCEL)
-        read = await asked(
+        first = await ask(client, "save_widget", file="Parcel.widget", widget=PARCEL)
+        read = await ask(
             client, "read_widget", names=["parcel", "parcle"], parts="source,dependencies,sidecar"
         )
         other = {**PARCEL, "description": "Another."}
-        blind = await refused(client, "save_widget", file="Parcel.widget", widget=other)
+        blind = await call_refused(client, "save_widget", file="Parcel.widget", widget=other)
         digest = read["items"][0]["digest"]
-        second = await asked(
+        second = await ask(
             client, "save_widget", file="Parcel.widget", widget=other, replaces=digest
         )
-        [versions] = (await asked(client, "read_widget", names="parcel", parts="history"))["items"]
-        late = await refused(
+        [versions] = (await ask(client, "read_widget", names="parcel", parts="history"))["items"]
+        late = await call_refused(
             client, "save_widget", file="Parcel.widget", widget=PARCEL, replaces=digest
         )
-        gone = await refused(
+        gone = await call_refused(
             client, "save_widget", file="Other.widget", widget=PARCEL, replaces=digest
         )
 
@@ -291,10 +291,8 @@ async def test_feed_and_tests_are_parts_of_a_widget(tmp_path: Path) -> None:
     feed = 'upstream = "post"\ntool = "get_parcel"\nask = ["status"]\n'
     (tmp_path / "Parcel.widget.toml").write_text(f"{SIDECAR}[feed]\n{feed}")
     parts = ["feed", "tests", "dependencies"]
-    async with serving(tmp_path, **SETTINGS) as url, connected(url, "modern") as connection:
-        [item] = (await asked(connection.client, "read_widget", names="parcel", parts=parts))[
-            "items"
-        ]
+    async with serving(tmp_path, **SETTINGS) as url, connect_client(url, "modern") as connection:
+        [item] = (await ask(connection.client, "read_widget", names="parcel", parts=parts))["items"]
 
     assert item["parts"]["feed"] == {"upstream": "post", "tool": "get_parcel", "ask": ["status"]}
     assert item["parts"]["tests"] == "tests: []\n"
@@ -304,12 +302,12 @@ async def test_feed_and_tests_are_parts_of_a_widget(tmp_path: Path) -> None:
 
 async def test_digest_of_a_save_permits_the_next_save(tmp_path: Path) -> None:
     saving: dict[str, Any] = {"file": "Parcel.widget", "widget": PARCEL}
-    async with serving(tmp_path, **SETTINGS) as url, connected(url, "modern") as connection:
+    async with serving(tmp_path, **SETTINGS) as url, connect_client(url, "modern") as connection:
         client = connection.client
-        first = await asked(client, "save_widget", **saving, sidecar=SIDECAR)
-        [read] = (await asked(client, "read_widget", names="parcel"))["items"]
+        first = await ask(client, "save_widget", **saving, sidecar=SIDECAR)
+        [read] = (await ask(client, "read_widget", names="parcel"))["items"]
         again = {**saving, "sidecar": "# New.\n" + SIDECAR, "replaces": first["digest"]}
-        second = await asked(client, "save_widget", **again)
+        second = await ask(client, "save_widget", **again)
 
     assert first["digest"] == read["digest"] != second["digest"]
 
@@ -345,8 +343,8 @@ async def test_save_returns_the_page_and_is_annotated_as_destructive(
     tmp_path: Path,
 ) -> None:
     served = {**SETTINGS, "gallery": True}
-    async with serving(tmp_path, **served) as url, connected(url, "modern") as connection:
-        saved = await asked(connection.client, "save_widget", file="Parcel.widget", widget=PARCEL)
+    async with serving(tmp_path, **served) as url, connect_client(url, "modern") as connection:
+        saved = await ask(connection.client, "save_widget", file="Parcel.widget", widget=PARCEL)
         tools = {tool.name: tool for tool in (await connection.client.list_tools()).tools}
 
     assert saved["page"] == "/w/parcel"
@@ -359,8 +357,8 @@ async def test_save_returns_the_page_and_is_annotated_as_destructive(
     "file", ["../x.widget", "a/b.widget", ".x.widget", "x" * 200 + ".widget", "a\0b.widget", ""]
 )
 async def test_save_under_another_kind_of_name_changes_nothing(tmp_path: Path, file: str) -> None:
-    async with serving(tmp_path, **SETTINGS) as url, connected(url, "legacy") as connection:
-        said = await refused(connection.client, "save_widget", file=file, widget=PARCEL)
+    async with serving(tmp_path, **SETTINGS) as url, connect_client(url, "legacy") as connection:
+        said = await call_refused(connection.client, "save_widget", file=file, widget=PARCEL)
 
     assert said.startswith("[W1006]")
     assert nothing_in(tmp_path)
@@ -380,19 +378,17 @@ JSX = """const schema = {
 
 
 async def test_jsx_is_tried_and_saved_in_place_of_a_file(tmp_path: Path) -> None:
-    async with serving(tmp_path, **SETTINGS) as url, connected(url, "modern") as connection:
+    async with serving(tmp_path, **SETTINGS) as url, connect_client(url, "modern") as connection:
         client = connection.client
-        bad = await asked(client, "try_widget", jsx=JSX.replace("Text", "Txt"), sidecar=SIDECAR)
-        good = await asked(
+        bad = await ask(client, "try_widget", jsx=JSX.replace("Text", "Txt"), sidecar=SIDECAR)
+        good = await ask(
             client, "try_widget", jsx=JSX, sidecar=SIDECAR, arguments={"status": "Here"}
         )
-        saved = await asked(client, "save_widget", file="Parcel", jsx=JSX, sidecar=SIDECAR)
-        plain = await asked(
-            client, "save_widget", file="Letter", widget={**PARCEL, "name": "Letter"}
-        )
-        both = await refused(client, "try_widget", jsx=JSX, widget=PARCEL)
-        none = await refused(client, "save_widget", file="None")
-        drawn = await asked(client, "parcel", status="Here")
+        saved = await ask(client, "save_widget", file="Parcel", jsx=JSX, sidecar=SIDECAR)
+        plain = await ask(client, "save_widget", file="Letter", widget={**PARCEL, "name": "Letter"})
+        both = await call_refused(client, "try_widget", jsx=JSX, widget=PARCEL)
+        none = await call_refused(client, "save_widget", file="None")
+        drawn = await ask(client, "parcel", status="Here")
 
     assert [(row["code"], row["line"]) for row in bad["findings"]] == [("W1401", 9)]
     assert good["findings"] == []
@@ -408,9 +404,9 @@ async def test_jsx_is_tried_and_saved_in_place_of_a_file(tmp_path: Path) -> None
 
 async def test_draft_without_a_version_is_completed(tmp_path: Path) -> None:
     draft = {name: value for name, value in PARCEL.items() if name != "version"}
-    async with serving(tmp_path, **SETTINGS) as url, connected(url, "modern") as connection:
-        tried = await asked(connection.client, "try_widget", widget=draft, sidecar=SIDECAR)
-        await asked(connection.client, "save_widget", file="Parcel.widget", widget=draft)
+    async with serving(tmp_path, **SETTINGS) as url, connect_client(url, "modern") as connection:
+        tried = await ask(connection.client, "try_widget", widget=draft, sidecar=SIDECAR)
+        await ask(connection.client, "save_widget", file="Parcel.widget", widget=draft)
 
     assert tried["findings"] == []
     assert json.loads((tmp_path / "Parcel.widget").read_bytes())["version"] == "1.0"
@@ -421,8 +417,8 @@ async def test_save_follows_no_link_out_of_the_folder(tmp_path: Path) -> None:
     widgets.mkdir()
     outside.write_text("mine")
     (widgets / "Parcel.widget").symlink_to(outside)
-    async with serving(widgets, **SETTINGS) as url, connected(url, "legacy") as connection:
-        said = await refused(
+    async with serving(widgets, **SETTINGS) as url, connect_client(url, "legacy") as connection:
+        said = await call_refused(
             connection.client, "save_widget", file="Parcel.widget", widget=PARCEL, replaces="x"
         )
 
@@ -432,24 +428,29 @@ async def test_save_follows_no_link_out_of_the_folder(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def sealed() -> Iterator[Path]:
+def read_only_folder() -> Iterator[Path]:
     with stopped_by_permissions() as folder:
         folder.chmod(0o555)
         yield folder
         folder.chmod(0o755)
 
 
-async def test_save_into_a_read_only_folder_changes_nothing(sealed: Path) -> None:
-    async with serving(sealed, **SETTINGS) as url, connected(url, "legacy") as connection:
-        said = await refused(connection.client, "save_widget", file="Parcel.widget", widget=PARCEL)
+async def test_save_into_a_read_only_folder_changes_nothing(read_only_folder: Path) -> None:
+    async with (
+        serving(read_only_folder, **SETTINGS) as url,
+        connect_client(url, "legacy") as connection,
+    ):
+        said = await call_refused(
+            connection.client, "save_widget", file="Parcel.widget", widget=PARCEL
+        )
 
     assert said.startswith("[W1006]")
-    assert nothing_in(sealed)
+    assert nothing_in(read_only_folder)
 
 
 async def test_of_two_saves_of_a_new_file_one_is_refused(tmp_path: Path) -> None:
     outcomes: list[bool] = []
-    async with serving(tmp_path, **SETTINGS) as url, connected(url, "legacy") as connection:
+    async with serving(tmp_path, **SETTINGS) as url, connect_client(url, "legacy") as connection:
 
         async def save(word: str) -> None:
             widget = {**PARCEL, "description": word}
@@ -469,10 +470,13 @@ async def test_of_two_saves_of_a_new_file_one_is_refused(tmp_path: Path) -> None
 async def test_without_uploads_nothing_is_saved_and_without_the_toolset_nothing_is_listed(
     tmp_path: Path,
 ) -> None:
-    async with serving(tmp_path, toolset="author") as url, connected(url, "legacy") as connection:
-        said = await refused(connection.client, "save_widget", file="A.widget", widget=PARCEL)
+    async with (
+        serving(tmp_path, toolset="author") as url,
+        connect_client(url, "legacy") as connection,
+    ):
+        said = await call_refused(connection.client, "save_widget", file="A.widget", widget=PARCEL)
         assert NAMES - await connection.tools() == {"save_widget"}
-    async with serving(tmp_path) as url, connected(url, "legacy") as connection:
+    async with serving(tmp_path) as url, connect_client(url, "legacy") as connection:
         assert NAMES.isdisjoint(await connection.tools())
 
     assert said.startswith("[W3004] nothing may be saved here")
@@ -485,9 +489,9 @@ async def test_tools_need_the_scopes_author_and_write(tmp_path: Path) -> None:
     seen = {}
     async with serving(widgets, token_file=tokens, **SETTINGS) as url:
         for name in ("ada", "ben"):
-            seen[name] = await listed(url, f"{name}-" * 5)
+            seen[name] = await list_names(url, f"{name}-" * 5)
         saving = {"name": "save_widget", "arguments": {"file": "A.widget", "widget": PARCEL}}
-        _, told = await said(url, "ada-" * 5, "tools/call", saving, name="save_widget")
+        _, told = await send_request(url, "ada-" * 5, "tools/call", saving, name="save_widget")
 
     assert NAMES - seen["ada"] == {"save_widget"}
     assert NAMES.isdisjoint(seen["ben"])
@@ -500,16 +504,16 @@ async def test_lists_are_accepted_in_each_form_and_too_long_ones_refused(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
-    async with serving(tmp_path, **SETTINGS) as url, connected(url, "legacy") as connection:
+    async with serving(tmp_path, **SETTINGS) as url, connect_client(url, "legacy") as connection:
         client = connection.client
         answers = [
-            await asked(client, "get_guide", names=names)
+            await ask(client, "get_guide", names=names)
             for names in (["start", "schema"], "start,schema", '["start", "schema"]')
         ]
-        none = [await asked(client, "get_guide"), await asked(client, "get_guide", names=None)]
-        many = await refused(client, "read_widget", names=["a"] * 9)
-        crowd = await refused(client, "get_component_details", names=["Button"] * 51)
-        part = await refused(client, "read_widget", names=["a"], parts=["tempalte"])
+        none = [await ask(client, "get_guide"), await ask(client, "get_guide", names=None)]
+        many = await call_refused(client, "read_widget", names=["a"] * 9)
+        crowd = await call_refused(client, "get_component_details", names=["Button"] * 51)
+        part = await call_refused(client, "read_widget", names=["a"], parts=["tempalte"])
 
     assert answers[0] == answers[1] == answers[2]
     assert none[0] == none[1]
@@ -526,9 +530,9 @@ async def test_parts_that_do_not_fit_are_named_for_another_request(
         file = json.loads(widget_file(name))
         file["description"] = "x" * 40_000
         (tmp_path / f"{name}.widget").write_text(json.dumps(file))
-    async with serving(tmp_path, **SETTINGS) as url, connected(url, "legacy") as connection:
-        both = await asked(connection.client, "read_widget", names=["a", "b"], parts=["source"])
-        rest = await asked(connection.client, "read_widget", names=["b"], parts=["source"])
+    async with serving(tmp_path, **SETTINGS) as url, connect_client(url, "legacy") as connection:
+        both = await ask(connection.client, "read_widget", names=["a", "b"], parts=["source"])
+        rest = await ask(connection.client, "read_widget", names=["b"], parts=["source"])
 
     assert both["left"] == ["b/source"]
     assert len(both["items"][0]["parts"]["source"]["description"]) == 40_000
@@ -540,14 +544,14 @@ async def test_guide_pages_are_resources_that_need_the_scope(
 ) -> None:
     uri = "widgetd://guide/schema"
     for era in ERAS:
-        async with serving(tmp_path, **SETTINGS) as url, connected(url, era) as connection:
+        async with serving(tmp_path, **SETTINGS) as url, connect_client(url, era) as connection:
             client = connection.client
             listed = {str(one.uri) for one in (await client.list_resources()).resources}
             templates = await client.list_resource_templates()
             [page] = (await client.read_resource(uri)).contents
             with pytest.raises(MCPError):
                 await client.read_resource("widgetd://guide/nothing")
-        async with serving(tmp_path) as url, connected(url, era) as connection:
+        async with serving(tmp_path) as url, connect_client(url, era) as connection:
             plain = {str(one.uri) for one in (await connection.client.list_resources()).resources}
             with pytest.raises(MCPError):
                 await connection.client.read_resource(uri)

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import orjson
 
-from tests.support.clients import connected
+from tests.support.clients import connect_client
 from tests.support.daemons import PATIENCE_S, serving
 from widgetd.render.entry import CHARACTERS_OF_A_TOKEN
 
@@ -142,7 +142,7 @@ def sidecar_of(name: str) -> str:
 async def test_agent_writes_table_form_and_chart_in_few_calls_and_tokens(tmp_path: Path) -> None:
     transcript: list[tuple[str, int]] = []
     settings = {"toolset": "author", "allow_upload": True}
-    async with serving(tmp_path, **settings) as url, connected(url, "legacy") as connection:
+    async with serving(tmp_path, **settings) as url, connect_client(url, "legacy") as connection:
 
         async def call(tool: str, **arguments: Any) -> dict[str, Any]:
             with anyio.fail_after(PATIENCE_S):
@@ -161,10 +161,10 @@ async def test_agent_writes_table_form_and_chart_in_few_calls_and_tokens(tmp_pat
         for name, jsx in WIDGETS.items():
             tried = await call("try_widget", jsx=jsx, sidecar=sidecar_of(name))
             assert tried["findings"] == [], tried["findings"]
-        told = connection.told
+        told = connection.notifications
         for name, jsx in WIDGETS.items():
             await call("save_widget", file=name, jsx=jsx, sidecar=sidecar_of(name))
-        await connection.told_more_than(told)
+        await connection.wait_for_more_than(told)
         drawn = [await call(tool, **arguments) for tool, arguments in ARGUMENTS.items()]
 
     assert [one["code"] for one in slip["findings"]] == ["W1401"]

@@ -1,4 +1,4 @@
-"""A small authorization server, as hosts know them: metadata, registration, PKCE, resources.
+"""A small authorization server: metadata, registration, PKCE, resources.
 
 It says yes to whoever asks, for there is nobody to ask; all else is held to the specifications.
 
@@ -28,7 +28,7 @@ from tests.support.daemons import PATIENCE_S
 
 @dataclass
 class AuthorizationServer:
-    """What it knows, and whom it gave a token.
+    """Clients, codes and tokens of the server.
 
     Attributes:
         url: Where it is; the `iss` of its tokens.

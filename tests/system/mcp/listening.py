@@ -22,7 +22,7 @@ TOOLS = "the list of tools changed"
 
 
 class Heard:
-    """What one client was told, in order: `TOOLS`, or the URI of what changed.
+    """Notifications of one client, in order: `TOOLS`, or the URI of a changed resource.
 
     Attributes:
         all: Everything.

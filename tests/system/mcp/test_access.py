@@ -1,4 +1,4 @@
-"""Who may come in, what they see and how much they may ask for, over a real port."""
+"""Authentication, visibility and rate limits, over a real port."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ chief  {CHIEF}  widgets:read widgets:call widgets:elevated admin
 
 
 @asynccontextmanager
-async def guarded(folder: Path, tokens: str = TOKENS, **settings: Any) -> AsyncIterator[str]:
+async def serve_guarded(folder: Path, tokens: str = TOKENS, **settings: Any) -> AsyncIterator[str]:
     """A daemon with one open widget, `a`, and one elevated, `secret`."""
     widgets, file = folder / "widgets", folder / "tokens"
     widgets.mkdir()
@@ -40,7 +40,7 @@ async def guarded(folder: Path, tokens: str = TOKENS, **settings: Any) -> AsyncI
         yield url
 
 
-async def said(
+async def send_request(
     url: str, token: str, method: str, params: Mapping[str, Any] | None = None, name: str = ""
 ) -> tuple[int, dict[str, Any]]:
     """The status and the answer to one modern request."""
@@ -50,9 +50,9 @@ async def said(
     return status, json.loads(body or b"{}")
 
 
-async def called(url: str, token: str, tool: str, **arguments: Any) -> dict[str, Any]:
+async def call(url: str, token: str, tool: str, **arguments: Any) -> dict[str, Any]:
     """The result of one call."""
-    _, answer = await said(
+    _, answer = await send_request(
         url, token, "tools/call", {"name": tool, "arguments": arguments}, name=tool
     )
     result: dict[str, Any] = answer["result"]
@@ -63,8 +63,8 @@ def code_of(result: Mapping[str, Any]) -> str:
     return str(result["_meta"].get("widgetd/error", {}).get("code", ""))
 
 
-async def listed(url: str, token: str) -> set[str]:
-    _, answer = await said(url, token, "tools/list")
+async def list_names(url: str, token: str) -> set[str]:
+    _, answer = await send_request(url, token, "tools/list")
     return {tool["name"] for tool in answer["result"]["tools"]}
 
 
@@ -72,54 +72,54 @@ async def listed(url: str, token: str) -> set[str]:
 async def test_nobody_comes_in_without_a_token_that_stands_in_the_file(
     tmp_path: Path, token: str
 ) -> None:
-    async with guarded(tmp_path) as url:
+    async with serve_guarded(tmp_path) as url:
         for method in ("tools/list", "tools/call", "server/discover"):
-            status, _ = await said(url, token, method, {"name": "a"}, name="a")
+            status, _ = await send_request(url, token, method, {"name": "a"}, name="a")
             assert status == 401
 
 
 async def test_an_elevated_widget_exists_for_those_with_its_scope_alone(tmp_path: Path) -> None:
-    async with guarded(tmp_path) as url:
-        assert "secret" in await listed(url, CHIEF)
-        assert "secret" not in await listed(url, ADA)
+    async with serve_guarded(tmp_path) as url:
+        assert "secret" in await list_names(url, CHIEF)
+        assert "secret" not in await list_names(url, ADA)
 
-        assert code_of(await called(url, CHIEF, "secret", who="Ada")) == ""
-        assert code_of(await called(url, ADA, "secret", who="Ada")) == "W2001"
+        assert code_of(await call(url, CHIEF, "secret", who="Ada")) == ""
+        assert code_of(await call(url, ADA, "secret", who="Ada")) == "W2001"
         inside = {"name": "secret", "arguments": {"who": "Ada"}}
-        assert code_of(await called(url, ADA, "render_widget", **inside)) == "W2001"
+        assert code_of(await call(url, ADA, "render_widget", **inside)) == "W2001"
 
-        found = await called(url, ADA, "search_widgets", query="secret")
+        found = await call(url, ADA, "search_widgets", query="secret")
         assert found["structuredContent"]["total"] == 0
-        details = await called(url, ADA, "get_widget_details", names=["secret"])
+        details = await call(url, ADA, "get_widget_details", names=["secret"])
         assert details["structuredContent"]["items"][0]["status"] == "not_found"
 
 
 async def test_an_elevated_widget_has_no_resources_no_completion_and_no_renders_for_others(
     tmp_path: Path,
 ) -> None:
-    async with guarded(tmp_path) as url:
-        made = await called(url, CHIEF, "secret", who="Ada")
+    async with serve_guarded(tmp_path) as url:
+        made = await call(url, CHIEF, "secret", who="Ada")
         render = made["_meta"]["widgetd/render"]["id"]
         for uri in ("widget://secret/template", f"widgetd://renders/{render}"):
-            _, mine = await said(url, CHIEF, "resources/read", {"uri": uri}, name=uri)
-            _, others = await said(url, ADA, "resources/read", {"uri": uri}, name=uri)
+            _, mine = await send_request(url, CHIEF, "resources/read", {"uri": uri}, name=uri)
+            _, others = await send_request(url, ADA, "resources/read", {"uri": uri}, name=uri)
             assert "result" in mine
             assert "error" in others
-        assert code_of(await called(url, ADA, "show_render", render_id=render)) == "W2007"
-        _, listing = await said(url, ADA, "resources/list")
+        assert code_of(await call(url, ADA, "show_render", render_id=render)) == "W2007"
+        _, listing = await send_request(url, ADA, "resources/list")
         assert "secret" not in json.dumps(listing)
         asked = {
             "ref": {"type": "ref/resource", "uri": "widget://{tool}"},
             "argument": {"name": "tool", "value": "s"},
         }
-        _, completed = await said(url, ADA, "completion/complete", asked)
+        _, completed = await send_request(url, ADA, "completion/complete", asked)
         assert completed["result"]["completion"]["values"] == []
 
 
 async def test_a_token_can_be_for_reading_alone(tmp_path: Path) -> None:
-    async with guarded(tmp_path) as url:
-        result = await called(url, KIOSK, "a", who="Ada")
-        found = await called(url, KIOSK, "search_widgets", query="a")
+    async with serve_guarded(tmp_path) as url:
+        result = await call(url, KIOSK, "a", who="Ada")
+        found = await call(url, KIOSK, "search_widgets", query="a")
 
     assert result["content"][0]["text"] == (
         "[W2301] this token has no scope 'widgets:call'; ask for one that has (retry: no)"
@@ -128,9 +128,9 @@ async def test_a_token_can_be_for_reading_alone(tmp_path: Path) -> None:
 
 
 async def test_a_token_can_be_for_calling_alone(tmp_path: Path) -> None:
-    async with guarded(tmp_path, f"bot {ADA} widgets:call") as url:
-        _, listing = await said(url, ADA, "tools/list")
-        result = await called(url, ADA, "a", who="Ada")
+    async with serve_guarded(tmp_path, f"bot {ADA} widgets:call") as url:
+        _, listing = await send_request(url, ADA, "tools/list")
+        result = await call(url, ADA, "a", who="Ada")
 
     assert listing["error"]["message"] == (
         "[W2301] this token has no scope 'widgets:read'; ask for one that has"
@@ -139,19 +139,19 @@ async def test_a_token_can_be_for_calling_alone(tmp_path: Path) -> None:
 
 
 async def test_a_token_can_be_for_some_widgets_only(tmp_path: Path) -> None:
-    async with guarded(tmp_path, f"ada {ADA} exclude=a\nbob {KIOSK}") as url:
-        assert "a" not in await listed(url, ADA)
-        assert "a" in await listed(url, KIOSK)
-        assert code_of(await called(url, ADA, "a", who="Ada")) == "W2001"
+    async with serve_guarded(tmp_path, f"ada {ADA} exclude=a\nbob {KIOSK}") as url:
+        assert "a" not in await list_names(url, ADA)
+        assert "a" in await list_names(url, KIOSK)
+        assert code_of(await call(url, ADA, "a", who="Ada")) == "W2001"
 
 
 async def test_whoever_calls_too_often_is_told_when_to_try_again(tmp_path: Path) -> None:
-    async with guarded(tmp_path, rate=0.001, burst=2) as url:
+    async with serve_guarded(tmp_path, rate=0.001, burst=2) as url:
         for _ in range(2):
-            await called(url, ADA, "a", who="Ada")
-        refused = await called(url, ADA, "a", who="Ada")
-        _, listing = await said(url, ADA, "tools/list")
-        other = await called(url, CHIEF, "a", who="Ada")
+            await call(url, ADA, "a", who="Ada")
+        refused = await call(url, ADA, "a", who="Ada")
+        _, listing = await send_request(url, ADA, "tools/list")
+        other = await call(url, CHIEF, "a", who="Ada")
 
     assert (code_of(refused), refused["isError"]) == ("W2201", True)
     assert refused["_meta"]["widgetd/error"]["recoverable"]
@@ -164,7 +164,7 @@ async def test_whoever_calls_too_often_is_told_when_to_try_again(tmp_path: Path)
     ("path", "status"), [("/status", 401), ("/metrics", 401), ("/readyz", 200)]
 )
 async def test_pages_but_not_probes_ask_for_a_token(tmp_path: Path, path: str, status: int) -> None:
-    async with guarded(tmp_path) as url:
+    async with serve_guarded(tmp_path) as url:
         answers = [
             await ask(url, path),
             await ask(url, path, authorization=f"Bearer {ADA}"),
@@ -209,7 +209,7 @@ async def test_the_gallery_shows_elevated_widgets_to_those_with_their_scope_alon
     tmp_path: Path,
 ) -> None:
     tokens = f"looker {ADA} gallery\nchief {CHIEF} gallery widgets:elevated\n"
-    async with guarded(tmp_path, tokens, gallery=True) as url:
+    async with serve_guarded(tmp_path, tokens, gallery=True) as url:
         some = await ask(url, "/", authorization=f"Bearer {ADA}")
         every = await ask(url, "/", authorization=f"Bearer {CHIEF}")
         hidden = await ask(url, "/w/secret", authorization=f"Bearer {ADA}")

@@ -1,4 +1,4 @@
-"""What users do in a widget reaches whoever waits for it, and nothing else does."""
+"""User actions in a widget reach the reader that waits for them, and nothing else does."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ async def act(
     return await client.call_tool("widget_action", arguments)
 
 
-async def awaited(client: Client, render_id: str, **arguments: Any) -> dict[str, Any]:
+async def await_action(client: Client, render_id: str, **arguments: Any) -> dict[str, Any]:
     asked = {"render_id": render_id, "timeout_s": 0, **arguments}
     result = await client.call_tool("await_widget_action", asked)
     assert result.structured_content == json.loads(texts(result)[0])
@@ -78,9 +78,9 @@ async def test_an_action_is_handed_to_whoever_waits_until_it_is_acknowledged(
     client: Client, render_id: str
 ) -> None:
     taken = await act(client, render_id, {**GIVEN, "count": 2, "size": "M"})
-    first = await awaited(client, render_id)
-    again = await awaited(client, render_id)
-    after = await awaited(client, render_id, after=first["next"])
+    first = await await_action(client, render_id)
+    again = await await_action(client, render_id)
+    after = await await_action(client, render_id, after=first["next"])
 
     assert taken.structured_content == {"status": "accepted", "next": 1}
     [action] = first["actions"]
@@ -105,7 +105,7 @@ async def test_the_same_key_twice_is_one_action_with_one_answer(
     assert first.structured_content == {"status": "accepted", "next": 1}
     assert again.structured_content == {"status": "accepted", "next": 1, "repeated": True}
     assert other.structured_content == {"status": "accepted", "next": 2}
-    assert len((await awaited(client, render_id))["actions"]) == 2
+    assert len((await await_action(client, render_id))["actions"]) == 2
 
 
 async def test_page_that_is_mounted_again_reads_the_last_action_of_its_version(
@@ -166,7 +166,7 @@ async def test_what_an_author_sends_along_is_told_as_the_author_wrote_it(
     taken = await act(client, render_id, {"value": 2**60}, action="a")
 
     assert not taken.is_error
-    [action] = (await awaited(client, render_id))["actions"]
+    [action] = (await await_action(client, render_id))["actions"]
     assert action["payload"] == {"value": big}
 
 
@@ -181,7 +181,7 @@ async def test_a_payload_that_is_no_object_is_the_value_of_one(
     taken = await act(client, render_id, "yes", action="a")
 
     assert not taken.is_error
-    [action] = (await awaited(client, render_id))["actions"]
+    [action] = (await await_action(client, render_id))["actions"]
     assert action["payload"] == {"value": "yes"}
 
 
@@ -243,7 +243,7 @@ async def test_a_payload_that_does_not_fit_is_told_by_field(
     assert texts(refused) == [f"[W2404] {text} (correct {these} and call again)"]
     assert refused.meta is not None
     assert refused.meta["widgetd/error"]["code"] == "W2404"
-    assert (await awaited(client, render_id))["status"] == "timeout"
+    assert (await await_action(client, render_id))["status"] == "timeout"
 
 
 CHECKED = """
@@ -278,7 +278,7 @@ async def test_a_payload_has_to_pass_its_authors_checks(
     async with Client(sdk.lowlevel_of(server.mcp)) as client:
         render_id = id_of(await client.call_tool("order", ARGUMENTS))
         answer = await act(client, render_id, {**GIVEN, **added})
-        actions = (await awaited(client, render_id))["actions"]
+        actions = (await await_action(client, render_id))["actions"]
 
     assert answer.structured_content is not None
     assert answer.structured_content.get("validationErrors", {}) == errors
@@ -351,7 +351,7 @@ async def test_a_render_that_is_not_kept_takes_no_action_and_has_none(client: Cl
             "render the widget again (retry: no)"
         )
     ]
-    assert await awaited(client, "r_nobody") == {"actions": [], "next": 0, "status": "expired"}
+    assert await await_action(client, "r_nobody") == {"actions": [], "next": 0, "status": "expired"}
 
 
 async def test_a_payload_that_is_too_large_is_refused(client: Client, render_id: str) -> None:

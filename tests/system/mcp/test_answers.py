@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.answers import check_answer
-from tests.support.clients import connected
+from tests.support.clients import connect_client
 from tests.support.daemons import serving
 from tests.support.widgets import widget_file
 from tests.system.upstreams.servers import json_reply, raw
@@ -38,7 +38,7 @@ async def test_answers_of_tools_are_as_declared(tmp_path: Path) -> None:
         upstreams.write_text(UPSTREAMS.format(port=port))
         async with (
             serving(widgets, upstreams=upstreams, **settings) as url,
-            connected(url, "modern") as client,
+            connect_client(url, "modern") as client,
         ):
 
             async def ask(asked: str, **arguments: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What an audience may not see is in no snapshot of theirs, nor is what is wrong with it."""
+"""Snapshots of an audience hold neither hidden widgets nor their faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is written down of calls, by a daemon over a real port."""
+"""Audit of calls, by a daemon over a real port."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from mcp import Client
 from mcp_types import Implementation, TextContent
 
-from tests.support.clients import Era, connected
+from tests.support.clients import Era, connect_client
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.widgets import widget_file
 from widgetd.catalog.uploads import Upload
@@ -40,7 +40,7 @@ async def test_a_call_is_one_line_with_the_shape_of_its_arguments_and_none_of_th
 ) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A", schema=SCHEMA))
     audit = tmp_path / "log" / "audit.jsonl"
-    async with serving(tmp_path, audit=audit) as url, connected(url, "modern") as client:
+    async with serving(tmp_path, audit=audit) as url, connect_client(url, "modern") as client:
         await client.call("a", who="Ada Lovelace", ages=[987654321, 1], passport_P123="P456")
         await client.call("a", who=7)
         await client.call("tool_named_P789")
@@ -79,7 +79,7 @@ async def test_an_integer_that_64_bits_do_not_hold_is_refused_and_written_down(
 ) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A", schema=SCHEMA))
     audit = tmp_path / "log" / "audit.jsonl"
-    async with serving(tmp_path, audit=audit) as url, connected(url, era) as client:
+    async with serving(tmp_path, audit=audit) as url, connect_client(url, era) as client:
         refused = await client.call("a", who="Ada", ages=[2**64])
 
     [said] = refused.content
@@ -93,8 +93,8 @@ async def test_an_integer_that_64_bits_do_not_hold_is_refused_and_written_down(
 async def test_a_principal_is_a_hash_that_is_the_same_every_time(tmp_path: Path) -> None:
     audit = Audit(tmp_path / "audit.jsonl", most_bytes=10_000)
     for name in ("ada", "ada", "bob", ""):
-        audit.on_call(called(name))
-    await written(audit)
+        audit.on_call(call_record(name))
+    await write_waiting(audit)
 
     first, second, other, nobody = (
         line["principal"] for line in lines(tmp_path / "audit.jsonl")[1:]
@@ -104,7 +104,7 @@ async def test_a_principal_is_a_hash_that_is_the_same_every_time(tmp_path: Path)
     assert nobody == ""
 
 
-def called(principal: str = "", **said: Any) -> CallRecord:
+def call_record(principal: str = "", **said: Any) -> CallRecord:
     whole: dict[str, Any] = {
         "tool": "a",
         "widget": None,
@@ -118,7 +118,7 @@ def called(principal: str = "", **said: Any) -> CallRecord:
     return CallRecord(**whole | said)
 
 
-async def written(audit: Audit) -> None:
+async def write_waiting(audit: Audit) -> None:
     """Let `audit` write what waits, as at the end of a daemon."""
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(audit.write)
@@ -127,7 +127,7 @@ async def written(audit: Audit) -> None:
 
 
 class Read(dict[str, Any]):
-    """Arguments that say whether anybody looked at them."""
+    """Arguments that record whether they were read."""
 
     looked = False
 
@@ -143,15 +143,15 @@ async def test_a_line_is_made_once_the_answer_is_out_and_in_the_order_of_what_ha
     arguments = Read()
     upload = Upload(uploader="ada", path="B.widget", tool="b", code="", size_bytes=2)
 
-    audit.on_call(called(arguments=arguments))
+    audit.on_call(call_record(arguments=arguments))
     looked_at_once = arguments.looked
     await anyio.lowlevel.checkpoint()
     assert (looked_at_once, arguments.looked) == (False, True)
 
-    audit.on_call(called(tool="c"))
+    audit.on_call(call_record(tool="c"))
     audit.on_upload(upload)
-    audit.on_call(called(tool="d"))
-    await written(audit)
+    audit.on_call(call_record(tool="d"))
+    await write_waiting(audit)
     assert [line.get("tool") for line in lines(tmp_path / "audit.jsonl")[1:]] == list("acbd")
 
 
@@ -159,8 +159,8 @@ async def test_a_full_file_makes_room_and_the_oldest_goes(tmp_path: Path) -> Non
     path = tmp_path / "audit.jsonl"
     audit = Audit(path, most_bytes=1)
     for _ in range(OBSERVE_LIMITS.rotated_files + 3):
-        audit.on_call(called())
-        await written(audit)
+        audit.on_call(call_record())
+        await write_waiting(audit)
 
     names = sorted(os.listdir(tmp_path))  # noqa: PTH208 - a folder of a few files
     assert names == [
@@ -173,8 +173,8 @@ async def test_a_full_file_makes_room_and_the_oldest_goes(tmp_path: Path) -> Non
 async def test_calls_that_found_no_place_are_confessed(tmp_path: Path) -> None:
     audit = Audit(tmp_path / "audit.jsonl", most_bytes=100_000_000)
     for _ in range(OBSERVE_LIMITS.queued_lines + 3):
-        audit.on_call(called())
-    await written(audit)
+        audit.on_call(call_record())
+    await write_waiting(audit)
 
     last = lines(tmp_path / "audit.jsonl")[-1]
     assert (last["event"], last["calls"]) == ("audit.lost", 3)
@@ -192,10 +192,10 @@ def test_a_file_that_cannot_be_written_is_refused_at_the_start(tmp_path: Path) -
 
 async def test_usage_tells_what_is_called_what_fails_and_what_is_slow(tmp_path: Path) -> None:
     audit = Audit(tmp_path / "audit.jsonl", most_bytes=10_000)
-    said = partial(called, "ada")
+    said = partial(call_record, "ada")
     for call in (said(), said(seconds=0.2), said(tool="b", outcome="error", code="W2002")):
         audit.on_call(call)
-    await written(audit)
+    await write_waiting(audit)
     with (tmp_path / "audit.jsonl").open("ab") as file:
         file.write(b'{"event": "call"}\n\xff\n[]\n{"event": "call", "cut sho')
 

@@ -1,4 +1,4 @@
-"""What an audit file holds when the disk fills in the middle of a line, at every byte."""
+"""Audit files on a disk that fills in the middle of a line, at every byte."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import anyio
 
-from tests.support.clients import connected
+from tests.support.clients import connect_client
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.widgets import widget_file
 from tests.system.web.asking import ask
@@ -97,7 +97,10 @@ async def test_a_disk_that_is_full_from_the_start_is_told_at_once_and_calls_go_o
     tmp_path: Path,
 ) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
-    async with serving(tmp_path, audit=Path("/dev/full")) as url, connected(url, "modern") as ada:
+    async with (
+        serving(tmp_path, audit=Path("/dev/full")) as url,
+        connect_client(url, "modern") as ada,
+    ):
         for _ in range(3):
             assert not (await ada.call("a", who="Ada")).is_error
         lost = 0.0

@@ -52,7 +52,7 @@ def serving(row: BuiltinTool, *, bounds: Bounds | None = None, **options: Any) -
     return build(Registry(snapshot_of(widget())), store, ServerOptions(builtin=rows, **options))
 
 
-async def listed(server: Server) -> set[str]:
+async def list_names(server: Server) -> set[str]:
     async with Client(sdk.lowlevel_of(server.mcp)) as client:
         return {tool.name for tool in (await client.list_tools()).tools}
 
@@ -91,7 +91,7 @@ async def test_a_toolset_that_is_not_switched_on_is_not_there_and_keeps_its_name
     async with Client(sdk.lowlevel_of(server.mcp)) as client:
         unknown = await client.call_tool("tell", {})
 
-    assert await listed(server) == {*CORE_NAMES - FOR_PAGES, "greeting"}
+    assert await list_names(server) == {*CORE_NAMES - FOR_PAGES, "greeting"}
     assert text(unknown).startswith("[W2001] name: there is no widget 'tell'")
     with pytest.raises(WidgetError) as refused:
         server.admit(widget("Tell"))
@@ -121,7 +121,7 @@ async def test_a_toolset_is_listed_and_answers_where_it_is_switched_on() -> None
     async with Client(sdk.lowlevel_of(server.mcp)) as client:
         told = await client.call_tool("tell", {})
 
-    assert "tell" in await listed(server)
+    assert "tell" in await list_names(server)
     assert told.structured_content == {"caller": ""}
 
 
@@ -132,7 +132,7 @@ async def test_a_toolset_is_listed_only_to_those_who_may_use_it() -> None:
     async with Client(sdk.lowlevel_of(server.mcp)) as client:
         refused = await client.call_tool("tell", {})
 
-    assert "tell" not in await listed(server)
+    assert "tell" not in await list_names(server)
     assert text(refused).startswith("[W2301] this token has no scope 'admin'")
 
 

@@ -1,4 +1,4 @@
-"""Whoever listens is told of what they may see, as long as their token is good."""
+"""Subscribers are notified of what they may see while their token is valid."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.forked_daemons import forked_daemon
 from tests.support.widgets import widget_file
 from tests.system.daemon.test_access_policy import issuing
 from tests.system.mcp.listening import TOOLS, hearing
-from tests.system.mcp.test_access import ADA, CHIEF, KIOSK, guarded
+from tests.system.mcp.test_access import ADA, CHIEF, KIOSK, serve_guarded
 
 ERAS: list[Era] = ["legacy", "modern"]
 OPEN, HIDDEN = "widget://a/template", "widget://secret/template"
@@ -54,7 +54,7 @@ async def standing_stream(url: str, token: str) -> AsyncIterator[httpx2.Response
 @pytest.mark.parametrize("era", ERAS)
 async def test_nobody_is_told_of_a_widget_that_they_may_not_see(tmp_path: Path, era: Era) -> None:
     async with (
-        guarded(tmp_path) as url,
+        serve_guarded(tmp_path) as url,
         hearing(url, ADA, era, [OPEN, HIDDEN]) as ada,
         hearing(url, CHIEF, era, [OPEN, HIDDEN]) as chief,
     ):
@@ -76,7 +76,7 @@ async def test_nobody_is_told_of_a_widget_that_they_may_not_see(tmp_path: Path, 
 async def test_a_widget_that_becomes_elevated_goes_from_the_lists_of_others(
     tmp_path: Path, era: Era
 ) -> None:
-    async with guarded(tmp_path) as url, hearing(url, ADA, era) as ada:
+    async with serve_guarded(tmp_path) as url, hearing(url, ADA, era) as ada:
         (tmp_path / "widgets" / "A.widget.toml").write_text('permission = "elevated"\n')
         await ada.of(TOOLS)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 from mcp import MCPError
 
-from tests.support.clients import Era, connected
+from tests.support.clients import Era, connect_client
 from tests.support.widgets import snapshot_of, widget
 from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
@@ -21,7 +21,7 @@ async def test_durations_have_the_method_a_known_tool_and_the_kind_of_error(era:
     measured: list[tuple[float, Mapping[str, str]]] = []
     options = ServerOptions(record_duration=lambda *each: measured.append(each))
     server = build(Registry(snapshot_of(widget())), local_store(), options)
-    async with connected(sdk.lowlevel_of(server.mcp), era) as client:
+    async with connect_client(sdk.lowlevel_of(server.mcp), era) as client:
         await client.call("greeting", who="Ada")
         await client.call("greeting", who=5)
         await client.call("chosen by a client")

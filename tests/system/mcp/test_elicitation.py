@@ -127,7 +127,7 @@ async def call(client: Client, tool: str = "task", /, **arguments: Any) -> Any:
         return await client.call_tool(tool, arguments or {"who": "Ada"})
 
 
-async def awaited(client: Client, result: Any) -> list[dict[str, Any]]:
+async def await_action(client: Client, result: Any) -> list[dict[str, Any]]:
     render_id = result.meta["widgetd/render"]["id"]
     given = {"render_id": render_id, "timeout_s": 0}
     answer = await call(client, "await_widget_action", **given)
@@ -146,7 +146,7 @@ async def test_client_asks_the_form_and_the_answer_becomes_its_action(
         asking(url, era, accept) as (client, asked),
     ):
         result = await call(client)
-        actions = await awaited(client, result)
+        actions = await await_action(client, result)
 
     assert [one.requested_schema for one in asked] == [SCHEMA]
     assert [(one["action"], one["payload"]) for one in actions] == [("task.create", PAYLOAD)]
@@ -162,7 +162,7 @@ async def test_client_over_stdio_is_asked_too(tmp_path: Path) -> None:
     async with asking(target, "legacy", accept) as (client, asked):
         result = await call(client)
         assert len(asked) == 1
-        assert len(await awaited(client, result)) == 1
+        assert len(await await_action(client, result)) == 1
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -249,7 +249,7 @@ async def test_decline_is_not_reported_as_the_users_refusal(
         asking(url, era, lambda _params: ElicitResult(action=action)) as (client, asked),
     ):
         result = await call(client)
-        actions = await awaited(client, result)
+        actions = await await_action(client, result)
 
     text = " ".join(one.text for one in result.content)
     assert len(asked) == 1
@@ -268,7 +268,7 @@ async def test_answer_that_does_not_fit_is_not_queued(tmp_path: Path, era: str) 
         asking(url, era, lambda _params: wrong) as (client, _asked),
     ):
         result = await call(client)
-        assert await awaited(client, result) == []
+        assert await await_action(client, result) == []
 
     assert "The user's answer to the form was not taken: [W2404]" in result.content[-1].text
 

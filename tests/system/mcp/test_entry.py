@@ -64,7 +64,7 @@ def tool_of(made: Widget) -> Tool:
     return provider().tool_of_widget(made)
 
 
-def sent(tool: Tool, version: str) -> dict[str, Any]:
+def listed_entry(tool: Tool, version: str) -> dict[str, Any]:
     """The tool's entry in a list that the SDK sends."""
     listed = tool.to_mcp_tool(name=tool.name).model_dump(
         by_alias=True, mode="json", exclude_none=True
@@ -81,12 +81,12 @@ def sent(tool: Tool, version: str) -> dict[str, Any]:
 def test_an_entry_is_the_sdks_own_in_both_eras(version: str, schema: Mapping[str, Any]) -> None:
     made = widget(schema=schema, sidecar='title = "A greeting"')
 
-    assert orjson.loads(tool_entry(made, has_view=True)) == sent(tool_of(made), version)
+    assert orjson.loads(tool_entry(made, has_view=True)) == listed_entry(tool_of(made), version)
 
 
 def test_an_entry_of_a_widget_that_another_server_fills_is_the_sdks_own() -> None:
     made = widget(sidecar='[feed]\nupstream = "it"\ntool = "get"\nask = ["who"]\n')
-    listed = sent(tool_of(made), LATEST_MODERN_VERSION)
+    listed = listed_entry(tool_of(made), LATEST_MODERN_VERSION)
 
     assert orjson.loads(tool_entry(made, has_view=True))["annotations"] == listed["annotations"]
     assert listed["annotations"]["openWorldHint"]
@@ -95,13 +95,13 @@ def test_an_entry_of_a_widget_that_another_server_fills_is_the_sdks_own() -> Non
 @pytest.mark.parametrize("version", ENVELOPES)
 def test_the_entries_of_all_bundled_widgets_are_the_sdks_own(version: str) -> None:
     for made in bundled_widgets():
-        assert orjson.loads(tool_entry(made, has_view=True)) == sent(tool_of(made), version)
+        assert orjson.loads(tool_entry(made, has_view=True)) == listed_entry(tool_of(made), version)
 
 
 @pytest.mark.parametrize("version", ENVELOPES)
 def test_the_entries_of_the_builtin_tools_are_the_sdks_own(version: str) -> None:
     for tool in CORE_TOOLS:
-        assert orjson.loads(tool.entry()) == sent(provider().tool_of_builtin(tool), version)
+        assert orjson.loads(tool.entry()) == listed_entry(provider().tool_of_builtin(tool), version)
 
 
 def test_a_title_of_characters_that_nobody_sees_is_made_from_the_name() -> None:
@@ -109,7 +109,7 @@ def test_a_title_of_characters_that_nobody_sees_is_made_from_the_name() -> None:
 
     assert (
         orjson.loads(tool_entry(made))["title"]
-        == sent(tool_of(made), LATEST_MODERN_VERSION)["title"]
+        == listed_entry(tool_of(made), LATEST_MODERN_VERSION)["title"]
     )
 
 
@@ -118,7 +118,7 @@ def test_what_the_sdk_would_not_send_is_refused(version: str) -> None:
     made = widget(schema={"type": ["object"], "properties": {"who": {}}})
 
     with pytest.raises(ValidationError) as theirs:
-        sent(tool_of(made), version)
+        listed_entry(tool_of(made), version)
     with pytest.raises(WidgetError) as ours:
         tool_entry(made)
 

@@ -1,4 +1,4 @@
-"""What stands in `_meta` of a result, and of every call that failed, over a real connection."""
+"""The `_meta` of results and of failed calls, over a real connection."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import jsonschema_rs
 import pytest
 from mcp_types import CallToolResult, RequestParamsMeta, TextContent, TextResourceContents
 
-from tests.support.clients import Connection, connected
+from tests.support.clients import Connection, connect_client
 from tests.support.daemons import serving
 from tests.support.widgets import widget_file
 
@@ -51,12 +51,12 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture(params=["legacy", "modern"])
 async def client(folder: Path, request: pytest.FixtureRequest) -> AsyncIterator[Connection]:
-    async with serving(folder) as url, connected(url, request.param) as connection:
+    async with serving(folder) as url, connect_client(url, request.param) as connection:
         yield connection
 
 
 def meta_of(result: CallToolResult) -> dict[str, Any]:
-    """What widgetd says in `_meta`."""
+    """Return widgetd's entries of `_meta`."""
     return {key: said for key, said in (result.meta or {}).items() if key.startswith("widgetd/")}
 
 

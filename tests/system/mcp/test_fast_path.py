@@ -90,7 +90,7 @@ def request(
 
 
 def envelope(version: str, client: str) -> dict[str, Any]:
-    """What a client of this version says of itself with every request."""
+    """Return the envelope that a client of this version sends with every request."""
     if version != MODERN:
         return {}
     info, capabilities = about(client)
@@ -101,8 +101,8 @@ def envelope(version: str, client: str) -> dict[str, Any]:
     }
 
 
-def judged(ways: Ways, asked: Request) -> bool:
-    """Whether the fast path answered; it must have as the ordinary way does, or not at all."""
+def is_answered_fast(ways: Ways, asked: Request) -> bool:
+    """Return whether the fast path answered; an answer must equal the ordinary one."""
     before = ways.fast.answered
     fast, around = ways.compare(asked)
     assert fast == around
@@ -127,12 +127,12 @@ def ways(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ways]:
 def test_what_is_plainly_good_is_answered_by_the_fast_path(
     ways: Ways, version: str, method: str, params: Mapping[str, Any]
 ) -> None:
-    assert judged(ways, request(version, method, params))
+    assert is_answered_fast(ways, request(version, method, params))
 
 
 @pytest.mark.parametrize("version", CURRENT[1:])
 def test_a_ping_is_answered_by_the_fast_path(ways: Ways, version: str) -> None:
-    assert judged(ways, request(version, "ping", {}))
+    assert is_answered_fast(ways, request(version, "ping", {}))
 
 
 @pytest.mark.parametrize("version", CURRENT)
@@ -143,7 +143,7 @@ def test_every_profile_is_that_of_the_ordinary_way(
 ) -> None:
     call = {"name": "greeting", "arguments": {"who": "Ada"}}
 
-    assert judged(
+    assert is_answered_fast(
         ways,
         request(version, "tools/call", call, client=client, meta={"widgetd/profile": profile}),
     )
@@ -164,7 +164,9 @@ def test_every_policy_is_that_of_the_ordinary_way(tmp_path: Path, policy: Policy
     with two_ways(tmp_path, policy=policy) as ways:
         for version in (MODERN, *HANDSHAKES):
             for method, params in GOOD.values():
-                assert judged(ways, request(version, method, params)) == (version in CURRENT)
+                assert is_answered_fast(ways, request(version, method, params)) == (
+                    version in CURRENT
+                )
 
 
 @pytest.mark.parametrize(
@@ -174,17 +176,19 @@ def test_each_token_sees_and_may_the_same(tmp_path: Path, token: str) -> None:
     with two_ways(tmp_path, token=token) as ways:
         for version in CURRENT:
             for method, params in GOOD.values():
-                judged(ways, request(version, method, params))
+                is_answered_fast(ways, request(version, method, params))
             secret = {"name": "secret", "arguments": {"who": "Ada"}}
-            assert judged(ways, request(version, "tools/call", secret)) == (token == CHIEF)
+            assert is_answered_fast(ways, request(version, "tools/call", secret)) == (
+                token == CHIEF
+            )
 
 
 def test_a_token_that_is_nobodys_is_the_ordinary_ways_to_refuse(tmp_path: Path) -> None:
     with two_ways(tmp_path, token=ADA) as ways:
-        assert judged(ways, request(MODERN, "tools/list", {}))
+        assert is_answered_fast(ways, request(MODERN, "tools/list", {}))
         ways.token = "somebody-else-entirely"
 
-        assert not judged(ways, request(MODERN, "tools/list", {}))
+        assert not is_answered_fast(ways, request(MODERN, "tools/list", {}))
         assert ways.compare(request(MODERN, "tools/list", {}))[0].status == 401
 
 
@@ -192,7 +196,7 @@ def test_a_token_that_is_nobodys_is_the_ordinary_ways_to_refuse(tmp_path: Path) 
 def test_a_rate_is_taken_from_once_for_each_request(tmp_path: Path, version: str) -> None:
     with two_ways(tmp_path, bounds=Bounds(rate_per_s=0.001, burst=6)) as ways:
         for method, params in (GOOD["a call"], GOOD["the list of tools"], GOOD["a template"]) * 4:
-            judged(ways, request(version, method, params))
+            is_answered_fast(ways, request(version, method, params))
 
         refused = ways.compare(request(version, *GOOD["a call"]))[0]
         assert "W2201" in json.dumps(refused.content)
@@ -200,12 +204,12 @@ def test_a_rate_is_taken_from_once_for_each_request(tmp_path: Path, version: str
 
 def test_a_session_that_has_ended_is_not_answered(ways: Ways) -> None:
     version = "2025-11-25"
-    assert judged(ways, request(version, *GOOD["a call"], client="who-leaves"))
+    assert is_answered_fast(ways, request(version, *GOOD["a call"], client="who-leaves"))
     fields = (*regular_fields(version, ""),)
     left = Request(version=version, client="who-leaves", fields=fields, body=(b"",))
     ways.end(left)
 
-    assert not judged(ways, request(version, *GOOD["a call"], client="who-leaves"))
+    assert not is_answered_fast(ways, request(version, *GOOD["a call"], client="who-leaves"))
 
 
 def test_cancelled_wait_ends_as_the_ordinary_way_ends_it(ways: Ways) -> None:
@@ -239,13 +243,13 @@ def cancellation(version: str, *, request_id: int) -> Request:
 def test_a_session_is_for_the_token_that_opened_it(tmp_path: Path) -> None:
     asked = request("2025-11-25", *GOOD["a call"])
     with two_ways(tmp_path, token=ADA) as ways:
-        assert judged(ways, asked)
+        assert is_answered_fast(ways, asked)
         ways.sessions = {
             (version, client, CHIEF): both for (version, client, _), both in ways.sessions.items()
         }
         ways.token = CHIEF
 
-        assert not judged(ways, asked)
+        assert not is_answered_fast(ways, asked)
 
 
 class Broken(Resources):
@@ -260,7 +264,7 @@ def test_what_nobody_foresaw_says_nothing_of_the_inside(tmp_path: Path) -> None:
     with two_ways(tmp_path, resources=Broken()) as ways:
         asked = request(MODERN, "resources/list", {})
 
-        assert judged(ways, asked)
+        assert is_answered_fast(ways, asked)
         assert ways.compare(asked)[0].content["error"]["message"] == "Internal server error"
 
 
@@ -467,7 +471,7 @@ def _is_header(value: object) -> bool:
 @settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(asked=requests())
 def test_any_request_is_answered_as_the_ordinary_way_answers_it(ways: Ways, asked: Request) -> None:
-    judged(ways, asked)
+    is_answered_fast(ways, asked)
 
 
 @settings(max_examples=EXAMPLES // 10, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -478,4 +482,4 @@ def test_any_requests_within_bounds_are_counted_as_the_ordinary_way_counts_them(
     folder = tmp_path_factory.mktemp("bounded")
     with two_ways(folder, token=ADA, bounds=Bounds(rate_per_s=0.001, burst=5)) as ways:
         for one in asked:
-            judged(ways, one)
+            is_answered_fast(ways, one)

@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.support.clients import Era, connected
+from tests.support.clients import Era, connect_client
 from tests.support.daemons import PATIENCE_S
 from tests.support.sockets import connect, modern_request
 from tests.system.mcp.two_ways import Clock, Way, made_ways, stable
@@ -56,7 +56,7 @@ async def ports() -> AsyncIterator[Ports]:
                 server.end()
 
 
-async def said(url: str, parts: Sequence[bytes], replies: int) -> list[Reply]:
+async def exchange(url: str, parts: Sequence[bytes], replies: int) -> list[Reply]:
     """Send `parts` one after the other, and take so many replies."""
     received = b""
     taken: list[Reply] = []
@@ -116,17 +116,17 @@ def body_in_two(url: str) -> list[bytes]:
     return [head + body[:100], body[100:]]
 
 
-def pipelined(url: str) -> list[bytes]:
+def pipeline(url: str) -> list[bytes]:
     lists = b"".join(modern_request(url, "tools/list"))
     return [b"".join([*whole(url), lists, *whole(url)])]
 
 
-def pipelined_around(url: str) -> list[bytes]:
+def pipeline_around(url: str) -> list[bytes]:
     odd = b"".join(modern_request(url, "prompts/list"))
     return [b"".join([*whole(url), odd, *whole(url)])]
 
 
-def chunked(url: str) -> list[bytes]:
+def chunk(url: str) -> list[bytes]:
     head, body = apart(url)
     head = head.replace(b"content-length: %d" % len(body), b"transfer-encoding: chunked")
     chunks = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in (body[:9], body[9:]))
@@ -180,13 +180,13 @@ def no_json(url: str) -> list[bytes]:
         (apart, 1, 1),
         (by_bytes, 1, 1),
         (body_in_two, 1, 1),
-        (pipelined, 3, 3),
-        (pipelined_around, 3, 2),
+        (pipeline, 3, 3),
+        (pipeline_around, 3, 2),
         (after_continue, 1, 1),
         (older_http, 1, 1),
         (absolute, 1, 1),
         (with_a_query, 1, 1),
-        (chunked, 1, 0),
+        (chunk, 1, 0),
         (large, 1, 0),
         (too_large, 1, 0),
         (elsewhere, 1, 0),
@@ -198,7 +198,7 @@ async def test_a_request_is_answered_alike_however_it_comes(
     sent: Callable[[str], list[bytes]], replies: int, answered: int
 ) -> None:
     async with ports() as both:
-        fast, around = [await said(url, sent(url), replies) for url in both.urls]
+        fast, around = [await exchange(url, sent(url), replies) for url in both.urls]
 
         assert fast == around
         assert both.fast.answered == answered
@@ -210,7 +210,7 @@ async def test_what_a_client_of_the_sdk_asks_is_answered_by_the_fast_path(era: E
     async with ports() as both:
         results = []
         for url in both.urls:
-            async with connected(url, era) as connection:
+            async with connect_client(url, era) as connection:
                 # A session is known after its first call.
                 shown = await connection.call("greeting", who="Ada")
                 render_id = dict(shown.meta or {})["widgetd/render"]["id"]

@@ -16,7 +16,7 @@ from widgetd.errors import ConfigError
 ADA, KIOSK = "ada-ada-ada-ada-ada", "kiosk-kiosk-kiosk"
 
 
-def written(folder: Path, text: str) -> Path:
+def write_tokens(folder: Path, text: str) -> Path:
     path = folder / "tokens"
     path.write_text(text)
     return path
@@ -24,7 +24,7 @@ def written(folder: Path, text: str) -> Path:
 
 def test_a_line_grants_its_scopes_and_some_widgets_only(tmp_path: Path) -> None:
     text = f"# who\n\nada {ADA}\nkiosk {KIOSK} gallery include=travel,a exclude=b\n"
-    grants = read_grants(written(tmp_path, text))
+    grants = read_grants(write_tokens(tmp_path, text))
 
     ada, kiosk = find(grants, ADA), find(grants, KIOSK)
 
@@ -39,7 +39,7 @@ def test_a_line_grants_its_scopes_and_some_widgets_only(tmp_path: Path) -> None:
 
 
 def test_nobody_keeps_the_token_itself(tmp_path: Path) -> None:
-    assert ADA not in repr(read_grants(written(tmp_path, f"ada {ADA}")))
+    assert ADA not in repr(read_grants(write_tokens(tmp_path, f"ada {ADA}")))
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_line_that_cannot_be_used_is_named_without_its_token(
     tmp_path: Path, text: str, problem: str
 ) -> None:
     with pytest.raises(ConfigError) as raised:
-        read_grants(written(tmp_path, text))
+        read_grants(write_tokens(tmp_path, text))
 
     assert (raised.value.code, str(raised.value)) == ("W0010", problem)
 

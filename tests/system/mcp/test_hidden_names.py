@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.widgets import widget_file
-from tests.system.mcp.test_access import called, code_of, listed, said
+from tests.system.mcp.test_access import call, code_of, list_names, send_request
 from tests.system.web.asking import ask
 from widgetd.daemon import assembly
 from widgetd.store.contract import Bounds
@@ -37,7 +37,7 @@ ACTING = (
 )
 
 
-def filled(folder: Path, sidecar: str) -> tuple[Path, Path]:
+def fill(folder: Path, sidecar: str) -> tuple[Path, Path]:
     widgets, tokens = folder / "widgets", folder / "tokens"
     widgets.mkdir()
     tokens.write_text(TOKENS)
@@ -51,10 +51,10 @@ def filled(folder: Path, sidecar: str) -> tuple[Path, Path]:
 async def test_numbers_of_a_hidden_widget_stand_under_an_id_that_tells_nothing(
     tmp_path: Path, token: str
 ) -> None:
-    widgets, tokens = filled(tmp_path, HIDING["elevated"])
+    widgets, tokens = fill(tmp_path, HIDING["elevated"])
     async with serving(widgets, token_file=tokens) as url:
         for tool in ("payroll", "payroll", "open", "search_widgets"):
-            await called(url, CHIEF, tool, who="Ada")
+            await call(url, CHIEF, tool, who="Ada")
         some = (await ask(url, "/metrics", authorization=f"Bearer {token}")).text
         again = (await ask(url, "/metrics", authorization=f"Bearer {token}")).text
         every = (await ask(url, "/metrics", authorization=f"Bearer {CHIEF}")).text
@@ -74,13 +74,13 @@ async def test_numbers_of_a_hidden_widget_stand_under_an_id_that_tells_nothing(
 async def test_a_port_of_metrics_that_asks_for_no_token_names_nothing_hidden(
     tmp_path: Path,
 ) -> None:
-    widgets, tokens = filled(tmp_path, HIDING["elevated"])
+    widgets, tokens = fill(tmp_path, HIDING["elevated"])
     with anyio.fail_after(PATIENCE_S):
         async with await anyio.create_tcp_listener(local_host="127.0.0.1") as free:
             port = free.extra(anyio.abc.SocketAttribute.local_port)
     async with serving(widgets, token_file=tokens, metrics_port=port) as url:
-        await called(url, CHIEF, "payroll", who="Ada")
-        await called(url, CHIEF, "open", who="Ada")
+        await call(url, CHIEF, "payroll", who="Ada")
+        await call(url, CHIEF, "open", who="Ada")
         numbers = (await ask(f"http://127.0.0.1:{port}", "/metrics")).text
 
     assert 'widget="open"' in numbers
@@ -91,7 +91,7 @@ async def test_a_port_of_metrics_that_asks_for_no_token_names_nothing_hidden(
 async def test_a_fault_of_a_hidden_file_is_counted_and_not_named(
     tmp_path: Path, accept: str
 ) -> None:
-    widgets, tokens = filled(tmp_path, HIDING["elevated"])
+    widgets, tokens = fill(tmp_path, HIDING["elevated"])
     (widgets / "Broken.widget").write_text("{")
     for name in ("Payslip", "Payday"):
         (widgets / f"{name}.widget.toml").write_text(HIDING["elevated"])
@@ -111,26 +111,26 @@ async def test_a_fault_of_a_hidden_file_is_counted_and_not_named(
 
 @pytest.mark.parametrize("sidecar", HIDING.values(), ids=HIDING)
 async def test_a_render_stays_hidden_when_its_widget_has_left(tmp_path: Path, sidecar: str) -> None:
-    widgets, tokens = filled(tmp_path, sidecar)
+    widgets, tokens = fill(tmp_path, sidecar)
     async with serving(widgets, token_file=tokens) as url:
-        made = await called(url, CHIEF, "payroll", who="Ada")
+        made = await call(url, CHIEF, "payroll", who="Ada")
         render = made["_meta"]["widgetd/render"]["id"]
         act = {"render_id": render, "action": "go", "idempotency_key": "once", "payload": {}}
-        assert code_of(await called(url, CHIEF, "widget_action", **act)) == ""
+        assert code_of(await call(url, CHIEF, "widget_action", **act)) == ""
         (widgets / "Payroll.widget").unlink()
         with anyio.fail_after(PATIENCE_S):
-            while "payroll" in await listed(url, CHIEF):
+            while "payroll" in await list_names(url, CHIEF):
                 await anyio.lowlevel.checkpoint()
 
         uri = f"widgetd://renders/{render}"
-        _, mine = await said(url, CHIEF, "resources/read", {"uri": uri}, name=uri)
-        _, others = await said(url, SOME, "resources/read", {"uri": uri}, name=uri)
-        shown = await called(url, CHIEF, "show_render", render_id=render)
-        hidden = await called(url, SOME, "show_render", render_id=render)
-        same = await called(url, SOME, "widget_action", **act)
-        other = await called(url, SOME, "widget_action", **{**act, "idempotency_key": "again"})
-        waited = await called(url, SOME, "await_widget_action", render_id=render, timeout_s=0)
-        told = await called(url, CHIEF, "await_widget_action", render_id=render, timeout_s=0)
+        _, mine = await send_request(url, CHIEF, "resources/read", {"uri": uri}, name=uri)
+        _, others = await send_request(url, SOME, "resources/read", {"uri": uri}, name=uri)
+        shown = await call(url, CHIEF, "show_render", render_id=render)
+        hidden = await call(url, SOME, "show_render", render_id=render)
+        same = await call(url, SOME, "widget_action", **act)
+        other = await call(url, SOME, "widget_action", **{**act, "idempotency_key": "again"})
+        waited = await call(url, SOME, "await_widget_action", render_id=render, timeout_s=0)
+        told = await call(url, CHIEF, "await_widget_action", render_id=render, timeout_s=0)
 
     assert "result" in mine
     assert "error" in others
@@ -146,23 +146,23 @@ async def test_actions_stay_hidden_when_their_render_and_its_widget_have_left(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, sidecar: str
 ) -> None:
     monkeypatch.setattr(assembly, "Bounds", partial(Bounds, renders=1))
-    widgets, tokens = filled(tmp_path, sidecar)
+    widgets, tokens = fill(tmp_path, sidecar)
     async with serving(widgets, token_file=tokens) as url:
-        made = await called(url, CHIEF, "payroll", who="Ada")
+        made = await call(url, CHIEF, "payroll", who="Ada")
         render = made["_meta"]["widgetd/render"]["id"]
         act = {"render_id": render, "action": "go", "idempotency_key": "once", "payload": {}}
-        assert code_of(await called(url, CHIEF, "widget_action", **act)) == ""
-        await called(url, CHIEF, "payroll", who="Bob")
-        assert code_of(await called(url, CHIEF, "show_render", render_id=render)) == "W2007"
+        assert code_of(await call(url, CHIEF, "widget_action", **act)) == ""
+        await call(url, CHIEF, "payroll", who="Bob")
+        assert code_of(await call(url, CHIEF, "show_render", render_id=render)) == "W2007"
         (widgets / "Payroll.widget").unlink()
         with anyio.fail_after(PATIENCE_S):
-            while "payroll" in await listed(url, CHIEF):
+            while "payroll" in await list_names(url, CHIEF):
                 await anyio.lowlevel.checkpoint()
 
         asked = {"render_id": render, "timeout_s": 0}
-        hidden = await called(url, SOME, "await_widget_action", **asked)
-        acknowledging = await called(url, SOME, "await_widget_action", **asked, after=1)
-        told = await called(url, CHIEF, "await_widget_action", **asked)
+        hidden = await call(url, SOME, "await_widget_action", **asked)
+        acknowledging = await call(url, SOME, "await_widget_action", **asked, after=1)
+        told = await call(url, CHIEF, "await_widget_action", **asked)
 
     for each in (hidden, acknowledging):
         assert each["structuredContent"]["status"] == "expired"
@@ -173,16 +173,18 @@ async def test_actions_stay_hidden_when_their_render_and_its_widget_have_left(
 async def test_a_hidden_widget_that_wants_its_arguments_in_headers_is_told_of_by_no_header(
     tmp_path: Path,
 ) -> None:
-    widgets, tokens = filled(tmp_path, HIDING["elevated"])
+    widgets, tokens = fill(tmp_path, HIDING["elevated"])
     schema = {"type": "object", "properties": {"who": {"type": "string", "x-mcp-header": "Who"}}}
     (widgets / "Payroll.widget").write_text(widget_file("Payroll", schema=schema))
     async with serving(widgets, token_file=tokens) as url:
         given = {"who": "Ada"}
         there, nowhere = [
-            await said(url, PLAIN, "tools/call", {"name": name, "arguments": given}, name=name)
+            await send_request(
+                url, PLAIN, "tools/call", {"name": name, "arguments": given}, name=name
+            )
             for name in ("payroll", "tax_roll")
         ]
-        _, mine = await said(
+        _, mine = await send_request(
             url, CHIEF, "tools/call", {"name": "payroll", "arguments": given}, name="payroll"
         )
 

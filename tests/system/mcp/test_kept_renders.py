@@ -1,4 +1,4 @@
-"""What is kept of a render, and what is answered of the same bytes."""
+"""Stored renders, and answers of the same bytes."""
 
 from __future__ import annotations
 

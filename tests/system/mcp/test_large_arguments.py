@@ -1,4 +1,4 @@
-"""What is large is decided about and drawn beside the loop, so that others go on being answered."""
+"""Large arguments are validated and drawn beside the loop, so that others are answered."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TABLE = {"type": "object", "properties": {"rows": {"type": "array", "items": {"t
 
 
 async def turns_during(arguments: dict[str, Any]) -> int:
-    """How often the loop came round while a widget was rendered with `arguments`, or refused."""
+    """Count the turns of the loop while a widget is rendered with `arguments`, or refused."""
     table = widget("Table", schema=TABLE)
     rendering = Renderer(Registry(snapshot_of(table)), Policy(), local_store())
     turns, done = 0, False

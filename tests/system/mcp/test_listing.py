@@ -35,29 +35,29 @@ def names(page: dict[str, Any]) -> list[str]:
     return [tool["name"] for tool in page["tools"]]
 
 
-def made(*letters: str) -> Snapshot:
+def make_snapshot(*letters: str) -> Snapshot:
     return snapshot_of(*(widget(letter) for letter in letters))
 
 
 def test_pages_go_on_after_the_last_name_even_when_it_is_gone() -> None:
     several = listings(page_size=2)
-    first = several.of(made("a", "b", "c", "d")).page()
-    second = several.of(made("a", "c", "d", "e")).page(first["nextCursor"])
-    third = several.of(made("a", "c", "d", "e")).page(second["nextCursor"])
+    first = several.of(make_snapshot("a", "b", "c", "d")).page()
+    second = several.of(make_snapshot("a", "c", "d", "e")).page(first["nextCursor"])
+    third = several.of(make_snapshot("a", "c", "d", "e")).page(second["nextCursor"])
 
     assert (names(first), names(second), names(third)) == (["a", "b"], ["c", "d"], ["e"])
     assert "nextCursor" not in third
 
 
 def test_the_listing_of_a_snapshot_is_made_once() -> None:
-    found, several = made("a", "b"), listings()
+    found, several = make_snapshot("a", "b"), listings()
 
     assert several.of(found) is several.of(found)
     assert several.of(found).ready() is several.of(found).ready()
 
 
 def test_a_cursor_that_no_page_ends_with_is_answered_and_not_remembered() -> None:
-    listing = listings(page_size=2).of(made("a", "b", "c", "d"))
+    listing = listings(page_size=2).of(make_snapshot("a", "b", "c", "d"))
 
     assert names(listing.page("a")) == ["b", "c"]
     assert listing.ready("a") is not listing.ready("a")

@@ -33,7 +33,7 @@ WELL_KNOWN = "/.well-known/oauth-protected-resource"
 
 
 class Kept:
-    """What a host keeps of a login."""
+    """Storage of a host for a login."""
 
     def __init__(self) -> None:
         self.tokens: OAuthToken | None = None
@@ -74,7 +74,9 @@ def host_of(url: str) -> OAuthClientProvider:
 
 
 @asynccontextmanager
-async def guarded(folder: Path, server: AuthorizationServer, **more: Any) -> AsyncIterator[str]:
+async def serve_guarded(
+    folder: Path, server: AuthorizationServer, **more: Any
+) -> AsyncIterator[str]:
     """A daemon with one widget, `a`, that the tokens of `server` open."""
     (folder / "A.widget").write_text(widget_file("A"))
     async with await anyio.create_tcp_listener(local_host="127.0.0.1") as free:
@@ -89,7 +91,7 @@ async def guarded(folder: Path, server: AuthorizationServer, **more: Any) -> Asy
         yield url
 
 
-async def sent(url: str, method: str, params: dict[str, Any], token: str = "") -> httpx2.Response:
+async def send(url: str, method: str, params: dict[str, Any], token: str = "") -> httpx2.Response:
     headers = {"authorization": f"Bearer {token}"} if token else {}
     head, body = modern_request(url, method, params, name=params.get("name", ""), headers=headers)
     lines = [line.split(": ", 1) for line in head.decode().split("\r\n")[1:] if line]
@@ -101,7 +103,7 @@ async def sent(url: str, method: str, params: dict[str, Any], token: str = "") -
 async def test_a_host_that_knows_nothing_but_the_address_logs_in_and_calls(
     tmp_path: Path, mode: Any
 ) -> None:
-    async with authorizing() as server, guarded(tmp_path, server) as url:
+    async with authorizing() as server, serve_guarded(tmp_path, server) as url:
         with anyio.fail_after(PATIENCE_S):
             async with httpx2.AsyncClient(auth=host_of(url), timeout=PATIENCE_S) as http:
                 transport = streamable_http_client(url, http_client=http)
@@ -119,7 +121,7 @@ async def test_a_host_that_knows_nothing_but_the_address_logs_in_and_calls(
     reason="Node, or TypeScript's SDK, which comes with view/node_modules, is not here",
 )
 async def test_typescripts_host_logs_in_and_calls_as_well(tmp_path: Path) -> None:
-    async with authorizing() as server, guarded(tmp_path, server) as url:
+    async with authorizing() as server, serve_guarded(tmp_path, server) as url:
         host = [Path(__file__).with_name("login.mjs"), TYPESCRIPT.as_uri(), url]
         with anyio.fail_after(3 * PATIENCE_S):
             ended = await anyio.run_process(["node", *map(str, host)], check=False)
@@ -134,7 +136,7 @@ async def test_typescripts_host_logs_in_and_calls_as_well(tmp_path: Path) -> Non
 
 
 async def test_the_metadata_stands_where_either_kind_of_host_looks(tmp_path: Path) -> None:
-    async with authorizing() as server, guarded(tmp_path, server) as url:
+    async with authorizing() as server, serve_guarded(tmp_path, server) as url:
         answers = [await ask(url, path) for path in (f"{WELL_KNOWN}/mcp", WELL_KNOWN)]
 
     assert [answer.status_code for answer in answers] == [200, 200]
@@ -149,9 +151,9 @@ async def test_the_metadata_stands_where_either_kind_of_host_looks(tmp_path: Pat
 
 
 async def test_a_refusal_says_where_to_log_in_and_what_to_ask_for(tmp_path: Path) -> None:
-    async with authorizing() as server, guarded(tmp_path, server) as url:
-        nothing = await sent(url, "tools/list", {})
-        unknown = await sent(url, "tools/list", {}, "somebody-else-entirely")
+    async with authorizing() as server, serve_guarded(tmp_path, server) as url:
+        nothing = await send(url, "tools/list", {})
+        unknown = await send(url, "tools/list", {}, "somebody-else-entirely")
 
     where = f'scope="widgets:read widgets:call", resource_metadata="{url.removesuffix("/mcp")}'
     assert nothing.status_code == unknown.status_code == 401
@@ -167,7 +169,7 @@ async def test_a_refusal_says_where_to_log_in_and_what_to_ask_for(tmp_path: Path
 
 
 async def test_a_login_without_a_scope_is_told_to_log_in_with_it(tmp_path: Path) -> None:
-    async with authorizing() as server, guarded(tmp_path, server) as url:
+    async with authorizing() as server, serve_guarded(tmp_path, server) as url:
         server.scopes = frozenset({"widgets:read"})
         kept = host_of(url)
         async with httpx2.AsyncClient(auth=kept, timeout=PATIENCE_S) as http:
@@ -175,7 +177,7 @@ async def test_a_login_without_a_scope_is_told_to_log_in_with_it(tmp_path: Path)
                 listed = await client.list_tools()
             token = kept.context.current_tokens
             assert token is not None
-        answer = await sent(url, "tools/call", {"name": "a"}, token.access_token)
+        answer = await send(url, "tools/call", {"name": "a"}, token.access_token)
 
     assert "a" in {tool.name for tool in listed.tools}
     assert answer.status_code == 403
@@ -186,7 +188,7 @@ async def test_a_login_without_a_scope_is_told_to_log_in_with_it(tmp_path: Path)
 
 
 async def test_a_host_that_lacks_a_scope_asks_for_it_and_goes_on(tmp_path: Path) -> None:
-    async with authorizing() as server, guarded(tmp_path, server) as url:
+    async with authorizing() as server, serve_guarded(tmp_path, server) as url:
         server.scopes = frozenset({"widgets:read"})
         with anyio.fail_after(PATIENCE_S):
             async with (
@@ -206,7 +208,7 @@ async def test_a_host_that_lacks_a_scope_asks_for_it_and_goes_on(tmp_path: Path)
 
 async def test_the_public_address_is_answered_and_told(tmp_path: Path) -> None:
     public = "https://widgets.example/team/mcp"
-    async with authorizing() as server, guarded(tmp_path, server, public_url=public) as url:
+    async with authorizing() as server, serve_guarded(tmp_path, server, public_url=public) as url:
         found = await ask(url, WELL_KNOWN, host="widgets.example")
         where = found.json()["resource"]
         path = await ask(url, f"{WELL_KNOWN}/team/mcp", host="widgets.example")
@@ -221,8 +223,8 @@ async def test_tokens_of_a_file_lead_to_no_login(tmp_path: Path) -> None:
     folder.mkdir()
     (tmp_path / "tokens").write_text(f"ada {TOKEN} widgets:read\n")
     async with serving(folder, token_file=tmp_path / "tokens") as url:
-        refused = await sent(url, "tools/list", {})
-        short = await sent(url, "tools/call", {"name": "a"}, TOKEN)
+        refused = await send(url, "tools/list", {})
+        short = await send(url, "tools/call", {"name": "a"}, TOKEN)
         found = await ask(url, WELL_KNOWN)
 
     assert refused.headers["www-authenticate"] == 'Bearer realm="widgetd"'
@@ -232,7 +234,7 @@ async def test_tokens_of_a_file_lead_to_no_login(tmp_path: Path) -> None:
 
 
 async def test_a_render_with_a_token_that_is_nobodys_is_not_authorized(tmp_path: Path) -> None:
-    async with authorizing() as server, guarded(tmp_path, server) as url:
+    async with authorizing() as server, serve_guarded(tmp_path, server) as url:
         answers = [
             await ask(url, "/render/a", method="POST", **headers)
             for headers in ({}, {"authorization": "Bearer somebody-else-entirely"})

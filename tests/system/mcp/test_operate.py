@@ -1,4 +1,4 @@
-"""The toolset `operate`: status, log and usage, for whoever has the scope, of what they may see."""
+"""The toolset `operate`: status, log and usage, for principals with the scope."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
-from tests.support.clients import connected, over_stdio
+from tests.support.clients import connect_client, over_stdio
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.widgets import snapshot_of, widget, widget_file
 from widgetd.access.principal import CALL, OPERATE, READ, Principal
@@ -31,7 +31,7 @@ from widgetd.store.factory import local_store
 NAMES = {tool.name for tool in OPERATE_TOOLS}
 
 
-def said(ring: LogRing, event: str, level: str = "info", **fields: Any) -> None:
+def log_event(ring: LogRing, event: str, level: str = "info", **fields: Any) -> None:
     ring(
         None, level, {"event": event, "level": level, "timestamp": "2999-01-01T00:00:00Z", **fields}
     )
@@ -51,14 +51,14 @@ def operating(ring: LogRing, **options: Any) -> Server:
     return build(registry, local_store(), chosen)
 
 
-async def called(server: Server, tool: str, **arguments: Any) -> CallToolResult:
+async def call(server: Server, tool: str, **arguments: Any) -> CallToolResult:
     with anyio.fail_after(PATIENCE_S):
         async with Client(sdk.lowlevel_of(server.mcp), mode="legacy") as client:
             return await client.call_tool(tool, arguments)
 
 
 async def logs(server: Server, **arguments: Any) -> dict[str, Any]:
-    result = await called(server, "get_logs", **arguments)
+    result = await call(server, "get_logs", **arguments)
     assert result.structured_content is not None, text(result)
     return dict(result.structured_content)
 
@@ -80,7 +80,7 @@ async def test_the_log_of_a_daemon_and_its_state_are_told_where_the_toolset_is_s
     (tmp_path / "Bad.widget").write_text("{")
     command = over_stdio(tmp_path)
     command.args = [*command.args, "--toolset", "operate"]
-    async with connected(command, "modern") as client:
+    async with connect_client(command, "modern") as client:
         listed = await client.tools()
         status = (await client.call("get_status")).structured_content
         logged: dict[str, Any] = {"items": []}
@@ -105,14 +105,14 @@ async def test_whoever_lacks_the_scope_neither_sees_nor_calls_them() -> None:
     server = operating(LogRing(), anonymous=Principal(scopes=frozenset({READ, CALL})))
     async with Client(sdk.lowlevel_of(server.mcp)) as client:
         assert NAMES.isdisjoint(tool.name for tool in (await client.list_tools()).tools)
-    assert text(await called(server, "get_logs")).startswith("[W2301]")
+    assert text(await call(server, "get_logs")).startswith("[W2301]")
 
 
 async def test_events_come_oldest_first_and_by_level_text_pattern_and_widget() -> None:
     ring = LogRing()
-    said(ring, "a.done", "debug")
-    said(ring, "b.done", problem="the disk is full", path="B.widget")
-    said(ring, "c.done", "warning", tool="greeting")
+    log_event(ring, "a.done", "debug")
+    log_event(ring, "b.done", problem="the disk is full", path="B.widget")
+    log_event(ring, "c.done", "warning", tool="greeting")
     server = operating(ring)
 
     assert events(await logs(server)) == ["b.done", "c.done"]
@@ -127,12 +127,12 @@ async def test_events_come_oldest_first_and_by_level_text_pattern_and_widget() -
 async def test_asking_on_from_next_loses_no_event_and_tells_none_twice() -> None:
     ring = LogRing()
     for number in range(7):
-        said(ring, f"event.{number}")
+        log_event(ring, f"event.{number}")
     server = operating(ring)
 
     first = await logs(server, limit=3)
     second = await logs(server, limit=3, after=first["next"])
-    said(ring, "event.7")
+    log_event(ring, "event.7")
     third = await logs(server, limit=3, after=second["next"])
     fourth = await logs(server, after=third["next"])
 
@@ -144,10 +144,10 @@ async def test_asking_on_from_next_loses_no_event_and_tells_none_twice() -> None
 async def test_the_ring_keeps_to_its_bounds_and_says_how_much_was_dropped() -> None:
     ring = LogRing(most_events=100, most_bytes=10_000)
     server = operating(ring)
-    said(ring, "first.done")
+    log_event(ring, "first.done")
     begin = await logs(server)
     for number in range(2_000):
-        said(ring, "next.done", number=number)
+        log_event(ring, "next.done", number=number)
 
     after = await logs(server, after=begin["next"], limit=1000)
 
@@ -174,14 +174,14 @@ async def test_the_ring_keeps_to_its_bounds_and_says_how_much_was_dropped() -> N
 async def test_what_cannot_be_asked_of_the_log_is_said(
     arguments: dict[str, Any], code: str
 ) -> None:
-    assert text(await called(operating(LogRing()), "get_logs", **arguments)).startswith(f"[{code}]")
+    assert text(await call(operating(LogRing()), "get_logs", **arguments)).startswith(f"[{code}]")
 
 
 async def test_a_cursor_of_thousands_of_digits_is_none_of_this_process() -> None:
     ring = LogRing()
     ring(None, "info", {"event": "new.done", "level": "info", "timestamp": ""})
 
-    answer = await called(operating(ring), "get_logs", after=ring.cursor_of() + "0" * 5_000)
+    answer = await call(operating(ring), "get_logs", after=ring.cursor_of() + "0" * 5_000)
 
     assert text(answer).startswith("[W3102]")
 
@@ -198,7 +198,7 @@ async def test_a_cursor_of_thousands_of_digits_is_none_of_this_process() -> None
 )
 async def test_an_event_is_kept_whatever_it_says(value: object, told: object) -> None:
     ring = LogRing()
-    said(ring, "widget.refused", path=value)
+    log_event(ring, "widget.refused", path=value)
 
     [event] = (await logs(operating(ring)))["items"]
 
@@ -208,7 +208,7 @@ async def test_an_event_is_kept_whatever_it_says(value: object, told: object) ->
 async def test_only_as_much_of_the_log_is_told_as_lies_within_the_time_asked_for() -> None:
     ring = LogRing()
     ring(None, "info", {"event": "old.done", "level": "info", "timestamp": "2001-01-01T00:00:00Z"})
-    said(ring, "new.done")
+    log_event(ring, "new.done")
     server = operating(ring)
 
     assert events(await logs(server, since="2h30m")) == ["new.done"]
@@ -218,10 +218,10 @@ async def test_only_as_much_of_the_log_is_told_as_lies_within_the_time_asked_for
 
 async def test_an_audience_hears_nothing_of_widgets_that_it_does_not_see() -> None:
     ring = LogRing()
-    said(ring, "widget.refused", path="Payroll.widget", problem="salary is no field")
-    said(ring, "call.crashed", tool="payroll")
-    said(ring, "call.crashed", tool="greeting")
-    said(ring, "library.logged", library="mcp", detail="payroll")
+    log_event(ring, "widget.refused", path="Payroll.widget", problem="salary is no field")
+    log_event(ring, "call.crashed", tool="payroll")
+    log_event(ring, "call.crashed", tool="greeting")
+    log_event(ring, "library.logged", library="mcp", detail="payroll")
     some = Principal(scopes=frozenset({READ, OPERATE}))
 
     answer = await logs(operating(ring, anonymous=some))
@@ -235,7 +235,7 @@ async def test_an_audience_hears_nothing_of_widgets_that_it_does_not_see() -> No
 async def test_a_refused_file_is_told_to_those_who_may_see_it() -> None:
     ring = LogRing()
     fault = Finding(code="W1101", problem="it is no JSON", advice="mend it", path="Bad.widget")
-    said(ring, "widget.refused", path="Bad.widget", problem="it is no JSON")
+    log_event(ring, "widget.refused", path="Bad.widget", problem="it is no JSON")
 
     answer = await logs(operating(ring, faults={"Bad.widget": fault}))
 
@@ -249,8 +249,10 @@ async def test_a_refused_file_is_told_to_those_who_may_see_it() -> None:
 def test_no_place_on_the_disk_and_no_traceback_is_kept(folder: str, words: str) -> None:
     ring = LogRing()
     place = f"/srv/{folder}/widgets/A.widget"
-    said(ring, "state.failed", path=place, problem=f"{words} '{place}'", exception=f"at {place}")
-    said(ring, "library.logged", message=f"GET {place}")
+    log_event(
+        ring, "state.failed", path=place, problem=f"{words} '{place}'", exception=f"at {place}"
+    )
+    log_event(ring, "library.logged", message=f"GET {place}")
 
     kept = b"".join(event.line for event in ring.after("")[0]).decode()
 
@@ -273,8 +275,8 @@ async def test_usage_is_what_the_audit_file_says_without_the_names_of_hidden_wid
     audit.write_text("\n".join(map(json.dumps, rows)))
     some = Principal(scopes=frozenset({READ, OPERATE}))
 
-    every = await called(operating(LogRing(), audit=audit), "get_usage", report="top")
-    hidden = await called(
+    every = await call(operating(LogRing(), audit=audit), "get_usage", report="top")
+    hidden = await call(
         operating(LogRing(), audit=audit, anonymous=some), "get_usage", report="top"
     )
 
@@ -288,6 +290,6 @@ async def test_usage_is_what_the_audit_file_says_without_the_names_of_hidden_wid
 
 
 async def test_usage_without_an_audit_file_says_what_is_missing() -> None:
-    refused = await called(operating(LogRing()), "get_usage", report="slow")
+    refused = await call(operating(LogRing()), "get_usage", report="slow")
 
     assert text(refused).startswith("[W3103] nothing is recorded: widgetd was started without")

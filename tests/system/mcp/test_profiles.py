@@ -1,4 +1,4 @@
-"""Who sees the tree of a result, as it comes over a real connection."""
+"""Profiles of results: who reads the tree, over a real connection."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ async def client_named(
             yield client
 
 
-async def called(client: Client, profile: str = "") -> CallToolResult:
+async def call(client: Client, profile: str = "") -> CallToolResult:
     asked = {"widgetd/profile": profile} if profile else {}
     return await client.call_tool(
         "greeting", {"who": "Ada"}, meta=cast("RequestParamsMeta", asked) or None
@@ -62,7 +62,7 @@ async def called(client: Client, profile: str = "") -> CallToolResult:
 
 
 def profile_of(result: CallToolResult) -> str:
-    """Which profile `result` came in; that the tree stands in it once and nowhere else."""
+    """Return the profile of `result`, and assert that it holds the tree exactly once."""
     assert result.meta is not None
     [text] = result.content
     assert isinstance(text, TextContent)
@@ -88,7 +88,7 @@ async def test_a_program_gets_the_tree_and_a_host_of_models_keeps_it_out_of_thei
         for name in ("a-program", *hosts):
             async with client_named(url, era, name) as client:
                 expected = "split" if name in HOSTS else "chatkit"
-                assert profile_of(await called(client)) == expected, name
+                assert profile_of(await call(client)) == expected, name
 
 
 @both_eras
@@ -96,7 +96,7 @@ async def test_a_host_that_shows_metadata_to_the_model_gets_the_renders_id_and_n
     folder: Path, era: Era
 ) -> None:
     async with serving(folder) as url, client_named(url, era, "google-adk") as client:
-        result = await called(client)
+        result = await call(client)
 
     assert result.meta is not None
     assert set(result.meta) <= {"widgetd/render", SERVER_INFO_META_KEY}
@@ -110,9 +110,9 @@ async def test_a_host_that_draws_finds_the_renders_id_in_the_text_and_no_link(
 ) -> None:
     async with serving(folder, inline_max_bytes=10) as url:
         async with client_named(url, era, "claude-ai") as host:
-            drawn = await called(host)
+            drawn = await call(host)
         async with client_named(url, era, "a-program") as program:
-            linked = await called(program)
+            linked = await call(program)
 
     assert drawn.meta is not None
     [text] = drawn.content
@@ -149,7 +149,7 @@ async def test_a_host_that_shows_mcp_apps_keeps_the_tree_out_of_its_models_sight
     folder: Path, era: Era
 ) -> None:
     async with serving(folder) as url, client_named(url, era, apps=True) as client:
-        assert profile_of(await called(client)) == "split"
+        assert profile_of(await call(client)) == "split"
 
 
 @both_eras
@@ -159,23 +159,23 @@ async def test_a_call_decides_before_the_widget_the_clients_name_and_the_setting
     sidecar = folder / "Greeting.widget.toml"
     settings: dict[str, Any] = {"profile": "split", "profiles": {"mine": "chatkit"}}
     async with serving(folder, **settings) as url, client_named(url, era, "other") as other:
-        assert profile_of(await called(other)) == "split"
+        assert profile_of(await call(other)) == "split"
         async with client_named(url, era, "mine") as mine:
-            assert profile_of(await called(mine)) == "chatkit"
-            assert profile_of(await called(mine, "split")) == "split"
+            assert profile_of(await call(mine)) == "chatkit"
+            assert profile_of(await call(mine, "split")) == "split"
 
             sidecar.write_text('profile = "split"')
             with anyio.fail_after(PATIENCE_S):
-                while (await called(mine)).structured_content != FACTS:  # noqa: ASYNC110 - a client is not told of a result that changed
+                while (await call(mine)).structured_content != FACTS:  # noqa: ASYNC110 - a client is not told of a result that changed
                     await anyio.sleep(0.01)
-            assert profile_of(await called(mine, "chatkit")) == "chatkit"
-            assert profile_of(await called(mine, "auto")) == "split"
+            assert profile_of(await call(mine, "chatkit")) == "chatkit"
+            assert profile_of(await call(mine, "auto")) == "split"
 
 
 @both_eras
 async def test_text_json_mirrors_the_tree_into_the_text(folder: Path, era: Era) -> None:
     async with serving(folder, text="json") as url, client_named(url, era) as client:
-        result = await called(client)
+        result = await call(client)
 
     [text] = result.content
     assert isinstance(text, TextContent)
@@ -188,7 +188,7 @@ async def test_what_is_exposed_as_search_is_callable_all_the_same(folder: Path, 
     (folder / "Pinned.widget.toml").write_text('tags = ["pinned"]')
     async with serving(folder, expose="search") as url, client_named(url, era) as client:
         listed = {tool.name for tool in (await client.list_tools()).tools}
-        result = await called(client)
+        result = await call(client)
 
     assert "pinned" in listed
     assert "search_widgets" in listed

@@ -27,7 +27,7 @@ async def client(request: pytest.FixtureRequest) -> AsyncIterator[Client]:
         yield connected
 
 
-async def asked(client: Client, **arguments: str) -> str:
+async def ask(client: Client, **arguments: str) -> str:
     got = await client.get_prompt("show_data", arguments)
     (message,) = got.messages
     assert message.role == "user"
@@ -35,7 +35,7 @@ async def asked(client: Client, **arguments: str) -> str:
     return message.content.text
 
 
-def named(text: str) -> list[str]:
+def list_names(text: str) -> list[str]:
     return re.findall(r"^- (\w+): ", text, re.MULTILINE)
 
 
@@ -50,20 +50,20 @@ async def test_one_prompt_is_offered(client: Client) -> None:
 
 
 async def test_the_widgets_that_fit_the_wish_come_first(client: Client) -> None:
-    text = await asked(client, data=FLIGHT, wish="compare them in a table")
+    text = await ask(client, data=FLIGHT, wish="compare them in a table")
 
-    assert len(named(text)) == 3
-    assert named(text)[0] == "table"
-    assert "flight_tracker" in named(text)
+    assert len(list_names(text)) == 3
+    assert list_names(text)[0] == "table"
+    assert "flight_tracker" in list_names(text)
     assert FLIGHT in text
 
 
 async def test_without_a_wish_the_names_in_the_data_decide(client: Client) -> None:
-    assert named(await asked(client, data=FLIGHT))[0] == "flight_tracker"
+    assert list_names(await ask(client, data=FLIGHT))[0] == "flight_tracker"
 
 
 async def test_where_nothing_fits_the_model_is_told_to_search(client: Client) -> None:
-    text = await asked(client, data="42")
+    text = await ask(client, data="42")
 
-    assert named(text) == []
+    assert list_names(text) == []
     assert "search_widgets" in text

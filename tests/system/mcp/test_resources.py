@@ -1,4 +1,4 @@
-"""What can be read of widgets, by real clients of both eras."""
+"""Resources of widgets, read by clients of both eras."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ async def client(server: Server, request: pytest.FixtureRequest) -> AsyncIterato
         yield connected
 
 
-async def shown(client: Client, profile: str = "chatkit") -> widgetd.Shown:
+async def show(client: Client, profile: str = "chatkit") -> widgetd.Shown:
     meta = cast("RequestParamsMeta", {"widgetd/profile": profile})
     answered = widgetd.response(await client.call_tool("greeting", ADA, meta=meta))
     assert is_greeting(answered)
@@ -48,7 +48,7 @@ async def shown(client: Client, profile: str = "chatkit") -> widgetd.Shown:
 
 @pytest.mark.parametrize("profile", ["chatkit", "split"])
 async def test_the_tree_is_found_in_either_profile(client: Client, profile: str) -> None:
-    answered = await shown(client, profile)
+    answered = await show(client, profile)
 
     assert answered.tree == TREE
     assert answered.text == "Greeting: who Ada"
@@ -58,9 +58,9 @@ async def test_the_tree_is_found_in_either_profile(client: Client, profile: str)
 
 
 async def test_what_a_model_gets_as_data_is_told_apart_from_the_tree(client: Client) -> None:
-    assert (await shown(client, "chatkit")).facts is None
+    assert (await show(client, "chatkit")).facts is None
 
-    facts = (await shown(client, "split")).facts
+    facts = (await show(client, "split")).facts
 
     assert facts is not None
     assert facts.wire() == {
@@ -74,7 +74,7 @@ async def test_a_tree_that_is_too_large_to_be_sent_stands_behind_a_link() -> Non
     options = ServerOptions(policy=Policy(inline_max_bytes=10))
     server = build(Registry(snapshot_of(widget(sidecar=SIDECAR))), local_store(), options)
     async with Client(sdk.lowlevel_of(server.mcp)) as client:
-        answered = await shown(client)
+        answered = await show(client)
 
     assert answered.tree is None
     assert answered.link == f"widgetd://renders/{answered.render.id}"
@@ -109,7 +109,7 @@ def test_the_json_of_a_mocked_call_reads_the_same() -> None:
 
 
 async def test_no_part_of_a_response_can_be_changed(client: Client) -> None:
-    answered: Any = await shown(client, "split")
+    answered: Any = await show(client, "split")
 
     for part in (answered, answered.ui, answered.ui.ui_metadata, answered.render, answered.facts):
         with pytest.raises(ValidationError, match="Instance is frozen"):

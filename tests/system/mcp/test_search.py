@@ -102,7 +102,7 @@ def test_words_that_say_nothing_find_nothing() -> None:
     assert words("Show me where it is, please") == []
 
 
-def served(folder: Path) -> dict[str, Widget]:
+def load_widgets(folder: Path) -> dict[str, Widget]:
     load = Loader(admit).load
     return dict(build_catalog(Settings(), folder, load, quiet_ms=0).scan().widgets)
 
@@ -121,7 +121,8 @@ def rank_answers(file: str, *widgets: Widget) -> list[int]:
 @needs_corpus
 def test_sixty_questions_find_the_widget_that_was_meant() -> None:
     ranks = rank_answers(
-        "search_questions.json", *{**served(CORPUS), **served(bundled_folder())}.values()
+        "search_questions.json",
+        *{**load_widgets(CORPUS), **load_widgets(bundled_folder())}.values(),
     )
 
     assert len(ranks) == 60
@@ -130,7 +131,7 @@ def test_sixty_questions_find_the_widget_that_was_meant() -> None:
 
 
 def test_questions_about_shops_and_actions_find_the_bundled_widget_that_was_meant() -> None:
-    ranks = rank_answers("bundled_questions.json", *served(bundled_folder()).values())
+    ranks = rank_answers("bundled_questions.json", *load_widgets(bundled_folder()).values())
 
     assert len(ranks) == 37
     assert sum(rank == 0 for rank in ranks) >= 34, ranks
@@ -138,7 +139,7 @@ def test_questions_about_shops_and_actions_find_the_bundled_widget_that_was_mean
 
 
 def test_questions_written_without_a_look_at_the_index_find_the_widget_that_was_meant() -> None:
-    ranks = rank_answers("fresh_questions.json", *served(bundled_folder()).values())
+    ranks = rank_answers("fresh_questions.json", *load_widgets(bundled_folder()).values())
 
     assert len(ranks) == 30
     assert sum(rank < 3 for rank in ranks) >= 27, ranks
@@ -167,7 +168,7 @@ def test_a_plural_finds_its_singular(plural: str, singular: str) -> None:
     [("chrat", "chart"), ("grpah of sales", "chart"), ("flihgt", "flight_tracker")],
 )
 def test_two_swapped_letters_are_one_slip(query: str, tool: str) -> None:
-    bundled = snapshot_of(*served(bundled_folder()).values())
+    bundled = snapshot_of(*load_widgets(bundled_folder()).values())
 
     [hit, *_], _ = Search().find(bundled, query, 3)
 
@@ -175,7 +176,7 @@ def test_two_swapped_letters_are_one_slip(query: str, tool: str) -> None:
 
 
 async def test_an_unknown_tool_is_answered_by_meaning_unless_its_name_is_misspelt() -> None:
-    bundled = snapshot_of(*served(bundled_folder()).values())
+    bundled = snapshot_of(*load_widgets(bundled_folder()).values())
 
     async def suggestion(name: str) -> tuple[str, ...]:
         error = await Search().explain_unknown(name, Caller(snapshot=bundled))

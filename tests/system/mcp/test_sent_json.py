@@ -1,4 +1,4 @@
-"""What is no JSON, or says one thing twice, is refused alike wherever arguments come in."""
+"""Invalid JSON and duplicate keys are refused alike on every way for arguments."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ BAD = {
 }
 
 
-def refused(status: int, body: bytes) -> bool:
+def is_refusal(status: int, body: bytes) -> bool:
     answer = json.loads(body)
     assert status in {200, 400}
     return "error" in answer or bool(answer["result"].get("isError"))
 
 
 async def verdicts(url: str, arguments: bytes) -> dict[str, bool]:
-    """Whether each door to a render refuses these arguments."""
+    """Return whether each way to a render refuses these arguments."""
     call: dict[str, Any] = {"name": "x", "arguments": "HERE"}
     head, body = modern_request(url, "tools/call", call, name="x")
     sent = body.replace(b'"HERE"', arguments)
@@ -87,8 +87,8 @@ async def verdicts(url: str, arguments: bytes) -> dict[str, bool]:
         tried = await http.post(f"{base}/w/x.json", content=arguments, headers={"origin": base})
     assert {render.status_code, tried.status_code} <= {200, 201, 400, 422}
     return {
-        "modern": refused(*modern),
-        "legacy": refused(legacy.status_code, legacy.content),
+        "modern": is_refusal(*modern),
+        "legacy": is_refusal(legacy.status_code, legacy.content),
         "render": render.status_code >= 400,
         "gallery": tried.status_code == 400 or tried.json()["error"] is not None,
     }

@@ -1,4 +1,4 @@
-"""What an MCP server over a registry answers, whoever asks."""
+"""Answers of an MCP server over a registry."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def of_version(version: object) -> RequestParamsMeta:
     return cast("RequestParamsMeta", {"widgetd/clientVersion": version})
 
 
-def structured(result: CallToolResult) -> dict[str, Any]:
+def structured_content(result: CallToolResult) -> dict[str, Any]:
     content: dict[str, Any] | None = result.structured_content
     assert content is not None
     return content
@@ -68,7 +68,7 @@ async def test_a_call_answers_with_the_tree_and_says_which_render_it_is(
 ) -> None:
     result = await client.call_tool("greeting", {"who": "Ada"})
 
-    assert structured(result) == greeting("Hello", "Ada")
+    assert structured_content(result) == greeting("Hello", "Ada")
     assert text(result) == "Greeting: who Ada"
     assert result.meta is not None
     mark = result.meta["widgetd/render"]
@@ -126,7 +126,7 @@ async def test_a_failure_of_widgetd_itself_tells_the_caller_nothing_of_the_insid
 
 
 async def test_search_finds_widgets_by_what_they_are_for(client: Client) -> None:
-    found = structured(await client.call_tool("search_widgets", {"query": "flights"}))
+    found = structured_content(await client.call_tool("search_widgets", {"query": "flights"}))
 
     assert found["total"] == 1
     assert found["items"][0]["name"] == "flight_tracker"
@@ -134,7 +134,7 @@ async def test_search_finds_widgets_by_what_they_are_for(client: Client) -> None
 
 
 async def test_an_empty_search_names_every_widget(client: Client) -> None:
-    found = structured(await client.call_tool("search_widgets", {"limit": 2}))
+    found = structured_content(await client.call_tool("search_widgets", {"limit": 2}))
 
     assert [item["name"] for item in found["items"]] == ["flight_tracker", "greeting"]
     assert found["total"] == 3
@@ -149,7 +149,7 @@ async def test_an_empty_search_names_every_widget(client: Client) -> None:
     ],
 )
 async def test_details_take_names_however_they_are_written(client: Client, names: object) -> None:
-    details = structured(await client.call_tool("get_widget_details", {"names": names}))
+    details = structured_content(await client.call_tool("get_widget_details", {"names": names}))
 
     known, unknown = details["items"]
     assert (known["name"], known["status"]) == ("greeting", "ok")
@@ -169,7 +169,7 @@ async def test_details_of_nothing_name_all_there_is(
     ]
 
     assert named
-    assert structured(details) == {"items": named}
+    assert structured_content(details) == {"items": named}
 
 
 async def test_what_details_have_no_room_for_is_named_instead(
@@ -178,8 +178,10 @@ async def test_what_details_have_no_room_for_is_named_instead(
     names = [f"long_{number}" for number in range(5)]
     registry.swap(snapshot_of(*(widget(name, description="a" * 30_000) for name in names)))
 
-    details = structured(await client.call_tool("get_widget_details", {"names": names}))
-    rest = structured(await client.call_tool("get_widget_details", {"names": details["left"]}))
+    details = structured_content(await client.call_tool("get_widget_details", {"names": names}))
+    rest = structured_content(
+        await client.call_tool("get_widget_details", {"names": details["left"]})
+    )
 
     assert [item["name"] for item in details["items"]] == names[:2]
     assert details["left"] == names[2:]
@@ -193,7 +195,9 @@ async def test_details_tell_what_is_wrong_with_a_stale_widget(
     fault = Finding(code="W1301", path="Greeting.widget", problem="it broke", advice="mend it")
     registry.swap(snapshot_of(widget(), faults={"Greeting.widget": fault}))
 
-    details = structured(await client.call_tool("get_widget_details", {"names": "greeting"}))
+    details = structured_content(
+        await client.call_tool("get_widget_details", {"names": "greeting"})
+    )
 
     assert details["items"][0]["problems"] == ["Greeting.widget: it broke; mend it"]
 
@@ -204,7 +208,7 @@ async def test_render_widget_is_the_same_as_calling_the_tool(client: Client) -> 
 
     rendered = await client.call_tool("render_widget", arguments)
 
-    assert structured(rendered) == structured(direct)
+    assert structured_content(rendered) == structured_content(direct)
 
 
 async def test_a_call_is_answered_from_the_snapshot_it_came_in_with(
@@ -215,7 +219,7 @@ async def test_a_call_is_answered_from_the_snapshot_it_came_in_with(
 
     result = await client.call_tool("greeting", {"who": "Ada"})
 
-    assert structured(result) == greeting("Goodbye", "Ada")
+    assert structured_content(result) == greeting("Goodbye", "Ada")
     assert result.meta is not None
     assert result.meta["widgetd/render"]["generation"] != before.generation
 
@@ -223,7 +227,7 @@ async def test_a_call_is_answered_from_the_snapshot_it_came_in_with(
 async def test_one_call_may_ask_for_its_own_profile(client: Client) -> None:
     result = await client.call_tool("greeting", {"who": "Ada"}, meta=asking("split"))
 
-    assert structured(result) == {
+    assert structured_content(result) == {
         "uiType": "greeting",
         "summary": "Greeting: who Ada",
     }
@@ -277,7 +281,7 @@ async def test_a_client_that_is_new_enough_or_says_nothing_is_served(
     for meta in (None, of_version("1.5"), of_version("1.10.0+build.7"), of_version("2.0.0-a")):
         result = await client.call_tool("greeting", {"who": "Ada"}, meta=meta)
 
-        assert structured(result) == greeting("Hello", "Ada")
+        assert structured_content(result) == greeting("Hello", "Ada")
 
 
 async def test_a_client_too_old_for_a_widget_is_shown_no_render_of_it(

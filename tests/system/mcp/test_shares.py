@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.daemons import serving
 from tests.support.widgets import widget_file
-from tests.system.mcp.test_access import called, code_of
+from tests.system.mcp.test_access import call, code_of
 from tests.system.web.asking import ask
 from tests.system.web.test_render import post
 from widgetd.daemon import assembly
@@ -29,12 +29,12 @@ MOST = 8
 
 
 async def by_its_tool(url: str, token: str) -> str:
-    answer = await called(url, token, "open", who="Ada")
+    answer = await call(url, token, "open", who="Ada")
     return str(answer["_meta"]["widgetd/render"]["id"])
 
 
 async def by_render_widget(url: str, token: str) -> str:
-    answer = await called(url, token, "render_widget", name="open", arguments={"who": "Ada"})
+    answer = await call(url, token, "render_widget", name="open", arguments={"who": "Ada"})
     return str(answer["_meta"]["widgetd/render"]["id"])
 
 
@@ -64,7 +64,7 @@ async def test_a_flood_of_renders_pushes_out_nobody_elses(
     async with serving(widgets, token_file=tokens, gallery=True) as url:
         anns = [await make(url, ANN) for _ in range(MOST // 2)]
         bobs = [await make(url, BOB) for _ in range(2 * MOST)]
-        shown = [await called(url, ANN, "show_render", render_id=each) for each in anns + bobs]
+        shown = [await call(url, ANN, "show_render", render_id=each) for each in anns + bobs]
 
     assert [code_of(each) for each in shown] == [
         *[""] * (MOST // 2),

@@ -1,4 +1,4 @@
-"""What models get wrong is read as it was meant, or refused with what was meant."""
+"""Slips of models are read as meant, or refused with a suggestion."""
 
 from __future__ import annotations
 

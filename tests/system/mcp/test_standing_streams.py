@@ -50,7 +50,7 @@ class Session:
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[AsyncIterator[str]]:
-        """What is said on a standing stream, method by method.
+        """Return the messages of a standing stream, by method.
 
         There is one at a time, and the server may see the end of the last one late.
         """

@@ -1,4 +1,4 @@
-"""Who subscribed to a resource is told when it reads otherwise, in both protocol eras."""
+"""Subscribers of a resource are notified of its changes, in both protocol eras."""
 
 from __future__ import annotations
 

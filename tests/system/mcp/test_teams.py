@@ -7,7 +7,7 @@ from pathlib import Path
 
 import anyio
 
-from tests.support.clients import Connection, connected
+from tests.support.clients import Connection, connect_client
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.widgets import widget_file
 
@@ -37,16 +37,16 @@ async def test_each_team_sees_its_widgets_and_feels_no_fault_or_flood_of_another
         clients: dict[str, Connection] = {}
         for team in TEAMS:
             clients[team] = await stack.enter_async_context(
-                connected(url, "modern", token=grants[team])
+                connect_client(url, "modern", token=grants[team])
             )
         with anyio.fail_after(PATIENCE_S):
             seen = {team: await client.tools() for team, client in clients.items()}
-            notices = {team: client.told for team, client in clients.items()}
+            notices = {team: client.notifications for team, client in clients.items()}
 
             (folder / "shop" / "Card.widget").write_text("{")
             flood = [await clients["shop"].call("shop_card", who="Ada") for _ in range(CALLS)]
             (folder / "shop" / "New.widget").write_text(widget_file("New"))
-            await clients["shop"].told_more_than(notices["shop"])
+            await clients["shop"].wait_for_more_than(notices["shop"])
             others = {
                 team: [await clients[team].call(f"{team}_card", who="Ada") for _ in range(5)]
                 for team in TEAMS[1:]
@@ -58,6 +58,6 @@ async def test_each_team_sees_its_widgets_and_feels_no_fault_or_flood_of_another
     assert sum(result.is_error for result in flood) >= CALLS - LIMIT
     assert not any(result.is_error for results in others.values() for result in results)
     assert hidden.is_error
-    assert {team: clients[team].told for team in TEAMS[1:]} == {
+    assert {team: clients[team].notifications for team in TEAMS[1:]} == {
         team: notices[team] for team in TEAMS[1:]
     }

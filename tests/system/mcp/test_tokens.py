@@ -1,4 +1,4 @@
-"""What a model pays for a result stays small in profile `split`."""
+"""Tokens of a result stay few in profile `split`."""
 
 from __future__ import annotations
 

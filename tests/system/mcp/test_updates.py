@@ -1,4 +1,4 @@
-"""What is shown gets another version: who may, what they are told, and who hears of it."""
+"""Replacing a render: permissions, answers and notifications."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ async def update(client: Client, render_id: str, **given: Any) -> CallToolResult
     return await client.call_tool("update_render", {"render_id": render_id, **given})
 
 
-async def shown(client: Client, render_id: str) -> CallToolResult:
+async def show(client: Client, render_id: str) -> CallToolResult:
     return await client.call_tool("show_render", {"render_id": render_id})
 
 
@@ -74,7 +74,7 @@ async def act(client: Client, render_id: str, action: str, payload: Any, key: st
 async def test_an_update_is_what_is_shown_and_read_from_then_on(client: Client) -> None:
     render_id = mark(await client.call_tool("greeting", {"who": "Ada"}))["id"]
     told = await update(client, render_id, arguments={"who": "Grace"}, note="Welcome back.")
-    again = await shown(client, render_id)
+    again = await show(client, render_id)
     [content] = (await client.read_resource(f"widgetd://renders/{render_id}")).contents
 
     assert told.structured_content == {
@@ -94,11 +94,11 @@ async def test_an_update_is_what_is_shown_and_read_from_then_on(client: Client) 
 async def test_a_note_alone_leaves_the_picture_and_does_not_outlast_its_version(
     client: Client, render_id: str
 ) -> None:
-    before = await shown(client, render_id)
+    before = await show(client, render_id)
     await update(client, render_id, failed=True, note="There is no tea left.")
-    failed = await shown(client, render_id)
+    failed = await show(client, render_id)
     await update(client, render_id, arguments=ARGUMENTS)
-    done = await shown(client, render_id)
+    done = await show(client, render_id)
 
     assert "version" not in mark(before)
     assert failed.structured_content == before.structured_content
@@ -124,7 +124,7 @@ async def test_what_cannot_be_a_version_is_refused(
     said = error(await update(client, **{"render_id": render_id, **given}))
 
     assert (said["code"], said["path"]) == (code, path)
-    assert "version" not in mark(await shown(client, render_id))
+    assert "version" not in mark(await show(client, render_id))
 
 
 async def test_too_many_versions_in_a_second_are_told_when_to_come_again(

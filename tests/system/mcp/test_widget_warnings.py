@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.support.clients import Era, connected
+from tests.support.clients import Era, connect_client
 from tests.support.daemons import serving
 from tests.support.logs import captured_logs
 from tests.support.widgets import widget_file
@@ -25,7 +25,7 @@ async def test_a_blocked_origin_is_said_once_for_each_widget(
     (tmp_path / "B.widget.toml").write_text('image_origins = ["https://i.imgur.com"]')
     settings = {"image_origin": ("https://fine.test",), "profile": profile}
     with captured_logs() as logged:
-        async with serving(tmp_path, **settings) as url, connected(url, era) as client:
+        async with serving(tmp_path, **settings) as url, connect_client(url, era) as client:
             for who in ("https://i.imgur.com/a.png", "https://i.imgur.com/b.png"):
                 await client.call("a", who=who)
                 await client.call("b", who=who)
@@ -53,7 +53,7 @@ async def test_a_blocked_origin_is_said_once_for_each_widget(
 async def test_the_sidecars_origins_are_declared_to_hosts(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A", template=GIVEN))
     (tmp_path / "A.widget.toml").write_text('image_origins = ["https://i.imgur.com"]')
-    async with serving(tmp_path) as url, connected(url, "modern") as client:
+    async with serving(tmp_path) as url, connect_client(url, "modern") as client:
         [page] = (await client.client.read_resource("ui://widgetd/a.html")).contents
 
     assert (page.meta or {})["ui"]["csp"]["resourceDomains"] == ["https://i.imgur.com"]
@@ -62,7 +62,7 @@ async def test_the_sidecars_origins_are_declared_to_hosts(tmp_path: Path) -> Non
 async def test_page_that_drew_another_tree_is_counted_and_logged_once(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
     with captured_logs() as logged:
-        async with serving(tmp_path) as url, connected(url, "modern") as client:
+        async with serving(tmp_path) as url, connect_client(url, "modern") as client:
             for _ in range(2):
                 shown = await client.call("a", who="a secret")
                 given = {

@@ -92,7 +92,7 @@ class Recorder(Observer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What came back.
+    """A response.
 
     Attributes:
         status: The HTTP status.
@@ -123,7 +123,7 @@ class Way:
 
     @property
     def answered(self) -> int:
-        """How many requests the fast path answered."""
+        """Return the number of requests that the fast path answered."""
         fast = fast_path_of(self.app)
         return 0 if fast is None else fast.answered
 
@@ -168,7 +168,7 @@ class Way:
 
 @dataclass
 class Clock:
-    """Stands still until somebody moves it."""
+    """A clock that a test sets."""
 
     now_s: float = 1_700_000_000.0
 
@@ -194,7 +194,7 @@ class Ways:
     sessions: dict[tuple[str, str, str], tuple[str, str]] = field(default_factory=dict)
 
     def compare(self, request: Request) -> tuple[Reply, Reply]:
-        """What each way answers to `request`, and whether observers and layers saw the same."""
+        """Return each way's answer to `request`; assert that observers and layers saw the same."""
         replies: tuple[Reply, Reply] = self.portal.call(self._compare, request)
         return replies
 
@@ -283,7 +283,7 @@ UI: Final = {"extensions": {"io.modelcontextprotocol/ui": {"mimeTypes": ["text/h
 
 
 def about(client: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What a client says of itself: its name and version, and what it can do."""
+    """Return a client's description of itself: name, version and capabilities."""
     name, _, apps = client.partition("+")
     return {"name": name, "version": "1.2"}, UI if apps else {}
 
@@ -358,7 +358,7 @@ def stable(value: Any) -> Any:
 def two_ways(
     folder: Path, *, token: str = "", bounds: Bounds | None = None, **options: Any
 ) -> Iterator[Ways]:
-    """Both ways, until the block ends.
+    """Serve both ways until the block ends.
 
     Args:
         folder: For a file of tokens.

@@ -1,4 +1,4 @@
-"""Every promise of the store is tested in both backends."""
+"""Fixtures that test every promise of the store in both backends."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def shared_server() -> Iterator[Server]:
 
 @pytest.fixture(params=["in-process", "on-a-server"])
 def backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Server | None:
-    """Where the store is kept: None is in this process."""
+    """Return the server of the store; None for one in this process."""
     if request.param == "in-process":
         return None
     # A machine that stalls for a moment has not lost its server.

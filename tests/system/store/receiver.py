@@ -1,4 +1,4 @@
-"""A backend that is told of actions: plain HTTP on this machine, with answers as planned."""
+"""A backend that receives actions: plain HTTP on this machine, with planned answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PATIENCE_S = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class ReceivedRequest:
     """One request that came."""
 
     headers: dict[str, str]
@@ -30,7 +30,7 @@ class Told:
         return json.loads(self.body)
 
     def is_signed_with(self, key: bytes) -> bool:
-        """Whether whoever knows `key` sent it.
+        """Return whether the sender knows `key`.
 
         Source: Standard Webhooks 1.0.0, "Signature scheme".
         """
@@ -41,33 +41,33 @@ class Told:
 
 @dataclass(slots=True)
 class Receiver:
-    """What came so far, and what is answered.
+    """A receiver of webhooks: its requests so far, and its answers.
 
     Attributes:
         url: Where it is.
         answers: The status of each answer, in order; the last one stays.
-        told: The requests.
+        requests: The requests.
         ignored: A request with this in its body gets no answer.
-        taken: How many requests got one.
+        answered: Number of requests that got an answer.
     """
 
     url: str
     answers: list[str]
-    told: list[Told] = field(default_factory=list)
+    requests: list[ReceivedRequest] = field(default_factory=list)
     ignored: bytes = b"\0"
-    taken: int = 0
+    answered: int = 0
     _came: anyio.Event = field(default_factory=anyio.Event)
 
-    async def heard(self, times: int) -> None:
+    async def wait_for_requests(self, times: int) -> None:
         """Return once so many requests came."""
         with anyio.fail_after(PATIENCE_S):
-            while len(self.told) < times:
+            while len(self.requests) < times:
                 await self._came.wait()
 
-    async def answered(self, times: int) -> None:
+    async def wait_for_answers(self, times: int) -> None:
         """Return once so many requests got an answer."""
         with anyio.fail_after(PATIENCE_S):
-            while self.taken < times:
+            while self.answered < times:
                 await self._came.wait()
 
     async def take(self, stream: SocketStream) -> None:
@@ -85,7 +85,7 @@ class Receiver:
         headers = {name.lower(): value for name, _, value in lines}
         while len(body) < int(headers["content-length"]):
             body += await stream.receive()
-        self.told.append(Told(headers=headers, body=body))
+        self.requests.append(ReceivedRequest(headers=headers, body=body))
         if self.ignored in body:
             self._stir()
             await silent(stream)
@@ -94,7 +94,7 @@ class Receiver:
         await stream.send(
             f"HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".encode()
         )
-        self.taken += 1
+        self.answered += 1
         self._stir()
 
     def _stir(self) -> None:
@@ -151,7 +151,7 @@ async def receiving_slowly(manner: Manner) -> AsyncIterator[Receiver]:
     receiver = Receiver(f"http://localhost:{listener.extra(SocketAttribute.local_port)}/", [])
 
     async def take(stream: SocketStream) -> None:
-        receiver.told.append(Told(headers={}, body=b""))
+        receiver.requests.append(ReceivedRequest(headers={}, body=b""))
         async with stream:
             with suppress(anyio.BrokenResourceError, anyio.EndOfStream):
                 await manner(stream)

@@ -84,7 +84,7 @@ class Server:
                     client.delete(key)
 
     def lives(self, prefix: str) -> dict[str, int]:
-        """How long each key of `prefix` has to live, in ms; -1 for ever."""
+        """Return the remaining lifetime of each key of `prefix` in ms; -1 without an end."""
         with self.client() as client:
             keys = client.scan_iter(f"{{{prefix}:*")
             return {key.decode(): client.pttl(key) for key in keys}

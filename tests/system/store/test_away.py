@@ -22,7 +22,7 @@ NEVER_S = 600.0
 
 
 def waiting(tasks: TaskGroup, store: Store) -> list[Awaited]:
-    """What a read of the actions comes to that goes on in `tasks`; empty until then."""
+    """Start a read of the actions in `tasks` and return the list that its result will be in."""
     heard: list[Awaited] = []
 
     async def wait() -> None:
@@ -41,7 +41,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def events() -> Iterator[Events]:
-    """What the store logs."""
+    """Return the store's log events."""
     with captured_logs() as events:
         yield events
 
@@ -73,7 +73,7 @@ async def test_a_server_that_dies_is_reported_once_and_its_return_once(
         assert store.mode() == "degraded"
         with anyio.fail_after(SOON_S):
             server.start()
-            await events.seen("store.recovered")
+            await events.wait_for("store.recovered")
         assert store.mode() == "shared"
 
     degraded, recovered = events.all
@@ -88,7 +88,7 @@ async def test_the_loss_of_a_server_is_noticed_without_any_call(
     async with open_store(server.url):
         server.kill()
         with anyio.fail_after(SOON_S):
-            await events.seen("store.degraded")
+            await events.wait_for("store.degraded")
 
 
 async def test_a_store_opens_without_its_server_and_finds_it_later(
@@ -101,7 +101,7 @@ async def test_a_store_opens_without_its_server_and_finds_it_later(
         assert await store.renders.get("r1") == render("r1")
         with anyio.fail_after(SOON_S):
             server.start()
-            await events.seen("store.recovered")
+            await events.wait_for("store.recovered")
 
     assert events.names() == ["store.degraded", "store.recovered"]
 
@@ -207,7 +207,7 @@ async def test_whoever_waits_while_the_server_dies_hears_what_comes_after(
                 heard = waiting(tasks, store)
                 await anyio.wait_all_tasks_blocked()
                 server.kill()
-                await events.seen("store.degraded")
+                await events.wait_for("store.degraded")
                 await tap(store, 1)
 
     assert [action.payload for action in heard[0].actions] == [1]
@@ -221,13 +221,13 @@ async def test_whoever_waits_while_the_server_comes_back_hears_what_comes_after(
 
         with anyio.fail_after(SOON_S):
             server.kill()
-            await events.seen("store.degraded")
+            await events.wait_for("store.degraded")
             async with anyio.create_task_group() as tasks:
                 heard = waiting(tasks, here)
                 server.start()
                 while (here.mode(), there.mode()) != ("shared", "shared"):
                     events.all.clear()
-                    await events.seen("store.recovered")
+                    await events.wait_for("store.recovered")
                 await tap(there, 1)
 
     assert [action.payload for action in heard[0].actions] == [1]
@@ -241,7 +241,7 @@ async def test_whoever_waits_hears_what_another_replica_queued_before_we_were_ba
 
         with anyio.fail_after(SOON_S):
             server.kill()
-            await events.seen("store.degraded")
+            await events.wait_for("store.degraded")
             async with anyio.create_task_group() as tasks:
                 heard = waiting(tasks, here)
                 server.start()
@@ -270,7 +270,7 @@ async def test_actions_of_before_while_and_after_are_read_in_order(
         assert events.names() == ["store.degraded"]
         server.thaw()
         with anyio.fail_after(SOON_S):
-            await events.seen("store.recovered")
+            await events.wait_for("store.recovered")
         clock.now += 1.0
         await tap(store, 6)
 
@@ -318,7 +318,7 @@ async def test_what_finds_no_room_on_the_server_is_kept_here(
         assert events.names() == ["store.degraded"]
         server.thaw()
         with anyio.fail_after(SOON_S):
-            await events.seen("store.recovered")
+            await events.wait_for("store.recovered")
 
         heard, _ = await follow(store, 0)
 
@@ -335,7 +335,7 @@ async def test_an_answer_lost_while_the_server_was_away_is_given_again(
         await store.actions.read("r1")
         with anyio.fail_after(SOON_S):
             server.start()
-            await events.seen("store.recovered")
+            await events.wait_for("store.recovered")
 
         heard, cursor = await follow(store, 0)
         again, _ = await follow(store, cursor)
@@ -355,7 +355,7 @@ async def test_a_server_that_comes_back_empty_loses_no_later_action(
         server.kill()
         with anyio.fail_after(SOON_S):
             server.start()
-            await events.seen("store.recovered")
+            await events.wait_for("store.recovered")
 
         waiting = await store.actions.read("r1", after=cursor, timeout_s=0.0)
         await tap(store, 4)
@@ -371,7 +371,7 @@ async def test_a_render_of_another_replica_is_not_called_expired_while_the_serve
     async with open_store(server.url) as store:
         server.kill()
         with anyio.fail_after(SOON_S):
-            await events.seen("store.degraded")
+            await events.wait_for("store.degraded")
 
         read = await store.actions.read("r-of-another", timeout_s=0.0)
 
@@ -402,7 +402,7 @@ async def test_draining_reaches_whoever_waits_while_the_server_is_away(
         with anyio.fail_after(SOON_S):
             async with anyio.create_task_group() as tasks:
                 heard = waiting(tasks, store)
-                await events.seen("store.degraded")
+                await events.wait_for("store.degraded")
                 store.actions.drain()
 
     assert heard == [Awaited(status="draining", next=0)]

@@ -1,4 +1,4 @@
-"""Every store has quotas: what one principal puts into it displaces no entry of another."""
+"""Quotas of stores: one principal's entries displace none of another's."""
 
 from __future__ import annotations
 

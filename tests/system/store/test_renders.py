@@ -167,15 +167,15 @@ async def test_a_render_that_is_over_takes_no_room(backend: Server | None) -> No
 OWNERS = ("ann", "bob", "cy")
 
 
-async def kept(store: Store, renders: Iterable[StoredRender]) -> list[str]:
-    """Which of them are found."""
+async def find_kept(store: Store, renders: Iterable[StoredRender]) -> list[str]:
+    """Return the ids of those that are found."""
     return [each.id for each in renders if await store.renders.get(each.id) is not None]
 
 
 async def standing(both: Replicas, renders: Iterable[StoredRender]) -> list[str]:
-    """Which of them are kept where all find them, and not only as a copy."""
+    """Return the ids of those in the shared store, and not only as a copy."""
     if both.server is None:
-        return await kept(both.here, renders)
+        return await find_kept(both.here, renders)
     with both.server.client() as client:
         name = f"{{{both.prefix}:1}}:renders:value:"
         return [each.id for each in renders if client.exists(name + each.id)]
@@ -199,7 +199,11 @@ async def test_whoever_has_less_than_an_equal_share_loses_nothing_to_a_flood(
             store = (both.here, both.there)[number % 2]
             await store.renders.put(render(f"flood{number}", owner="cy", **flood))
 
-        assert await kept(both.here, mine) == await kept(both.there, mine) == [e.id for e in mine]
+        assert (
+            await find_kept(both.here, mine)
+            == await find_kept(both.there, mine)
+            == [e.id for e in mine]
+        )
 
 
 async def test_whoever_is_alone_may_have_all_the_room_and_gives_it_back(
@@ -210,13 +214,13 @@ async def test_whoever_is_alone_may_have_all_the_room_and_gives_it_back(
         bobs = [render(f"bob{number}", owner="bob") for number in range(6)]
         for each in anns:
             await both.here.renders.put(each)
-        assert len(await kept(both.here, anns)) == 6
+        assert len(await find_kept(both.here, anns)) == 6
         for each in bobs:
             await both.here.renders.put(each)
 
         for store in (both.here, both.there):
-            assert await kept(store, anns) == ["ann3", "ann4", "ann5"]
-            assert await kept(store, bobs) == ["bob3", "bob4", "bob5"]
+            assert await find_kept(store, anns) == ["ann3", "ann4", "ann5"]
+            assert await find_kept(store, bobs) == ["bob3", "bob4", "bob5"]
 
 
 async def test_what_is_over_makes_room_before_anybody_loses_anything(
@@ -231,7 +235,7 @@ async def test_what_is_over_makes_room_before_anybody_loses_anything(
             await both.here.renders.put(each)
 
         for store in (both.here, both.there):
-            assert await kept(store, new) == [each.id for each in new]
+            assert await find_kept(store, new) == [each.id for each in new]
 
 
 PUTS = st.lists(

@@ -70,7 +70,7 @@ def each(*puts: Put) -> Put:
     return put
 
 
-def added(number: str, fields: dict[Any, Any]) -> Put:
+def add(number: str, fields: dict[Any, Any]) -> Put:
     """An entry of a stream."""
     return lambda client, key: client.xadd(key, fields, id=number)
 
@@ -81,8 +81,8 @@ RUBBISH: st.SearchStrategy[Put] = st.one_of(
     st.dictionaries(FIELDS, SCORES, min_size=1).map(
         lambda scores: lambda client, key: client.zadd(key, scores)
     ),
-    st.lists(st.builds(added, IDS, PAIRS), min_size=1, max_size=4).map(lambda puts: each(*puts)),
-    st.builds(added, IDS, PAIRS).map(
+    st.lists(st.builds(add, IDS, PAIRS), min_size=1, max_size=4).map(lambda puts: each(*puts)),
+    st.builds(add, IDS, PAIRS).map(
         lambda put: each(put, lambda client, key: client.xtrim(key, maxlen=0))
     ),
     TEXTS.map(lambda text: lambda client, key: client.rpush(key, text)),
@@ -246,7 +246,7 @@ STREAM = b":1}:bell"
 
 @asynccontextmanager
 async def waiting_for_a_tap(both: Replicas) -> AsyncIterator[bytes]:
-    """Somebody waits at one replica for the first action of `r1`, and has it soon after the block.
+    """Wait at one replica for the first action of `r1`; it arrives soon after the block.
 
     Yields the key of the stream that tells the replicas of actions.
     """

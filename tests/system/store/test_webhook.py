@@ -1,4 +1,4 @@
-"""A backend is told of each action, by somebody who can prove who they are, and nobody else is."""
+"""Webhooks: a backend gets each action, signed, and no other receiver does."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ async def test_an_action_is_told_signed_and_waits_for_its_reader_all_the_same() 
     async with receiving() as receiver, forwarding(hook_of(receiver)) as told:
         actions = told.store.actions
         await actions.append("r1", "flight.track", {"number": "PA 845"}, idempotency_key="k")
-        await receiver.heard(1)
+        await receiver.wait_for_requests(1)
         read = await actions.read("r1", timeout_s=0)
 
-    [came] = receiver.told
+    [came] = receiver.requests
     assert came.message == {
         "type": "widget.action",
         "timestamp": "2023-11-14T22:13:20+00:00",
@@ -81,7 +81,7 @@ async def test_a_secret_may_be_base64_as_libraries_for_webhooks_want_it() -> Non
         hook = hook_of(receiver, secret=secret)
         assert await client.deliver(hook, "m1", b"{}", clock=Clock())
 
-    assert receiver.told[0].is_signed_with(key)
+    assert receiver.requests[0].is_signed_with(key)
 
 
 async def test_it_is_told_again_until_the_receiver_takes_it() -> None:
@@ -90,7 +90,7 @@ async def test_it_is_told_again_until_the_receiver_takes_it() -> None:
         with anyio.fail_after(PATIENCE_S):
             assert await client.deliver(hook_of(receiver), "m1", b"{}", clock=Clock())
 
-    assert [came.headers["webhook-id"] for came in receiver.told] == ["m1", "m1", "m1"]
+    assert [came.headers["webhook-id"] for came in receiver.requests] == ["m1", "m1", "m1"]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ async def test_what_is_hopeless_is_given_up_with_one_line_in_the_log(
         with anyio.fail_after(PATIENCE_S), captured_logs() as events:
             assert not await client.deliver(hook_of(receiver), "m1", b"{}", clock=Clock())
 
-    assert len(receiver.told) == times
+    assert len(receiver.requests) == times
     assert events.all == [
         {
             "level": "warning",
@@ -130,7 +130,7 @@ async def test_nobody_on_this_machine_is_told_unless_that_is_allowed() -> None:
         with anyio.fail_after(PATIENCE_S), captured_logs() as events:
             assert not await client.deliver(hook, "m1", b"{}", clock=Clock())
 
-    assert receiver.told == []
+    assert receiver.requests == []
     [event] = events.all
     assert event["problem"] in {
         f"localhost is at {address}, which is not a public address"
@@ -234,7 +234,7 @@ async def test_a_receiver_that_is_slow_in_any_way_has_one_deadline_for_each_atte
         with anyio.fail_after(PATIENCE_S), captured_logs() as events:
             assert not await client.deliver(hook, "m1", b"x" * size, clock=Clock())
 
-    assert len(receiver.told) == 3
+    assert len(receiver.requests) == 3
     assert [(event["id"], event["problem"]) for event in events.all] == [
         ("m1", "the receiver did not answer within 0.2 s")
     ]
@@ -247,7 +247,7 @@ async def test_what_is_taken_is_not_waited_for_however_slow_the_rest_of_the_answ
         with anyio.fail_after(PATIENCE_S / 2):
             assert await client.deliver(hook, "m1", b"{}", clock=Clock())
 
-    assert len(receiver.told) == 1
+    assert len(receiver.requests) == 1
 
 
 @pytest.mark.parametrize(
@@ -268,12 +268,12 @@ async def test_actions_that_are_never_taken_do_not_hold_up_the_others(
             for number in range(bad):
                 await append("r1", "bad", None, idempotency_key=str(number))
             # All of them were sent once, so that all that is new is good.
-            await receiver.heard(bad)
-            before = len(receiver.told)
+            await receiver.wait_for_requests(bad)
+            before = len(receiver.requests)
             for number in range(good):
                 await append("r2", "good", None, idempotency_key=str(number))
-                await receiver.answered(number + 1)
-            meanwhile = len(receiver.told) - before - good
+                await receiver.wait_for_answers(number + 1)
+            meanwhile = len(receiver.requests) - before - good
 
     assert meanwhile <= good * bad / 4, "each would have waited for a turn of all the bad ones"
 

@@ -150,7 +150,7 @@ def board(sidecar: str = FEED, name: str = "Board") -> Widget:
     return widget(name, sidecar=sidecar, schema=SCHEMA, template=TEMPLATE)
 
 
-def drawn(render: StoredRender) -> str:
+def drawn_text(render: StoredRender) -> str:
     """Return the text that is drawn."""
     return str(orjson.loads(render.tree)["children"][0]["value"])
 

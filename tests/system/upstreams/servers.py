@@ -70,7 +70,7 @@ class Flights:
 
 
 @asynccontextmanager
-async def served(app: Any, port: int = 0, *, patience_s: float = 30) -> AsyncIterator[str]:
+async def serve(app: Any, port: int = 0, *, patience_s: float = 30) -> AsyncIterator[str]:
     """An ASGI app on a port of its own, as long as the block runs; gives its URL."""
     config = uvicorn.Config(
         app, port=port, log_level="critical", lifespan="on", timeout_graceful_shutdown=0
@@ -96,9 +96,9 @@ def _nothing() -> Iterator[None]:
 
 
 @asynccontextmanager
-async def mcp_served(mcp: FastMCP, *, port: int = 0, patience_s: float = 30) -> AsyncIterator[str]:
+async def serve_mcp(mcp: FastMCP, *, port: int = 0, patience_s: float = 30) -> AsyncIterator[str]:
     """An MCP server over HTTP; gives its endpoint."""
-    async with served(mcp.http_app(), port, patience_s=patience_s) as url:
+    async with serve(mcp.http_app(), port, patience_s=patience_s) as url:
         yield f"{url}/mcp"
 
 
@@ -219,8 +219,8 @@ async def until(holds: Callable[[], bool], *, seconds: float = 30) -> None:
             await anyio.sleep(0.01)
 
 
-async def settled(upstream: Upstream) -> str:
-    """How an upstream is, once it is known."""
+async def wait_until_settled(upstream: Upstream) -> str:
+    """Wait until an upstream's state is known and return it."""
     await until(lambda: upstream.state != "connecting")
     return upstream.state
 

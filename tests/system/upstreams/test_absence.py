@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import orjson
 
-from tests.support.clients import connected
+from tests.support.clients import connect_client
 from tests.support.daemons import serving
 from tests.support.widgets import widget_file
 from tests.system.upstreams.servers import SHOP, raw, silent, slow, toml
@@ -61,7 +61,7 @@ async def test_plain_calls_go_on_while_upstreams_hang(tmp_path: Path) -> None:
         async with serving(widgets, upstreams=declared) as url:
 
             async def client(number: int) -> None:
-                async with connected(url, "modern") as one:
+                async with connect_client(url, "modern") as one:
                     for turn in range(3):
                         plain.append(await one.client.call_tool("plain", {"who": "Ada"}))
                         asked = {"number": f"UA{number}{turn}"}

@@ -13,12 +13,12 @@ from tests.support.widgets import widget_file
 from tests.system.upstreams.servers import (
     READ_ONLY,
     Flights,
-    mcp_served,
-    served,
-    settled,
+    serve,
+    serve_mcp,
     toml,
     until,
     upstreams_of,
+    wait_until_settled,
 )
 from tests.system.upstreams.test_feeds import DRAWN, write
 
@@ -30,7 +30,7 @@ async def test_modern_server_announces_new_tools(tmp_path: Path) -> None:
     async with serving(folder) as url:
         said = toml("it", url=url, tools=["a", "b"])
         async with upstreams_of(tmp_path / "u.toml", said) as upstreams:
-            assert await settled(upstreams["it"]) == "ready"
+            assert await wait_until_settled(upstreams["it"]) == "ready"
             assert set(upstreams["it"].tools) == {"a"}
             (folder / "B.widget").write_text(widget_file("B"))
             await until(lambda: set(upstreams["it"].tools) == {"a", "b"})
@@ -45,10 +45,10 @@ async def test_legacy_server_announces_new_tools(tmp_path: Path) -> None:
         await context.send_notification(mcp_types.ToolListChangedNotification())
         return "ok"
 
-    async with served(mcp.http_app(transport="sse")) as url:
+    async with serve(mcp.http_app(transport="sse")) as url:
         said = toml("it", url=f"{url}/sse")
         async with upstreams_of(tmp_path / "u.toml", said) as upstreams:
-            assert await settled(upstreams["it"]) == "ready"
+            assert await wait_until_settled(upstreams["it"]) == "ready"
             assert upstreams["it"].protocol < "2026"
             await upstreams["it"].call("grow", {})
             await until(lambda: set(upstreams["it"].tools) == {"grow", "grown"})
@@ -57,7 +57,7 @@ async def test_legacy_server_announces_new_tools(tmp_path: Path) -> None:
 async def test_registered_server_fills_widgets(tmp_path: Path) -> None:
     from fastmcp import Client
 
-    async with mcp_served(Flights().mcp) as url:
+    async with serve_mcp(Flights().mcp) as url:
         (tmp_path / "u.toml").write_text(toml("flights", url=url))
         mine = FastMCP("mine")
         widgetd.register(mine, write(tmp_path), upstreams=tmp_path / "u.toml")

@@ -21,12 +21,12 @@ from tests.system.upstreams.servers import (
     child,
     json_reply,
     large_document,
-    mcp_served,
     raw,
-    settled,
+    serve_mcp,
     toml,
     until,
     upstreams_of,
+    wait_until_settled,
 )
 from widgetd.errors import CallError
 
@@ -34,7 +34,7 @@ from widgetd.errors import CallError
 async def test_mcp_server_over_http_returns_its_structure(tmp_path: Path) -> None:
     flights = Flights()
     async with (
-        mcp_served(flights.mcp) as url,
+        serve_mcp(flights.mcp) as url,
         upstreams_of(tmp_path / "u.toml", toml("flights", url=url)) as upstreams,
     ):
         answer = await upstreams["flights"].call("get_flight", {"flight_no": "UA123"})
@@ -92,7 +92,7 @@ async def test_document_of_eight_megabytes_is_served(tmp_path: Path) -> None:
     (tmp_path / "large.json").write_text(large_document())
     said = toml("large", openapi="large.json", connect_s=60.0)
     async with upstreams_of(tmp_path / "u.toml", said) as upstreams:
-        assert await settled(upstreams["large"]) == "ready"
+        assert await wait_until_settled(upstreams["large"]) == "ready"
         assert len(upstreams["large"].tools) == 400
         assert upstreams["large"].dropped == {}
 
@@ -123,7 +123,7 @@ async def test_endpoint_without_a_document_answers(tmp_path: Path) -> None:
 
 async def test_only_read_only_tools_are_callable_unless_the_file_names_more(tmp_path: Path) -> None:
     flights = Flights()
-    async with mcp_served(flights.mcp) as url:
+    async with serve_mcp(flights.mcp) as url:
         said = toml("a", url=url) + toml("b", url=url, tools=["*_flight"])
         async with upstreams_of(tmp_path / "u.toml", said) as upstreams:
             booked = await upstreams["b"].call("book_flight", {"flight_no": "UA1"})
@@ -151,7 +151,7 @@ async def test_failing_tool_reveals_nothing_of_its_error(tmp_path: Path) -> None
     flights.failing = True
     told = []
     async with (
-        mcp_served(flights.mcp) as url,
+        serve_mcp(flights.mcp) as url,
         upstreams_of(tmp_path / "u.toml", toml("flights", url=url)) as upstreams,
     ):
         for _ in range(5):
@@ -166,13 +166,13 @@ async def test_failing_tool_reveals_nothing_of_its_error(tmp_path: Path) -> None
 
 async def test_upstream_that_comes_back_is_reconnected_without_a_call(tmp_path: Path) -> None:
     flights, path = Flights(), tmp_path / "u.toml"
-    async with mcp_served(flights.mcp) as url:
+    async with serve_mcp(flights.mcp) as url:
         port = int(url.split(":")[2].split("/")[0])
     async with upstreams_of(path, toml("flights", url=url, idle_probe_s=0.1)) as upstreams:
         upstream = upstreams["flights"]
         await until(lambda: upstream.reason == "refused")
         for _ in range(3):
-            async with mcp_served(Flights().mcp, port=port):
+            async with serve_mcp(Flights().mcp, port=port):
                 await until(lambda: upstream.state == "ready")
             await until(lambda: upstream.state == "failed")
 

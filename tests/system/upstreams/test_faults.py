@@ -1,4 +1,4 @@
-"""Every fault of an upstream has a reason of one word, and affects no other call."""
+"""Faults of upstreams have a reason of one word and affect no other call."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import orjson
 import pytest
 from mcp_types import CallToolResult
 
-from tests.support.clients import Connection, connected
+from tests.support.clients import Connection, connect_client
 from tests.support.daemons import serving
 from tests.system.upstreams.servers import (
     SHOP,
@@ -24,12 +24,12 @@ from tests.system.upstreams.servers import (
     hanging_up,
     raw,
     read_request,
-    settled,
     silent,
     slow,
     speaking_plainly,
     toml,
     upstreams_of,
+    wait_until_settled,
 )
 from tests.system.upstreams.test_feeds import FEED, write
 from widgetd.errors import CallError
@@ -115,7 +115,7 @@ async def test_each_fault_has_a_reason_of_one_word(fault: str, tmp_path: Path) -
         tool, arguments = "get_flight", {"flight_no": "UA1"}  # type: ignore[dict-item]
     async with made(tmp_path) as said, upstreams_of(tmp_path / "u.toml", said) as upstreams:
         with anyio.fail_after(90):
-            await settled(upstreams["it"])
+            await wait_until_settled(upstreams["it"])
             with pytest.raises(CallError) as raised:
                 await upstreams["it"].call(tool, arguments)
 
@@ -148,7 +148,7 @@ async def test_hanging_tool_times_out(tmp_path: Path) -> None:
         service(silent, call_s=0.5)(tmp_path) as said,
         upstreams_of(tmp_path / "u.toml", said) as upstreams,
     ):
-        await settled(upstreams["it"])
+        await wait_until_settled(upstreams["it"])
         with anyio.fail_after(30), pytest.raises(CallError) as raised:
             await upstreams["it"].call("get_product", {"id": 1})
 
@@ -187,7 +187,7 @@ async def test_busy_upstream_is_asked_once_more_if_that_changes_nothing_and_is_i
         service(busy_once(requests, retry_after), tools=["*"])(tmp_path) as said,
         upstreams_of(tmp_path / "u.toml", said) as upstreams,
     ):
-        await settled(upstreams["it"])
+        await wait_until_settled(upstreams["it"])
         with anyio.fail_after(30):
             if len(expected) == 2:
                 answer = await upstreams["it"].call(tool, arguments)
@@ -218,7 +218,7 @@ async def test_faults_affect_no_plain_widget_and_delay_no_filled_one(
         (tmp_path / "u.toml").write_text("".join(said))
         url = await stack.enter_async_context(serving(widgets, upstreams=tmp_path / "u.toml"))
         clients = [
-            await stack.enter_async_context(connected(url, "modern" if one % 2 else "legacy"))
+            await stack.enter_async_context(connect_client(url, "modern" if one % 2 else "legacy"))
             for one in range(CLIENTS)
         ]
         plain: list[CallToolResult] = []

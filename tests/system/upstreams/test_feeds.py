@@ -18,7 +18,7 @@ from fastmcp import FastMCP
 from fastmcp.utilities.types import Image
 from mcp_types import CallToolResult
 
-from tests.support.clients import connected
+from tests.support.clients import connect_client
 from tests.support.daemons import serving
 from tests.support.sockets import connect, modern_request
 from tests.support.widgets import widget, widget_file
@@ -28,8 +28,8 @@ from tests.system.upstreams.servers import (
     answering,
     child,
     json_reply,
-    mcp_served,
     raw,
+    serve_mcp,
     toml,
     until,
     upstreams_of,
@@ -129,13 +129,13 @@ async def test_each_kind_of_upstream_fills_a_widget(kind: str, era: Any, tmp_pat
     }
     (tmp_path / "flights.json").write_text(json.dumps(document))
     answer = await flights.mcp.call_tool("get_flight", {"flight_no": "UA123"})
-    async with mcp_served(flights.mcp) as url, raw(json_reply(answer.structured_content)) as port:
+    async with serve_mcp(flights.mcp) as url, raw(json_reply(answer.structured_content)) as port:
         said = {
             "http": toml("flights", url=url),
             "stdio": toml("flights", connect_s=60.0, call_s=60.0, **child(STDIO)),
             "openapi": toml("flights", openapi="flights.json", base=f"http://127.0.0.1:{port}"),
         }[kind]
-        async with filled_by(tmp_path, said) as daemon, connected(daemon, era) as client:
+        async with filled_by(tmp_path, said) as daemon, connect_client(daemon, era) as client:
             [listed] = [t for t in (await client.client.list_tools()).tools if t.name == "flight"]
             with anyio.fail_after(90):
                 result = await client.client.call_tool("flight", {"number": "UA123"})
@@ -156,12 +156,12 @@ async def test_each_kind_of_upstream_fills_a_widget(kind: str, era: Any, tmp_pat
 
 async def test_kept_answer_serves_every_way_of_calling(tmp_path: Path) -> None:
     flights = Flights()
-    async with mcp_served(flights.mcp) as url:
+    async with serve_mcp(flights.mcp) as url:
         write(tmp_path, FEED.replace("ask =", "keep_s = 3600\nask ="))
         (tmp_path / "u.toml").write_text(toml("flights", url=url))
         async with (
             serving(tmp_path / "widgets", upstreams=tmp_path / "u.toml") as daemon,
-            connected(daemon, "modern") as client,
+            connect_client(daemon, "modern") as client,
         ):
             for _ in range(3):
                 result = await client.client.call_tool("flight", {"number": "UA123"})
@@ -182,7 +182,7 @@ async def test_kept_answer_serves_every_way_of_calling(tmp_path: Path) -> None:
 async def test_request_ends_when_its_caller_disconnects(tmp_path: Path) -> None:
     flights = Flights()
     flights.hold = anyio.Event()
-    async with mcp_served(flights.mcp) as url, filled_by(tmp_path, toml("flights", url=url)) as to:
+    async with serve_mcp(flights.mcp) as url, filled_by(tmp_path, toml("flights", url=url)) as to:
         given = {"name": "flight", "arguments": {"number": "UA123"}}
         asking = b"".join(modern_request(to, "tools/call", given, name="flight"))
         async with await connect(to) as gone:
@@ -199,7 +199,7 @@ async def test_request_ends_when_its_caller_disconnects(tmp_path: Path) -> None:
 async def test_failing_upstream_affects_no_plain_widget(tmp_path: Path) -> None:
     async with raw(answering(500, b"s3cr3t")) as port:
         said = toml("flights", url=f"http://127.0.0.1:{port}/mcp", required=True)
-        async with filled_by(tmp_path, said) as url, connected(url, "modern") as client:
+        async with filled_by(tmp_path, said) as url, connect_client(url, "modern") as client:
             failed = await client.client.call_tool("flight", {"number": "UA123"})
             plain = await client.client.call_tool("plain", {"who": "Ada"})
             ready = await ask(url, "/readyz")
@@ -219,7 +219,7 @@ async def test_failing_upstream_affects_no_plain_widget(tmp_path: Path) -> None:
 async def test_status_reports_every_upstream(tmp_path: Path) -> None:
     async with raw(answering(500, b"s3cr3t")) as port:
         said = toml("flights", url=f"http://127.0.0.1:{port}/mcp")
-        async with filled_by(tmp_path, said) as url, connected(url, "modern") as client:
+        async with filled_by(tmp_path, said) as url, connect_client(url, "modern") as client:
             await client.client.call_tool("flight", {"number": "UA123"})
             status = (await ask(url, "/status")).json()
             page = await ask(url, "/status", accept="text/html")
@@ -234,7 +234,7 @@ async def test_status_reports_every_upstream(tmp_path: Path) -> None:
 
 async def test_asked_arguments_are_validated_with_an_example_of_their_own(tmp_path: Path) -> None:
     said = toml("flights", url="http://127.0.0.1:9/mcp")
-    async with filled_by(tmp_path, said) as url, connected(url, "modern") as client:
+    async with filled_by(tmp_path, said) as url, connect_client(url, "modern") as client:
         result = await client.client.call_tool("flight", {})
 
     assert meta_of(result, "widgetd/error")["code"] == "W2002"
@@ -242,7 +242,7 @@ async def test_asked_arguments_are_validated_with_an_example_of_their_own(tmp_pa
 
 
 async def test_filled_widget_without_a_file_names_the_missing_setting(tmp_path: Path) -> None:
-    async with serving(write(tmp_path)) as url, connected(url, "modern") as client:
+    async with serving(write(tmp_path)) as url, connect_client(url, "modern") as client:
         result = await client.client.call_tool("flight", {"number": "UA123"})
 
     assert meta_of(result, "widgetd/error")["message"] == (
@@ -269,7 +269,7 @@ async def asking(folder: Path, sidecar: str = FEED) -> AsyncIterator[Asked]:
     flights = Flights()
     made: Widget = widget("Flight", sidecar=sidecar, schema=SCHEMA, template=TEMPLATE)
     async with (
-        mcp_served(flights.mcp) as url,
+        serve_mcp(flights.mcp) as url,
         upstreams_of(folder / "u.toml", toml("flights", url=url, call_s=5.0)) as upstreams,
     ):
         store = local_store(clock=lambda: now)
@@ -405,11 +405,11 @@ src = "blocks[?type=='image'].data_url | [0]"
     widgets.mkdir()
     (widgets / "Place.widget").write_text(widget_file("Place", schema=schema, template=template))
     (widgets / "Place.widget.toml").write_text(sidecar)
-    async with mcp_served(places) as url:
+    async with serve_mcp(places) as url:
         (tmp_path / "u.toml").write_text(toml("places", url=url))
         async with (
             serving(widgets, upstreams=tmp_path / "u.toml") as daemon,
-            connected(daemon, "modern") as client,
+            connect_client(daemon, "modern") as client,
         ):
             result = await client.client.call_tool("place", {"number": "7"})
 

@@ -13,19 +13,19 @@ import anyio
 import orjson
 import pytest
 
-from tests.support.clients import connected
+from tests.support.clients import connect_client
 from tests.support.processes import daemon_process
 from tests.support.widgets import widget_file
 from tests.system.upstreams.hostile import HIDDEN, MISBEHAVIORS, Misbehavior, Way, hostile
 from tests.system.upstreams.servers import (
     SHOP,
     Flights,
-    mcp_served,
     raw,
-    settled,
+    serve_mcp,
     toml,
     until,
     upstreams_of,
+    wait_until_settled,
 )
 from widgetd.chat.backend.tools import UpstreamTools
 from widgetd.errors import CallError
@@ -53,7 +53,7 @@ async def test_hostile_upstream_stays_within_its_bounds(
     ):
         upstream = upstreams["it"]
         with anyio.fail_after(WAIT_S):
-            state = await settled(upstream)
+            state = await wait_until_settled(upstream)
         assert (state != "failed") == misbehavior.listed
         if misbehavior.listed:
             await check_list(upstream, misbehavior)
@@ -117,7 +117,7 @@ async def test_daemon_survives_all_hostile_upstreams_at_once(tmp_path: Path) -> 
         (tmp_path / "u.toml").write_text("".join(said))
         flags = ("--upstreams", str(tmp_path / "u.toml"), "--toolset", "upstreams")
         daemon = await stack.enter_async_context(daemon_process(widgets, *flags))
-        client = await stack.enter_async_context(connected(daemon.url, "modern"))
+        client = await stack.enter_async_context(connect_client(daemon.url, "modern"))
         items: list[dict[str, Any]] = []
         with anyio.fail_after(WAIT_S):
             while not items or any(one["state"] == "connecting" for one in items):
@@ -146,13 +146,13 @@ def most_memory(pid: int) -> int:
 async def test_chat_offers_the_tools_that_the_operator_allows(tmp_path: Path) -> None:
     """Those that change something ask first, by a card: see tests/system/chat/test_consent.py."""
     (tmp_path / "shop.json").write_bytes(orjson.dumps(SHOP))
-    async with mcp_served(Flights().mcp) as url:
+    async with serve_mcp(Flights().mcp) as url:
         said = toml("flights", url=url, tools=["*"])
         said += toml("shop", openapi="shop.json", base="http://127.0.0.1:9", tools=["*"])
         async with upstreams_of(tmp_path / "u.toml", said) as upstreams:
             offered = {}
             for upstream in upstreams.all.values():
-                await settled(upstream)
+                await wait_until_settled(upstream)
                 tools = await UpstreamTools(upstream, ask_first).list_tools()
                 offered[upstream.name] = {one.name for one in tools}
 

@@ -20,7 +20,7 @@ from tests.support.widgets import widget_file
 from tests.system.mcp.booking import mark
 from tests.system.mcp.booking import press as push
 from tests.system.store.receiver import receiving
-from tests.system.upstreams.servers import mcp_served, raw, read_request, toml
+from tests.system.upstreams.servers import raw, read_request, serve_mcp, toml
 from tests.system.web.asking import ask
 from widgetd.access.principal import UI_EXTENSION
 
@@ -109,7 +109,7 @@ def hosting(url: str) -> Client:
 
 async def test_press_reaches_an_mcp_server_once_with_its_key(tmp_path: Path) -> None:
     airport, widgets = Airport(), write(tmp_path, ACTION)
-    async with mcp_served(airport.mcp) as upstream:
+    async with serve_mcp(airport.mcp) as upstream:
         declared = tmp_path / "u.toml"
         declared.write_text(toml("airport", url=upstream, actions=["book_seat"]))
         async with serving(widgets, upstreams=declared) as url, hosting(url) as client:
@@ -136,7 +136,7 @@ async def test_press_is_audited_counted_and_sent_to_the_webhook_without_what_is_
 ) -> None:
     airport, widgets = Airport(), write(tmp_path, ACTION)
     audit = tmp_path / "audit.jsonl"
-    async with mcp_served(airport.mcp) as upstream, receiving() as receiver:
+    async with serve_mcp(airport.mcp) as upstream, receiving() as receiver:
         declared = tmp_path / "u.toml"
         declared.write_text(
             toml("airport", url=upstream) + "[airport.actions.book_seat]\nconfirm = false\n"
@@ -148,7 +148,7 @@ async def test_press_is_audited_counted_and_sent_to_the_webhook_without_what_is_
         ):
             render = mark(await client.call_tool("board", {"gate": "B4", "status": "boarding"}))
             await push(client, render, payload={"seat": "12A"})
-            await receiver.heard(1)
+            await receiver.wait_for_requests(1)
             metrics = (await ask(url, "/metrics")).text
 
     [line] = [
@@ -164,7 +164,7 @@ async def test_press_is_audited_counted_and_sent_to_the_webhook_without_what_is_
     assert "12A" not in audit.read_text()
     assert "B4" not in audit.read_text()
     assert 'widgetd_action_calls_total{outcome="done",upstream="airport"} 1.0' in metrics
-    data = receiver.told[0].message["data"]
+    data = receiver.requests[0].message["data"]
     assert (data["action"], data["outcome"], data["payload"]) == (
         "seat.book",
         "done",
@@ -174,7 +174,7 @@ async def test_press_is_audited_counted_and_sent_to_the_webhook_without_what_is_
 
 async def test_gallery_rehearses_a_press_and_says_so(tmp_path: Path) -> None:
     airport, widgets = Airport(), write(tmp_path, ACTION)
-    async with mcp_served(airport.mcp) as upstream:
+    async with serve_mcp(airport.mcp) as upstream:
         declared = tmp_path / "u.toml"
         declared.write_text(toml("airport", url=upstream, actions=["book_seat"]))
         async with (
@@ -209,7 +209,7 @@ async def test_gallery_rehearses_a_press_and_says_so(tmp_path: Path) -> None:
 async def test_tool_that_only_actions_may_call_is_called_for_nothing_else(tmp_path: Path) -> None:
     feed = FEED.replace("get_board", "book_seat").replace("every_s = 1\n", "")
     airport, widgets = Airport(), write(tmp_path, feed)
-    async with mcp_served(airport.mcp) as upstream:
+    async with serve_mcp(airport.mcp) as upstream:
         declared = tmp_path / "u.toml"
         declared.write_text(toml("airport", url=upstream, actions=["book_seat"]))
         async with serving(widgets, upstreams=declared) as url, hosting(url) as client:
@@ -282,7 +282,7 @@ async def test_service_gets_the_key_as_header_and_its_status_decides(
 
 
 async def test_service_that_refuses_the_connection_did_nothing(tmp_path: Path) -> None:
-    async with mcp_served(Airport().mcp) as gone:
+    async with serve_mcp(Airport().mcp) as gone:
         port = httpx2.URL(gone).port
     airport, widgets = Airport(), write(tmp_path, ACTION)
     declared = tmp_path / "u.toml"
@@ -302,7 +302,7 @@ async def test_service_that_refuses_the_connection_did_nothing(tmp_path: Path) -
 
 async def test_board_that_pages_follow_changes_by_itself(tmp_path: Path) -> None:
     airport, widgets = Airport(), write(tmp_path, FEED + ACTION)
-    async with mcp_served(airport.mcp) as upstream:
+    async with serve_mcp(airport.mcp) as upstream:
         declared = tmp_path / "u.toml"
         declared.write_text(
             toml("airport", url=upstream) + "[airport.actions.book_seat]\nconfirm = false\n"

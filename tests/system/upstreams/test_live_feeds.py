@@ -12,8 +12,8 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ResourceUpdated
 from mcp_types import EmptyResult, SubscribeRequestParams, ToolAnnotations
 
 from tests.support.widgets import snapshot_of
-from tests.system.upstreams.boards import FEED, Airport, board, boards, drawn, mark_of
-from tests.system.upstreams.servers import mcp_served, served, settled, toml, until
+from tests.system.upstreams.boards import FEED, Airport, board, boards, drawn_text, mark_of
+from tests.system.upstreams.servers import serve, serve_mcp, toml, until, wait_until_settled
 from widgetd.store.contract import StoredRender
 
 SUBSCRIBED = FEED.replace("every_s = 1", 'subscribe = "board://{gate}"')
@@ -92,13 +92,13 @@ class Announcing:
 async def test_announced_change_of_a_resource_is_the_next_version(era: str, tmp_path: Path) -> None:
     airport = Announcing(era)
     async with (
-        served(airport.app) as url,
+        serve(airport.app) as url,
         boards(
             tmp_path / "u.toml", toml("airport", url=url + airport.path), board(SUBSCRIBED)
         ) as on,
         anyio.create_task_group() as tasks,
     ):
-        assert await settled(on.feeds.upstreams["airport"]) == "ready"
+        assert await wait_until_settled(on.feeds.upstreams["airport"]) == "ready"
         render, found = await on.show(), list[StoredRender]()
 
         async def page() -> None:
@@ -112,14 +112,14 @@ async def test_announced_change_of_a_resource_is_the_next_version(era: str, tmp_
         await airport.announce("board://B4")
         await until(lambda: len(found) == 3)
 
-    assert [drawn(one) for one in found] == ["B4 delayed "] * 3
+    assert [drawn_text(one) for one in found] == ["B4 delayed "] * 3
     assert airport.asked == 3
 
 
 async def test_feed_without_followers_is_not_asked(tmp_path: Path) -> None:
     airport = Airport()
     async with (
-        mcp_served(airport.mcp) as url,
+        serve_mcp(airport.mcp) as url,
         boards(tmp_path / "u.toml", toml("airport", url=url), board()) as on,
     ):
         render = await on.show()
@@ -134,7 +134,7 @@ async def test_feed_without_followers_is_not_asked(tmp_path: Path) -> None:
 async def test_two_hundred_followers_are_one_question_in_each_interval(tmp_path: Path) -> None:
     airport = Airport()
     async with (
-        mcp_served(airport.mcp) as url,
+        serve_mcp(airport.mcp) as url,
         boards(tmp_path / "u.toml", toml("airport", url=url), board()) as on,
     ):
         render, versions = await on.show(), list[int]()
@@ -172,14 +172,14 @@ async def test_widgets_with_the_same_request_are_drawn_as_themselves(tmp_path: P
         FEED.replace('status = "status"', "status = \"join('', [status, '!'])\""), "Other"
     )
     async with (
-        mcp_served(airport.mcp) as url,
+        serve_mcp(airport.mcp) as url,
         boards(tmp_path / "u.toml", toml("airport", url=url), board(), other) as on,
     ):
         shown = [await on.show("board"), await on.show("other")]
         found: list[str] = []
 
         async def page(render: StoredRender) -> None:
-            found.append(drawn(await on.follow(render)))
+            found.append(drawn_text(await on.follow(render)))
 
         airport.status = "delayed"
         async with anyio.create_task_group() as tasks:
@@ -193,7 +193,7 @@ async def test_widgets_with_the_same_request_are_drawn_as_themselves(tmp_path: P
 async def test_failing_upstream_is_asked_no_more_than_its_breaker_allows(tmp_path: Path) -> None:
     airport = Airport()
     async with (
-        mcp_served(airport.mcp) as url,
+        serve_mcp(airport.mcp) as url,
         boards(tmp_path / "u.toml", toml("airport", url=url, fail_after=1), board()) as on,
     ):
         render = await on.show()
@@ -206,7 +206,7 @@ async def test_failing_upstream_is_asked_no_more_than_its_breaker_allows(tmp_pat
             newer = await on.follow(render)
 
     assert mark_of(newer)["stale"] is True
-    assert drawn(newer) == drawn(render)
+    assert drawn_text(newer) == drawn_text(render)
     assert airport.asked["get_board"] == 1
 
 
@@ -215,11 +215,11 @@ async def test_several_feeds_change_by_themselves_and_one_that_fails_is_marked_s
 ) -> None:
     airport = Airport()
     async with (
-        mcp_served(airport.mcp) as url,
+        serve_mcp(airport.mcp) as url,
         boards(tmp_path / "u.toml", toml("airport", url=url), board(SEVERAL)) as on,
     ):
         first = await on.show()
-        assert drawn(first) == "B4 on time sun"
+        assert drawn_text(first) == "B4 on time sun"
         marks = mark_of(first)
         assert [(one["name"], one["stale"]) for one in marks["parts"]] == [
             ("departures", False),
@@ -229,20 +229,20 @@ async def test_several_feeds_change_by_themselves_and_one_that_fails_is_marked_s
             assert len(on.live.watches) == 2
             airport.fails.add("get_weather")
             stale = await on.follow(first)
-            assert drawn(stale) == "B4 on time sun"
+            assert drawn_text(stale) == "B4 on time sun"
             assert mark_of(stale)["stale"] is True
             assert [one["stale"] for one in mark_of(stale)["parts"]] == [False, True]
 
             airport.status = "delayed"
             delayed = await on.follow(first, after=stale.version)
-            assert drawn(delayed) == "B4 delayed sun"
+            assert drawn_text(delayed) == "B4 delayed sun"
             assert [one["stale"] for one in mark_of(delayed)["parts"]] == [False, True]
             assert "tell" not in delayed.metadata(), "the model hears of named arguments alone"
 
             airport.fails.clear()
             airport.weather = "rain"
             rain = await on.follow(first, after=delayed.version)
-            assert drawn(rain) == "B4 delayed rain"
+            assert drawn_text(rain) == "B4 delayed rain"
             assert mark_of(rain)["stale"] is False
 
 
@@ -253,22 +253,22 @@ async def test_widget_shown_without_its_upstream_is_filled_once_that_answers(
     airport.fails.add("get_board")
     lenient = board(FEED.replace("keep_s = 0", 'keep_s = 0\non_failure = "arguments"'))
     async with (
-        mcp_served(airport.mcp) as url,
+        serve_mcp(airport.mcp) as url,
         boards(tmp_path / "u.toml", toml("airport", url=url), lenient) as on,
     ):
         shown = await on.show()
-        assert (drawn(shown), mark_of(shown)) == ("B4  ", {})
+        assert (drawn_text(shown), mark_of(shown)) == ("B4  ", {})
         airport.fails.clear()
         filled = await on.follow(shown)
 
-    assert drawn(filled) == "B4 on time "
+    assert drawn_text(filled) == "B4 on time "
     assert mark_of(filled)["stale"] is False
 
 
 async def test_watch_ends_when_its_widget_is_saved_with_another_feed(tmp_path: Path) -> None:
     airport = Airport()
     async with (
-        mcp_served(airport.mcp) as url,
+        serve_mcp(airport.mcp) as url,
         boards(tmp_path / "u.toml", toml("airport", url=url), board()) as on,
     ):
         render = await on.show()

@@ -8,29 +8,29 @@ from typing import Any
 
 import anyio
 
-from tests.support.clients import connected
+from tests.support.clients import connect_client
 from tests.support.daemons import serving
 from tests.support.logs import captured_logs
 from tests.support.widgets import greeting, widget_file
 from tests.system.upstreams.servers import (
     Flights,
-    mcp_served,
-    served,
-    settled,
+    serve,
+    serve_mcp,
     toml,
     until,
     upstreams_of,
+    wait_until_settled,
 )
 from tests.system.upstreams.test_feeds import write
 
 
 async def test_only_changed_declarations_are_restarted(tmp_path: Path) -> None:
     path = tmp_path / "u.toml"
-    async with mcp_served(Flights().mcp) as one, mcp_served(Flights().mcp) as two:
+    async with serve_mcp(Flights().mcp) as one, serve_mcp(Flights().mcp) as two:
         both = toml("a", url=one) + toml("b", url=two)
         async with upstreams_of(path, both) as upstreams:
-            await settled(upstreams["a"])
-            await settled(upstreams["b"])
+            await wait_until_settled(upstreams["a"])
+            await wait_until_settled(upstreams["b"])
             first, second = upstreams["a"], upstreams["b"]
             assert upstreams.restarts == 2
             done: list[object] = []
@@ -79,10 +79,10 @@ async def test_only_changed_declarations_are_restarted(tmp_path: Path) -> None:
 async def test_save_is_applied_and_a_running_call_ends_on_its_connection(tmp_path: Path) -> None:
     path, flights = tmp_path / "u.toml", Flights()
     async with (
-        mcp_served(flights.mcp) as url,
+        serve_mcp(flights.mcp) as url,
         upstreams_of(path, toml("a", url=url)) as upstreams,
     ):
-        await settled(upstreams["a"])
+        await wait_until_settled(upstreams["a"])
         flights.hold, found = anyio.Event(), []
 
         async def call() -> None:
@@ -120,12 +120,12 @@ async def test_saving_widgets_sends_no_upstream_request(tmp_path: Path) -> None:
         asked.append(dict(scope.get("headers", ())).get(b"mcp-method"))
         await app(scope, receive, send)
 
-    async with served(counted) as url:
+    async with serve(counted) as url:
         (tmp_path / "u.toml").write_text(toml("flights", url=f"{url}/mcp"))
         widgets = write(tmp_path)
         async with (
             serving(widgets, upstreams=tmp_path / "u.toml") as daemon,
-            connected(daemon, "modern") as client,
+            connect_client(daemon, "modern") as client,
         ):
             await client.call("flight", number="UA1")
             before = list(asked)

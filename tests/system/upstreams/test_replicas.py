@@ -14,8 +14,8 @@ from tests.support.logs import captured_logs
 from tests.support.widgets import widget
 from tests.system.store.replicas import Replicas, replicas
 from tests.system.store.server import Server, running_server
-from tests.system.upstreams.boards import Airport, board, boards, drawn
-from tests.system.upstreams.servers import Flights, mcp_served, toml, until, upstreams_of
+from tests.system.upstreams.boards import Airport, board, boards, drawn_text
+from tests.system.upstreams.servers import Flights, serve_mcp, toml, until, upstreams_of
 from tests.system.upstreams.test_feeds import FEED, SCHEMA, TEMPLATE
 from widgetd.upstreams.feeds import UpstreamFeeds
 from widgetd.upstreams.upstreams import Upstreams
@@ -30,7 +30,7 @@ def server() -> Iterator[Server]:
 
 @asynccontextmanager
 async def two(flights: Flights, folder: Path) -> AsyncIterator[tuple[Upstreams, Upstreams]]:
-    async with mcp_served(flights.mcp) as url:
+    async with serve_mcp(flights.mcp) as url:
         said = toml("flights", url=url)
         async with (
             upstreams_of(folder / "a.toml", said) as one,
@@ -46,7 +46,7 @@ def flight() -> Widget:
 def feeds_of(
     upstreams: tuple[Upstreams, Upstreams], both: Replicas
 ) -> tuple[UpstreamFeeds, UpstreamFeeds]:
-    """What each of two replicas fills widgets with, by its own upstreams and their common store."""
+    """Yield two replicas with upstreams of their own and a common store."""
     one, other = upstreams
     return (
         UpstreamFeeds(one, both.here.answers, clock=both.clock),
@@ -136,7 +136,7 @@ async def test_replicas_ask_a_live_feed_at_most_once_each_in_an_interval(
 ) -> None:
     airport = Airport()
     async with (
-        mcp_served(airport.mcp) as url,
+        serve_mcp(airport.mcp) as url,
         replicas(server, versions_per_s=1e6) as both,
         boards(
             tmp_path / "a.toml",
@@ -161,7 +161,7 @@ async def test_replicas_ask_a_live_feed_at_most_once_each_in_an_interval(
                 both.clock.now += 1.0
                 for page in (here, there):
                     newer = await page.follow(render, after=number)
-                    assert drawn(newer) == f"B4 {status} "
+                    assert drawn_text(newer) == f"B4 {status} "
                     assert newer.version == number + 1
                 # The clock stands still, so each later question is answered by the store.
                 await until(lambda: here.feeds.counts["airport"]["kept"] > 0)

@@ -10,10 +10,10 @@ import anyio
 import pytest
 
 from examples.upstream_flights import mcp
-from tests.support.clients import connected
+from tests.support.clients import connect_client
 from tests.support.daemons import serving
 from tests.support.widgets import source
-from tests.system.upstreams.servers import mcp_served
+from tests.system.upstreams.servers import serve_mcp
 from widgetd.catalog.loader import load
 from widgetd.limits import Limits
 from widgetd.render.tokens import tokens_of_tool
@@ -62,7 +62,7 @@ ANSWERS: dict[str, tuple[dict[str, Any], Any, dict[str, Any]]] = {
 }
 
 
-def uncommented(name: str) -> str:
+def uncomment(name: str) -> str:
     """The sidecar with its feed no longer a comment."""
     text = (WIDGETS / f"{name}.widget.toml").read_text()
     feed = re.search(r"^# \[feed\]\n(?:# .*\n)+", text, re.MULTILINE)
@@ -70,21 +70,21 @@ def uncommented(name: str) -> str:
     return text.replace(feed.group(), re.sub(r"^# ", "", feed.group(), flags=re.MULTILINE))
 
 
-def bundled(name: str, sidecar: str) -> Widget:
+def load_bundled(name: str, sidecar: str) -> Widget:
     content, path = (WIDGETS / f"{name}.widget").read_text(), f"{name}.widget"
     return load(source(path, content), source(f"{path}.toml", sidecar), limits=Limits())
 
 
 def feed_of(name: str) -> Feed:
-    feed = bundled(name, uncommented(name)).feed
+    feed = load_bundled(name, uncomment(name)).feed
     assert feed is not None
     return feed
 
 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_filled_widget_costs_at_most_a_third_of_the_tokens(name: str) -> None:
-    filled = bundled(name, uncommented(name))
-    plain = bundled(name, (WIDGETS / f"{name}.widget.toml").read_text())
+    filled = load_bundled(name, uncomment(name))
+    plain = load_bundled(name, (WIDGETS / f"{name}.widget.toml").read_text())
 
     assert len(filled.input_schema["properties"]) == 1
     assert tokens_of_tool(filled) <= 0.35 * tokens_of_tool(plain)
@@ -108,14 +108,14 @@ def test_the_sample_of_an_upstreams_file_declares_what_the_sidecars_name(name: s
 
 async def test_the_sample_upstream_fills_the_flight_tracker(tmp_path: Path) -> None:
     (tmp_path / "Flight Tracker.widget").write_text((WIDGETS / "Flight Tracker.widget").read_text())
-    (tmp_path / "Flight Tracker.widget.toml").write_text(uncommented("Flight Tracker"))
+    (tmp_path / "Flight Tracker.widget.toml").write_text(uncomment("Flight Tracker"))
     (tmp_path / "upstreams").mkdir()
     declared = tmp_path / "upstreams" / "u.toml"
-    async with mcp_served(mcp) as url:
+    async with serve_mcp(mcp) as url:
         declared.write_text(f'[flights]\nurl = "{url}"\n')
         async with (
             serving(tmp_path, upstreams=declared) as daemon,
-            connected(daemon, "modern") as client,
+            connect_client(daemon, "modern") as client,
         ):
             with anyio.fail_after(60):
                 result = await client.client.call_tool("flight_tracker", {"number": "nf 218"})

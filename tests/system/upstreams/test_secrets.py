@@ -10,9 +10,16 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.support.clients import connected
+from tests.support.clients import connect_client
 from tests.support.daemons import serving
-from tests.system.upstreams.servers import answering, child, raw, settled, toml, upstreams_of
+from tests.system.upstreams.servers import (
+    answering,
+    child,
+    raw,
+    toml,
+    upstreams_of,
+    wait_until_settled,
+)
 from tests.system.upstreams.test_feeds import FEED, write
 from tests.system.web.asking import ask
 from widgetd.cli import main
@@ -21,7 +28,7 @@ SECRETS = [f"s3cr3t-number-{n}" for n in range(7)]
 BODY = SECRETS[6]
 
 
-def declared(port: int) -> str:
+def declare(port: int) -> str:
     head, env, place, query, key, argument = SECRETS[:6]
     return (
         toml(
@@ -42,7 +49,7 @@ def declared(port: int) -> str:
 
 
 def lines_of_processes() -> list[bytes]:
-    """What `ps` says of all processes, which may end meanwhile."""
+    """Return the command lines of all processes, which may end meanwhile."""
     found = []
     for place in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
@@ -57,13 +64,13 @@ async def test_no_output_contains_a_secret(
     widgets = write(tmp_path, FEED)
     said: list[Any] = []
     async with raw(answering(500, BODY.encode())) as port:
-        (tmp_path / "u.toml").write_text(declared(port))
+        (tmp_path / "u.toml").write_text(declare(port))
         settings: dict[str, Any] = {"upstreams": tmp_path / "u.toml", "log_level": "debug"}
         async with (
             serving(
                 widgets, **settings, toolset=("upstreams", "operate"), audit=tmp_path / "audit"
             ) as url,
-            connected(url, "modern") as client,
+            connect_client(url, "modern") as client,
         ):
             with anyio.fail_after(60):
                 said.append(await client.client.call_tool("flight", {"number": "UA123"}))
@@ -95,10 +102,10 @@ async def test_libraries_log_no_secret(tmp_path: Path, caplog: pytest.LogCapture
     path = tmp_path / "u.toml"
     async with (
         raw(answering(500, BODY.encode())) as port,
-        upstreams_of(path, declared(port)) as upstreams,
+        upstreams_of(path, declare(port)) as upstreams,
     ):
         for one in upstreams.all.values():
-            await settled(one)
+            await wait_until_settled(one)
             assert [s for s in SECRETS if s in f"{one.declaration!r}{one.reason}"] == []
 
     assert [secret for secret in SECRETS if secret in caplog.text] == []

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.upstreams.boards import Airport, board, boards, drawn, mark_of
-from tests.system.upstreams.servers import mcp_served, toml
+from tests.system.upstreams.boards import Airport, board, boards, drawn_text, mark_of
+from tests.system.upstreams.servers import serve_mcp, toml
 from tests.system.upstreams.test_live_feeds import SEVERAL
 from widgetd.errors import CallError
 
@@ -18,7 +18,7 @@ async def test_several_upstreams_are_asked_at_the_same_time_and_joined(tmp_path:
     airport = Airport()
     airport.meeting = 2
     async with (
-        mcp_served(airport.mcp) as url,
+        serve_mcp(airport.mcp) as url,
         boards(tmp_path / "u.toml", toml("airport", url=url), board(SIDECAR)) as on,
     ):
         shown = [await on.show() for _ in range(2)]
@@ -27,7 +27,7 @@ async def test_several_upstreams_are_asked_at_the_same_time_and_joined(tmp_path:
         assert on.feeds.is_at_hand(widget, widget.feed, {"gate": "B4"})
         assert not on.feeds.is_at_hand(widget, widget.feed, {"gate": "C1"})
 
-    assert [drawn(one) for one in shown] == ["B4 on time sun"] * 2
+    assert [drawn_text(one) for one in shown] == ["B4 on time sun"] * 2
     assert airport.asked == {"get_board": 1, "get_weather": 1}
     mark = mark_of(shown[0])
     assert [(one["name"], one["tool"]) for one in mark["parts"]] == [
@@ -45,7 +45,7 @@ async def test_one_that_fails_without_an_answer_fails_the_call_or_is_left_out(
     airport.fails.add("get_weather")
     lenient = SIDECAR.replace('"get_weather"\n', '"get_weather"\non_failure = "arguments"\n')
     async with (
-        mcp_served(airport.mcp) as url,
+        serve_mcp(airport.mcp) as url,
         boards(
             tmp_path / "u.toml",
             toml("airport", url=url),
@@ -58,7 +58,7 @@ async def test_one_that_fails_without_an_answer_fails_the_call_or_is_left_out(
         shown = await on.show("lenient")
 
     assert raised.value.code == "W5010"
-    assert drawn(shown) == "B4 on time "
+    assert drawn_text(shown) == "B4 on time "
     assert mark_of(shown)["stale"] is True
     assert mark_of(shown)["parts"][1] == {
         "name": "forecast",
@@ -72,13 +72,13 @@ async def test_last_good_answer_serves_while_its_upstream_fails(tmp_path: Path) 
     airport = Airport()
     kept_apart = SIDECAR.replace('name = "forecast"', 'name = "forecast"\nkeep_s = 0')
     async with (
-        mcp_served(airport.mcp) as url,
+        serve_mcp(airport.mcp) as url,
         boards(tmp_path / "u.toml", toml("airport", url=url), board(kept_apart)) as on,
     ):
         await on.show()
         airport.fails.add("get_weather")
         shown = await on.show()
 
-    assert drawn(shown) == "B4 on time sun"
+    assert drawn_text(shown) == "B4 on time sun"
     assert "(as of " in shown.text
     assert [one["stale"] for one in mark_of(shown)["parts"]] == [False, True]

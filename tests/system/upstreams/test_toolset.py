@@ -8,7 +8,7 @@ from typing import Any
 
 import jmespath
 
-from tests.support.clients import connected
+from tests.support.clients import connect_client
 from tests.support.daemons import serving
 from tests.support.widgets import widget_file
 from tests.system.upstreams.servers import child, json_reply, raw, toml
@@ -33,7 +33,7 @@ async def test_answer_is_read_whole_in_pages_and_by_an_expression(tmp_path: Path
         declared.write_text(HEAD.format(port=port))
         async with (
             serving(widgets, upstreams=declared, toolset=("upstreams",)) as url,
-            connected(url, "modern") as client,
+            connect_client(url, "modern") as client,
         ):
             whole = await answer(
                 client, "call_upstream", name="rates", tool="all", most_bytes=10**6
@@ -88,7 +88,7 @@ async def test_operator_reads_the_words_and_schemas_of_an_upstream_and_a_widget_
     declared.write_text(toml("wordy", **child(WORDY)))
     async with (
         serving(widgets, upstreams=declared, toolset=("upstreams",)) as url,
-        connected(url, "modern") as client,
+        connect_client(url, "modern") as client,
     ):
         asked = {"name": "wordy", "tool": "get_seat", "arguments": {"number": "41"}}
         failed = await answer(client, "call_upstream", **asked)
@@ -111,7 +111,7 @@ async def test_without_a_file_the_tools_report_no_upstreams(tmp_path: Path) -> N
     (tmp_path / "A.widget").write_text(widget_file("A"))
     async with (
         serving(tmp_path, toolset=("upstreams",)) as url,
-        connected(url, "modern") as client,
+        connect_client(url, "modern") as client,
     ):
         assert await answer(client, "get_upstreams") == {"items": []}
         error = await answer(client, "call_upstream", name="x", tool="y")
@@ -123,5 +123,5 @@ async def test_without_a_file_the_tools_report_no_upstreams(tmp_path: Path) -> N
 
 async def test_tools_are_not_listed_without_the_toolset(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
-    async with serving(tmp_path) as url, connected(url, "modern") as client:
+    async with serving(tmp_path) as url, connect_client(url, "modern") as client:
         assert not {"get_upstreams", "call_upstream"} & await client.tools()

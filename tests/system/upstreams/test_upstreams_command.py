@@ -8,7 +8,7 @@ import anyio
 import orjson
 import pytest
 
-from tests.system.upstreams.servers import SHOP, Flights, json_reply, mcp_served, raw, toml
+from tests.system.upstreams.servers import SHOP, Flights, json_reply, raw, serve_mcp, toml
 from tests.system.upstreams.test_faults import FAULTS
 from tests.system.upstreams.test_feeds import write
 from widgetd.cli import main
@@ -74,7 +74,7 @@ async def test_render_command_fills_the_widget(
 ) -> None:
     file, folder, flights = tmp_path / "u.toml", write(tmp_path), Flights()
     command = ["render", "flight", "--dir", str(folder), "--upstreams", str(file)]
-    async with mcp_served(flights.mcp) as url:
+    async with serve_mcp(flights.mcp) as url:
         file.write_text(toml("flights", url=url, connect_s=60.0, call_s=60.0))
         given = [*command, "--arguments", '{"number": "UA7"}']
         assert await anyio.to_thread.run_sync(main, given) == 0
@@ -99,7 +99,7 @@ async def test_call_command_prints_the_answer(
 ) -> None:
     (tmp_path / "shop.json").write_bytes(orjson.dumps(SHOP))
     file = tmp_path / "u.toml"
-    async with raw(json_reply({"name": "Mug"})) as port, mcp_served(Flights().mcp) as url:
+    async with raw(json_reply({"name": "Mug"})) as port, serve_mcp(Flights().mcp) as url:
         base = f"http://127.0.0.1:{port}"
         file.write_text(toml("shop", openapi="shop.json", base=base) + toml("flights", url=url))
         command = ["upstreams", "call", "shop", "get_product", "--file", str(file)]

@@ -1,4 +1,4 @@
-"""A sidecar is edited on its widget's page: tried, and saved unless somebody else was quicker."""
+"""Editing a sidecar on its widget's page: tried, and saved unless it has changed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def folder_of(folder: Path, **files: str) -> Path:
     return folder
 
 
-async def shown(url: str) -> dict[str, Any]:
+async def show(url: str) -> dict[str, Any]:
     return dict((await ask(url, "/w/a.json")).json())
 
 
@@ -55,10 +55,10 @@ async def test_what_a_model_would_read_is_told_and_nothing_is_changed(tmp_path: 
 
 async def test_a_saved_sidecar_is_served_and_keeps_what_was_not_edited(tmp_path: Path) -> None:
     async with serving(folder_of(tmp_path), **SERVED) as url:
-        before = await shown(url)
+        before = await show(url)
         values = {**before["sidecar"], "description": "Greet somebody.", "keywords": ["hello"]}
         told = await post(url, "/w/a/sidecar", {**values, "digest": before["digest"]})
-        after = await shown(url)
+        after = await show(url)
 
     assert before["sidecar"] == {
         "description": "Show it.",
@@ -76,7 +76,7 @@ async def test_a_saved_sidecar_is_served_and_keeps_what_was_not_edited(tmp_path:
 
 async def test_nothing_is_saved_over_somebody_elses_change(tmp_path: Path) -> None:
     async with serving(folder_of(tmp_path), **SERVED) as url:
-        before = await shown(url)
+        before = await show(url)
         (tmp_path / "A.widget.toml").write_text("# Theirs.\n" + BESIDE)
         told = await post(url, "/w/a/sidecar", {"summary": "a", "digest": before["digest"]})
         none = await post(url, "/w/a/sidecar", {"summary": "a"})
@@ -89,7 +89,7 @@ async def test_nothing_is_saved_over_somebody_elses_change(tmp_path: Path) -> No
 @pytest.mark.parametrize("value", ["[1]", "3", "{}"])
 async def test_what_is_no_value_of_a_sidecar_leaves_it_as_it_is(tmp_path: Path, value: str) -> None:
     async with serving(folder_of(tmp_path), **SERVED) as url:
-        digest = (await shown(url))["digest"]
+        digest = (await show(url))["digest"]
         site = url.removesuffix("/mcp")
         async with httpx2.AsyncClient(base_url=site, timeout=PATIENCE_S) as client:
             told = await client.post(
@@ -104,7 +104,7 @@ async def test_what_is_no_value_of_a_sidecar_leaves_it_as_it_is(tmp_path: Path, 
 
 async def test_a_sidecar_that_broke_is_left_to_be_mended_by_hand(tmp_path: Path) -> None:
     async with serving(folder_of(tmp_path), **SERVED) as url:
-        digest = (await shown(url))["digest"]
+        digest = (await show(url))["digest"]
         (tmp_path / "A.widget.toml").write_text("description = ")
         told = await post(url, "/w/a/sidecar", {"summary": "a", "digest": digest})
 
@@ -118,7 +118,7 @@ async def test_only_where_uploads_are_allowed_and_by_our_own_page_is_a_sidecar_e
     folder_of(tmp_path)
     async with serving(tmp_path, gallery=True) as url:
         closed = await post(url, "/w/a/sidecar", {"summary": "a", "digest": "x"})
-        assert (await shown(url))["sidecar"] is None
+        assert (await show(url))["sidecar"] is None
         assert 'id="tab-sidecar"' not in (await ask(url, "/w/a")).text
     async with serving(tmp_path, **SERVED) as url:
         stranger = await post(url, "/w/a/sidecar", {}, origin="http://example.com")

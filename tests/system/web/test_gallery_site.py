@@ -14,7 +14,7 @@ from widgetd.cli import main
 _ADDRESS = re.compile(r'(?:href|src|action)="([^"#?]+)')
 
 
-def built(folder: Path, *more: str) -> Path:
+def build(folder: Path, *more: str) -> Path:
     widgets, site = folder / "widgets", folder / "site"
     assert main(["build", str(site), "--dir", str(widgets), *more]) == 0
     return site
@@ -31,7 +31,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("base", ["/", "/deep/sub/"])
 def test_every_address_leads_to_a_file_wherever_the_site_stands(folder: Path, base: str) -> None:
-    site = built(folder, "--base", base)
+    site = build(folder, "--base", base)
 
     pages = sorted(site.rglob("*.html"))
     addresses = {one for page in pages for one in _ADDRESS.findall(page.read_text())}
@@ -44,7 +44,7 @@ def test_every_address_leads_to_a_file_wherever_the_site_stands(folder: Path, ba
 
 
 def test_each_state_is_drawn_and_what_is_broken_is_told(folder: Path) -> None:
-    site = built(folder)
+    site = build(folder)
 
     told = json.loads((site / "w/a/states/sample.json").read_text())
     keys = {state["key"] for state in told["states"]}
@@ -59,10 +59,10 @@ def test_each_state_is_drawn_and_what_is_broken_is_told(folder: Path) -> None:
 def test_a_site_is_written_anew_and_nothing_else_is_written_over(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    site = built(folder)
+    site = build(folder)
     (folder / "widgets/A.widget").unlink()
     (folder / "widgets/B.widget").write_text(widget_file("B"))
-    built(folder)
+    build(folder)
     other = folder / "other"
     other.mkdir()
     (other / "mine").write_text("mine")

@@ -24,7 +24,7 @@ ADA, BOB = "ada-ada-ada-ada-ada", "bob-bob-bob-bob-bob"
 
 @asynccontextmanager
 async def following(url: str, token: str) -> AsyncIterator[AsyncIterator[str]]:
-    """What a browser is told of changes, line by line, from the first event on."""
+    """Yield the lines of a browser's event stream, from the first event on."""
     headers = {"authorization": f"Bearer {token}"}
     address = url.removesuffix("/mcp") + "/gallery/live"
     with anyio.fail_after(PATIENCE_S):

@@ -1,4 +1,4 @@
-"""What comes over the port: regular clients, strangers, and those who never read."""
+"""HTTP requests of regular clients, strangers, and clients that never read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.support.clients import connected
+from tests.support.clients import connect_client
 from tests.support.daemons import serving
 from tests.support.sockets import connect, exchange, modern_request
 from tests.support.widgets import greeting, widget_file
@@ -142,22 +142,22 @@ async def test_a_client_that_never_reads_delays_nobody(tmp_path: Path) -> None:
     listen = {"notifications": {"toolsListChanged": True}}
     async with (
         serving(tmp_path) as url,
-        connected(url, "legacy") as other,
+        connect_client(url, "legacy") as other,
         await connect(url) as stuck,
     ):
         await stuck.send(b"".join(modern_request(url, "subscriptions/listen", listen)))
         for number in range(30):
-            told = other.told
+            told = other.notifications
             fill(tmp_path, f"W{number}")
-            await other.told_more_than(told)
+            await other.wait_for_more_than(told)
             assert not (await other.call(f"w{number}", who="Ada")).is_error
 
 
 async def test_a_client_that_vanished_is_forgotten(tmp_path: Path) -> None:
     async with serving(tmp_path) as url:
-        async with connected(url, "legacy") as gone:
+        async with connect_client(url, "legacy") as gone:
             await gone.tools()
-        async with connected(url, "legacy") as other:
+        async with connect_client(url, "legacy") as other:
             fill(tmp_path, "A")
             await other.lists("a")
 
@@ -167,8 +167,8 @@ async def test_a_client_that_vanished_is_forgotten(tmp_path: Path) -> None:
 async def test_clients_of_both_eras_hear_of_one_change_once(tmp_path: Path) -> None:
     async with (
         serving(tmp_path) as url,
-        connected(url, "legacy") as legacy,
-        connected(url, "modern") as modern,
+        connect_client(url, "legacy") as legacy,
+        connect_client(url, "modern") as modern,
     ):
         fill(tmp_path, "A")
         for client in (legacy, modern):
@@ -177,6 +177,6 @@ async def test_clients_of_both_eras_hear_of_one_change_once(tmp_path: Path) -> N
         for client in (legacy, modern):
             await client.lists("b")
         with anyio.move_on_after(0.3):
-            await legacy.told_more_than(2)
+            await legacy.wait_for_more_than(2)
 
-        assert (legacy.told, modern.told) == (2, 2)
+        assert (legacy.notifications, modern.notifications) == (2, 2)

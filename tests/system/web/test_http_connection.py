@@ -1,4 +1,4 @@
-"""What comes over a plain socket from those who mean no good, or never finish."""
+"""Requests over a plain socket that are hostile or never finish."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ POST = b"POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json
 
 
 async def rest(stream: SocketStream) -> bytes:
-    """What the server still says until it closes; a reset is told by its exception."""
+    """Read until the server closes; a reset raises."""
     said = b""
     with anyio.fail_after(PATIENCE_S):
         while True:
@@ -43,8 +43,8 @@ async def rest(stream: SocketStream) -> bytes:
                 return said
 
 
-async def ended(stream: SocketStream) -> bytes:
-    """What the server still says until the connection is no more, however it ends."""
+async def read_to_end(stream: SocketStream) -> bytes:
+    """Read until the connection ends, by a reset too."""
     try:
         return await rest(stream)
     except anyio.BrokenResourceError:
@@ -76,7 +76,7 @@ async def test_a_request_that_is_never_finished_ends_with_its_connection(
     ):
         if sent:
             await stream.send(sent)
-        said = await ended(stream)
+        said = await read_to_end(stream)
 
     if sent.startswith((b"GET /li", POST)) and not sent.startswith(ALIVE):
         assert said.startswith(b"HTTP/1.1 408 Request Timeout\r\n")
@@ -98,7 +98,7 @@ async def test_a_header_that_comes_in_drips_has_the_same_time(tmp_path: Path, dr
         async with anyio.create_task_group() as tasks:
 
             async def reading() -> None:
-                assert b" 408 " in await ended(stream)
+                assert b" 408 " in await read_to_end(stream)
                 tasks.cancel_scope.cancel()
 
             tasks.start_soon(reading)
@@ -181,7 +181,7 @@ async def test_a_listening_client_outlives_the_limits(tmp_path: Path) -> None:
         await stream.send(b"".join(modern_request(url, "subscriptions/listen", listen)))
         with anyio.fail_after(PATIENCE_S):
             await stream.receive()
-        await ended(unfinished)
+        await read_to_end(unfinished)
         with anyio.move_on_after(SHORT_S) as waited:
             while await stream.receive():
                 pass
@@ -348,7 +348,7 @@ async def test_a_field_without_an_end_is_not_kept(tmp_path: Path, head: bytes) -
                 while True:
                     await stream.send(b"y" * 4096)
                     sent += 4096
-                    if b" 431 " in await _heard(stream):
+                    if b" 431 " in await _read_status(stream):
                         break
             except anyio.BrokenResourceError:
                 pass
@@ -356,7 +356,7 @@ async def test_a_field_without_an_end_is_not_kept(tmp_path: Path, head: bytes) -
     assert sent < 20 * LIMITS.overhead_bytes
 
 
-async def _heard(stream: SocketStream) -> bytes:
+async def _read_status(stream: SocketStream) -> bytes:
     with anyio.move_on_after(0.001):
         return await stream.receive()
     return b""

@@ -1,4 +1,4 @@
-"""What Prometheus is told, over a real port."""
+"""Metrics, over a real port."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import anyio
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.support.clients import connected
+from tests.support.clients import connect_client
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.widgets import widget_file
 from tests.system.web.asking import ask
@@ -22,8 +22,8 @@ from widgetd.observe.status import Health
 from widgetd.web.metrics import Metrics
 
 
-async def scraped(url: str) -> dict[str, float]:
-    """Every sample by its name and labels, as `widgetd_calls_total{ok,a}`."""
+async def scrape(url: str) -> dict[str, float]:
+    """Return every sample by its name and labels, as `widgetd_calls_total{ok,a}`."""
     text = (await ask(url, "/metrics")).text
     return {
         sample.name + (f"{{{','.join(sample.labels.values())}}}" if sample.labels else ""): (
@@ -38,14 +38,14 @@ async def test_calls_are_counted_by_widget_and_outcome_however_they_were_made(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
-    async with serving(tmp_path) as url, connected(url, "modern") as client:
+    async with serving(tmp_path) as url, connect_client(url, "modern") as client:
         await client.call("a", who="Ada")
         shown = {"name": "a", "arguments": {"who": "Ada"}}
         await client.client.call_tool("render_widget", shown)
         await client.call("a")
         await client.call("search_widgets", query="a")
         await client.call("no_such_tool_sk_12345")
-        found = await scraped(url)
+        found = await scrape(url)
 
     assert {name: value for name, value in found.items() if "calls_total" in name} == {
         "widgetd_calls_total{ok,a}": 2,
@@ -61,15 +61,15 @@ async def test_calls_are_counted_by_widget_and_outcome_however_they_were_made(
 
 async def test_requests_are_counted_by_route_however_they_are_answered(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
-    async with serving(tmp_path) as url, connected(url, "legacy") as client:
+    async with serving(tmp_path) as url, connect_client(url, "legacy") as client:
         await client.call("a", who="Ada")  # the first one asks for the list, too
-        before = (await scraped(url))["widgetd_http_requests_total{POST,/mcp,200}"]
+        before = (await scrape(url))["widgetd_http_requests_total{POST,/mcp,200}"]
         await client.call("a", who="Ada")
         await client.call("a", who="Ada")
         for path in ("/readyz", "/sk_12345", "/render/sk_12345"):
             await ask(url, path)
         await ask(url, "/render/a", method="POST")
-        found = await scraped(url)
+        found = await scrape(url)
 
     assert found["widgetd_http_requests_total{POST,/mcp,200}"] == before + 2
     assert found["widgetd_http_requests_total{GET,/readyz,200}"] == 1
@@ -104,7 +104,7 @@ async def test_calls_beyond_a_limit_are_counted_by_limit(tmp_path: Path) -> None
     async with serving(tmp_path, rate=0.001, burst=1) as url:
         for _ in range(3):
             await ask(url, "/render/a", method="POST", content_type="application/json")
-        found = await scraped(url)
+        found = await scrape(url)
 
     assert found["widgetd_calls_limited_total{rate}"] == 2
     assert found["widgetd_calls_limited_total{at_once}"] == 0
@@ -114,17 +114,17 @@ async def test_reloads_are_counted_and_a_widget_that_is_gone_leaves_no_series(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
-    async with serving(tmp_path) as url, connected(url, "legacy") as client:
+    async with serving(tmp_path) as url, connect_client(url, "legacy") as client:
         await client.call("a", who="Ada")
         (tmp_path / "B.widget").write_text(widget_file("B"))
         await client.lists("b")
         (tmp_path / "Broken.widget").write_text("{")
         (tmp_path / "A.widget").unlink()
         await client.lists("a", present=False)
-        found = await scraped(url)
+        found = await scrape(url)
         with anyio.fail_after(PATIENCE_S):
             while _tells_of_a(found):  # clients are told first, and then it is counted
-                found = await scraped(url)
+                found = await scrape(url)
 
     assert found["widgetd_reload_attempts_total"] == 3
     assert found["widgetd_reload_successes_total"] == 2
@@ -148,7 +148,7 @@ async def test_the_generation_is_the_one_that_readyz_tells(tmp_path: Path) -> No
     (tmp_path / "A.widget").write_text(widget_file("A"))
     async with serving(tmp_path) as url:
         ready = (await ask(url, "/readyz")).json()
-        found = await scraped(url)
+        found = await scrape(url)
 
     assert found[f"widgetd_generation_info{{{ready['files']},{ready['generation']}}}"] == 1
 

@@ -10,7 +10,7 @@ import httpx2
 import pytest
 from mcp_types import ResourceLink, TextContent, TextResourceContents
 
-from tests.support.clients import connected
+from tests.support.clients import connect_client
 from tests.support.daemons import serving
 from tests.support.sockets import exchange
 from tests.support.widgets import greeting, widget_file
@@ -51,7 +51,7 @@ async def post(
 
 
 async def test_a_render_that_a_backend_made_is_shown_by_its_id(folder: Path) -> None:
-    async with serving(folder) as url, connected(url, "modern") as model:
+    async with serving(folder) as url, connect_client(url, "modern") as model:
         status, made = await post(url, "/render/greeting", b'{"who":"Ada"}')
         shown = await model.call("show_render", render_id=made["renderId"])
         read = await model.client.read_resource(made["uri"])
@@ -113,7 +113,7 @@ async def test_what_cannot_be_rendered_is_refused_with_a_code_and_a_path(
 
 
 async def test_a_backend_replaces_what_it_rendered(folder: Path) -> None:
-    async with serving(folder) as url, connected(url, "modern") as model:
+    async with serving(folder) as url, connect_client(url, "modern") as model:
         _, made = await post(url, "/render/greeting", b'{"who":"Ada"}')
         place = f"/render/greeting/{made['renderId']}"
         drawn = await post(url, f"{place}?after=1&note=Welcome%20back.", b'{"who":"Grace"}')
@@ -233,7 +233,7 @@ async def test_a_large_tree_is_linked_to_and_can_be_read(folder: Path, profile: 
     rows = [f"row {number}" for number in range(100)]
     async with (
         serving(folder, inline_max_bytes=1000, profile=profile) as url,
-        connected(url, "modern") as model,
+        connect_client(url, "modern") as model,
     ):
         small = await model.call("rows", rows=["one"])
         large = await model.call("rows", rows=rows)

@@ -1,4 +1,4 @@
-"""Every answer 500 has an event."""
+"""Failures of requests: each answer 500 has an event."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `/status` and the probes say, and what they never say."""
+"""Answers of `/status` and the probes, and secrets that they never hold."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.clients import connected
+from tests.support.clients import connect_client
 from tests.support.daemons import serving
 from tests.support.widgets import widget_file
 from tests.system.web.asking import ask
@@ -17,7 +17,7 @@ async def test_status_names_each_fault_and_whether_a_good_version_is_served(
 ) -> None:
     (tmp_path / "Good.widget").write_text(widget_file("Good"))
     (tmp_path / "Never.widget").write_text("{")
-    async with serving(tmp_path) as url, connected(url, "modern") as client:
+    async with serving(tmp_path) as url, connect_client(url, "modern") as client:
         (tmp_path / "Good.widget").write_text("[]")
         (tmp_path / "New.widget").write_text(widget_file("New"))
         await client.lists("new")

@@ -1,4 +1,4 @@
-"""What a token may put into the folder, and that no answer tells it of what it does not see."""
+"""Writing into the folder: permissions of tokens, and answers without hidden names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.daemons import serving
 from tests.support.widgets import widget_file
-from tests.system.mcp.test_access import listed
+from tests.system.mcp.test_access import list_names
 from tests.system.web.asking import ask, put
 from widgetd.access.principal import LOCAL, WRITE
 from widgetd.catalog import uploads
@@ -63,7 +63,7 @@ def bearer(token: str) -> dict[str, str]:
     return {"authorization": f"Bearer {token}"}
 
 
-def filled(folder: Path, name: str, files: Mapping[str, str]) -> dict[str, bytes]:
+def fill(folder: Path, name: str, files: Mapping[str, str]) -> dict[str, bytes]:
     """A folder with one widget that everybody sees, and `files`, of what is called `name`."""
     for path, text in {"Open.widget": widget_file("Open"), **files}.items():
         file = folder / path.replace("NAME", name)
@@ -78,19 +78,19 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 async def answers(folder: Path, name: str, files: Mapping[str, str]) -> dict[str, Any]:
-    """What a writer is told of each of `TRIES` beside `files`, which none of them may change."""
+    """Return the answers to each of `TRIES` beside `files`, and assert that none changes them."""
     widgets, tokens = folder / "widgets", folder / "tokens"
     widgets.mkdir(parents=True)
-    before = filled(widgets, name, files)
+    before = fill(widgets, name, files)
     tokens.write_text(TOKENS)
     told = {}
     async with serving(widgets, gallery=True, allow_upload=True, token_file=tokens) as url:
-        was = await listed(url, EVERY)
+        was = await list_names(url, EVERY)
         for tried, sent in TRIES.items():
             for query in ("", "?replace=1"):
                 answer = await put(url, sent, query, **bearer(SOME))
                 told[tried + query] = answer.status_code, answer.text
-        assert await listed(url, EVERY) == was
+        assert await list_names(url, EVERY) == was
     assert contents(widgets) == before
     return told
 
@@ -112,7 +112,7 @@ async def test_a_writer_from_whom_something_is_hidden_replaces_what_they_see(
 ) -> None:
     widgets, tokens = tmp_path / "widgets", tmp_path / "tokens"
     widgets.mkdir()
-    before = filled(widgets, NAME, HIDDEN[hidden])
+    before = fill(widgets, NAME, HIDDEN[hidden])
     tokens.write_text(TOKENS)
     better = widget_file("Open", text="Better")
     async with serving(widgets, gallery=True, allow_upload=True, token_file=tokens) as url:
@@ -140,12 +140,12 @@ async def test_a_sidecar_that_hides_a_widget_holds_before_anybody_has_looked(
 ) -> None:
     widgets, tokens = tmp_path / "widgets", tmp_path / "tokens"
     widgets.mkdir()
-    filled(widgets, NAME, {})
+    fill(widgets, NAME, {})
     tokens.write_text(TOKENS)
     settings: dict[str, Any] = {"gallery": True, "allow_upload": True, "poll": 60}
     async with serving(widgets, token_file=tokens, **settings) as url:
         (widgets / "Open.widget.toml").write_text(ELEVATED)
-        seen = await listed(url, SOME)
+        seen = await list_names(url, SOME)
         taken = await put(url, {"Open.widget.toml": "tags = []\n"}, "?replace=1", **bearer(SOME))
 
     assert "open" in seen
@@ -158,7 +158,7 @@ async def test_a_writer_from_whom_nothing_is_hidden_adds_what_they_will_see(
 ) -> None:
     widgets, tokens = tmp_path / "widgets", tmp_path / "tokens"
     widgets.mkdir()
-    filled(widgets, NAME, {})
+    fill(widgets, NAME, {})
     tokens.write_text(TOKENS)
     async with serving(widgets, gallery=True, allow_upload=True, token_file=tokens) as url:
         added = [
@@ -249,7 +249,7 @@ async def test_a_folder_that_is_full_is_added_to_by_other_hands_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(uploads, "LIMITS", CatalogLimits(folder_files=1))
-    filled(tmp_path, NAME, {})
+    fill(tmp_path, NAME, {})
     async with serving(tmp_path, gallery=True, allow_upload=True) as url:
         new = await put(url, {"New.widget": widget_file("New")})
         old = await put(url, {"Open.widget": widget_file("Other")}, "?replace=1")

@@ -1,4 +1,4 @@
-"""What a test compares with lies below its file."""
+"""Baselines of a test lie below its file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every tool of a keyword can be called as its schema says."""
+"""Tools of keywords can be called as their schemas say."""
 
 from __future__ import annotations
 

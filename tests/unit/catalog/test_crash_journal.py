@@ -1,4 +1,4 @@
-"""What was being rendered when the process ended: contents are tried, arguments quarantined."""
+"""Journal of renders at a crash: contents are tried again, arguments quarantined."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ class Clock:
 CLOCK = Clock()
 
 
-def started(state: StateFolder, version: str = "1", clock: Clock = CLOCK) -> CrashJournal:
+def start_journal(state: StateFolder, version: str = "1", clock: Clock = CLOCK) -> CrashJournal:
     clock.start()
     journal = CrashJournal(state, version, now=clock)
     journal.open()
     return journal
 
 
-def ended_amid(state: StateFolder, *digests: str, clock: Clock = CLOCK) -> CrashJournal:
+def end_amid(state: StateFolder, *digests: str, clock: Clock = CLOCK) -> CrashJournal:
     """A process that starts, and is ended while it draws those."""
-    journal = started(state, clock=clock)
+    journal = start_journal(state, clock=clock)
     amid(journal, *digests)
     return journal
 
@@ -62,7 +62,7 @@ def amid(journal: CrashJournal, *digests: str) -> None:
 
 
 def suspects(state: StateFolder) -> frozenset[str]:
-    return started(state).suspects
+    return start_journal(state).suspects
 
 
 @pytest.fixture
@@ -73,28 +73,28 @@ def state(tmp_path: Path) -> StateFolder:
 def test_content_that_was_rendered_at_the_end_is_suspect_and_nothing_is_refused(
     state: StateFolder,
 ) -> None:
-    ended_amid(state, ONE, OTHER)
+    end_amid(state, ONE, OTHER)
 
-    found = started(state)
+    found = start_journal(state)
     assert found.suspects == {ONE, OTHER}
     assert found.refused == set()
 
 
 def test_suspects_stay_until_they_were_tried(state: StateFolder) -> None:
-    ended_amid(state, ONE, OTHER)
-    ended_amid(state)
-    found = started(state)
+    end_amid(state, ONE, OTHER)
+    end_amid(state)
+    found = start_journal(state)
     found.acquit(OTHER)
     found.refuse(ONE)
 
     for _ in range(2):
-        found = started(state)
+        found = start_journal(state)
         assert found.suspects == set()
         assert found.refused == {ONE}
 
 
 def test_start_that_fails_before_it_serves_changes_nothing(state: StateFolder) -> None:
-    ended_amid(state, ONE)
+    end_amid(state, ONE)
     CrashJournal(state, "1")
 
     assert suspects(state) == {ONE}
@@ -103,12 +103,12 @@ def test_start_that_fails_before_it_serves_changes_nothing(state: StateFolder) -
 def test_render_that_had_just_begun_is_not_suspect(state: StateFolder) -> None:
     soon = Clock(LIMITS.crash_render_s / 2)
     for _ in range(3):
-        assert ended_amid(state, ONE, clock=soon).suspects == set()
+        assert end_amid(state, ONE, clock=soon).suspects == set()
 
 
 def test_render_that_ended_or_failed_leaves_nothing(state: StateFolder) -> None:
     for _ in range(3):
-        journal = ended_amid(state)
+        journal = end_amid(state)
         with journal.rendering(ONE):
             pass
         with pytest.raises(ZeroDivisionError), journal.rendering(OTHER):
@@ -120,12 +120,12 @@ def test_render_that_ended_or_failed_leaves_nothing(state: StateFolder) -> None:
 def test_arguments_rendered_at_the_end_are_quarantined_for_their_widget_alone(
     state: StateFolder,
 ) -> None:
-    journal = started(state)
+    journal = start_journal(state)
     digest = journal.digest({"v": "1" * 30_000 + "e"})
     _AMID.append(journal.rendering(ONE, digest))
     _AMID[-1].__enter__()
 
-    found = started(state)
+    found = start_journal(state)
     with pytest.raises(CallError) as refused, found.rendering(ONE, digest):
         pass
     assert refused.value.code == "W1014"
@@ -141,17 +141,17 @@ def test_arguments_rendered_at_the_end_are_quarantined_for_their_widget_alone(
 
 
 def test_quarantine_is_kept_over_starts_and_ends_after_its_time(state: StateFolder) -> None:
-    journal = started(state)
+    journal = start_journal(state)
     digest = journal.digest({"v": 1})
     _AMID.append(journal.rendering(ONE, digest))
     _AMID[-1].__enter__()
-    started(state)
+    start_journal(state)
 
     later = Clock(LIMITS.quarantine_s / 2)
     later._now_s = CLOCK._now_s
     with pytest.raises(CallError, match="again in 30 minutes"):
-        started(state, clock=later).rendering(ONE, digest).__enter__()
-    with started(state, clock=later).rendering(ONE, digest):
+        start_journal(state, clock=later).rendering(ONE, digest).__enter__()
+    with start_journal(state, clock=later).rendering(ONE, digest):
         pass
 
 
@@ -161,13 +161,13 @@ def test_arguments_have_no_digest_where_nothing_is_kept() -> None:
 
 def test_every_thread_has_its_place(state: StateFolder) -> None:
     many = [f"{number:032x}" for number in range(60)]
-    ended_amid(state, *many)
+    end_amid(state, *many)
 
     assert suspects(state) == set(many)
 
 
 def test_more_draws_than_places_are_drawn_all_the_same(state: StateFolder) -> None:
-    journal = ended_amid(state, *[ONE] * 64)
+    journal = end_amid(state, *[ONE] * 64)
 
     with journal.rendering(OTHER):
         drawn = True
@@ -176,10 +176,10 @@ def test_more_draws_than_places_are_drawn_all_the_same(state: StateFolder) -> No
 
 
 def test_another_version_of_widgetd_tries_everything_again(state: StateFolder) -> None:
-    started(state).refuse(ONE)
-    started(state).refuse(OTHER)
+    start_journal(state).refuse(ONE)
+    start_journal(state).refuse(OTHER)
 
-    assert started(state, "2").refused == set()
+    assert start_journal(state, "2").refused == set()
 
 
 def cut(path: Path) -> None:
@@ -201,17 +201,17 @@ def test_damaged_files_are_ignored_and_replaced(
     tmp_path: Path, harm: Callable[[Path], None], file: str
 ) -> None:
     state = StateFolder(tmp_path)
-    started(state).refuse(ONE)
-    ended_amid(state, ONE)
+    start_journal(state).refuse(ONE)
+    end_amid(state, ONE)
     harm(tmp_path / file)
 
-    assert started(state).suspects <= {ONE}
-    ended_amid(state, OTHER)
+    assert start_journal(state).suspects <= {ONE}
+    end_amid(state, OTHER)
     assert OTHER in suspects(state)
 
 
 def test_slot_of_a_render_in_progress_is_in_the_file(tmp_path: Path) -> None:
-    journal = started(StateFolder(tmp_path))
+    journal = start_journal(StateFolder(tmp_path))
 
     with journal.rendering(ONE, journal.digest({"v": 1})):
         content = (tmp_path / PAGE_FILE).read_bytes()
@@ -241,11 +241,11 @@ def test_suspect_that_ends_the_process_with_limits_is_refused_until_it_changes(
 ) -> None:
     text = widget_file()
     file = source("Greeting.widget", text)
-    ended_amid(state, file.digest)
+    end_amid(state, file.digest)
     precheck = Precheck(file.digest)
     with pytest.raises(WidgetError, match="ends a process again"):
-        Loader(tool_entry, journal=started(state), precheck=precheck).load(file, None)
-    loader = Loader(tool_entry, journal=started(state), precheck=precheck)
+        Loader(tool_entry, journal=start_journal(state), precheck=precheck).load(file, None)
+    loader = Loader(tool_entry, journal=start_journal(state), precheck=precheck)
     with pytest.raises(WidgetError) as caught:
         loader.load(file, None)
 
@@ -262,10 +262,10 @@ def test_suspect_that_ends_the_process_with_limits_is_refused_until_it_changes(
 def test_suspect_that_passes_is_served_and_not_tried_again(state: StateFolder) -> None:
     file = source("Greeting.widget", widget_file())
     for _ in range(3):
-        ended_amid(state, file.digest)
+        end_amid(state, file.digest)
     precheck = Precheck()
     for _ in range(2):
-        loader = Loader(tool_entry, journal=started(state), precheck=precheck)
+        loader = Loader(tool_entry, journal=start_journal(state), precheck=precheck)
         assert loader.load(file, None).tool == "greeting"
 
     assert precheck.tried == 1

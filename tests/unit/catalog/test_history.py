@@ -1,4 +1,4 @@
-"""What a person reads of the difference between two versions."""
+"""Differences between two versions, in words."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_swap_among_thousands_looks_at_the_widgets_that_it_changed_alone() -> 
 
 @dataclass
 class _Version:
-    """What a history asks of a widget, counted."""
+    """A widget that counts the reads of a history."""
 
     text: str
     tool: str = "t"

@@ -26,7 +26,7 @@ VIEW = "<Card>\n  {names.map((name) => (<Text value={name} />))}\n</Card>\n"
 TOML = 'description = "Show people."\n'
 
 
-def written(folder: Path, text: str, sidecar: str = TOML, name: str = "People") -> Path:
+def write_view(folder: Path, text: str, sidecar: str = TOML, name: str = "People") -> Path:
     path = folder / f"{name}.widget.jsx"
     path.write_text(text)
     path.with_name(f"{path.name}.toml").write_text(sidecar)
@@ -50,7 +50,7 @@ def admit(_widget: Widget) -> bytes:
     ],
 )
 def test_it_holds_its_schema_its_sample_and_one_element(tmp_path: Path, text: str) -> None:
-    widget = load_widget(written(tmp_path, text))
+    widget = load_widget(write_view(tmp_path, text))
 
     assert (widget.tool, widget.definition.title) == ("people", "People")
     assert widget.input_schema["required"] == ["names"]
@@ -65,7 +65,7 @@ def test_it_holds_its_schema_its_sample_and_one_element(tmp_path: Path, text: st
 
 def test_its_schema_may_stand_in_the_sidecar(tmp_path: Path) -> None:
     sidecar = TOML + '[schema]\nrequired = ["names"]\n[schema.properties.names]\ntype = "array"\n'
-    widget = load_widget(written(tmp_path, VIEW, sidecar))
+    widget = load_widget(write_view(tmp_path, VIEW, sidecar))
 
     assert widget.schema.admits({"names": []})
     assert not widget.schema.admits({"names": "x"})
@@ -73,7 +73,7 @@ def test_its_schema_may_stand_in_the_sidecar(tmp_path: Path) -> None:
 
 
 def test_without_a_schema_it_takes_what_it_reads(tmp_path: Path) -> None:
-    widget = load_widget(written(tmp_path, VIEW))
+    widget = load_widget(write_view(tmp_path, VIEW))
 
     assert widget.input_schema["properties"] == {"names": {}}
     assert [one.code for one in check_widget(widget)][:1] == ["W1215"]
@@ -113,7 +113,7 @@ def test_without_a_schema_it_takes_what_it_reads(tmp_path: Path) -> None:
 def test_what_is_wrong_is_said_with_its_line_in_the_file(
     tmp_path: Path, text: str, message: str
 ) -> None:
-    written(tmp_path, text)
+    write_view(tmp_path, text)
     snapshot = Catalog(tmp_path, Loader(admit).load, quiet_ms=0).scan()
     fault = snapshot.faults["People.widget.jsx"]
 
@@ -123,7 +123,7 @@ def test_what_is_wrong_is_said_with_its_line_in_the_file(
 
 
 def test_it_is_reloaded_with_its_sidecar_and_keeps_its_last_good_version(tmp_path: Path) -> None:
-    path = written(tmp_path, SCHEMA + VIEW)
+    path = write_view(tmp_path, SCHEMA + VIEW)
     catalog = Catalog(tmp_path, Loader(admit).load, quiet_ms=0)
     first = catalog.scan().widgets["people"]
 
@@ -141,7 +141,7 @@ def test_it_is_reloaded_with_its_sidecar_and_keeps_its_last_good_version(tmp_pat
 
 
 def test_beside_an_export_of_its_name_the_export_is_served(tmp_path: Path) -> None:
-    written(tmp_path, SCHEMA + VIEW)
+    write_view(tmp_path, SCHEMA + VIEW)
     (tmp_path / "People.widget").write_text(widget_file("People"))
 
     snapshot = Catalog(tmp_path, Loader(admit).load, quiet_ms=0).scan()

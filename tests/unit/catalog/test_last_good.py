@@ -10,7 +10,7 @@ from random import Random
 import anyio
 
 from stress.churn import WHO, Churn, revision_of
-from tests.support.clients import connected
+from tests.support.clients import connect_client
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.forked_daemons import forked_daemon
 from tests.support.widgets import greeting, widget_file
@@ -43,7 +43,7 @@ def copies_in(state: Path) -> list[str]:
     ]
 
 
-async def until_copied(state: Path, count: int) -> None:
+async def wait_for_copy(state: Path, count: int) -> None:
     """Wait until so many copies are in place."""
     with anyio.fail_after(PATIENCE_S):
         while len(copies_in(state)) != count:  # noqa: ASYNC110 - nothing tells of a copy
@@ -57,10 +57,10 @@ async def test_a_file_that_was_broken_while_the_daemon_was_down_serves_its_last_
     (widgets / "A.widget").write_text(widget_file("A"))
     (widgets / "A.widget.toml").write_text('title = "The first"\n')
     async with serving(widgets, state_dir=state):
-        await until_copied(state, 1)
+        await wait_for_copy(state, 1)
     (widgets / "A.widget").write_text("{")
 
-    async with serving(widgets, state_dir=state) as url, connected(url, "modern") as client:
+    async with serving(widgets, state_dir=state) as url, connect_client(url, "modern") as client:
         result = await client.call("a", who="Ada")
         said = (await ask(url, "/status")).json()
         [tool] = [each for each in (await client.client.list_tools()).tools if each.name == "a"]
@@ -75,21 +75,21 @@ async def test_a_deleted_file_leaves_the_latest_generation(tmp_path: Path) -> No
     for name in ("A", "B"):
         (widgets / f"{name}.widget").write_text(widget_file(name))
     async with serving(widgets, state_dir=state):
-        await until_copied(state, 2)
+        await wait_for_copy(state, 2)
         (widgets / "A.widget").unlink()
-        await until_copied(state, 1)
+        await wait_for_copy(state, 1)
 
 
 async def test_an_empty_folder_takes_no_copies_with_it(tmp_path: Path) -> None:
     widgets, state = folders(tmp_path)
     (widgets / "A.widget").write_text(widget_file("A"))
     async with serving(widgets, state_dir=state):
-        await until_copied(state, 1)
+        await wait_for_copy(state, 1)
     (widgets / "A.widget").unlink()
     async with serving(widgets, state_dir=state):
         pass
 
-    await until_copied(state, 1)
+    await wait_for_copy(state, 1)
 
 
 def test_a_copy_that_widgetd_itself_fails_on_costs_that_copy_alone(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ async def test_two_folders_on_one_state_folder_keep_apart(tmp_path: Path) -> Non
     (widgets / "B.widget").write_text("{")
 
     for name in (widgets, link):
-        async with serving(name, state_dir=state) as url, connected(url, "modern") as client:
+        async with serving(name, state_dir=state) as url, connect_client(url, "modern") as client:
             result = await client.call("a", who="Ada")
             assert result.structured_content == greeting("Mine", "Ada")
             assert "b" not in await client.tools()
@@ -143,10 +143,10 @@ async def test_kill_9_at_any_moment_loses_nothing_that_is_on_the_disk(tmp_path: 
             saving.start()
             await anyio.sleep(random.uniform(0, 0.3))  # any moment
             served.send(signal.SIGKILL)
-            assert await served.ended(within_s=5) == -signal.SIGKILL
+            assert await served.wait_for_end(within_s=5) == -signal.SIGKILL
         saving.join()
 
-    async with serving(widgets, state_dir=state) as url, connected(url, "modern") as client:
+    async with serving(widgets, state_dir=state) as url, connect_client(url, "modern") as client:
         for name, revision in churn.revisions.items():
             result = await client.call(name, who=WHO)
             assert result.structured_content is not None

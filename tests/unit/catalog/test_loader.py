@@ -89,7 +89,7 @@ def test_a_sample_that_draws_is_enough_to_be_served(template: str) -> None:
 def faults(
     content: bytes, sidecar: Source | None = None, *, path: str = "a.widget"
 ) -> list[Finding]:
-    """Why a file is not served, and where it is served, what a check calls a fault all the same."""
+    """Return the reason why a file is not served, or the faults of a check if it is."""
     try:
         widget = load(content, sidecar, path=path)
     except WidgetError as error:

@@ -1,4 +1,4 @@
-"""What was proven is remembered, and never believed without digest, version and a whole line."""
+"""Cache of proofs: each needs its digest, its version and a whole line."""
 
 from __future__ import annotations
 
@@ -135,12 +135,12 @@ LINE = (
 
 
 def whole(*parts: bytes) -> bytes:
-    """A line that nobody cut, whatever stands in it."""
+    """Make a whole line of any content."""
     said = b"\t".join(parts)
     return seal(said) + b"\n"
 
 
-def believed(folder: Path, text: bytes) -> int:
+def count_believed(folder: Path, text: bytes) -> int:
     (folder / FILE).write_bytes(text)
     return len(ProofCache(StateFolder(folder), "1"))
 
@@ -161,8 +161,8 @@ def believed(folder: Path, text: bytes) -> int:
     ],
 )
 def test_a_whole_line_that_holds_no_proof_is_not_believed(tmp_path: Path, head: bytes) -> None:
-    assert believed(tmp_path, whole(orjson.dumps(LINE[0]), *LINE[1:])) == 1
-    assert believed(tmp_path, whole(head, *LINE[1:])) == 0
+    assert count_believed(tmp_path, whole(orjson.dumps(LINE[0]), *LINE[1:])) == 1
+    assert count_believed(tmp_path, whole(head, *LINE[1:])) == 0
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_a_whole_line_that_holds_no_proof_is_not_believed(tmp_path: Path, head: 
 def test_a_line_whose_entry_would_spoil_a_list_is_not_believed(
     tmp_path: Path, entries: tuple[bytes, ...]
 ) -> None:
-    assert believed(tmp_path, whole(orjson.dumps(LINE[0]), *entries)) == 0
+    assert count_believed(tmp_path, whole(orjson.dumps(LINE[0]), *entries)) == 0
 
 
 @given(
@@ -190,7 +190,7 @@ def test_a_line_whose_entry_would_spoil_a_list_is_not_believed(
 )
 def test_whatever_stands_in_the_file_is_no_reason_to_fail(text: bytes) -> None:
     with TemporaryDirectory() as folder:
-        assert believed(Path(folder), text) == 0
+        assert count_believed(Path(folder), text) == 0
 
 
 def test_a_line_that_a_crash_cut_swallows_none_that_comes_after(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ SAVES: tuple[Save, ...] = (
 
 
 class Seen:
-    """What is served, and was."""
+    """Return the served revision and the last one."""
 
     def __init__(self) -> None:
         self.registry = Registry()
@@ -120,7 +120,7 @@ class Seen:
         self.said: list[str] = []
 
     def on_scan(self, seconds: float) -> None:
-        """How long a look took does not matter."""
+        """Ignore the duration of a scan."""
 
     def on_swap(self, swap: Swap) -> None:
         self.faults += swap.snapshot.refusals

@@ -1,4 +1,4 @@
-"""What is served is a function of the files, whatever order they come in."""
+"""Snapshots are a function of the files, in any order."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.support.clients import Connection, connected
+from tests.support.clients import Connection, connect_client
 from tests.support.daemons import serving
 from tests.support.logs import Events, captured_logs
 from tests.support.widgets import greeting, widget_file
@@ -39,7 +39,7 @@ Harm = Callable[[Path], None]
 
 @asynccontextmanager
 async def served(widgets: Path, state: Path) -> AsyncIterator[Connection]:
-    async with serving(widgets, state_dir=state) as url, connected(url, "modern") as client:
+    async with serving(widgets, state_dir=state) as url, connect_client(url, "modern") as client:
         yield client
 
 
@@ -110,7 +110,7 @@ def mend(path: Path) -> None:
 
 
 def foreign(path: Path) -> None:
-    """Give it to somebody else, who lets nobody in."""
+    """Give the folder to another user, without permissions for others."""
     if os.getuid() != 0:
         pytest.skip("only root can give a file to somebody else")
     with as_root():
@@ -217,7 +217,7 @@ def no_room() -> Iterator[None]:
 
 @contextmanager
 def harmed(state: Path, name: str) -> Iterator[Events]:
-    """What is said while the state folder is as a row of the table has it."""
+    """Return the events that are logged with the state folder of a row."""
     HARMS[name](state)
     with no_room() if name == "full" else nullcontext(), captured_logs() as events:
         yield events

@@ -1,4 +1,4 @@
-"""One module opens files in the state folder, and nobody but their owner reads them."""
+"""One module opens files in the state folder, and only their owner reads them."""
 
 from __future__ import annotations
 

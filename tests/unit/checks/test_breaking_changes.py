@@ -16,7 +16,7 @@ def widget(schema: Any, name: str = "Parcel") -> Definition:
     return define(Source(path="parcel.widget", content=json.dumps(file).encode(), digest=""))
 
 
-def said(before: Any, after: Any) -> list[str]:
+def compare_messages(before: Any, after: Any) -> list[str]:
     findings = find_breaking_changes(widget(before), widget(after))
     return [
         f"{finding.code} {finding}".replace(" parcel.widget#/jsonSchema", " ")
@@ -60,7 +60,7 @@ REFUSED = "callers that send what was right before are refused"
     ],
 )
 def test_a_field_that_admits_less_is_named(before: Any, after: Any, problem: str) -> None:
-    assert said(fields(city=before), fields(city=after)) == [
+    assert compare_messages(fields(city=before), fields(city=after)) == [
         f"W1503 /properties/city: 'city' {problem}; {REFUSED}"
     ]
 
@@ -84,23 +84,23 @@ def test_a_field_that_admits_less_is_named(before: Any, after: Any, problem: str
 def test_a_field_that_admits_as_much_or_more_is_not_spoken_of(before: Any, after: Any) -> None:
     defs = {"$defs": {"city": TEXT}}
 
-    assert said(fields(city=before) | defs, fields(city=after) | defs) == []
+    assert compare_messages(fields(city=before) | defs, fields(city=after) | defs) == []
 
 
 def test_a_field_that_was_removed_is_named() -> None:
     closed = {**fields(), "additionalProperties": False}
 
-    assert said(fields(city=TEXT), fields()) == [
+    assert compare_messages(fields(city=TEXT), fields()) == [
         "W1501 /properties: 'city' was removed; callers that send it are no longer understood"
     ]
-    assert said({**fields(city=TEXT), "additionalProperties": False}, closed) == [
+    assert compare_messages({**fields(city=TEXT), "additionalProperties": False}, closed) == [
         "W1501 /properties: 'city' was removed; callers that send it are refused"
     ]
 
 
 @pytest.mark.parametrize("before", [fields(city=TEXT), fields()])
 def test_a_field_that_is_newly_required_is_named(before: Any) -> None:
-    assert said(before, fields("city", city=TEXT)) == [
+    assert compare_messages(before, fields("city", city=TEXT)) == [
         (
             "W1502 /required: 'city' is required now; "
             "callers that leave it out are refused; leave it optional"
@@ -112,7 +112,7 @@ def test_fields_within_lists_and_objects_are_compared_too() -> None:
     before = fields(legs={"type": "array", "items": fields(to=fields(city=TEXT))})
     after = fields(legs={"type": "array", "items": fields(to=fields("city", city=NUMBER))})
 
-    assert said(before, after) == [
+    assert compare_messages(before, after) == [
         (
             "W1502 /properties/legs/items/properties/to/required: 'legs[].to.city' is required "
             "now; callers that leave it out are refused; leave it optional"
@@ -127,14 +127,14 @@ def test_fields_within_lists_and_objects_are_compared_too() -> None:
 def test_a_recursive_schema_is_compared_as_far_as_it_matters() -> None:
     before = fields(next={"$ref": "#"}, city=TEXT)
 
-    assert said(before, before) == []
-    assert said(before, fields(next={"$ref": "#"}, city=NUMBER))[0].startswith(
+    assert compare_messages(before, before) == []
+    assert compare_messages(before, fields(next={"$ref": "#"}, city=NUMBER))[0].startswith(
         "W1503 /properties/next"
     )
 
 
 def test_a_widget_without_a_schema_breaks_nobody() -> None:
-    assert said(None, fields("city")) == said(fields("city"), None) == []
+    assert compare_messages(None, fields("city")) == compare_messages(fields("city"), None) == []
 
 
 def test_a_tool_that_is_called_otherwise_is_named() -> None:

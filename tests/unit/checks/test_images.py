@@ -17,7 +17,7 @@ GIVEN = '{"type":"Card","children":[{"type":"Image","src":{{ src | tojson }}}]}'
 ADDRESS = {"type": "string", "format": "uri"}
 
 
-def said(
+def check_messages(
     template: str = GIVEN, toml: str = "", *, allowed: tuple[str, ...] = (), **schema: Any
 ) -> list[str]:
     file = {
@@ -53,7 +53,7 @@ NOTHING = '[[examples]]\narguments = { src = "data:," }\n'
 
 
 def test_button_without_effect_or_name_is_reported() -> None:
-    found = said(BUTTONS, '[[examples]]\narguments = { src = "data:," }\n')
+    found = check_messages(BUTTONS, '[[examples]]\narguments = { src = "data:," }\n')
 
     assert sorted(found) == [
         (
@@ -71,7 +71,7 @@ def test_key_that_is_written_twice_is_reported_once_with_what_was_meant() -> Non
     inputs = '{"type":"Input","name":"a","type":"email"},\n{"type":"Row","gap":1,"gap":2}'
     example = '[[examples]]\narguments = { src = "data:," }\n'
 
-    assert said(f'{{"type":"Card","children":[{inputs}]}}', example) == [
+    assert check_messages(f'{{"type":"Card","children":[{inputs}]}}', example) == [
         (
             "parcel.widget#/template: line 1: 'type' is written twice in 'Input'; "
             "write its kind as 'inputType'"
@@ -108,16 +108,16 @@ def test_literal_color_of_a_text_is_compared_with_the_card_in_both_themes(
     boxed = f'{{"type":"Box","background":"#fff","children":[{text}]}}'
     example = '[[examples]]\narguments = { src = "data:," }\n'
 
-    found = said(f'{{"type":"Card","children":[{text}]}}', example)
+    found = check_messages(f'{{"type":"Card","children":[{text}]}}', example)
 
     assert [one.partition("contrast of ")[2].partition(";")[0] for one in found] == themes
-    assert said(f'{{"type":"Card","children":[{boxed}]}}', example) == []
+    assert check_messages(f'{{"type":"Card","children":[{boxed}]}}', example) == []
 
 
 def test_space_that_is_meant_in_pixels_is_reported_in_units() -> None:
     spaces = '{"type":"Row","gap":16,"padding":{"x":24,"y":2},"margin":"24px"}'
 
-    assert said(f'{{"type":"Card","padding":4,"children":[{spaces}]}}', NOTHING) == [
+    assert check_messages(f'{{"type":"Card","padding":4,"children":[{spaces}]}}', NOTHING) == [
         (
             "parcel.widget#/template: line 1: 'gap' of 'Row' is 16 units, which are 64 px; "
             "write 4 for 16 px"
@@ -158,7 +158,7 @@ def test_what_is_wrong_with_a_component_is_reported_at_its_element() -> None:
 def test_relative_address_of_an_image_is_reported() -> None:
     fixed = GIVEN.replace("{{ src | tojson }}", '"/a.png"')
 
-    assert said(fixed, '[[examples]]\narguments = { src = "data:," }\n') == [
+    assert check_messages(fixed, '[[examples]]\narguments = { src = "data:," }\n') == [
         (
             "parcel.widget#/template: line 1: the address of an image is relative, and hosts draw "
             "none: '/a.png'; write whole addresses, as https://…, or send data: URIs"
@@ -174,7 +174,7 @@ REMOTE = example("https://i.imgur.com/a.png")
 
 
 def test_where_a_sample_has_its_images_is_named_with_what_to_write() -> None:
-    [finding] = said(toml=REMOTE)
+    [finding] = check_messages(toml=REMOTE)
 
     assert finding == (
         "parcel.widget#/template: line 1: images come from https://i.imgur.com, and hosts load "
@@ -184,7 +184,7 @@ def test_where_a_sample_has_its_images_is_named_with_what_to_write() -> None:
 
 
 def test_that_calls_may_bring_any_image_is_said_where_no_sample_shows_one() -> None:
-    [finding] = said()
+    [finding] = check_messages()
 
     assert finding == (
         "parcel.widget#/template: calls say where images come from, and hosts load none unless "
@@ -207,11 +207,11 @@ def test_that_calls_may_bring_any_image_is_said_where_no_sample_shows_one() -> N
 def test_nothing_is_said_of_images_that_are_allowed_sent_along_or_stand_for_others(
     toml: str, allowed: tuple[str, ...]
 ) -> None:
-    assert said(toml=toml, allowed=allowed) == []
+    assert check_messages(toml=toml, allowed=allowed) == []
 
 
 def test_an_image_of_the_template_itself_is_allowed() -> None:
-    assert said(GIVEN.replace("{{ src | tojson }}", '"https://i.imgur.com/a.png"')) == []
+    assert check_messages(GIVEN.replace("{{ src | tojson }}", '"https://i.imgur.com/a.png"')) == []
 
 
 def test_first_examples_of_bundled_widgets_load_no_images() -> None:

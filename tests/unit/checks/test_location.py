@@ -1,4 +1,4 @@
-"""Where a finding points, in a file of JSON, in a template inside it, and in a sidecar."""
+"""Locations of findings in JSON, in a template inside it, and in a sidecar."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ arguments = {}
 """
 
 
-def found(path: str, at: str, line: int | None = None, column: int | None = None) -> Finding:
+def make_finding(path: str, at: str, line: int | None = None, column: int | None = None) -> Finding:
     return Finding(code="W1301", path=path, at=at, problem="", advice="", line=line, column=column)
 
 
@@ -33,20 +33,20 @@ def found(path: str, at: str, line: int | None = None, column: int | None = None
     ("finding", "location"),
     [
         (
-            found("a.widget", "/name"),
+            make_finding("a.widget", "/name"),
             Location(line=2, column=3, text='  "name": "Parcel",', text_column=3),
         ),
         (
-            found("a.widget", "/template", line=2, column=11),
+            make_finding("a.widget", "/template", line=2, column=11),
             Location(line=3, column=3, text='  "type": {{ tpye }}', text_column=11),
         ),
         (
-            found("a.widget", "/template", line=2),
+            make_finding("a.widget", "/template", line=2),
             Location(line=3, column=3, text='  "type": {{ tpye }}', text_column=3),
         ),
-        (found("a.widget", "/nowhere"), Location(line=1, column=1, text="{", text_column=1)),
+        (make_finding("a.widget", "/nowhere"), Location(line=1, column=1, text="{", text_column=1)),
         (
-            found("a.widget", "", line=9, column=4),
+            make_finding("a.widget", "", line=9, column=4),
             Location(line=9, column=4, text="}", text_column=4),
         ),
     ],
@@ -58,7 +58,7 @@ def test_a_finding_points_into_the_file_or_into_the_template_within(
 
 
 def test_a_finding_about_an_empty_file_points_at_its_beginning() -> None:
-    assert location_of(found("a.widget", ""), "") == Location(
+    assert location_of(make_finding("a.widget", ""), "") == Location(
         line=1, column=1, text="", text_column=1
     )
 
@@ -77,7 +77,7 @@ def test_a_finding_about_a_sidecar_points_at_the_line_of_its_key() -> None:
 
 
 def test_a_sidecar_that_is_no_toml_is_shown_where_it_goes_wrong() -> None:
-    finding = found("a.widget.toml", "", line=2, column=9)
+    finding = make_finding("a.widget.toml", "", line=2, column=9)
 
     assert location_of(finding, 'title = "a"\ntitle = Parcel\n') == Location(
         line=2, column=9, text="title = Parcel", text_column=9

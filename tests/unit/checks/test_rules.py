@@ -35,7 +35,7 @@ def widget(template: str, toml: str = "", **properties: Any) -> Widget:
     return load(source, sidecar)
 
 
-def said(made: Widget, *, strict: bool = False) -> list[str]:
+def check_messages(made: Widget, *, strict: bool = False) -> list[str]:
     return [f"{finding.code} {finding}" for finding in check_widget(made, strict=strict)]
 
 
@@ -52,7 +52,7 @@ STOPS: dict[str, Any] = {
 
 
 def test_a_widget_that_is_as_it_should_be_is_not_spoken_of() -> None:
-    assert said(widget(card("city | default('?')"), city={"type": "string"})) == []
+    assert check_messages(widget(card("city | default('?')"), city={"type": "string"})) == []
 
 
 def test_each_rule_says_what_it_needs_and_nothing_but_its_own_codes() -> None:
@@ -75,7 +75,7 @@ def test_each_rule_says_what_it_needs_and_nothing_but_its_own_codes() -> None:
 def test_a_misspelt_name_is_one_finding_whatever_comes_of_it() -> None:
     made = widget(card("cty", "stops | length"), city={"type": "string"}, stops=STOPS)
 
-    assert said(made) == [
+    assert check_messages(made) == [
         (
             "W1320 parcel.widget#/template: line 1: the template reads 'cty', "
             "which the schema does not declare; did you mean 'city'?"
@@ -127,7 +127,7 @@ def test_reading_what_is_not_declared_is_a_fault_under_strict_rules() -> None:
     ],
 )
 def test_a_field_within_what_is_passed_on_as_a_whole_is_used(template: str) -> None:
-    assert not [line for line in said(widget(template, stops=STOPS)) if "W1210" in line]
+    assert not [line for line in check_messages(widget(template, stops=STOPS)) if "W1210" in line]
 
 
 def test_only_a_field_that_may_be_shown_with_what_is_around_it_is_tried_out() -> None:
@@ -162,7 +162,9 @@ def test_the_one_field_beside_it_that_nothing_reads_was_meant_by_an_undeclared_n
     template = f'{{"type":"Card","key":"{loop}"}}'
 
     assert [
-        line for line in said(widget(template, rows=rows)) if line[:5] in ("W1210", "W1320")
+        line
+        for line in check_messages(widget(template, rows=rows))
+        if line[:5] in ("W1210", "W1320")
     ] == [
         (
             "W1320 parcel.widget#/template: line 1: the template reads 'rows[].name', which the "
@@ -175,7 +177,7 @@ def test_a_field_that_only_the_sidecar_reads_is_used() -> None:
     toml = 'summary = "{{ city }}"\nsummary_fields = ["place.km"]\n[summary_data]\nn = "town"'
     made = widget('{"type":"Card"}', toml, city={}, town={}, place=STOPS["items"])
 
-    assert said(made) == [
+    assert check_messages(made) == [
         (
             "W1210 parcel.widget#/jsonSchema/properties/place/properties/city: "
             "'place.city' is never used; show it, or take it out of the schema"
@@ -192,7 +194,7 @@ def test_an_expression_of_the_sidecar_that_reads_what_is_not_declared_is_warned_
     """
     made = widget(card("city", "stops"), toml, city={"type": "string"}, stops=STOPS)
 
-    assert [line for line in said(made) if "W1213" in line] == [
+    assert [line for line in check_messages(made) if "W1213" in line] == [
         (
             "W1213 parcel.widget.toml#/summary: the schema does not declare 'twon'; "
             "declare it, or use city or stops"
@@ -230,8 +232,10 @@ def test_an_example_with_an_address_that_has_no_host_is_advised_upon(
 def test_a_sidecar_may_pass_through_a_list_only_to_keep_a_secret() -> None:
     made = widget(card("stops | tojson"), 'sensitive = ["stops.km"]', stops=STOPS)
 
-    assert said(made) == []
-    assert said(widget(card("stops | tojson"), 'summary_fields = ["stops.km"]', stops=STOPS)) == [
+    assert check_messages(made) == []
+    assert check_messages(
+        widget(card("stops | tojson"), 'summary_fields = ["stops.km"]', stops=STOPS)
+    ) == [
         (
             "W1213 parcel.widget.toml#/summary_fields: the schema does not declare 'stops.km'; "
             "declare it"
@@ -244,7 +248,7 @@ def test_an_open_schema_declares_what_it_does_not_name() -> None:
     extras = {"type": "object", "additionalProperties": {"type": "string"}}
     made = widget(card("a.b.c | default('?')", "x.y | default('?')"), a=anything, x=extras)
 
-    assert said(made) == []
+    assert check_messages(made) == []
 
 
 def test_branches_and_references_declare_what_is_in_them() -> None:
@@ -256,7 +260,7 @@ def test_branches_and_references_declare_what_is_in_them() -> None:
     }
     made = widget(card("at.city | default('?')", "at.town | default('?')"), at=branches)
 
-    assert said(made) == [
+    assert check_messages(made) == [
         (
             "W1320 parcel.widget#/template: line 1: the template reads 'at.town', "
             "which the schema does not declare; declare it, or use city"
@@ -316,7 +320,7 @@ def test_a_payload_that_hides_a_field_is_warned_about() -> None:
         '"payload":{"to":1}}},"children":[{"type":"Input","name":"to.city"}]}'
     )
 
-    assert said(widget(template)) == [
+    assert check_messages(widget(template)) == [
         (
             "W1408 parcel.widget#/template: the key 'to' in the payload of 'parcel.send' hides "
             "the form's field 'to.city'; give one of the two another name"
@@ -338,7 +342,9 @@ BUTTON = '{"type":"Card","children":[{"type":"Button","onClickAction":{"type":TY
 def test_a_description_of_an_action_that_is_not_there_is_warned_about(
     template: str, advice: str
 ) -> None:
-    assert said(widget(template, '[actions."parcel.trak"]\ndescription = "Track it."')) == [
+    assert check_messages(
+        widget(template, '[actions."parcel.trak"]\ndescription = "Track it."')
+    ) == [
         (
             "W1214 parcel.widget.toml#/actions/parcel.trak: the template has no action "
             f"'parcel.trak'; {advice}"
@@ -353,7 +359,7 @@ def test_an_action_whose_type_an_argument_says_may_be_described() -> None:
         what={"type": "string"},
     )
 
-    assert said(made) == []
+    assert check_messages(made) == []
 
 
 @pytest.mark.parametrize(
@@ -400,7 +406,7 @@ def test_what_does_not_come_from_arguments_is_held_against_the_vocabulary_withou
         "icon": {"enum": ["nothing", "at-all"]},
     }
 
-    told = said(widget(template, **properties))
+    told = check_messages(widget(template, **properties))
 
     assert [one for one in told if one.startswith(("W1403", "W1404", "W1405"))] == expected
 
@@ -456,7 +462,7 @@ def test_arguments_that_are_inferred_are_reported(template: str, expected: list[
     file = {"version": "1.0", "name": "Parcel", "description": "Parcels.", "template": template}
     source = Source(path="parcel.widget", content=json.dumps(file).encode(), digest="")
 
-    assert [one for one in said(load(source)) if one.startswith("W1215")] == expected
+    assert [one for one in check_messages(load(source)) if one.startswith("W1215")] == expected
 
 
 JSX_SCHEMA = """const schema = {
@@ -535,14 +541,14 @@ def test_what_an_argument_leaves_out_is_reported_where_the_schema_declares_it(
     toml = Source(path="p.widget.jsx.toml", content=b'description = "P."', digest="")
     made = load(Source(path="p.widget.jsx", content=content, digest=""), toml)
 
-    assert [one for one in said(made) if "W1210" not in one] == expected
+    assert [one for one in check_messages(made) if "W1210" not in one] == expected
 
 
 def test_jsx_without_a_schema_is_told_where_to_write_one() -> None:
     content = b"<Card><Text value={town} /></Card>"
     made = load(Source(path="parcel.widget.jsx", content=content, digest=""))
 
-    assert [one for one in said(made) if one.startswith("W1215")] == [
+    assert [one for one in check_messages(made) if one.startswith("W1215")] == [
         (
             "W1215 parcel.widget.jsx: there is no schema, so the arguments are inferred from what "
             "the JSX reads: town; write `const schema = {…};` before the JSX: callers "

@@ -1,4 +1,4 @@
-"""What a name was meant to be, among few and among many."""
+"""Suggestions for a wrong name, among few and among many."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ QUIET_MS = 100
 
 
 class Mirror(WatchObserver):
-    """What is in a folder, as far as hints and scans tell; also the watcher's observer."""
+    """Contents of a folder by hints and scans; also the watcher's observer."""
 
     def __init__(self, root: Path) -> None:
         self.hints = Hints()

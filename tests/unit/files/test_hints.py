@@ -11,16 +11,16 @@ async def test_hints_that_nobody_took_yet_are_one_hint() -> None:
     hints.add({"a.widget"})
     hints.add({"b.widget"})
 
-    assert await taken(hints) == Hint(paths=frozenset({"a.widget", "b.widget"}))
+    assert await take(hints) == Hint(paths=frozenset({"a.widget", "b.widget"}))
 
 
 async def test_a_hint_that_was_taken_is_not_given_again() -> None:
     hints = Hints()
     hints.add({"a.widget"})
-    await taken(hints)
+    await take(hints)
     hints.add({"b.widget"})
 
-    assert await taken(hints) == Hint(paths=frozenset({"b.widget"}))
+    assert await take(hints) == Hint(paths=frozenset({"b.widget"}))
     assert not await has_hint(hints)
 
 
@@ -30,14 +30,14 @@ async def test_a_hint_at_everything_swallows_the_others() -> None:
     hints.add()
     hints.add({"b.widget"})
 
-    assert await taken(hints) == EVERYWHERE
+    assert await take(hints) == EVERYWHERE
 
 
 async def test_so_many_paths_are_everywhere() -> None:
     hints = Hints()
     hints.add(f"{n}.widget" for n in range(LIMITS.hinted_paths + 1))
 
-    assert await taken(hints) == EVERYWHERE
+    assert await take(hints) == EVERYWHERE
 
 
 async def test_a_file_stays_finished_until_something_else_is_said_of_it() -> None:
@@ -45,7 +45,7 @@ async def test_a_file_stays_finished_until_something_else_is_said_of_it() -> Non
     hints.add({"a.widget", "b.widget"}, finished={"a.widget", "b.widget"})
     hints.add({"b.widget", "c.widget"}, finished={"c.widget"})
 
-    assert await taken(hints) == Hint(
+    assert await take(hints) == Hint(
         paths=frozenset({"a.widget", "b.widget", "c.widget"}),
         finished=frozenset({"a.widget", "c.widget"}),
     )
@@ -59,18 +59,18 @@ async def test_a_wait_that_is_cancelled_takes_nothing() -> None:
         scope.cancel()
         await hints.wait()
 
-    assert await taken(hints) == Hint(paths=frozenset({"a.widget"}))
+    assert await take(hints) == Hint(paths=frozenset({"a.widget"}))
 
 
 async def test_who_waits_is_woken() -> None:
     hints = Hints()
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(taken, hints)
+        tasks.start_soon(take, hints)
         await anyio.lowlevel.checkpoint()
         hints.add()
 
 
-async def taken(hints: Hints) -> Hint:
+async def take(hints: Hints) -> Hint:
     with anyio.fail_after(1):
         return await hints.wait()
 

@@ -18,8 +18,8 @@ SUFFIXES = (".widget", ".widget.toml")
 look = partial(scan, suffixes=SUFFIXES, limit_bytes=1_000, quiet_ms=0)
 
 
-def held(found: Scan) -> tuple[list[tuple[str, bytes]], list[str]]:
-    """What a scan says, in the order in which it says it."""
+def messages_of(found: Scan) -> tuple[list[tuple[str, bytes]], list[str]]:
+    """Return the sources and faults of a scan in its order."""
     sources = [(path, source.content) for path, source in found.sources.items()]
     return sources, [str(fault) for fault in found.faults.values()]
 
@@ -79,7 +79,7 @@ def test_in_another_folder_everything_is_looked_at(tmp_path: Path) -> None:
 
     found = look(tmp_path / "root", ["a.widget"], known=known)
 
-    assert held(found) == ([("a.widget", b"new")], [])
+    assert messages_of(found) == ([("a.widget", b"new")], [])
 
 
 def test_after_a_failure_everything_is_looked_at(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_what_was_unsettled_is_looked_at_again(tmp_path: Path) -> None:
 
     found = look(tmp_path, ["b.widget"], known=known)
 
-    assert held(found) == ([("a.widget", b"new"), ("b.widget", b"new")], [])
+    assert messages_of(found) == ([("a.widget", b"new"), ("b.widget", b"new")], [])
     assert found.unsettled == set()
 
 
@@ -120,7 +120,7 @@ def test_of_what_was_written_a_moment_ago_only_what_is_finished_is_read(tmp_path
 
     found = look(tmp_path, paths, known=known, quiet_ms=60_000, finished={"a.widget"})
 
-    assert held(found) == ([("a.widget", b"new")], [])
+    assert messages_of(found) == ([("a.widget", b"new")], [])
     assert found.unsettled == {"b.widget"}
 
 
@@ -141,7 +141,7 @@ def test_where_there_are_no_links_a_scan_of_all_that_changed_finds_what_a_scan_o
             touched = do(root, *deed)
             known = look(root, touched, known=known) if touched else known
 
-            assert held(known) == held(look(root))
+            assert messages_of(known) == messages_of(look(root))
 
 
 def do(root: Path, deed: str, path: str, other: str) -> Collection[str]:

@@ -13,10 +13,10 @@ HOUR_MS = 3_600_000
 
 
 def status(*, ctime_ms_ago: int) -> os.stat_result:
-    return dated(time.time_ns() - ctime_ms_ago * 1_000_000)
+    return make_status(time.time_ns() - ctime_ms_ago * 1_000_000)
 
 
-def dated(ctime_ns: int) -> os.stat_result:
+def make_status(ctime_ns: int) -> os.stat_result:
     return os.stat_result((0,) * 10, {"st_ctime_ns": ctime_ns, "st_mtime_ns": 0})
 
 
@@ -39,7 +39,7 @@ def test_how_far_a_ctime_is_believed(ctime_ms_ago: int, quiet: bool, racy: bool)
 def test_a_stamp_marks_what_it_was_taken_from_and_nothing_written_since() -> None:
     found = status(ctime_ms_ago=5)
 
-    assert stamp_of(found) == stamp_of(dated(found.st_ctime_ns))
+    assert stamp_of(found) == stamp_of(make_status(found.st_ctime_ns))
     assert stamp_of(found) != stamp_of(status(ctime_ms_ago=0))
 
 
@@ -48,10 +48,10 @@ def test_a_write_of_this_tick_is_outlasted_when_the_clock_has_ticked() -> None:
     ticking = 5  # CLOCK_REALTIME_COARSE, see clock_gettime(2)
     now_ns = time.clock_gettime_ns(ticking)
 
-    assert wait_for_tick(dated(now_ns))
+    assert wait_for_tick(make_status(now_ns))
     assert time.clock_gettime_ns(ticking) > now_ns
 
 
 @pytest.mark.parametrize("step_ns", [10_000_000, 1_000_000_000, 2_000_000_000])
 def test_a_write_that_is_dated_coarsely_is_not_outlasted(step_ns: int) -> None:
-    assert not wait_for_tick(dated(time.time_ns() // step_ns * step_ns))
+    assert not wait_for_tick(make_status(time.time_ns() // step_ns * step_ns))

@@ -1,4 +1,4 @@
-"""Every attack that the tests know, as a draft: `python -m tests.unit.guide.draft_attacks`.
+"""All attacks of the tests as drafts: `python -m tests.unit.guide.draft_attacks`.
 
 A timer of the kernel ends the process where one draft takes too long, and it can have only so
 much memory.
@@ -25,7 +25,7 @@ BAD = Path(__file__).parents[2] / "widgets" / "bad"
 
 
 def drafts() -> Iterator[tuple[str, dict[str, Any]]]:
-    """What each is called, and the object that a caller would send."""
+    """Yield the name of each and the object that a caller would send."""
     contents = [(f"attack {n}", make(f"A{n}")) for n, make in enumerate(ATTACKS)]
     contents += [(path.stem, path.read_bytes()) for path in sorted(BAD.glob("*.widget"))]
     for name, content in contents:

@@ -43,7 +43,7 @@ def blocks() -> Iterator[Any]:
             yield pytest.param(kind, text, beside, id=f"{each.name}-{number}-{kind}")
 
 
-def tried(widget: dict[str, Any] | str, sidecar: str = "") -> list[dict[str, Any]]:
+def try_block(widget: dict[str, Any] | str, sidecar: str = "") -> list[dict[str, Any]]:
     return Drafts(admit).check(widget, sidecar).rows()
 
 
@@ -53,12 +53,12 @@ def test_every_code_block_of_the_guide_is_valid(
 ) -> None:
     match kind:
         case "widget":
-            assert tried(json.loads(text), beside) == []
+            assert try_block(json.loads(text), beside) == []
         case "jsx":
-            rows = tried(text, 'description = "Show a parcel. Use it for deliveries."')
+            rows = try_block(text, 'description = "Show a parcel. Use it for deliveries."')
             assert [row for row in rows if row["code"] != "W1214"] == []
         case "sidecar":
-            rows = tried(_PLAIN, text)
+            rows = try_block(_PLAIN, text)
             assert [row for row in rows if row["level"] == "fault"] == []
         case "schema":
             checked = compile_schema(json.loads(text)).check({"number": "1", "status": "Delayed"})

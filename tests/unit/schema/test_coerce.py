@@ -1,4 +1,4 @@
-"""What models get wrong, and how it is coerced."""
+"""Coercion of models' slips."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ ROWS = [
 
 
 def checked(keywords: Any, value: Any, *, strict: bool = False) -> Any:
-    """What becomes of `value` where the property `x` is held to `keywords`."""
+    """Coerce `value` for a property `x` with `keywords`."""
     beside = {"n": {"type": "integer"}, "colour": {"enum": ["red", "blue"]}}
     schema = {"type": "object", "properties": {"x": keywords, **beside}}
     return compile_schema(schema).check({"x": value}, strict=strict)

@@ -1,4 +1,4 @@
-"""What stands in for a property that is absent."""
+"""Defaults of absent properties."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ from widgetd.errors import CallError, InvalidArgument
 from widgetd.schema.validator import compile_schema
 
 
-def told(keywords: Any, value: Any) -> str:
-    """What is said of `value` where the property `x` is held to `keywords`."""
+def explain_slip(keywords: Any, value: Any) -> str:
+    """Return the error of `value` for a property `x` with `keywords`."""
     schema = compile_schema({"type": "object", "properties": {"x": keywords}})
     with pytest.raises(CallError) as refused:
         schema.check({"x": value}, strict=True)
@@ -138,7 +138,7 @@ MESSAGES = [
 def test_a_slip_names_the_path_what_is_expected_and_what_came(
     keywords: Any, value: Any, message: str
 ) -> None:
-    assert told(keywords, value) == message
+    assert explain_slip(keywords, value) == message
 
 
 FLIGHT = {
@@ -163,7 +163,7 @@ FLIGHT = {
 }
 
 
-def refused(arguments: Any, *sensitive: str) -> CallError:
+def check_refusal(arguments: Any, *sensitive: str) -> CallError:
     """The error of a call of the flight widget."""
     with pytest.raises(CallError) as error:
         compile_schema(FLIGHT).check(arguments, strict=True, sensitive=sensitive)
@@ -171,7 +171,7 @@ def refused(arguments: Any, *sensitive: str) -> CallError:
 
 
 def test_several_slips_are_told_at_once_in_the_authors_order_with_the_smallest_example() -> None:
-    error = refused({"legs": [{"from": 1}, {"to": 2}]})
+    error = check_refusal({"legs": [{"from": 1}, {"to": 2}]})
 
     assert str(error) == (
         "number: expected a string, got nothing; legs[0].from: expected a string, got 1; "
@@ -188,7 +188,9 @@ def test_several_slips_are_told_at_once_in_the_authors_order_with_the_smallest_e
     ("wrong", "others"), [(5, "4. "), (6, "4; and 1 more. "), (20, "4; and 15 more. ")]
 )
 def test_at_most_five_slips_are_told_and_how_many_more_there_are(wrong: int, others: str) -> None:
-    error = refused({"number": "PA 845", "legs": [{"from": number} for number in range(wrong)]})
+    error = check_refusal(
+        {"number": "PA 845", "legs": [{"from": number} for number in range(wrong)]}
+    )
 
     assert [argument.path for argument in error.invalid_arguments] == [
         f"legs[{index}].from" for index in range(5)
@@ -197,7 +199,7 @@ def test_at_most_five_slips_are_told_and_how_many_more_there_are(wrong: int, oth
 
 
 def test_where_not_all_slips_were_counted_there_are_at_least_so_many() -> None:
-    error = refused({"number": "PA 845", "legs": [{"from": number} for number in range(500)]})
+    error = check_refusal({"number": "PA 845", "legs": [{"from": number} for number in range(500)]})
 
     assert "; and at least 59 more. Smallest valid example: " in str(error)
 
@@ -308,7 +310,7 @@ SECRETS = [
 def test_a_sensitive_value_is_never_shown(
     arguments: Any, sensitive: list[str], message: str
 ) -> None:
-    error = refused({"number": "PA", "legs": [{"from": "KHI"}]} | arguments, *sensitive)
+    error = check_refusal({"number": "PA", "legs": [{"from": "KHI"}]} | arguments, *sensitive)
 
     assert str(error).startswith(message + ". Smallest")
     assert "4242" not in str(error)
@@ -319,7 +321,7 @@ def test_a_fault_far_down_in_a_long_array_is_found() -> None:
     legs = [{"from": "KHI", "to": "DXB"} for _ in range(20_000)]
     legs[19_450] = {"from": "KHI", "to": 5}  # type: ignore[dict-item]  # the slip
 
-    assert refused({"number": "PA", "legs": legs}).path == "legs[19450].to"
+    assert check_refusal({"number": "PA", "legs": legs}).path == "legs[19450].to"
 
 
 @pytest.mark.parametrize(

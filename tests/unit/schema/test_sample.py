@@ -17,8 +17,8 @@ from widgetd.schema.validator import Schema, compile_schema
 STATES = get_args(State)
 
 
-def made(keywords: Any, state: State = "full", seed: int = 0) -> Any:
-    """What the property `x` gets where it is held to `keywords`."""
+def make_sample(keywords: Any, state: State = "full", seed: int = 0) -> Any:
+    """Make a sample of a property `x` with `keywords`."""
     schema = compile_schema({"type": "object", "properties": {"x": keywords}, "required": ["x"]})
     arguments = schema.sample(state=state, seed=seed)
     assert arguments is not None
@@ -90,17 +90,17 @@ def test_a_state_says_how_long_an_open_array_is(state: State, count: int) -> Non
 
 
 def test_bounds_come_before_the_state() -> None:
-    assert len(made({"type": "array", "minItems": 2}, "empty")) == 2
-    assert len(made({"type": "array", "maxItems": 3}, "many")) == 3
-    assert len(made({"type": "string", "maxLength": 5}, "long")) == 5
-    assert made({"type": "integer"}, "nulls") == 2
+    assert len(make_sample({"type": "array", "minItems": 2}, "empty")) == 2
+    assert len(make_sample({"type": "array", "maxItems": 3}, "many")) == 3
+    assert len(make_sample({"type": "string", "maxLength": 5}, "long")) == 5
+    assert make_sample({"type": "integer"}, "nulls") == 2
 
 
 def test_nulls_stand_wherever_they_may() -> None:
     assert of_flight("nulls")["note"] is None
     assert of_flight("nulls")["number"] == "BS 204"
-    assert made({"enum": ["a", None]}, "nulls") is None
-    assert made({"anyOf": [{"type": "string"}, {"type": "null"}]}, "nulls") is None
+    assert make_sample({"enum": ["a", None]}, "nulls") is None
+    assert make_sample({"anyOf": [{"type": "string"}, {"type": "null"}]}, "nulls") is None
 
 
 def test_long_strings_are_long() -> None:
@@ -122,10 +122,12 @@ def test_the_same_seed_makes_the_same_and_another_makes_another() -> None:
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_format_is_honoured(name: str) -> None:
-    first, second = made({"type": "array", "items": {"format": name}, "uniqueItems": True}, "two")
+    first, second = make_sample(
+        {"type": "array", "items": {"format": name}, "uniqueItems": True}, "two"
+    )
 
     assert first != second
-    made({"type": "string", "format": name}, "nasty")
+    make_sample({"type": "string", "format": name}, "nasty")
 
 
 PATTERNS = [
@@ -149,12 +151,15 @@ PATTERNS = [
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_a_pattern_is_matched(pattern: str) -> None:
     for state in STATES:
-        made({"type": "string", "pattern": pattern}, state)
+        make_sample({"type": "string", "pattern": pattern}, state)
 
 
 def test_a_pattern_and_a_length_are_honoured_together() -> None:
     assert (
-        len(made({"type": "string", "pattern": "^[a-z]+$", "minLength": 12, "maxLength": 40})) >= 12
+        len(
+            make_sample({"type": "string", "pattern": "^[a-z]+$", "minLength": 12, "maxLength": 40})
+        )
+        >= 12
     )
 
 
@@ -220,9 +225,9 @@ KEYWORDS: list[tuple[Any, Any]] = [
     ("keywords", "expected"), KEYWORDS, ids=[str(row[0])[:50] for row in KEYWORDS]
 )
 def test_a_keyword_is_honoured(keywords: Any, expected: Any) -> None:
-    assert made(keywords) == expected
+    assert make_sample(keywords) == expected
     for state in STATES:
-        made(keywords, state)
+        make_sample(keywords, state)
 
 
 def test_a_recursion_ends_by_the_shortest_way() -> None:
@@ -247,7 +252,9 @@ def test_a_recursion_ends_by_the_shortest_way() -> None:
 def test_alternatives_are_taken_in_turn() -> None:
     kinds = [{"properties": {"kind": {"const": kind}}, "required": ["kind"]} for kind in "abc"]
 
-    assert [element["kind"] for element in made({"type": "array", "items": {"anyOf": kinds}})] == [
+    assert [
+        element["kind"] for element in make_sample({"type": "array", "items": {"anyOf": kinds}})
+    ] == [
         "a",
         "b",
     ]

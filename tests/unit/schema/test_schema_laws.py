@@ -34,7 +34,7 @@ lawful = settings(
 )
 
 
-def compiled(schema: dict[str, Any]) -> Schema:
+def compile_or_assume(schema: dict[str, Any]) -> Schema:
     """The schema, where it can be used at all."""
     try:
         return compile_schema(schema)
@@ -52,7 +52,7 @@ def exactly(value: Any) -> str:
 @st.composite
 def calls(draw: st.DrawFn) -> tuple[Schema, dict[str, Any]]:
     """A schema, and arguments that fit it, or nearly, or not at all."""
-    schema = compiled(draw(SCHEMAS))
+    schema = compile_or_assume(draw(SCHEMAS))
     made = schema.sample(state=draw(STATES), seed=draw(st.integers(0, 2)))
     arguments = draw(ARGUMENTS)
     if made is not None and draw(st.booleans()):
@@ -80,7 +80,7 @@ def test_an_explanation_finds_fault_exactly_where_the_validator_does(
 def test_every_rejection_in_every_draft_has_a_sentence_and_a_place_at_which_the_engine_refuses(
     source: dict[str, Any], arguments: dict[str, Any]
 ) -> None:
-    schema = compiled(source)
+    schema = compile_or_assume(source)
     explainer = schema.explainer()
 
     faults = explainer.find_faults(schema.document.root, arguments)
@@ -175,7 +175,7 @@ def test_what_passes_a_check_is_admitted_and_what_does_not_is_told_briefly(
     schema, arguments = call
     before = exactly(arguments)
 
-    outcome = checked(schema, arguments)
+    outcome = check_value(schema, arguments)
 
     if isinstance(outcome, ValidArguments):
         assert schema.admits(outcome.arguments)
@@ -188,8 +188,8 @@ def test_what_passes_a_check_is_admitted_and_what_does_not_is_told_briefly(
     assert exactly(arguments) == before
 
 
-def checked(schema: Schema, arguments: dict[str, Any]) -> ValidArguments | CallError:
-    """What a check comes to."""
+def check_value(schema: Schema, arguments: dict[str, Any]) -> ValidArguments | CallError:
+    """Return the result of a check, or its error."""
     try:
         return schema.check(arguments)
     except CallError as error:
@@ -201,7 +201,7 @@ def checked(schema: Schema, arguments: dict[str, Any]) -> ValidArguments | CallE
 def test_a_sample_fits_and_is_the_same_each_time(
     source: dict[str, Any], state: State, seed: int
 ) -> None:
-    schema = compiled(source)
+    schema = compile_or_assume(source)
 
     made = schema.sample(state=state, seed=seed)
 
@@ -223,7 +223,7 @@ def test_defaults_are_added_and_nothing_that_was_there_is_changed(
 
 
 def holds(filled: Any, sent: Any) -> bool:
-    """Whether everything in `sent` stands in `filled`, where it stood."""
+    """Return whether `filled` holds everything of `sent` in its place."""
     if isinstance(sent, dict):
         return all(name in filled and holds(filled[name], inner) for name, inner in sent.items())
     if isinstance(sent, list):
@@ -236,7 +236,7 @@ def holds(filled: Any, sent: Any) -> bool:
 def test_nulls_for_absent_properties_that_may_not_be_null_change_nothing(
     source: dict[str, Any], state: State, seed: int
 ) -> None:
-    schema = compiled(source)
+    schema = compile_or_assume(source)
     made = schema.sample(state=state, seed=seed)
     assume(made is not None)
     sent = with_nulls(source, made)

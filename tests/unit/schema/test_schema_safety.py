@@ -21,7 +21,7 @@ SOON_S = 10.0
 NODE = {"$ref": "#/$defs/node"}
 
 
-def refused(schema: Any) -> tuple[str, str]:
+def refuse(schema: Any) -> tuple[str, str]:
     """The code and the pointer with which `schema` is refused."""
     with pytest.raises(WidgetError) as error:
         compile_schema(schema)
@@ -29,7 +29,7 @@ def refused(schema: Any) -> tuple[str, str]:
 
 
 async def soon(schema: Schema, arguments: Any) -> str:
-    """What a call comes to; a call that takes long fails the test."""
+    """Return the result of a call; a slow call fails the test."""
 
     def call() -> str:
         try:
@@ -75,8 +75,8 @@ def laughs(width: int, depth: int) -> dict[str, Any]:
 
 
 def test_a_billion_laughs_is_counted_and_not_expanded() -> None:
-    assert refused(laughs(10, 9)) == ("W1203", "")
-    assert refused(laughs(2, 500)) == ("W1203", "")
+    assert refuse(laughs(10, 9)) == ("W1203", "")
+    assert refuse(laughs(2, 500)) == ("W1203", "")
     with pytest.raises(WidgetError, match=r"expands to 2,222 subschemas; keep it to 2,000$"):
         compile_schema(laughs(10, 3))
     assert compile_schema(laughs(4, 3)).document.size < 2_000
@@ -94,7 +94,7 @@ def test_a_recursion_is_followed_once() -> None:
 
 
 def test_more_subschemas_than_the_limit_are_refused() -> None:
-    assert refused({"properties": {f"p{index}": {} for index in range(2_000)}}) == ("W1203", "")
+    assert refuse({"properties": {f"p{index}": {} for index in range(2_000)}}) == ("W1203", "")
 
 
 def test_a_schema_that_nests_too_deeply_is_refused() -> None:
@@ -102,7 +102,7 @@ def test_a_schema_that_nests_too_deeply_is_refused() -> None:
     for _ in range(5_000):
         schema = {"not": schema}
 
-    assert refused(schema)[0] == "W1103"
+    assert refuse(schema)[0] == "W1103"
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_schema_that_nests_too_deeply_is_refused() -> None:
 def test_a_reference_out_of_the_file_is_refused_and_never_followed(
     keyword: str, reference: str
 ) -> None:
-    assert refused({"properties": {"x": {keyword: reference}}}) == (
+    assert refuse({"properties": {"x": {keyword: reference}}}) == (
         "W1202",
         f"/properties/x/{keyword}",
     )
@@ -123,7 +123,7 @@ def test_a_file_beside_the_schema_is_not_read(tmp_path: Path) -> None:
     beside = tmp_path / "secret.json"
     beside.write_text(json.dumps({"type": "object"}))
 
-    assert refused({"$ref": beside.as_uri()}) == ("W1202", "/$ref")
+    assert refuse({"$ref": beside.as_uri()}) == ("W1202", "/$ref")
 
 
 BOMBS = ["(a{1000}){1000}", "((a{100}){100}){100}", "(?=a)b", r"(a)\1", "(?<!a)b", "(" * 3_000]
@@ -133,7 +133,7 @@ BOMBS = ["(a{1000}){1000}", "((a{100}){100}){100}", "(?=a)b", r"(a)\1", "(?<!a)b
 def test_a_pattern_that_cannot_be_matched_in_linear_time_is_refused(pattern: str) -> None:
     schema = {"properties": {"x": {"pattern": pattern}}}
 
-    assert refused(schema) == ("W1205", "/properties/x/pattern")
+    assert refuse(schema) == ("W1205", "/properties/x/pattern")
 
 
 async def test_a_pattern_that_explodes_elsewhere_matches_in_linear_time() -> None:
@@ -146,8 +146,8 @@ def test_only_so_many_patterns_are_compiled() -> None:
     many = {f"p{index}": {"pattern": f"^{index}$"} for index in range(201)}
     large = {f"p{index}": {"pattern": f"^[^a]{{1,{1_000 + index}}}$"} for index in range(5)}
 
-    assert refused({"properties": many})[0] == "W1203"
-    assert refused({"properties": large})[0] == "W1203"
+    assert refuse({"properties": many})[0] == "W1203"
+    assert refuse({"properties": large})[0] == "W1203"
 
 
 def chain(depth: int, leaf: Any, **beside: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What a schema may say, what of it is advertised, and what it then admits."""
+"""Schemas: permitted keywords, advertised form, and admitted values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from widgetd.errors import CallError, WidgetError
 from widgetd.schema.validator import ValidArguments, compile_schema
 
 
-def compiled(**keywords: Any) -> Any:
+def compile_properties(**keywords: Any) -> Any:
     """The schema of one property `x`, held to `keywords`."""
     return compile_schema({"type": "object", "properties": {"x": keywords}})
 

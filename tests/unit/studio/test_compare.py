@@ -80,7 +80,7 @@ LOOP_JSX = "{names.map((x) => (<Text value={x} />))}"
 SAME = "<Card><Text value={n} /></Card>"
 
 
-def drawn(widget: Widget) -> list[Any]:
+def draw(widget: Widget) -> list[Any]:
     return [
         child.get("value", child.get("series")) for child in widget.call(SAMPLE).tree["children"]
     ]
@@ -118,7 +118,7 @@ def test_the_jsx_is_drawn_where_the_exporter_lost_some_of_it(
 ) -> None:
     made = export(view, template)
 
-    assert (made.source, drawn(made)) == (source, children)
+    assert (made.source, draw(made)) == (source, children)
     # The merge of three trees is no program, so its page waits for results.
     assert bool(program_or_empty(made)) == (source != "both")
 
@@ -138,7 +138,7 @@ def test_untouched_export_keeps_its_source_when_its_list_may_be_absent(schema: A
     made = export(view, card(JOINED, SERIES, count, LOOP), schema=schema)
 
     assert (made.source, made.choice.edits) == ("view", ())
-    assert not [one for one in said(made) if one.startswith(("W1323", "W1326"))]
+    assert not [one for one in compare_messages(made) if one.startswith(("W1323", "W1326"))]
 
 
 def test_edit_and_loss_of_one_file_are_reported_apart() -> None:
@@ -151,18 +151,18 @@ def test_edit_and_loss_of_one_file_are_reported_apart() -> None:
         {"type": "Text", "value": "3"},
     ]})  # fmt: skip
 
-    assert drawn(made) == ["Ann, Bob", [{"type": "bar", "dataKey": "n"}], "three"]
-    edits = [one for one in said(made) if one.startswith("W1326")]
+    assert draw(made) == ["Ann, Bob", [{"type": "bar", "dataKey": "n"}], "three"]
+    edits = [one for one in compare_messages(made) if one.startswith("W1326")]
     assert [one.partition("; ")[0] for one in edits] == [
         (
             "W1326 people.widget#/template: the template was edited after the export: "
             '/children/2/value is "three", where the JSX says 3'
         )
     ]
-    assert [one[:5] for one in said(made)] == ["W1307", "W1326"]
+    assert [one[:5] for one in compare_messages(made)] == ["W1307", "W1326"]
 
 
-def said(made: Widget) -> list[str]:
+def compare_messages(made: Widget) -> list[str]:
     return [f"{one.code} {one}" for one in check_widget(made) if one.code[:3] != "W14"]
 
 
@@ -227,7 +227,7 @@ def said(made: Widget) -> list[str]:
     ],
 )  # fmt: skip
 def test_what_is_said_names_who_changed_what(view: str, template: str, expected: list[str]) -> None:
-    assert said(export(view, template)) == expected
+    assert compare_messages(export(view, template)) == expected
 
 
 def test_a_template_that_cannot_be_used_gives_way_to_a_jsx_that_draws_the_preview() -> None:
@@ -237,8 +237,8 @@ def test_a_template_that_cannot_be_used_gives_way_to_a_jsx_that_draws_the_previe
 
     made = export(view, faulty, preview)
 
-    assert (made.source, drawn(made)) == ("view", [3, "Ann", "Bob"])
-    assert said(made) == [
+    assert (made.source, draw(made)) == ("view", [3, "Ann", "Bob"])
+    assert compare_messages(made) == [
         (
             "W1325 people.widget#/template: line 1: the JSX is drawn, for the template cannot be: "
             "Expected an expression, got 'end of statement block'; write it as Jinja reads it"
@@ -259,8 +259,8 @@ def test_the_sidecar_decides_where_it_says_so(source: str, children: list[Any]) 
         sidecar=f'source = "{source}"',
     )
 
-    assert (made.source, drawn(made)) == (source, children)
-    assert not [one for one in said(made) if one.startswith("W1326")]
+    assert (made.source, draw(made)) == (source, children)
+    assert not [one for one in compare_messages(made) if one.startswith("W1326")]
 
 
 @pytest.mark.parametrize(
@@ -293,7 +293,7 @@ def test_a_finding_in_the_jsx_is_shown_with_its_line() -> None:
 def test_a_failing_view_is_named_as_such() -> None:
     made = export("<Card><Text value={names[9].length + n.trim()} /></Card>", "")
 
-    assert [one for one in said(made) if "fails" in one] == [
+    assert [one for one in compare_messages(made) if "fails" in one] == [
         (
             "W1310 people.widget#/encodedWidget/view: line 1: the JSX fails on any arguments: "
             "a number is no text; correct the JSX"

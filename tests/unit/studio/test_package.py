@@ -35,7 +35,7 @@ KEYS = {
 """The keys of Studio's package in 47 of 64 exports; the other 17 lack the schema in JSON."""
 
 
-def drawn(widget: Widget, arguments: Any) -> Any:
+def draw(widget: Widget, arguments: Any) -> Any:
     try:
         return widget.call(arguments).tree
     except (CallError, WidgetError) as error:
@@ -61,7 +61,7 @@ def check_states(folder: Path) -> int:
         for state in list_states(widget):
             shown = show_state(widget, state.key)
             if shown.render is None:
-                got, want = (drawn(one, shown.arguments) for one in (again, widget))
+                got, want = (draw(one, shown.arguments) for one in (again, widget))
                 assert not differ(got, want), (widget, state.key)
     return len(widgets)
 
@@ -154,7 +154,7 @@ def test_template_made_of_jsx_draws_what_the_jsx_draws(view: str, tmp_path: Path
         {"title": "a", "rows": []},
         {"title": "b", "done": True, "rows": [{"name": "a"}, {"name": "b"}]},
     ):
-        assert not differ(drawn(again, arguments), drawn(widget, arguments))
+        assert not differ(draw(again, arguments), draw(widget, arguments))
 
 
 def test_jsx_that_jinja_cannot_say_is_exported_without_a_template(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ SIZE: Final = 65_536
 
 
 def much(piece: str, before: str = "", after: str = "") -> str:
-    """As much of `piece` as a view may be long."""
+    """Repeat `piece` up to the maximum length of a view."""
     room = SIZE - len(before.encode()) - len(after.encode())
     return before + piece * (room // len(piece.encode())) + after
 

@@ -1,4 +1,4 @@
-"""Every builtin of the template language, each of its arguments in turn the worst there is.
+"""The builtins of the template language, each with the worst values in each argument.
 
 Beside each builtin stands a call that works, as its subject and arguments; a test
 fails where one is missing. `main` renders the matrix in a process of its own,
@@ -294,7 +294,7 @@ def cases(turns: int, values: Collection[str] = WORST) -> Iterator[tuple[str, st
 
 
 def render(source: str, arguments: Mapping[str, Any] = ARGUMENTS) -> bool:
-    """Whether the template renders; the worst may also be refused."""
+    """Return whether the template renders; the worst may also be refused."""
     try:
         compile_text(source, limits=Limits()).render(arguments)
     except (WidgetError, CallError):

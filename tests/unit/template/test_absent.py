@@ -1,4 +1,4 @@
-"""What is not there: falsy, empty, null, equal to null, and never in the way."""
+"""Absent values: falsy, empty, null, equal to null, and never an error."""
 
 # ruff: noqa: RUF005 - a table reads best with one case to a line
 
@@ -12,7 +12,7 @@ from widgetd.template import Expression, compile_template
 ARGUMENTS = {"there": {"number": 3, "text": "x", "list": [1], "none": None}}
 
 
-def evaluated(source: str) -> object:
+def evaluate(source: str) -> object:
     return Expression(source, limits=Limits()).evaluate(ARGUMENTS)
 
 
@@ -62,7 +62,7 @@ def evaluated(source: str) -> object:
     ],
 )
 def test_what_is_absent_behaves_as_nothing(absent: str, source: str, expected: object) -> None:
-    assert evaluated(source.format(*[f"({absent})"] * source.count("{}"))) == expected
+    assert evaluate(source.format(*[f"({absent})"] * source.count("{}"))) == expected
 
 
 def test_what_is_absent_prints_nothing_and_is_looped_over_without_a_turn() -> None:
@@ -76,7 +76,7 @@ def test_what_is_absent_prints_nothing_and_is_looped_over_without_a_turn() -> No
 
 @pytest.mark.parametrize("source", ["none + 1", "none * 2", "-none", "none < 1", "none[0:1]"])
 def test_null_in_arithmetic_is_as_absent_as_what_is_not_there(source: str) -> None:
-    assert evaluated(source) in {None, False}
+    assert evaluate(source) in {None, False}
 
 
 def test_a_loop_over_null_takes_no_turn() -> None:

@@ -1,4 +1,4 @@
-"""What Studio's exporter, and people in a hurry, write and Jinja does not mean."""
+"""Spellings of Studio's exporter and of hasty authors that Jinja reads otherwise."""
 # ruff: noqa: E501, ISC004 - a table reads best with one case to a line
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where the design means no other thing, templates render as in Jinja: generated and real ones."""
+"""Templates render as in Jinja, generated and real ones, unless the design says otherwise."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ LISTS = st.sampled_from(
 )
 
 
-def wrapped(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+def wrap(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     both = st.tuples(inner, inner)
     return st.one_of(
         both.map(lambda p: f"({p[0]} ~ {p[1]})"),
@@ -77,9 +77,7 @@ def wrapped(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     )
 
 
-VALUES = st.recursive(
-    st.one_of(NAMES, NUMBERS, TEXTS, LISTS, st.just("none")), wrapped, max_leaves=5
-)
+VALUES = st.recursive(st.one_of(NAMES, NUMBERS, TEXTS, LISTS, st.just("none")), wrap, max_leaves=5)
 
 
 def bodies(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:

@@ -1,4 +1,4 @@
-"""What the exporter's parentheses and wrappers tell of the JSX is read from the template alone."""
+"""The exporter's parentheses and wrappers identify the JSX in the template alone."""
 # ruff: noqa: E501 - a table reads best with one case to a line
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ ARGUMENTS = {
 }
 
 
-def compiled(source: str, *, to_the_letter: bool = False) -> Template:
+def compile_text(source: str, *, to_the_letter: bool = False) -> Template:
     return compile_template(source, limits=Limits(), to_the_letter=to_the_letter)
 
 
-def drawn(source: str, *, to_the_letter: bool = False) -> Any:
-    return json.loads(compiled(source, to_the_letter=to_the_letter).render(ARGUMENTS))
+def draw(source: str, *, to_the_letter: bool = False) -> Any:
+    return json.loads(compile_text(source, to_the_letter=to_the_letter).render(ARGUMENTS))
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def drawn(source: str, *, to_the_letter: bool = False) -> Any:
     ],
 )
 def test_what_was_all_of_a_template_literal_is_a_text(value: str, expected: object) -> None:
-    assert drawn(f'{{"v": {value}}}') == {"v": expected}
+    assert draw(f'{{"v": {value}}}') == {"v": expected}
 
 
 @pytest.mark.parametrize(
@@ -84,19 +84,19 @@ def test_what_was_all_of_a_template_literal_is_a_text(value: str, expected: obje
     ],
 )
 def test_other_parentheses_change_nothing(value: str, expected: object) -> None:
-    assert drawn(f'{{"v": {value}}}') == {"v": expected}
+    assert draw(f'{{"v": {value}}}') == {"v": expected}
 
 
 def test_a_text_is_made_wherever_the_value_stands() -> None:
-    assert drawn('{"v": "no {{ ((n)) | tojson }}"}') == {"v": "no 3"}
-    assert drawn("{% set b %}{{ ((n)) | tojson }}{% endset %}[{{ b }}]") == ["3"]
-    assert drawn(
+    assert draw('{"v": "no {{ ((n)) | tojson }}"}') == {"v": "no 3"}
+    assert draw("{% set b %}{{ ((n)) | tojson }}{% endset %}[{{ b }}]") == ["3"]
+    assert draw(
         "[{% for x in [1, 2] %}{{ ',' if not loop.first }}{{ ((x)) | tojson }}{% endfor %}]"
     ) == ["1", "2"]
 
 
 def test_the_rules_hold_behind_line_ends_of_any_kind() -> None:
-    assert drawn('{\r\n"a": 1,\r\n\r"v": {{ ((n)) | tojson }}}') == {"a": 1, "v": "3"}
+    assert draw('{\r\n"a": 1,\r\n\r"v": {{ ((n)) | tojson }}}') == {"a": 1, "v": "3"}
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_the_rules_hold_behind_line_ends_of_any_kind() -> None:
     ],
 )  # fmt: skip
 def test_an_object_that_was_taken_for_a_component_is_data(source: str, expected: object) -> None:
-    assert drawn(source) == expected
+    assert draw(source) == expected
 
 
 @pytest.mark.parametrize(
@@ -137,23 +137,23 @@ def test_an_object_that_was_taken_for_a_component_is_data(source: str, expected:
     ],
 )
 def test_a_component_stays_one(source: str) -> None:
-    assert drawn(source) == json.loads(source)
+    assert draw(source) == json.loads(source)
 
 
 def test_a_mistake_behind_a_wrapper_keeps_its_place() -> None:
     source = '{"o":[\n{"type":"Text","value":{"type":"a"}}], "v":\n  {{ n | int(z=[]) }}}'
 
     with pytest.raises(Exception, match="line 3") as caught:
-        drawn(source)
+        draw(source)
     with pytest.raises(type(caught.value), match="line 3") as other:
-        drawn(source, to_the_letter=True)
+        draw(source, to_the_letter=True)
     assert str(caught.value) == str(other.value)
 
 
 def test_a_template_can_be_read_to_the_letter() -> None:
     source = '{"v":{{ ((n)) | tojson }},"o":[{"type":"Text","value":{"type":"a"}}]}'
 
-    assert drawn(source, to_the_letter=True) == {
+    assert draw(source, to_the_letter=True) == {
         "v": 3,
         "o": [{"type": "Text", "value": {"type": "a"}}],
     }
@@ -163,7 +163,7 @@ def test_a_text_that_was_made_of_much_is_paid_for() -> None:
     source = "[{% for x in range(2000) %}{{ ((xs)) | tojson }}{% endfor %}]"
 
     with pytest.raises(CallError, match=r"rendering (takes|makes) more than"):
-        compiled(source).render({"xs": ["x" * 1000]})
+        compile_text(source).render({"xs": ["x" * 1000]})
 
 
 PIECES = st.sampled_from(["{{", "}}", "(", ")", " ", "x", ".a", "| tojson", "{", "}", "[", "]", '"o":', ",", '{"type":"Text","value":{', "{% if x %}", "{# ", "none", "+ 1", "'"])  # fmt: skip

@@ -1,4 +1,4 @@
-"""Every filter does what Jinja's does, or what the design says instead."""
+"""Filters do what Jinja's do, or what the design says instead."""
 
 # ruff: noqa: E501, ISC004, RUF005 - a table reads best with one case to a line
 
@@ -32,7 +32,7 @@ ARGUMENTS = {
 }
 
 
-def rendered(source: str) -> str:
+def render(source: str) -> str:
     return compile_text(source, limits=Limits()).render(ARGUMENTS)
 
 
@@ -236,7 +236,7 @@ DEVIATIONS = {"tojson", "float", "round", "filesizeformat"}
 def test_a_filter_makes_of_a_value_what_its_table_says(
     name: str, source: str, expected: str
 ) -> None:
-    assert rendered(source) == expected
+    assert render(source) == expected
     if name not in DEVIATIONS and "none|" not in source:
         assert JINJA.from_string(source).render(ARGUMENTS) == expected
 
@@ -291,7 +291,7 @@ def test_a_filter_that_is_not_available_is_a_fault_that_says_what_to_do(
     source: str, message: str
 ) -> None:
     with pytest.raises(WidgetError) as caught:
-        rendered(source)
+        render(source)
 
     assert str(caught.value) == message
     assert caught.value.finding.code == "W1302"
@@ -337,7 +337,7 @@ CHARACTER = "line 1: a format writes one character, or the number of one, at '%c
 )
 def test_a_filter_that_fails_says_so_in_a_sentence(source: str, message: str) -> None:
     with pytest.raises(CallError) as caught:
-        rendered(source)
+        render(source)
 
     assert str(caught.value) == message
     assert caught.value.code == "W2004"
@@ -350,4 +350,4 @@ def test_a_filter_that_fails_says_so_in_a_sentence(source: str, message: str) ->
 )
 @pytest.mark.parametrize("value", ["none", "missing", "entry.a.b.c"])
 def test_nothing_goes_through_a_filter_without_a_failure(name: str, value: str) -> None:
-    assert rendered(f"{{{{ {value}|{name} }}}}") in {"", "[]", "0"}
+    assert render(f"{{{{ {value}|{name} }}}}") in {"", "[]", "0"}

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.limits import tried
+from tests.support.limits import run_attacks
 from tests.unit.template import jsx_attacks
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
@@ -39,14 +39,14 @@ ARGUMENTS: dict[str, Any] = {
 }
 
 
-def drawn(view: str, arguments: dict[str, Any] | None = None) -> Any:
+def draw(view: str, arguments: dict[str, Any] | None = None) -> Any:
     made = compile_view(view, limits=LIMITS)
     return json.loads(made.render(ARGUMENTS if arguments is None else arguments))
 
 
 def value(expression: str) -> Any:
-    """What an attribute comes to; `nothing` where it is left out."""
-    return drawn(f"<A v={{{expression}}}/>").get("v", "nothing")
+    """Return the value of an attribute; `nothing` if it is left out."""
+    return draw(f"<A v={{{expression}}}/>").get("v", "nothing")
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_an_expression_means_what_javascript_says(expression: str, expected: Any
     ],
 )  # fmt: skip
 def test_an_element_is_an_object_with_its_type(view: str, expected: Any) -> None:
-    assert drawn(view) == expected
+    assert draw(view) == expected
 
 
 @pytest.mark.parametrize(
@@ -261,18 +261,18 @@ def test_exported_jsx_loses_what_the_exporter_loses(view: str, expected: dict[st
 
 def test_what_a_view_makes_pays_by_its_weight() -> None:
     with pytest.raises(CallError, match=r"^line 1: rendering takes more than 100,000 steps$"):
-        drawn("<A b={xs.map(x => xs.map(y => xs.map(z => 1)))}/>", {"xs": list(range(100))})
+        draw("<A b={xs.map(x => xs.map(y => xs.map(z => 1)))}/>", {"xs": list(range(100))})
     with pytest.raises(
         CallError, match=r"^rendering makes more than 1,048,576 characters of text$"
     ):
-        drawn("<A b={xs}/>", {"xs": ["x" * 1_000] * 1_100})
+        draw("<A b={xs}/>", {"xs": ["x" * 1_000] * 1_100})
     few = compile_view("<A b={xs.map(x => x)}/>", limits=LIMITS)
     assert few.rendering({"xs": [1] * 1_000}).steps > few.rendering({"xs": [1]}).steps + 999
 
 
 def test_no_text_takes_longer_or_more_memory_than_ten_times_its_bar() -> None:
     """A timer of the kernel ends the child where one text takes ten times its bar."""
-    assert len(tried("tests.unit.template.jsx_attacks")) == len(jsx_attacks.ATTACKS) + 1
+    assert len(run_attacks("tests.unit.template.jsx_attacks")) == len(jsx_attacks.ATTACKS) + 1
 
 
 @pytest.mark.parametrize("text", jsx_attacks.REREAD)
@@ -362,7 +362,7 @@ def test_a_widget_as_react_designers_write_it_draws_its_sample(file: Path) -> No
 
     view = compile_view(text, limits=LIMITS)
 
-    tree = drawn(text, cast("dict[str, Any]", declared["sample"]))
+    tree = draw(text, cast("dict[str, Any]", declared["sample"]))
     assert tree == json.loads(file.with_suffix(".json").read_text())
     assert {path.split(".")[0].removesuffix("[]") for path in view.names} <= properties.keys()
 

@@ -24,7 +24,7 @@ ARGUMENTS = {
 }
 
 
-def rendered(source: str) -> str:
+def render(source: str) -> str:
     return compile_text(source, limits=Limits()).render(ARGUMENTS)
 
 
@@ -107,29 +107,27 @@ SAME = [
 
 @pytest.mark.parametrize("source", SAME)
 def test_the_evaluator_says_what_jinja_says(source: str) -> None:
-    assert rendered(source) == JINJA.from_string(source).render(ARGUMENTS)
+    assert render(source) == JINJA.from_string(source).render(ARGUMENTS)
 
 
 def test_keys_come_before_methods() -> None:
-    assert rendered("{{ cart.items }}{{ cart.keys }}{{ cart.values }}") == "[1, 2]K"
-    assert rendered("{{ cart.items()|length }}") == "3"
+    assert render("{{ cart.items }}{{ cart.keys }}{{ cart.values }}") == "[1, 2]K"
+    assert render("{{ cart.items()|length }}") == "3"
 
 
 def test_an_integral_float_prints_as_an_integer() -> None:
-    assert rendered("{{ 2.0 }} {{ 6 / 2 }} {{ 1e15 }} {{ [1.0] }}") == "2 3 1000000000000000 [1]"
-    assert rendered("{{ 1e300 }} {{ 0.1 + 0.2 }}") == "1e+300 0.30000000000000004"
+    assert render("{{ 2.0 }} {{ 6 / 2 }} {{ 1e15 }} {{ [1.0] }}") == "2 3 1000000000000000 [1]"
+    assert render("{{ 1e300 }} {{ 0.1 + 0.2 }}") == "1e+300 0.30000000000000004"
 
 
 def test_an_argument_is_never_changed_by_a_template() -> None:
     with pytest.raises(CallError) as caught:
-        rendered("\n{{ cart['items'].append(3) }}")
+        render("\n{{ cart['items'].append(3) }}")
 
     assert str(caught.value) == (
         "line 2: append works on a list the template made; copy this one with |list first"
     )
-    assert (
-        rendered("{% set c = cart['items']|list %}{% set _ = c.append(3) %}{{ c }}") == "[1, 2, 3]"
-    )
+    assert render("{% set c = cart['items']|list %}{% set _ = c.append(3) %}{{ c }}") == "[1, 2, 3]"
     assert ARGUMENTS["cart"] == {"items": [1, 2], "keys": "K", "total": 5}
 
 
@@ -168,7 +166,7 @@ def test_an_argument_is_never_changed_by_a_template() -> None:
 )
 def test_what_a_template_may_not_use_is_a_fault_that_says_so(source: str, message: str) -> None:
     with pytest.raises(WidgetError) as caught:
-        rendered(f"\n{source}")
+        render(f"\n{source}")
 
     assert str(caught.value) == f"line 2: {message}"
 
@@ -211,7 +209,7 @@ def test_what_a_template_may_not_use_is_a_fault_that_says_so(source: str, messag
 )
 def test_a_template_that_fails_says_where_and_why(source: str, message: str) -> None:
     with pytest.raises(CallError) as caught:
-        rendered(f"\n\n{source}")
+        render(f"\n\n{source}")
 
     assert (str(caught.value), caught.value.code) == (f"line 3: {message}", "W2004")
 
@@ -227,7 +225,7 @@ def test_a_failure_inside_a_long_statement_names_its_own_line() -> None:
     source = "{% set x = {\n 'a': 1,\n 'b': [1] + 2,\n} %}"
 
     with pytest.raises(CallError, match=r"^line 3: cannot add a list and a number$"):
-        rendered(source)
+        render(source)
 
 
 @pytest.mark.parametrize(

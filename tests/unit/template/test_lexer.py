@@ -32,15 +32,15 @@ _TAGS = (("{%", "%}"), ("{%-", "-%}"), ("{%+", "+%}"), ("{{", "}}"), ("{{-", "-}
 SPACES = st.sampled_from(["", "", " ", "\n", "\t", "\r\n", " \n ", "\u2028"])
 
 
-def spaced(pieces: tuple[str, ...], most: int) -> st.SearchStrategy[str]:
+def add_space(pieces: tuple[str, ...], most: int) -> st.SearchStrategy[str]:
     pairs = st.tuples(st.sampled_from(pieces), SPACES)
     return st.lists(pairs, max_size=most).map(lambda said: "".join(a + b for a, b in said))
 
 
 TAGS = st.builds(
-    lambda tag, said: f"{tag[0]} {said}{tag[1]}", st.sampled_from(_TAGS), spaced(_WITHIN, 6)
+    lambda tag, said: f"{tag[0]} {said}{tag[1]}", st.sampled_from(_TAGS), add_space(_WITHIN, 6)
 )
-TEXTS = st.lists(st.one_of(TAGS, spaced(_AROUND, 3)), max_size=5).map("".join)
+TEXTS = st.lists(st.one_of(TAGS, add_space(_AROUND, 3)), max_size=5).map("".join)
 
 
 def by_jinja(text: str) -> list[Token]:
@@ -48,7 +48,7 @@ def by_jinja(text: str) -> list[Token]:
     return list(lexer.wrap(lexer.tokeniter(text, None)))
 
 
-def lined(text: str, found: Iterable[Token]) -> list[Token]:
+def add_lines(text: str, found: Iterable[Token]) -> list[Token]:
     """Tokens with their lines, as Jinja has them, in place of their offsets."""
     lines = Lines(text)
     return [Token(lines.location(each.lineno)[0], each.type, each.value) for each in found]
@@ -62,7 +62,7 @@ def lined(text: str, found: Iterable[Token]) -> list[Token]:
 def test_whatever_is_cut_is_cut_as_jinja_cuts_it(text: str) -> None:
     found = tokens(text)
 
-    assert found is None or lined(text, found) == by_jinja(text)
+    assert found is None or add_lines(text, found) == by_jinja(text)
     assert found is None or found == list(tokens_by_jinja(JINJA.lexer, text, None))
 
 
@@ -76,7 +76,7 @@ def test_what_jinja_cuts_is_placed_in_its_line(text: str) -> None:
     except TemplateSyntaxError as mistake:
         meant = mistake.lineno
     try:
-        found = lined(text, tokens_by_jinja(JINJA.lexer, text, None))
+        found = add_lines(text, tokens_by_jinja(JINJA.lexer, text, None))
     except TemplateSyntaxError as mistake:
         found = Lines(text).location(mistake.lineno)[0]
 
@@ -96,14 +96,14 @@ def test_an_escape_that_python_warns_of_is_read_without_a_warning(escape: str) -
     with warnings.catch_warnings(action="ignore"):
         meant = by_jinja(text)
 
-    assert lined(text, tokens(text) or []) == meant
+    assert add_lines(text, tokens(text) or []) == meant
 
 
 @pytest.mark.parametrize("path", sorted(BUNDLED.glob("*.widget")), ids=lambda path: path.stem)
 def test_what_is_usual_needs_no_other_lexer(path: Path) -> None:
     template = orjson.loads(path.read_bytes())["template"]
 
-    assert lined(template, tokens(template) or []) == by_jinja(template)
+    assert add_lines(template, tokens(template) or []) == by_jinja(template)
 
 
 @needs_corpus
@@ -111,7 +111,7 @@ def test_real_templates_need_no_other_lexer() -> None:
     for path in corpus_files():
         template = orjson.loads(path.read_bytes()).get("template")
         if template:
-            found = lined(template, tokens(template) or [])
+            found = add_lines(template, tokens(template) or [])
             assert found == by_jinja(template), path.relative_to(CORPUS)
 
 

@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import widgetd.template
-from tests.support.limits import tried
+from tests.support.limits import run_attacks
 from tests.unit.template import matrix
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
@@ -95,7 +95,7 @@ def test_a_builtin_of_the_matrix_works_on_ordinary_values(what: str, source: str
 
 def test_no_builtin_outruns_its_price_on_the_worst_in_any_place() -> None:
     """A timer of the kernel ends the child where one template takes ten times its bar."""
-    assert len(tried("tests.unit.template.matrix", "3", *matrix.COMMON)) > 3_000
+    assert len(run_attacks("tests.unit.template.matrix", "3", *matrix.COMMON)) > 3_000
 
 
 # What asks for kinds, lengths and single elements only, or pays for itself as it goes.
@@ -296,7 +296,7 @@ MAKING_METHODS = {
 
 
 def texts_made() -> Iterator[tuple[str, str]]:
-    """Where the package makes text of something, outside messages: module and function.
+    """Yield the module and function of each place that makes text, messages aside.
 
     The front end for JSX knows no values, only the author's words.
     """
@@ -567,7 +567,7 @@ class Run:
         self.calls += event in {"call", "c_call"}
 
     def values(self) -> list[Any]:
-        """What the namespace holds at the end."""
+        """Return the contents of the namespace at the end."""
         return [
             value
             for held in self.frame
@@ -577,7 +577,7 @@ class Run:
 
 
 def truth(value: Any, known: dict[int, int]) -> int:
-    """What a value weighs, looked at without believing anything that is kept with it."""
+    """Return the weight of a value, without the weights that are stored with it."""
     if isinstance(value, str):
         return len(value) + 2
     if not isinstance(value, list | tuple | dict):

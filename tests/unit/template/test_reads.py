@@ -17,7 +17,7 @@ def paths(source: str) -> list[str]:
     return [read.path for read in reads(source)]
 
 
-def unguarded(source: str) -> list[str]:
+def unguarded_reads(source: str) -> list[str]:
     return [read.path for read in reads(source) if not read.guarded]
 
 
@@ -82,7 +82,7 @@ def test_a_read_is_followed_as_far_as_it_is_certain(source: str, expected: list[
 def test_a_read_is_guarded_where_its_absence_is_provided_for(
     source: str, expected: list[str]
 ) -> None:
-    assert unguarded(source) == expected
+    assert unguarded_reads(source) == expected
 
 
 def test_a_read_knows_its_place_and_what_is_certainly_there() -> None:

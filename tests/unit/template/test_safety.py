@@ -1,4 +1,4 @@
-"""Every known attack by a template is refused when it is loaded, or stopped by the budget.
+"""Attacks by templates are refused on load, or stopped by the budget.
 
 No clock is asserted: what an attack may do is counted. Memory is measured.
 """
@@ -57,7 +57,7 @@ ESCAPES = [
 
 @pytest.mark.parametrize("source", ESCAPES)
 def test_nothing_of_python_is_in_reach(source: str) -> None:
-    """Every way out is refused, or finds nothing where Python has something."""
+    """Assert that the escape is refused, or finds nothing of Python."""
     try:
         shown = compile_text(source, limits=LIMITS).render({"x": "text", "y": {}})
     except (WidgetError, CallError):

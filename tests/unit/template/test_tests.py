@@ -1,4 +1,4 @@
-"""Every test of Jinja's answers as it does there, save that absence counts as null."""
+"""Jinja's tests answer as in Jinja, except that absence counts as null."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ARGUMENTS = {
 }
 
 
-def evaluated(source: str) -> object:
+def evaluate(source: str) -> object:
     return Expression(source, limits=Limits()).evaluate(ARGUMENTS)
 
 
@@ -80,7 +80,7 @@ CASES = [
 @pytest.mark.parametrize(("name", "source", "expected"), CASES)
 def test_a_test_answers_what_its_table_says(name: str, source: str, expected: object) -> None:
     assert name in TESTS
-    assert evaluated(source) == expected
+    assert evaluate(source) == expected
     assert JINJA.compile_expression(source, undefined_to_none=False)(ARGUMENTS) == expected
 
 
@@ -92,7 +92,7 @@ def test_every_test_of_jinja_is_in_the_table() -> None:
 def test_no_test_without_arguments_fails_on_nothing(name: str) -> None:
     given = "" if name not in COMPARING else " 1"
     for value in ("missing", "none", "entry.a.b"):
-        assert evaluated(f"{value} is {name}{given}") in {True, False} if name.isalpha() else True
+        assert evaluate(f"{value} is {name}{given}") in {True, False} if name.isalpha() else True
 
 
 COMPARING = {"eq", "equalto", "ne", "gt", "greaterthan", "ge", "lt", "lessthan", "le", "sameas"}
@@ -100,16 +100,16 @@ COMPARING = {"eq", "equalto", "ne", "gt", "greaterthan", "ge", "lt", "lessthan",
 
 def test_absence_counts_as_null_but_not_as_defined() -> None:
     source = "[missing is none, entry.a.b is none, missing is defined, missing is not none]"
-    assert evaluated(source) == [True, True, False, False]
+    assert evaluate(source) == [True, True, False, False]
 
 
 def test_an_unknown_test_is_a_fault_that_names_the_nearest() -> None:
     with pytest.raises(WidgetError) as caught:
-        evaluated("text is strin")
+        evaluate("text is strin")
 
     assert str(caught.value) == "line 1: there is no test 'strin'; did you mean 'string'?"
 
 
 def test_a_test_that_fails_says_so() -> None:
     with pytest.raises(CallError, match=r"^line 1: cannot order a text and a number$"):
-        evaluated("text is gt 5")
+        evaluate("text is gt 5")

@@ -1,4 +1,4 @@
-"""Every word of the vocabulary is implemented with the operands it lists, and no other word is."""
+"""Words of the vocabulary are implemented with their listed operands, and no others are."""
 
 from __future__ import annotations
 

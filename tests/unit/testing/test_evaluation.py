@@ -94,7 +94,7 @@ def test_a_miss_names_the_sentences_that_decided(tmp_path: Path) -> None:
     )
 
 
-def judged(folder: Path, *rows: object, case: str = "") -> Verdict:
+def judge(folder: Path, *rows: object, case: str = "") -> Verdict:
     cases = cases_of(folder, f"cases:\n  - wish: two seats\n    arguments: [2]\n{case}")
     lines = "\n".join(json.dumps({"wish": "two seats", **row}) for row in rows)  # type: ignore[dict-item]
     (folder / "calls.jsonl").write_text(lines)
@@ -106,26 +106,26 @@ def test_a_transcript_tells_found_filled_and_repaired_apart(tmp_path: Path) -> N
     good = {"tool": "seats", "arguments": {"count": 2}, "tokens": 7}
     refused = {"tool": "seats", "arguments": {"count": "many"}, "tokens": 5}
 
-    filled = judged(tmp_path, good)
+    filled = judge(tmp_path, good)
     assert (filled.is_found, filled.is_filled, filled.is_repaired, filled.tokens) == (
         *(True, True, False),
         7,
     )
-    again = judged(tmp_path, refused, good)
+    again = judge(tmp_path, refused, good)
     assert (again.is_filled, again.is_repaired, again.tokens) == (True, True, 12)
-    assert judged(tmp_path, {"tool": "seats", "arguments": {"count": "2"}}).is_repaired
-    assert not judged(tmp_path, refused).is_filled
-    assert judged(tmp_path, {**good, "arguments": {"count": 3}}).problem == "the arguments lack 2"
-    assert not judged(tmp_path, {"tool": "greeting", "arguments": {"who": "Ada"}}).is_found
-    assert judged(tmp_path, {}).problem == "nothing is found"
+    assert judge(tmp_path, {"tool": "seats", "arguments": {"count": "2"}}).is_repaired
+    assert not judge(tmp_path, refused).is_filled
+    assert judge(tmp_path, {**good, "arguments": {"count": 3}}).problem == "the arguments lack 2"
+    assert not judge(tmp_path, {"tool": "greeting", "arguments": {"who": "Ada"}}).is_found
+    assert judge(tmp_path, {}).problem == "nothing is found"
     by_name = {"name": "seats", "arguments": {"count": 2}}
-    assert judged(tmp_path, {"tool": "render_widget", "arguments": by_name}).is_filled
+    assert judge(tmp_path, {"tool": "render_widget", "arguments": by_name}).is_filled
 
 
 def test_a_widget_that_must_not_be_called_is_a_problem(tmp_path: Path) -> None:
     rows = [{"tool": "greeting"}, {"tool": "seats", "arguments": {"count": 2}}]
 
-    outcome = judged(tmp_path, *rows, case="    never: [greeting]\n")
+    outcome = judge(tmp_path, *rows, case="    never: [greeting]\n")
 
     assert outcome.problem == "greeting must not be called"
 

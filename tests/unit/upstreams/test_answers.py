@@ -54,7 +54,7 @@ def test_edges_take_no_more_memory_than_a_quarter_of_the_answer() -> None:
     assert paged.size <= len(paged.answer.content) * 1.26
 
 
-def sized(kind: str, size: int) -> bytes:
+def make_sized(kind: str, size: int) -> bytes:
     """An answer of exactly so many bytes."""
     unit = {
         "json": b"123456789,",
@@ -75,7 +75,7 @@ def sized(kind: str, size: int) -> bytes:
 @pytest.mark.parametrize("kind", ["json", "objects", "one text", "text", "binary"])
 def test_smallest_and_largest_answers_lose_nothing(kind: str, size: int) -> None:
     form = {"objects": "json", "one text": "json"}.get(kind, kind)
-    answer = UpstreamAnswer(kind=form, content=sized(kind, size))  # type: ignore[arg-type]
+    answer = UpstreamAnswer(kind=form, content=make_sized(kind, size))  # type: ignore[arg-type]
     if form == "json":
         orjson.loads(answer.content)
 

@@ -1,4 +1,4 @@
-"""Every shape of an upstreams file gives the same declarations."""
+"""Shapes of an upstreams file give the same declarations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from widgetd.errors import ConfigError
 from widgetd.upstreams.declarations import Declaration, read_file
 
 
-def declared(
+def read_declarations(
     folder: Path, text: str, name: str = "flights.toml", **environ: str
 ) -> dict[str, Declaration]:
     (folder / name).write_text(text)
@@ -31,11 +31,11 @@ SHAPES = {
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_each_shape_of_json_gives_the_declarations_of_toml(shape: str, tmp_path: Path) -> None:
-    ours = declared(
+    ours = read_declarations(
         tmp_path, '[flights]\nurl = "https://flights.example/mcp"\nheaders = {X-Key = "1"}\n'
     )
 
-    theirs = declared(tmp_path, orjson.dumps(SHAPES[shape]).decode(), "flights.json")
+    theirs = read_declarations(tmp_path, orjson.dumps(SHAPES[shape]).decode(), "flights.json")
 
     assert theirs == ours
     assert theirs["flights"].digest == ours["flights"].digest
@@ -51,7 +51,7 @@ def test_keys_of_other_hosts_are_translated(tmp_path: Path) -> None:
         }
     ).decode()
 
-    found = declared(tmp_path, text, "mcp.json")
+    found = read_declarations(tmp_path, text, "mcp.json")
 
     assert (found["a"].kind.name, found["a"].table.call_s) == ("stdio", 30.0)
     assert not found["a"].table.enabled
@@ -60,9 +60,11 @@ def test_keys_of_other_hosts_are_translated(tmp_path: Path) -> None:
 
 
 def test_comments_and_order_change_no_declaration(tmp_path: Path) -> None:
-    first = declared(tmp_path, '[a]\nurl = "http://a.example"\ncall_s = 3.0\n[b]\ncommand = "b"\n')
+    first = read_declarations(
+        tmp_path, '[a]\nurl = "http://a.example"\ncall_s = 3.0\n[b]\ncommand = "b"\n'
+    )
 
-    second = declared(
+    second = read_declarations(
         tmp_path, '# so\n[b]\ncommand = "b"\n\n[a]\ncall_s = 3.0\nurl = "http://a.example"\n'
     )
 
@@ -76,8 +78,8 @@ def test_secrets_are_filled_in_and_never_shown(tmp_path: Path) -> None:
 url = "https://${env:HOST}/mcp"
 headers = { Authorization = "Bearer ${env:TOKEN}", B = "${file:t}", C = "${MISSING:-none}" }
 """
-    one = declared(tmp_path, text, TOKEN="from-the-environment", HOST="h.example")["a"]
-    other = declared(tmp_path, text, TOKEN="another", HOST="h.example")["a"]
+    one = read_declarations(tmp_path, text, TOKEN="from-the-environment", HOST="h.example")["a"]
+    other = read_declarations(tmp_path, text, TOKEN="another", HOST="h.example")["a"]
 
     assert one.secrets["url"] == "https://h.example/mcp"
     assert one.secrets["headers"] == {
@@ -132,7 +134,7 @@ def test_fault_of_the_file_names_its_line(case: str, tmp_path: Path) -> None:
     text, message = BAD[case]
 
     with pytest.raises(ConfigError) as raised:
-        declared(tmp_path, text, "u.toml")
+        read_declarations(tmp_path, text, "u.toml")
 
     assert raised.value.code == "W5101"
     assert str(raised.value) == message
@@ -140,7 +142,9 @@ def test_fault_of_the_file_names_its_line(case: str, tmp_path: Path) -> None:
 
 def test_a_missing_secret_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as raised:
-        declared(tmp_path, '[a]\nurl = "http://a"\nheaders = { B = "${env:NONE}" }\n', "u.toml")
+        read_declarations(
+            tmp_path, '[a]\nurl = "http://a"\nheaders = { B = "${env:NONE}" }\n', "u.toml"
+        )
 
     assert raised.value.code == "W5102"
     assert str(raised.value) == (
@@ -150,6 +154,6 @@ def test_a_missing_secret_is_named(tmp_path: Path) -> None:
 
 def test_invalid_json_names_its_line_and_quotes_nothing(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as raised:
-        declared(tmp_path, '{"mcpServers": {\n "a": {"auth": "s3cr3t" oops}}}', "u.json")
+        read_declarations(tmp_path, '{"mcpServers": {\n "a": {"auth": "s3cr3t" oops}}}', "u.json")
 
     assert str(raised.value) == "u.json:2: it is not JSON here; mend that line"

@@ -65,7 +65,7 @@ async def running(program: str, recorder: RecordingTransport) -> AsyncIterator[A
             yield stream
 
 
-async def received(program: str, recorder: RecordingTransport) -> list[SessionMessage | Exception]:
+async def receive(program: str, recorder: RecordingTransport) -> list[SessionMessage | Exception]:
     """Run a program to the end of its connection, and return what a session would read."""
     async with running(program, recorder) as stream:
         return [one async for one in stream]
@@ -77,7 +77,7 @@ def recorder_of(listing: ToolListing) -> RecordingTransport:
 
 async def test_list_is_reduced_and_a_line_that_is_no_message_is_an_error() -> None:
     listing = ToolListing(())
-    listed, wrong, notified = await received(LISTING, recorder_of(listing))
+    listed, wrong, notified = await receive(LISTING, recorder_of(listing))
 
     assert isinstance(listed, SessionMessage)
     assert getattr(listed.message, "result", None) == {"tools": []}
@@ -89,7 +89,7 @@ async def test_list_is_reduced_and_a_line_that_is_no_message_is_an_error() -> No
 async def test_line_without_end_ends_the_connection() -> None:
     recorder = recorder_of(ToolListing(()))
 
-    assert await received(ENDLESS, recorder) == []
+    assert await receive(ENDLESS, recorder) == []
     assert recorder.failure is not None
     assert recorder.failure.reason == TOO_LARGE
 

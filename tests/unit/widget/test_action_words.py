@@ -1,4 +1,4 @@
-"""What a user did, in words for people."""
+"""User actions in words for people."""
 
 from __future__ import annotations
 

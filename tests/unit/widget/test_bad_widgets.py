@@ -36,10 +36,10 @@ def findings_of(path: Path) -> list[Finding]:
     return list(check_widget(widget))
 
 
-def said(path: Path) -> str:
+def check_messages(path: Path) -> str:
     return "".join(f"{finding.code} {finding}\n" for finding in findings_of(path))
 
 
 @pytest.mark.parametrize("path", BAD, ids=[path.stem for path in BAD])
 def test_a_bad_widget_is_explained_in_exactly_these_words(path: Path) -> None:
-    assert said(path) == path.with_suffix(".txt").read_text(encoding="utf-8")
+    assert check_messages(path) == path.with_suffix(".txt").read_text(encoding="utf-8")

@@ -27,13 +27,13 @@ HEAD = 'sensitive = ["passport"]\n[actions."seat.book"]\nupstream = "airline"\nt
 GIVEN = {"number": "PA 845", "passport": "C01X00T47"}
 
 
-def bound(sidecar: str) -> BoundAction:
+def bind(sidecar: str) -> BoundAction:
     made = widget("Seat", schema=SCHEMA, template=TEMPLATE, sidecar=sidecar)
     return made.bound_actions["seat.book"]
 
 
 def test_request_has_the_payload_without_passwords_where_nothing_maps_it() -> None:
-    action = bound(HEAD)
+    action = bind(HEAD)
 
     sent = action.request(GIVEN, {"seat": "12A", "pin": "1234"}, ["pin"])
 
@@ -41,7 +41,7 @@ def test_request_has_the_payload_without_passwords_where_nothing_maps_it() -> No
 
 
 def test_request_maps_arguments_and_payload_and_leaves_out_what_is_not_found() -> None:
-    action = bound(
+    action = bind(
         HEAD + '[actions."seat.book".arguments]\nflight = "number"\nseat = "payload.seat"\nx = "no"'
     )
 
@@ -62,7 +62,7 @@ def test_request_maps_arguments_and_payload_and_leaves_out_what_is_not_found() -
 def test_sensitive_value_is_sent_only_where_an_expression_names_its_field(
     expression: str, sent: Any
 ) -> None:
-    action = bound(HEAD + f"[actions.\"seat.book\".arguments]\nall = '{expression}'\n")
+    action = bind(HEAD + f"[actions.\"seat.book\".arguments]\nall = '{expression}'\n")
     payload = {"seat": "12A", "pin": "1234"}
 
     assert action.request(GIVEN, payload, ["pin"]) == {"all": sent}
@@ -72,16 +72,16 @@ def test_sensitive_value_is_sent_only_where_an_expression_names_its_field(
 
 
 def test_question_is_written_from_payload_and_arguments_without_secrets() -> None:
-    action = bound(HEAD + 'confirm = "Book {{ payload.seat }} on {{ number }} for {{ passport }}?"')
+    action = bind(HEAD + 'confirm = "Book {{ payload.seat }} on {{ number }} for {{ passport }}?"')
 
     question = action.question(GIVEN, {"seat": "12A"}, [])
 
     assert question == "Book 12A on PA 845 for ?"
-    assert bound(HEAD).question(GIVEN, {}, []) == ""
+    assert bind(HEAD).question(GIVEN, {}, []) == ""
 
 
 def test_answer_fills_arguments_and_absent_values_change_nothing() -> None:
-    action = bound(
+    action = bind(
         HEAD + '[actions."seat.book".result]\nbooked = "seat.code"\nnumber = "none.here"\n'
     )
 
@@ -91,7 +91,7 @@ def test_answer_fills_arguments_and_absent_values_change_nothing() -> None:
 
 
 def test_request_that_cannot_be_evaluated_is_refused_without_values() -> None:
-    action = bound(HEAD + '[actions."seat.book".arguments]\nall = "length(`1`)"\n')
+    action = bind(HEAD + '[actions."seat.book".arguments]\nall = "length(`1`)"\n')
 
     with pytest.raises(CallError) as raised:
         action.request(GIVEN, {}, [])
@@ -127,7 +127,7 @@ def test_request_that_cannot_be_evaluated_is_refused_without_values() -> None:
 )
 def test_action_that_names_a_part_of_its_tool_is_refused(sidecar: str, message: str) -> None:
     with pytest.raises(WidgetError) as raised:
-        bound(sidecar)
+        bind(sidecar)
 
     assert raised.value.finding.code == "W1606"
     assert str(raised.value) == message
@@ -135,7 +135,7 @@ def test_action_that_names_a_part_of_its_tool_is_refused(sidecar: str, message: 
 
 def test_question_that_cannot_be_compiled_is_refused() -> None:
     with pytest.raises(WidgetError) as raised:
-        bound(HEAD + 'confirm = "Book {{ payload.seat"\n')
+        bind(HEAD + 'confirm = "Book {{ payload.seat"\n')
 
     assert raised.value.finding.code == "W1607"
     assert str(raised.value).startswith("Seat.widget.toml#/actions/seat.book/confirm: ")

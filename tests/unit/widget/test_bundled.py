@@ -60,7 +60,7 @@ NAMES = sorted(path.stem for path in FOLDER.glob("*.widget"))
 
 
 @cache
-def compiled(name: str) -> Widget:
+def compile_widget(name: str) -> Widget:
     return load(source(f"{name}.widget"), source(f"{name}.widget.toml"))
 
 
@@ -71,7 +71,7 @@ def source(name: str) -> Source:
 
 @pytest.fixture(params=NAMES)
 def widget(request: pytest.FixtureRequest) -> Widget:
-    return compiled(request.param)
+    return compile_widget(request.param)
 
 
 @pytest.fixture
@@ -89,12 +89,12 @@ def states(widget: Widget, studio: Studio) -> States:
 
 def test_every_example_of_studio_and_every_response_type_is_bundled() -> None:
     assert set(NAMES) >= EXAMPLES_OF_STUDIO
-    assert {compiled(name).definition.ui_type for name in NAMES} >= RESPONSE_TYPES
+    assert {compile_widget(name).definition.ui_type for name in NAMES} >= RESPONSE_TYPES
 
 
 def test_no_two_share_a_tool_name_or_a_response_type() -> None:
-    assert len({compiled(name).tool for name in NAMES}) == len(NAMES)
-    assert len({compiled(name).definition.ui_type for name in NAMES}) == len(NAMES)
+    assert len({compile_widget(name).tool for name in NAMES}) == len(NAMES)
+    assert len({compile_widget(name).definition.ui_type for name in NAMES}) == len(NAMES)
 
 
 def test_the_file_and_studio_call_it_the_same(widget: Widget, studio: Studio) -> None:
@@ -267,7 +267,7 @@ def actions(widget: Widget) -> list[str]:
 
 
 def objects(value: object) -> Iterator[Mapping[str, Any]]:
-    """Every object in a JSON value."""
+    """Yield every object in a JSON value."""
     if isinstance(value, dict):
         yield value
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
@@ -276,7 +276,7 @@ def objects(value: object) -> Iterator[Mapping[str, Any]]:
 
 
 def subschemas(schema: Mapping[str, Any], at: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Every subschema with its place: `lines[].price`; `rows[]{}` is what further keys hold."""
+    """Yield every subschema with its place: `lines[].price`; `rows[]{}` is that of further keys."""
     yield at, schema
     for name, inner in schema.get("properties", {}).items():
         yield from subschemas(inner, f"{at}.{name}".lstrip("."))

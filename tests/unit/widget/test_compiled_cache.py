@@ -1,4 +1,4 @@
-"""Of many widgets, those that were called last keep their parts."""
+"""The cache of compiled parts keeps those of the widgets that were called last."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a call leaves out is made by widgetd, where the sidecar says how."""
+"""Arguments that a call leaves out are filled in as the sidecar says."""
 
 from __future__ import annotations
 
@@ -37,37 +37,43 @@ amountText = "'%.2f' | format(amount) ~ ' ' ~ currency"
 """
 
 
-def made(sidecar: str = SIDECAR) -> Widget:
+def make_widget(sidecar: str = SIDECAR) -> Widget:
     return widget("Order", schema=SCHEMA, template=TEMPLATE, sidecar=sidecar)
 
 
-def seen(**arguments: Any) -> dict[str, Any]:
-    return dict(made().call(arguments).arguments)
+def fill_arguments(**arguments: Any) -> dict[str, Any]:
+    return dict(make_widget().call(arguments).arguments)
 
 
 def test_what_follows_from_other_arguments_is_derived() -> None:
-    assert seen(amount=12.5, currency="EUR")["amountText"] == "12.50 EUR"
+    assert fill_arguments(amount=12.5, currency="EUR")["amountText"] == "12.50 EUR"
 
 
 def test_what_a_call_brings_stays_as_it_is() -> None:
-    given = seen(orderId="o1", amount=12.5, currency="EUR", amountText="€12.50")
+    given = fill_arguments(orderId="o1", amount=12.5, currency="EUR", amountText="€12.50")
 
     assert (given["orderId"], given["amountText"]) == ("o1", "€12.50")
 
 
 def test_in_a_list_it_follows_from_what_is_beside_and_around_it() -> None:
-    lines = seen(currency="EUR", lines=[{"price": 2}, {"price": 3, "text": "three"}])["lines"]
+    lines = fill_arguments(currency="EUR", lines=[{"price": 2}, {"price": 3, "text": "three"}])[
+        "lines"
+    ]
 
     assert [line["text"] for line in lines] == ["2 EUR", "three"]
 
 
 def test_what_does_not_follow_stays_away() -> None:
-    assert set(seen(currency="EUR")) == {"currency", "orderId"}
+    assert set(fill_arguments(currency="EUR")) == {"currency", "orderId"}
 
 
 def test_an_id_is_the_same_for_the_same_arguments_and_another_in_each_render() -> None:
-    once, again, other = seen(amount=1), seen(amount=1), seen(amount=2)
-    order = made()
+    once, again, other = (
+        fill_arguments(amount=1),
+        fill_arguments(amount=1),
+        fill_arguments(amount=2),
+    )
+    order = make_widget()
     first, second = (order.call({"amount": 1}, identity=name) for name in ("r_1", "r_2"))
 
     assert once["orderId"] == again["orderId"] != other["orderId"]
@@ -75,12 +81,12 @@ def test_an_id_is_the_same_for_the_same_arguments_and_another_in_each_render() -
 
 
 def test_no_id_tells_what_is_sensitive() -> None:
-    assert seen(pin="1111")["orderId"] == seen(pin="2222")["orderId"]
+    assert fill_arguments(pin="1111")["orderId"] == fill_arguments(pin="2222")["orderId"]
 
 
 def test_an_expression_that_cannot_be_read_is_a_fault_of_the_sidecar() -> None:
     with pytest.raises(WidgetError) as caught:
-        made('[derived]\namountText = "amount ~"').compile()
+        make_widget('[derived]\namountText = "amount ~"').compile()
 
     finding = caught.value.finding
     assert (finding.path, finding.at) == ("Order.widget.toml", "/derived/amountText")
@@ -102,7 +108,7 @@ def test_an_expression_that_cannot_be_read_is_a_fault_of_the_sidecar() -> None:
 )
 def test_expression_of_a_sidecar_is_reported_at_its_line(sidecar: str, at: str, line: int) -> None:
     with pytest.raises(WidgetError) as caught:
-        made(sidecar).compile()
+        make_widget(sidecar).compile()
 
     assert (caught.value.finding.at, find_line(sidecar, at)) == (at, line)
 
@@ -110,7 +116,7 @@ def test_expression_of_a_sidecar_is_reported_at_its_line(sidecar: str, at: str, 
 def test_what_the_schema_does_not_declare_is_a_finding() -> None:
     sidecar = 'ids = ["orderid"]\n[derived]\namountTxt = "amuont"\n'
 
-    found = [one for one in check_widget(made(sidecar)) if one.code in ("W1119", "W1213")]
+    found = [one for one in check_widget(make_widget(sidecar)) if one.code in ("W1119", "W1213")]
     assert [(one.code, one.level, one.at, one.advice) for one in found] == [
         ("W1213", "warning", "/ids", "did you mean 'orderId'?"),
         ("W1119", "fault", "/derived/amountTxt", "did you mean 'amountText'?"),
@@ -124,7 +130,7 @@ def test_check_that_reads_anything_but_the_payload_is_a_fault() -> None:
         "holds = \"'@' in email\"\nsays = 'Give an email.'\n"
     )
     with pytest.raises(WidgetError) as caught:
-        made(sidecar).compile()
+        make_widget(sidecar).compile()
     finding = caught.value.finding
     assert (finding.code, finding.path) == ("W1118", "Order.widget.toml")
     assert finding.at == "/actions/x/checks/0/holds"
@@ -133,4 +139,4 @@ def test_check_that_reads_anything_but_the_payload_is_a_fault() -> None:
         "write 'payload.email': a check reads the payload"
     )
 
-    made(sidecar.replace('email"', 'payload.email"')).compile()
+    make_widget(sidecar.replace('email"', 'payload.email"')).compile()

@@ -1,4 +1,4 @@
-"""An expression over somebody else's answer costs no more than its budget, whatever it is given."""
+"""Expressions over an upstream's answer cost no more than their budget."""
 
 from __future__ import annotations
 

@@ -35,12 +35,12 @@ description = "Follow it."
 """
 
 
-def read(text: str) -> Sidecar:
+def read_text(text: str) -> Sidecar:
     return read_sidecar(Source(path="a.widget.toml", content=text.encode(), digest=""))
 
 
 def test_a_sidecar_says_what_the_file_cannot() -> None:
-    assert read(EVERYTHING) == Sidecar(
+    assert read_text(EVERYTHING) == Sidecar(
         description="Show where a parcel is.",
         title="Parcel",
         tags=("post", "pinned"),
@@ -71,7 +71,7 @@ def test_a_sidecar_says_what_the_file_cannot() -> None:
 
 
 def test_no_sidecar_and_an_empty_one_say_nothing() -> None:
-    assert read_sidecar(None) == read("") == read("# nothing\n") == Sidecar()
+    assert read_sidecar(None) == read_text("") == read_text("# nothing\n") == Sidecar()
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_no_sidecar_and_an_empty_one_say_nothing() -> None:
 )
 def test_what_a_sidecar_cannot_say_is_refused_with_its_line(text: str, message: str) -> None:
     with pytest.raises(WidgetError) as caught:
-        read(text)
+        read_text(text)
 
     assert str(caught.value) == f"a.widget.toml: {message}"
 
@@ -182,7 +182,7 @@ def test_what_a_sidecar_cannot_say_is_refused_with_its_line(text: str, message: 
 def test_a_long_line_is_run_through_once(line: str) -> None:
     """Hours, where a line is tried in every way; so the time limit tells."""
     with pytest.raises(WidgetError) as caught:
-        read(f"{'#' if line[0] in '[a' else ''}{line}\n \ttitle  = 5\n")
+        read_text(f"{'#' if line[0] in '[a' else ''}{line}\n \ttitle  = 5\n")
 
     assert (
         str(caught.value) == "a.widget.toml: line 2: 'title' cannot be an integer; write a string"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.limits import tried
+from tests.support.limits import run_attacks
 from tests.support.widgets import widget
 from tests.unit.widget import sidecar_attacks
 from widgetd.errors import WidgetError
@@ -17,7 +17,7 @@ COSTLY = sidecar_attacks.COSTLY
 
 
 def test_no_sidecar_takes_much_time_or_memory() -> None:
-    assert tried("tests.unit.widget.sidecar_attacks")
+    assert run_attacks("tests.unit.widget.sidecar_attacks")
 
 
 def test_what_follows_is_derived_within_one_budget() -> None:

@@ -1,4 +1,4 @@
-"""A sidecar is written with other values, and what nobody changed stands as it was written."""
+"""Sidecars are rewritten with other values, and unchanged parts stay as written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people see of a widget is what its author saw, and states made of it keep its sense."""
+"""States of a widget: its author's sample, and states derived from it."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ WORD = '{"type":"Card","children":[{"type":"Text","value":"Boats"}]}'
 PREVIEW = {"type": "Card", "children": [{"type": "Text", "value": "As Studio drew it"}]}
 
 
-def packed(**state: Any) -> str:
+def pack(**state: Any) -> str:
     return base64.urlsafe_b64encode(json.dumps({"defaultState": state}).encode()).decode()
 
 
-def made(*, sidecar: str = "", **file: Any) -> Widget:
+def make_widget(*, sidecar: str = "", **file: Any) -> Widget:
     return widget(schema=ROWS, template=TEMPLATE, sidecar=sidecar, **file)
 
 
@@ -48,15 +48,15 @@ def texts(seen: Widget, key: str = SAMPLE) -> list[str]:
 
 
 def test_the_sample_is_what_the_author_saw() -> None:
-    seen = made(encodedWidget=packed(rows=["Skiff"]), outputJsonPreview=PREVIEW)
+    seen = make_widget(encodedWidget=pack(rows=["Skiff"]), outputJsonPreview=PREVIEW)
 
     assert texts(seen) == ["Skiff"]
     assert (list_states(seen)[0].label, show_state(seen, SAMPLE).note) == ("Sample", "")
 
 
-@pytest.mark.parametrize("encoded", ["", packed(), packed(rows=[])])
+@pytest.mark.parametrize("encoded", ["", pack(), pack(rows=[])])
 def test_a_file_without_a_sample_to_see_shows_its_preview_as_it_stands(encoded: str) -> None:
-    seen = made(encodedWidget=encoded, outputJsonPreview=PREVIEW)
+    seen = make_widget(encodedWidget=encoded, outputJsonPreview=PREVIEW)
 
     assert texts(seen) == ["As Studio drew it"]
     assert list_states(seen)[0].label == "As exported"
@@ -73,11 +73,11 @@ arguments = { rows = [] }
 arguments = { rows = ["Canoe"] }
 """
 
-    assert texts(made(sidecar=sidecar)) == ["Canoe"]
+    assert texts(make_widget(sidecar=sidecar)) == ["Canoe"]
 
 
 def test_without_any_sample_there_is_one_of_each_made_from_the_schema() -> None:
-    seen = made()
+    seen = make_widget()
 
     assert len(texts(seen)) == 1
     assert show_state(seen, SAMPLE).note == (
@@ -99,7 +99,7 @@ def test_without_a_schema_the_sample_has_what_the_template_reads() -> None:
 
 
 def test_a_sample_that_the_schema_refuses_is_drawn_all_the_same_and_marked() -> None:
-    seen = made(encodedWidget=packed(rows=["Skiff"], size="large"), outputJsonPreview=PREVIEW)
+    seen = make_widget(encodedWidget=pack(rows=["Skiff"], size="large"), outputJsonPreview=PREVIEW)
 
     assert texts(seen) == ["Skiff"]
     assert list_states(seen)[0].label == "Sample, which does not fit"
@@ -150,7 +150,7 @@ def test_a_table_keeps_a_cell_of_each_column_in_every_row(state: str) -> None:
 def test_many_of_each_are_the_authors_own_told_apart() -> None:
     rows = [{"id": "a", "day": "2026-01-30", "name": "Skiff"}]
     schema = {"type": "object", "properties": {"rows": {"type": "array", "maxItems": 3}}}
-    seen = widget(schema=schema, template=WORD, encodedWidget=packed(rows=rows))
+    seen = widget(schema=schema, template=WORD, encodedWidget=pack(rows=rows))
 
     assert show_state(seen, "many").arguments == {
         "rows": [
@@ -165,7 +165,7 @@ def test_what_differs_between_elements_differs_when_they_come_again() -> None:
     seen = widget(
         schema={"type": "object", "properties": {"rows": {"type": "array", "maxItems": 3}}},
         template=WORD,
-        encodedWidget=packed(
+        encodedWidget=pack(
             rows=[
                 {"day": "2026-01-30", "name": "Skiff", "price": "12.50", "sort": "boat"},
                 {"day": "2026-01-31", "name": "Canoe", "price": "13.50", "sort": "boat"},
@@ -188,7 +188,7 @@ def test_long_text_is_the_authors_own_with_more_behind_it_and_no_name_of_an_icon
             "properties": {"title": {"type": "string", "maxLength": 60}, "icon": {}, "when": {}},
         },
         template=WORD,
-        encodedWidget=packed(title="Boats at the pier", icon="lucide:ship", when="12:30"),
+        encodedWidget=pack(title="Boats at the pier", icon="lucide:ship", when="12:30"),
     )
 
     given = show_state(seen, "long").arguments

@@ -12,7 +12,7 @@ from widgetd.widget.components.vocabulary import load_vocabulary
 from widgetd.widget.limits import LIMITS
 
 
-def drawn(source: str) -> ET.Element:
+def draw(source: str) -> ET.Element:
     image = make_tool_icon(source)
     assert image.startswith(IMAGE)
     return ET.fromstring(b64decode(image.removeprefix(IMAGE)))
@@ -27,13 +27,13 @@ def drawn(source: str) -> ET.Element:
     ],
 )
 def test_the_first_name_of_an_icon_is_drawn(source: str) -> None:
-    paths = [path.attrib["d"] for path in drawn(source)]
+    paths = [path.attrib["d"] for path in draw(source)]
 
     assert paths == [attributes["d"] for _, attributes in find_shapes("calendar")]
 
 
 def test_icons_of_lucide_are_drawn_in_strokes() -> None:
-    assert drawn('"icon": "lucide:car"').attrib["fill"] == "none"
+    assert draw('"icon": "lucide:car"').attrib["fill"] == "none"
 
 
 def test_one_that_takes_too_much_room_gives_way_to_the_next() -> None:

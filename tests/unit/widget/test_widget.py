@@ -39,7 +39,7 @@ LISTED = {
 }
 
 
-def shown(*examples: str, sample: object = None) -> object:
+def read_example(*examples: str, sample: object = None) -> object:
     """The example of a widget whose sidecar gives `examples`, and whose author saw `sample`."""
     sidecar = "".join(f"[[examples]]\narguments = {one}\n" for one in examples)
     packed = base64.b64encode(json.dumps({"defaultState": sample}).encode()).decode()
@@ -50,14 +50,14 @@ def shown(*examples: str, sample: object = None) -> object:
 def test_the_example_is_the_authors_first_that_shows_more_than_an_empty_state() -> None:
     empty, one, more = '{title="a", rows=[]}', '{title="b", rows=[1]}', '{title="c", rows=[1, 2]}'
 
-    assert shown(empty, one, more) == {"title": "b", "rows": [1]}
-    assert shown(empty, "{rows=[1]}", more) == {"title": "c", "rows": [1, 2]}
-    assert shown(empty, sample={"title": "d", "rows": [3]}) == {"title": "d", "rows": [3]}
-    assert shown(empty, sample={"rows": [3]}) == {"title": "a", "rows": []}
+    assert read_example(empty, one, more) == {"title": "b", "rows": [1]}
+    assert read_example(empty, "{rows=[1]}", more) == {"title": "c", "rows": [1, 2]}
+    assert read_example(empty, sample={"title": "d", "rows": [3]}) == {"title": "d", "rows": [3]}
+    assert read_example(empty, sample={"rows": [3]}) == {"title": "a", "rows": []}
 
 
 def test_without_the_authors_arguments_the_example_is_the_smallest() -> None:
-    assert shown() == widget(schema=LISTED, template='{"type":"Card"}').schema.smallest
+    assert read_example() == widget(schema=LISTED, template='{"type":"Card"}').schema.smallest
 
 
 def test_without_the_authors_arguments_no_list_of_the_example_is_empty() -> None:
@@ -254,7 +254,7 @@ def test_what_a_save_leaves_alone_is_compiled_no_second_time() -> None:
 
 @pytest.fixture
 def uncollected() -> Iterator[None]:
-    """Nothing is freed in the test but what nobody refers to."""
+    """Disable the cyclic collector, so that only unreferenced objects are freed."""
     gc.collect()
     gc.disable()
     yield

@@ -1,4 +1,4 @@
-"""Which actions a tree offers, and which payloads are among them."""
+"""Actions that a tree offers, and their payloads."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def form(*children: Any) -> dict[str, Any]:
     return {"type": "Form", "onSubmitAction": {"type": "send"}, "children": list(children)}
 
 
-def closed(**properties: Any) -> dict[str, Any]:
+def closed_schema(**properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
@@ -77,23 +77,23 @@ def test_an_action_in_a_form_carries_the_forms_fields_and_one_outside_carries_no
     outside = find_tree_actions(card(field, button()))
 
     note = {"type": "string"}
-    assert inside["go"].schema == inside["send"].schema == closed(note=note)
-    assert outside["go"].schema == closed()
+    assert inside["go"].schema == inside["send"].schema == closed_schema(note=note)
+    assert outside["go"].schema == closed_schema()
 
 
 def test_a_change_outside_a_form_carries_the_field_that_changed() -> None:
     box = {"type": "Checkbox", "name": "a.b", "onChangeAction": {"type": "tick"}}
 
-    assert find_tree_actions(card(box, {"type": "Input", "name": "c"}))["tick"].schema == closed(
-        a=closed(b={"type": "boolean"})
-    )
+    assert find_tree_actions(card(box, {"type": "Input", "name": "c"}))[
+        "tick"
+    ].schema == closed_schema(a=closed_schema(b={"type": "boolean"}))
 
 
 def test_what_the_author_sends_wins_over_a_field_of_that_name() -> None:
     tree = form({"type": "Input", "name": "id.of"}, button(payload={"id": 7}))
 
     assert find_tree_actions(tree)["go"].schema == {
-        **closed(id={"const": 7}),
+        **closed_schema(id={"const": 7}),
         "required": ["id"],
     }
 
@@ -153,7 +153,7 @@ def test_a_text_that_can_be_edited_is_a_field() -> None:
     text = {"type": "Text", "value": "Draft", "editable": {"name": "title", "required": True}}
 
     assert find_tree_actions(form(text))["send"].schema == {
-        **closed(title={"type": "string", "minLength": 1}),
+        **closed_schema(title={"type": "string", "minLength": 1}),
         "required": ["title"],
     }
 
@@ -168,7 +168,7 @@ def test_a_text_that_can_be_edited_is_a_field() -> None:
     ],
 )
 def test_a_field_that_sends_nothing_is_none(component: dict[str, Any]) -> None:
-    assert find_tree_actions(form(component))["send"].schema == closed()
+    assert find_tree_actions(form(component))["send"].schema == closed_schema()
 
 
 def test_fields_of_one_name_send_what_either_would() -> None:
@@ -178,9 +178,9 @@ def test_fields_of_one_name_send_what_either_would() -> None:
     mixed = [{"type": "Input", "name": "x"}, {"type": "Checkbox", "name": "x"}]
     above = [{"type": "Input", "name": "x"}, {"type": "Input", "name": "x.y"}]
 
-    assert find_tree_actions(form(*radios))["send"].schema == closed(x={"enum": ["a", "b"]})
-    assert find_tree_actions(form(*mixed))["send"].schema == closed(x={})
-    assert find_tree_actions(form(*above))["send"].schema == closed(x={})
+    assert find_tree_actions(form(*radios))["send"].schema == closed_schema(x={"enum": ["a", "b"]})
+    assert find_tree_actions(form(*mixed))["send"].schema == closed_schema(x={})
+    assert find_tree_actions(form(*above))["send"].schema == closed_schema(x={})
 
 
 def test_a_payload_schema_admits_every_place_of_the_action_and_no_other_payload() -> None:

@@ -1,4 +1,4 @@
-"""What is known of a widget's actions before anybody calls it."""
+"""Actions of a widget that are known before a call."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from widgetd.widget.components import check_tree, load_vocabulary
 from widgetd.widget.components.vocabulary import OWN_PROPERTIES, TYPESCRIPT_ONLY
 
 
-def said(*children: dict[str, Any], **root: Any) -> list[str]:
+def check_messages(*children: dict[str, Any], **root: Any) -> list[str]:
     tree = {"type": "Card", "children": list(children), **root}
     return [f"{finding.code} {finding}" for finding in check_tree(tree)]
 
@@ -145,7 +145,7 @@ def said(*children: dict[str, Any], **root: Any) -> list[str]:
 def test_what_chatkit_does_not_know_is_said_once_with_what_it_knows(
     child: dict[str, Any], warning: str
 ) -> None:
-    assert said(child) == [warning]
+    assert check_messages(child) == [warning]
 
 
 def test_a_row_of_text_cannot_stand_in_a_list() -> None:
@@ -181,7 +181,7 @@ def test_a_row_of_text_cannot_stand_in_a_list() -> None:
     ],
 )
 def test_what_chatkit_knows_is_not_warned_about(child: dict[str, Any]) -> None:
-    assert said(child) == []
+    assert check_messages(child) == []
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,9 @@ def test_what_chatkit_knows_is_not_warned_about(child: dict[str, Any]) -> None:
     ],
 )
 def test_unknown_color_or_length_is_reported(properties: dict[str, Any], warning: str) -> None:
-    assert said({"type": "Text", "value": "x", **properties}) == [f"W1403 #/children/0/{warning}"]
+    assert check_messages({"type": "Text", "value": "x", **properties}) == [
+        f"W1403 #/children/0/{warning}"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -234,13 +236,13 @@ def test_unknown_color_or_length_is_reported(properties: dict[str, Any], warning
     ],
 )
 def test_colors_of_chatkit_and_of_css_are_accepted(background: str) -> None:
-    assert said({"type": "Box", "background": background}) == []
+    assert check_messages({"type": "Box", "background": background}) == []
 
 
 @pytest.mark.parametrize("width", ["12px", "100%", "1.5rem", "auto", "calc(100% - 4px)", "7"])
 def test_lengths_of_css_are_accepted(width: str) -> None:
     box = {"type": "Box", "width": width, "padding": f"4px {width}", "aspectRatio": "16 / 9"}
-    assert said(box) == []
+    assert check_messages(box) == []
 
 
 def test_a_basic_root_holds_anything_and_a_null_says_nothing() -> None:
@@ -252,7 +254,7 @@ def test_a_basic_root_holds_anything_and_a_null_says_nothing() -> None:
 def test_findings_come_in_the_order_of_the_tree() -> None:
     child = {"type": "Col", "children": [{"type": "A"}, {"type": "B"}]}
 
-    assert [line.split(":")[0] for line in said(child, {"type": "C"}, colour=1)] == [
+    assert [line.split(":")[0] for line in check_messages(child, {"type": "C"}, colour=1)] == [
         "W1402 #/colour",
         "W1401 #/children/0/children/0",
         "W1401 #/children/0/children/1",
@@ -320,4 +322,4 @@ def test_a_components_schema_admits_what_a_check_has_nothing_to_say_of(
 
     assert schema is not None
     assert compile_schema(schema).admits(properties) is fits
-    assert (said(properties) == []) is fits
+    assert (check_messages(properties) == []) is fits

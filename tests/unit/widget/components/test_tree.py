@@ -143,7 +143,7 @@ def test_rendering_does_not_pay_for_importing_chatkit() -> None:
 
 
 def _oracle(file: dict[str, Any]) -> tuple[str, Any] | None:
-    """What plain Jinja writes for a file's own sample, and what ChatKit builds of it, if it can."""
+    """Return plain Jinja's text for a file's own sample and ChatKit's widget of it, if any."""
     studio = decode_studio(file.get("encodedWidget") or "")
     try:
         template = load_chatkit_widgets().WidgetTemplate(file)
