@@ -97,7 +97,7 @@ _KNOWN = "The same, both with the state folder of an earlier start."
 
 
 UNDRAWN = (
-    "import runpy; import widgetd.checks as checks; "
+    "import runpy; import widgetd.checks.renders as checks; "
     "checks.explain_undrawable = lambda _: None; "
     "runpy.run_module('widgetd', None, '__main__')"
 )

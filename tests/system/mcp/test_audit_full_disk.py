@@ -21,7 +21,7 @@ import json, resource, sys
 from dataclasses import replace
 from pathlib import Path
 import anyio
-from tests.system.mcp.test_audit import called
+from tests.system.mcp.test_audit import call_record
 from widgetd.observe import audit as module
 
 module.LIMITS = replace(module.LIMITS, gather_s=0.001, retry_s=0.001)
@@ -35,12 +35,12 @@ async def fill(folder, room):
         resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + room, HARD))
         for made in (3, 6):
             for _ in range(3):
-                audit.on_call(called("ada"))
+                audit.on_call(call_record("ada"))
             await settled(audit, path, made)
         lost = audit.lost
         resource.setrlimit(resource.RLIMIT_FSIZE, (HARD, HARD))
         await confessed(audit)
-        audit.on_call(called("bob"))
+        audit.on_call(call_record("bob"))
         await settled(audit, path, 7)
         tasks.cancel_scope.cancel()
     lines = [json.loads(line) for line in path.read_bytes().splitlines()]

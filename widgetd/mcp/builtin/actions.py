@@ -323,11 +323,11 @@ TOOLS = (
         read_only=False,
         app_only=True,
     ),
-    # What is let go of is what the caller has; asking the same again gets the same.
+    # Only received actions are discarded: the same request gets the same answer again.
     BuiltinTool(
         name="await_widget_action",
         description="Wait for what the user does in a widget with buttons or fields. "
-        "Ask again with `next` as `after`, which lets go of the actions that you were told.",
+        "Ask again with `next` as `after`, which discards the actions that you received.",
         input_schema=closed_object(
             {
                 "render_id": RENDER_ID,
