@@ -41,11 +41,7 @@ class Loop(RuntimeObject):
     __slots__ = ("changed", "depth0", "index0", "items", "recurse")
 
     def __init__(
-        self,
-        items: Sequence[Value],
-        *,
-        depth0: int = 0,
-        recurse: Callable[[Value, int], str] | None = None,
+        self, items: Sequence[Value], depth0: int, recurse: Callable[[Value, int], str] | None
     ) -> None:
         self.items = items
         self.index0 = 0

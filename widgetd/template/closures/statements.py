@@ -111,7 +111,7 @@ class _ForLoop:
         values = self.choose(frame, value)
         bind, body = self.bind, self.body
         again = partial(self._recurse, frame) if self.height else None
-        frame[self.state] = state = Loop(values, depth0=depth0, recurse=again)
+        frame[self.state] = state = Loop(values, depth0, again)
         for state.index0, each in enumerate(values):
             bind(frame, each)
             body(frame, out)

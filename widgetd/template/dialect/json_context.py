@@ -109,7 +109,7 @@ class _ContextWalk(NodeVisitor):
         self.captured = captured_names(parsed.nodes)
         self.quoted = quoted_names(parsed.nodes)
         self.converted = parsed.converted
-        self.seen: dict[int, tuple[nodes.Node, set[int]]] = {}
+        self.seen: dict[int, nodes.Node] = {}
         self.before: dict[int, set[int]] = {}
         self.memo: dict[tuple[int, States, Turn | None], States] = {}
         self.texts: dict[tuple[str, int], tuple[int, list[Comma]]] = {}
@@ -117,11 +117,14 @@ class _ContextWalk(NodeVisitor):
         self.may_need_commas = False
 
     def context(self) -> JsonContext:
-        within = {each: node for each, (node, states) in self.seen.items() if states == {IN_STRING}}
+        within = {
+            each: node for each, node in self.seen.items() if self.before[each] == {IN_STRING}
+        }
+        values = frozenset(each for each, states in self.before.items() if states == {COLON})
         bare = (
             each
-            for each, (node, states) in self.seen.items()
-            if states == {COLON} and not shows_json(node) and shows_argument(node, self.captured)
+            for each, node in self.seen.items()
+            if each in values and not shows_json(node) and shows_argument(node, self.captured)
         )
         return JsonContext(
             in_strings=frozenset(within),
@@ -132,7 +135,7 @@ class _ContextWalk(NodeVisitor):
             converted=self.converted,
             commas=tuple(self.commas),
             may_need_commas=self.may_need_commas,
-            values=frozenset(each for each, states in self.before.items() if states == {COLON}),
+            values=values,
         )
 
     def body(self, body: Iterable[nodes.Node], states: States, turn: Turn | None) -> States:
@@ -176,7 +179,7 @@ class _ContextWalk(NodeVisitor):
 
     def see(self, node: nodes.Node, states: States) -> None:
         self.stands(node, states)
-        self.seen.setdefault(id(node), (node, set()))[1].update(point.state for point in states)
+        self.seen[id(node)] = node
 
     def stands(self, node: nodes.Node, states: States) -> None:
         self.before.setdefault(id(node), set()).update(point.state for point in states)

@@ -43,9 +43,10 @@ NODES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
         "arrow_function": ("a function that is given to no method", HANDLER_ADVICE),
         "function_expression": ("a function that is given to no method", HANDLER_ADVICE),
-        "assignment_expression": ("an assignment", "write it as a statement of its own"),
-        "augmented_assignment_expression": ("an assignment", "write it as a statement of its own"),
-        "update_expression": ("an assignment", "write it as a statement of its own"),
+        **dict.fromkeys(
+            ("assignment_expression", "augmented_assignment_expression", "update_expression"),
+            ("an assignment", "write it as a statement of its own"),
+        ),
         "await_expression": ("await", "declare a [feed] in the sidecar, which fills the arguments"),
         "class": ("a class", "write function Name({ title }) { return <Row/>; }"),
         "regex": ("a regular expression", "write includes, split or replaceAll with a text"),
@@ -53,13 +54,12 @@ NODES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
 )
 """How messages call nodes that are not available, and what to write instead."""
 
-LOOPS: Final = "write map, filter, reduce or for (const x of list)"
-
 STATEMENTS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "for_statement": LOOPS,
-        "while_statement": LOOPS,
-        "do_statement": LOOPS,
+        **dict.fromkeys(
+            ("for_statement", "while_statement", "do_statement"),
+            "write map, filter, reduce or for (const x of list)",
+        ),
         "import_statement": HOOK_ADVICE,
         "class_declaration": "write function Name({ title }) { return <Row/>; }",
         "try_statement": "nothing fails on what is absent: write its content",
