@@ -33,17 +33,18 @@ function wrapOuterRows(stage: HTMLElement): Element | undefined {
 }
 
 /**
- * Returns whether words are what leaves the row. Sizes that an author wrote and that are too large
- * by themselves stay, since ChatKit cuts them off, too, and its author is to see it.
+ * Returns whether the words of a row reach beyond it. A row stays whose written sizes alone are too
+ * large: ChatKit cuts it off, too, and its author is to see that.
  */
 function isTight(row: Element): boolean {
+  if (!isOverflowing(row)) return false;
   const sized = [...row.children].filter((child) => (child as HTMLElement).style.width);
-  const taken = sized.reduce((sum, child) => sum + child.getBoundingClientRect().width, 0);
-  return taken <= row.clientWidth && isLeft(row);
+  const width = sized.reduce((sum, child) => sum + child.getBoundingClientRect().width, 0);
+  return width <= row.clientWidth;
 }
 
 /** Margins count: those of ghost buttons are negative, and reach into the padding around. */
-function isLeft(row: Element): boolean {
+function isOverflowing(row: Element): boolean {
   const { left, right } = row.getBoundingClientRect();
   return [row.firstElementChild, row.lastElementChild].some((child) => {
     if (!child) return false;
