@@ -141,7 +141,7 @@ async def test_a_misspelt_step_is_refused_before_any_is_done(tmp_path: Path) -> 
     assert "action" not in str(read.contents[0])
 
 
-async def test_somebody_elses_session_does_not_exist(tmp_path: Path) -> None:
+async def test_session_of_another_principal_does_not_exist(tmp_path: Path) -> None:
     with anyio.fail_after(100):
         async with sessions_over(tmp_path) as sessions:
             session = await started(sessions, "ada")
@@ -167,7 +167,7 @@ async def test_one_session_too_many_is_told_when_to_come_again(tmp_path: Path) -
     assert raised.value.retry_after_s > 0
 
 
-async def test_a_session_that_nobody_uses_ends(tmp_path: Path) -> None:
+async def test_unused_session_ends(tmp_path: Path) -> None:
     now = [0.0]
     with anyio.fail_after(100):
         async with sessions_over(

@@ -99,7 +99,7 @@ async def test_a_form_that_is_sent_is_what_the_agent_speaks_of_next() -> None:
         await widget(page, 0).get_by_text("was sent").wait_for()
 
 
-async def test_a_form_that_does_not_fit_says_so_in_its_field_and_asks_nobody() -> None:
+async def test_invalid_form_is_marked_in_its_field_and_not_sent() -> None:
     async with serving(bundled_folder(), chat=True) as url, browsing() as page:
         await open_chat(page, url)
         await ask(page, "show me lead_form")

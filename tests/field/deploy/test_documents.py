@@ -230,7 +230,7 @@ def variables_of_the_image() -> dict[str, str]:
     return dict(re.findall(r"(WIDGETD_\w+)=(\S+)", instruction("runtime", "ENV")))
 
 
-def test_the_chat_of_compose_needs_no_model_and_lets_in_whoever_has_its_token() -> None:
+def test_chat_of_compose_needs_no_model_and_admits_its_token() -> None:
     variables = compose()["services"]["chat"]["environment"]
     chosen = {
         name: re.sub(r"\$\{\w+:-(\w+)\}", r"\1", value)

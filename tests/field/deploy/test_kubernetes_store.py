@@ -34,7 +34,7 @@ def test_every_object_is_what_kubernetes_takes(built: dict[tuple[str, str], Any]
     require_valid(built.values())
 
 
-def test_whatever_is_there_without_a_store_is_there_with_one(
+def test_everything_without_a_store_is_there_with_one(
     built: dict[tuple[str, str], Any],
 ) -> None:
     without = {(d["kind"], d["metadata"]["name"]) for d in map(document, MANIFESTS)}
@@ -43,7 +43,7 @@ def test_whatever_is_there_without_a_store_is_there_with_one(
     assert {each["metadata"]["namespace"] for each in built.values()} == {"widgetd"}
 
 
-def test_replicas_find_the_store_and_nobody_else_may_ask_it(
+def test_only_replicas_reach_the_store(
     built: dict[tuple[str, str], Any],
 ) -> None:
     variables = {each["name"]: each["value"] for each in container(built, "widgetd")["env"]}

@@ -98,7 +98,7 @@ def test_a_status_with_half_a_character_is_sent_all_the_same(listener: Listener)
 
 
 @pytest.mark.parametrize("name", ["", "relative", "vsock:2:1234"])
-def test_nobody_listens_where_no_unix_socket_is_named(name: str) -> None:
+def test_no_listener_without_a_named_unix_socket(name: str) -> None:
     alone = supervisor({"NOTIFY_SOCKET": name}, PID)
 
     assert alone == Supervisor()

@@ -271,7 +271,7 @@ async def test_a_browser_that_dies_in_the_middle_of_a_picture_is_said_in_a_sente
     assert after.content.startswith(b"\x89PNG")
 
 
-async def test_a_browser_that_nobody_uses_ends_though_pages_wait_in_it() -> None:
+async def test_unused_browser_ends_though_pages_wait_in_it() -> None:
     now = [0.0]
     chromium = Chromium(clock=lambda: now[0])
     taking = Camera(chromium)

@@ -47,7 +47,7 @@ async def test_answers_that_are_held_stay_within_their_bound(
     assert 400_000 < held <= 500_000
 
 
-async def test_whoever_follows_a_render_sees_the_last_of_many_versions() -> None:
+async def test_follower_of_a_render_sees_the_last_of_many_versions() -> None:
     last, seen, _ = await update_repeatedly(updates=300)
 
     assert last == seen == 1 + 100 + 300

@@ -149,7 +149,7 @@ def test_each_widget_is_a_test_in_both_themes_and_what_one_fails_at_is_its_own(
 
 
 @needs_browser
-def test_a_stage_is_a_fixture_of_anybodys_suite(tmp_path: Path) -> None:
+def test_stage_is_a_fixture_of_any_suite(tmp_path: Path) -> None:
     (tmp_path / "Controls.widget").write_text(controls_file())
     (tmp_path / "test_mine.py").write_text(
         "def test_it(stage):\n"

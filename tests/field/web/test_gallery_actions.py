@@ -110,7 +110,7 @@ async def test_what_an_agent_makes_of_it_is_redrawn_in_every_window_that_shows_i
     assert (typed, tea) == ("ada@example.com", 0)
 
 
-async def test_only_whoever_made_a_render_hears_in_the_gallery_that_it_was_replaced() -> None:
+async def test_gallery_notifies_only_the_owner_of_a_replaced_render() -> None:
     registry, stop = Registry(snapshot_of(order())), anyio.Event()
     renders = local_store().renders
     for owner in ("ann", "bob"):

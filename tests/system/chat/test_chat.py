@@ -144,7 +144,7 @@ def bearer(token: str) -> dict[str, str]:
     return {"authorization": f"Bearer {token}"}
 
 
-async def test_nobody_sees_the_thread_of_another(folder: Path) -> None:
+async def test_thread_is_hidden_from_other_principals(folder: Path) -> None:
     async with serving(folder, chat=True, token_file=tokens_in(folder)) as url:
         ada = Talker(url, bearer("0123456789abcdef"))
         bob = Talker(url, bearer("fedcba9876543210"))
@@ -176,7 +176,7 @@ async def test_who_may_only_look_may_not_chat(folder: Path) -> None:
     assert lent.json()["servers"] == [{"name": "widgetd", "problem": ""}]
 
 
-async def test_whoever_may_only_chat_presses_the_buttons_that_their_agent_shows(
+async def test_principal_with_chat_alone_presses_the_buttons_that_their_agent_shows(
     folder: Path,
 ) -> None:
     async with serving(folder, chat=True, token_file=tokens_in(folder)) as url:
@@ -205,7 +205,7 @@ async def test_an_agent_gets_nothing_else_of_what_its_user_may(folder: Path) -> 
     assert adas == bobs
 
 
-async def test_a_turn_ends_with_the_token_of_whoever_talks(folder: Path) -> None:
+async def test_turn_ends_with_the_token_of_its_user(folder: Path) -> None:
     tokens = tokens_in(folder)
     async with (
         endpoint(stays_silent()) as there,

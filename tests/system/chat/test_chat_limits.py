@@ -61,7 +61,7 @@ def message(text: str, **more: Any) -> dict[str, Any]:
 # --- what a turn costs
 
 
-async def test_turn_is_charged_to_its_user_and_to_nobody_else(folder: Path, tokens: Path) -> None:
+async def test_turn_is_charged_to_its_user_alone(folder: Path, tokens: Path) -> None:
     # A turn costs 5 calls, and its agent makes one to list tools and two to find and show one.
     limits = {"rate": 0.001, "burst": 12}
     async with serving(folder, chat=True, token_file=tokens, **limits) as url:

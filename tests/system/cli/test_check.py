@@ -67,7 +67,7 @@ def test_a_file_that_is_not_served_is_not_passed_over_in_silence(folder: Path) -
     )
 
 
-def test_what_some_clients_need_is_noted_once_for_all_files_and_is_nobodys_fault(
+def test_requirement_of_some_clients_is_noted_once_for_all_files_and_is_no_fault(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     texts = {"who": {"type": "string", "format": "email"}, "at": {"type": "string"}}

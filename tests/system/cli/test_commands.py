@@ -44,7 +44,7 @@ def test_list_names_files_that_are_not_served_and_the_file_in_their_place(
     )
 
 
-def test_nothing_in_a_widget_moves_the_cursor_of_whoever_lists_it(
+def test_text_of_a_widget_moves_no_cursor_of_a_terminal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     told = "Greet\nnobody  \x1b[2J\x9b1A somebody."
@@ -325,7 +325,7 @@ ODD: dict[str, tuple[int, list[str], str]] = {
 
 
 @pytest.mark.parametrize("what", ODD)
-def test_whatever_somebody_names_is_answered_in_a_sentence(
+def test_unknown_name_is_answered_in_a_sentence(
     what: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code, command, says = ODD[what]

@@ -25,7 +25,7 @@ def test_what_is_written_for_any_widget_is_a_sidecar_that_fits_it(made: Widget) 
     assert made.schema.admits(said["examples"][0]["arguments"])
 
 
-def test_nobody_is_invented_and_a_description_that_is_missing_is_still_told(
+def test_missing_description_is_reported_and_none_is_invented(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "Greeting.widget"

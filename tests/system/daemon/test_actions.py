@@ -104,7 +104,7 @@ async def wait_until_received(connection: Connection) -> None:
 
 @pytest.mark.parametrize("at_once", [None, 1])
 @pytest.mark.parametrize("era", ["legacy", "modern"])
-async def test_whoever_waits_is_answered_when_the_user_acts(
+async def test_waiting_reader_is_answered_when_the_user_acts(
     folder: Path, era: Era, at_once: int | None
 ) -> None:
     answers: list[dict[str, Any]] = []
@@ -153,7 +153,7 @@ async def test_a_reader_that_hangs_up_loses_nothing(folder: Path) -> None:
     assert after == {"actions": [], "next": 1, "status": "timeout"}
 
 
-async def test_a_daemon_that_ends_answers_whoever_waits_at_once(folder: Path) -> None:
+async def test_ending_daemon_answers_waiting_readers_at_once(folder: Path) -> None:
     stop, started = anyio.Event(), anyio.Event()
     urls: list[str] = []
     answers: list[dict[str, Any]] = []
@@ -181,7 +181,7 @@ async def test_a_daemon_that_ends_answers_whoever_waits_at_once(folder: Path) ->
     assert answers == [{"actions": [], "next": 0, "status": "draining"}]
 
 
-async def test_a_daemon_that_ends_over_stdio_answers_whoever_waits_at_once(folder: Path) -> None:
+async def test_ending_daemon_over_stdio_answers_waiting_readers_at_once(folder: Path) -> None:
     async with stdio_process(folder) as (process, lines):
         hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": CLIENT}
         await say(process, "initialize", hello, number=1)

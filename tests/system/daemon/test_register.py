@@ -94,7 +94,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 @pytest.mark.parametrize("over", ["memory", "http"])
 @pytest.mark.parametrize("place", PLACES)
-async def test_somebodys_clients_find_the_page_of_a_widget_and_hear_of_changes(
+async def test_clients_of_another_server_find_the_page_of_a_widget_and_are_notified_of_changes(
     folder: Path, place: str, over: Over, era: Era
 ) -> None:
     before = f"{PLACES[place]}_" if PLACES[place] else ""

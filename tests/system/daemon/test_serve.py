@@ -103,7 +103,7 @@ async def test_template_edit_without_a_program_announces_no_list(tmp_path: Path)
     assert client.notifications == 1
 
 
-async def test_a_touch_changes_nothing_and_tells_nobody(tmp_path: Path) -> None:
+async def test_touch_changes_nothing_and_sends_no_notification(tmp_path: Path) -> None:
     file = tmp_path / "Greeting.widget"
     file.write_text(widget_file())
     async with serving(tmp_path) as url, connect_client(url, "modern") as client:

@@ -340,7 +340,7 @@ def test_it_ends_as_process_1_of_a_container() -> None:
 
 
 @needs_two_processors
-def test_the_other_process_of_a_start_is_ended_as_well_and_nobody_waits_for_it(
+def test_other_process_of_a_start_is_ended_as_well_without_a_wait(
     tmp_path: Path,
 ) -> None:
     for number in range(LIMITS.proof_files):

@@ -69,9 +69,7 @@ async def list_names(url: str, token: str) -> set[str]:
 
 
 @pytest.mark.parametrize("token", ["", "somebody-else-entirely", ADA[:-1]])
-async def test_nobody_comes_in_without_a_token_that_stands_in_the_file(
-    tmp_path: Path, token: str
-) -> None:
+async def test_only_tokens_of_the_file_are_admitted(tmp_path: Path, token: str) -> None:
     async with serve_guarded(tmp_path) as url:
         for method in ("tools/list", "tools/call", "server/discover"):
             status, _ = await send_request(url, token, method, {"name": "a"}, name="a")
@@ -145,7 +143,7 @@ async def test_a_token_can_be_for_some_widgets_only(tmp_path: Path) -> None:
         assert code_of(await call(url, ADA, "a", who="Ada")) == "W2001"
 
 
-async def test_whoever_calls_too_often_is_told_when_to_try_again(tmp_path: Path) -> None:
+async def test_rate_limited_caller_learns_when_to_retry(tmp_path: Path) -> None:
     async with serve_guarded(tmp_path, rate=0.001, burst=2) as url:
         for _ in range(2):
             await call(url, ADA, "a", who="Ada")

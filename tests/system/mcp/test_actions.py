@@ -74,7 +74,7 @@ async def await_action(client: Client, render_id: str, **arguments: Any) -> dict
     return content
 
 
-async def test_an_action_is_handed_to_whoever_waits_until_it_is_acknowledged(
+async def test_action_is_delivered_to_waiting_readers_until_it_is_acknowledged(
     client: Client, render_id: str
 ) -> None:
     taken = await act(client, render_id, {**GIVEN, "count": 2, "size": "M"})

@@ -85,7 +85,7 @@ def test_a_disk_that_fills_at_any_byte_takes_whole_lines_and_is_told_what_it_los
     assert lost == sorted(lost, reverse=True)
 
 
-def test_a_line_that_somebody_left_torn_swallows_none_that_follows(tmp_path: Path) -> None:
+def test_torn_line_swallows_none_that_follows(tmp_path: Path) -> None:
     path = tmp_path / "lines"
     path.write_bytes(b"whole\ntor")
 

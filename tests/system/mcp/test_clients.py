@@ -52,7 +52,7 @@ async def standing_stream(url: str, token: str) -> AsyncIterator[httpx2.Response
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_nobody_is_told_of_a_widget_that_they_may_not_see(tmp_path: Path, era: Era) -> None:
+async def test_no_client_is_notified_of_a_hidden_widget(tmp_path: Path, era: Era) -> None:
     async with (
         serve_guarded(tmp_path) as url,
         hearing(url, ADA, era, [OPEN, HIDDEN]) as ada,

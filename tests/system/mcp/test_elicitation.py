@@ -298,7 +298,7 @@ async def test_sensitive_forms_are_never_asked(
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_nobody_is_asked_without_the_setting_or_by_a_client_that_draws(
+async def test_no_form_is_asked_without_the_setting_or_of_a_client_that_draws(
     tmp_path: Path, era: str
 ) -> None:
     write_form(tmp_path)

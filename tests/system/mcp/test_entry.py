@@ -104,7 +104,7 @@ def test_the_entries_of_the_builtin_tools_are_the_sdks_own(version: str) -> None
         assert orjson.loads(tool.entry()) == listed_entry(provider().tool_of_builtin(tool), version)
 
 
-def test_a_title_of_characters_that_nobody_sees_is_made_from_the_name() -> None:
+def test_title_of_invisible_characters_is_made_from_the_name() -> None:
     made = widget(sidecar='title = "\\u200b"')
 
     assert (

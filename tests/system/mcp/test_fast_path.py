@@ -183,7 +183,7 @@ def test_each_token_sees_and_may_the_same(tmp_path: Path, token: str) -> None:
             )
 
 
-def test_a_token_that_is_nobodys_is_the_ordinary_ways_to_refuse(tmp_path: Path) -> None:
+def test_unknown_token_is_left_to_the_ordinary_way(tmp_path: Path) -> None:
     with two_ways(tmp_path, token=ADA) as ways:
         assert is_answered_fast(ways, request(MODERN, "tools/list", {}))
         ways.token = "somebody-else-entirely"
@@ -260,7 +260,7 @@ class Broken(Resources):
         yield from super().of_widget(widget, snapshot)
 
 
-def test_what_nobody_foresaw_says_nothing_of_the_inside(tmp_path: Path) -> None:
+def test_unforeseen_error_reveals_nothing_internal(tmp_path: Path) -> None:
     with two_ways(tmp_path, resources=Broken()) as ways:
         asked = request(MODERN, "resources/list", {})
 

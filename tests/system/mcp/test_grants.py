@@ -38,7 +38,7 @@ def test_a_line_grants_its_scopes_and_some_widgets_only(tmp_path: Path) -> None:
     assert find(grants, "somebody-else-entirely") is None
 
 
-def test_nobody_keeps_the_token_itself(tmp_path: Path) -> None:
+def test_token_itself_is_not_stored(tmp_path: Path) -> None:
     assert ADA not in repr(read_grants(write_tokens(tmp_path, f"ada {ADA}")))
 
 

@@ -158,7 +158,7 @@ def test_clients_fetch_the_list_again_only_when_it_reads_otherwise(
     assert listings(expose=expose).has_changed(was, now, difference(was, now)) is otherwise
 
 
-def test_auto_decides_the_same_whoever_asks_first() -> None:
+def test_auto_decides_the_same_for_any_first_client() -> None:
     asked = listings(expose="auto", list_tokens=200)
     crowd = snapshot_of(*(widget(f"w{number}") for number in range(9)))
     some = Audience(selection=Selection(include=frozenset({"w1", "w2"})))

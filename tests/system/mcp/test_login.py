@@ -233,7 +233,7 @@ async def test_tokens_of_a_file_lead_to_no_login(tmp_path: Path) -> None:
     assert "W2301" in json.dumps(short.json())
 
 
-async def test_a_render_with_a_token_that_is_nobodys_is_not_authorized(tmp_path: Path) -> None:
+async def test_render_with_an_unknown_token_is_not_authorized(tmp_path: Path) -> None:
     async with authorizing() as server, serve_guarded(tmp_path, server) as url:
         answers = [
             await ask(url, "/render/a", method="POST", **headers)

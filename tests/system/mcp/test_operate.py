@@ -101,7 +101,7 @@ async def test_a_daemon_that_was_not_asked_for_them_lists_none(tmp_path: Path) -
         assert NAMES.isdisjoint(tool.name for tool in (await client.list_tools()).tools)
 
 
-async def test_whoever_lacks_the_scope_neither_sees_nor_calls_them() -> None:
+async def test_principal_without_the_scope_neither_sees_nor_calls_them() -> None:
     server = operating(LogRing(), anonymous=Principal(scopes=frozenset({READ, CALL})))
     async with Client(sdk.lowlevel_of(server.mcp)) as client:
         assert NAMES.isdisjoint(tool.name for tool in (await client.list_tools()).tools)

@@ -16,7 +16,7 @@ from widgetd.store.factory import local_store
 from widgetd.widget.widget import Widget
 
 
-async def test_a_widget_that_is_served_no_more_is_kept_by_nobody() -> None:
+async def test_widget_that_is_no_longer_served_is_released() -> None:
     provider = WidgetProvider(build(Registry(), local_store()), None)
     made = widget("Greeting")
     tool_entry(made)

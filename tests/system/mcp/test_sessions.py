@@ -118,7 +118,7 @@ async def test_where_all_are_in_use_a_newcomer_is_told_to_come_again(tmp_path: P
     assert freed.status_code == 200
 
 
-async def test_whoever_opens_one_after_another_costs_nobody_else_a_session(tmp_path: Path) -> None:
+async def test_client_that_opens_many_sessions_displaces_only_its_own(tmp_path: Path) -> None:
     async with wired(tmp_path, TOKENS, sessions=100, sessions_each=3) as wire:
         mine = await wire.opened(ADA)
         last = [await wire.opened(EVE) for _ in range(20)][-1]

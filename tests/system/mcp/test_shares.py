@@ -53,7 +53,7 @@ WAYS = (by_its_tool, by_render_widget, by_a_post, by_looking_at_its_page)
 
 
 @pytest.mark.parametrize("make", WAYS)
-async def test_a_flood_of_renders_pushes_out_nobody_elses(
+async def test_flood_of_renders_displaces_none_of_others(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, make: Callable[[str, str], Awaitable[str]]
 ) -> None:
     monkeypatch.setattr(assembly, "Bounds", partial(Bounds, renders=MOST))

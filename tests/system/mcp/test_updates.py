@@ -154,7 +154,7 @@ async def test_an_action_is_one_that_the_newest_version_offers(
     assert error(none)["code"] == "W2401"
 
 
-async def test_only_whoever_made_a_render_and_an_administrator_may_replace_it() -> None:
+async def test_only_its_owner_and_an_administrator_may_replace_a_render() -> None:
     store, registry = local_store(), Registry(snapshot_of(widget()))
 
     def served_to(principal: Principal) -> Any:

@@ -246,7 +246,7 @@ async def test_only_so_many_idempotency_keys_are_remembered(backend: Server | No
         assert await track(both.here, 1) == 18
 
 
-async def test_draining_answers_whoever_waits_and_whoever_comes(backend: Server | None) -> None:
+async def test_draining_answers_waiting_and_new_readers(backend: Server | None) -> None:
     async with replicas(backend) as both:
         await both.here.renders.put(render())
         heard: list[Awaited] = []
@@ -388,7 +388,7 @@ async def test_an_action_knows_of_its_render_after_the_render_has_left(
     assert [one.origin for one in waiting.actions] == [origin]
 
 
-async def test_whoever_has_most_of_the_queues_makes_room_for_whoever_has_least() -> None:
+async def test_principal_with_most_queues_makes_room_for_the_one_with_least() -> None:
     async with replicas(None, queues=4) as both:
 
         async def act(owner: str, render_id: str) -> str:

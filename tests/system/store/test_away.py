@@ -106,7 +106,7 @@ async def test_a_store_opens_without_its_server_and_finds_it_later(
     assert events.names() == ["store.degraded", "store.recovered"]
 
 
-async def test_nobody_waits_for_a_server_that_is_known_to_be_gone(
+async def test_no_call_waits_for_a_server_that_is_known_to_be_gone(
     server: Server, events: Events
 ) -> None:
     async with open_store(server.url, bounds=Bounds(rate_per_s=1.0, at_once=1)) as store:
@@ -196,7 +196,7 @@ async def test_a_call_outlives_the_server_that_knows_its_place(
     assert events.names() == ["store.degraded"]
 
 
-async def test_whoever_waits_while_the_server_dies_hears_what_comes_after(
+async def test_reader_that_waits_while_the_server_dies_gets_later_actions(
     server: Server, events: Events
 ) -> None:
     async with open_store(server.url) as store:
@@ -213,7 +213,7 @@ async def test_whoever_waits_while_the_server_dies_hears_what_comes_after(
     assert [action.payload for action in heard[0].actions] == [1]
 
 
-async def test_whoever_waits_while_the_server_comes_back_hears_what_comes_after(
+async def test_reader_that_waits_while_the_server_comes_back_gets_later_actions(
     server: Server, events: Events
 ) -> None:
     async with open_store(server.url) as here, open_store(server.url) as there:
@@ -233,7 +233,7 @@ async def test_whoever_waits_while_the_server_comes_back_hears_what_comes_after(
     assert [action.payload for action in heard[0].actions] == [1]
 
 
-async def test_whoever_waits_hears_what_another_replica_queued_before_we_were_back(
+async def test_waiting_reader_gets_actions_that_another_replica_queued_meanwhile(
     server: Server, events: Events
 ) -> None:
     async with open_store(server.url) as here:
@@ -392,7 +392,7 @@ async def test_a_server_that_answers_but_takes_no_writes_counts_as_away(
     assert events.names() == ["store.degraded"]
 
 
-async def test_draining_reaches_whoever_waits_while_the_server_is_away(
+async def test_draining_reaches_waiting_readers_while_the_server_is_away(
     server: Server, events: Events
 ) -> None:
     async with open_store(server.url) as store:

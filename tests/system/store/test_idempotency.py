@@ -17,7 +17,7 @@ async def test_a_call_that_was_never_made_has_no_answer(backend: Server | None) 
         assert await both.here.idempotency.recall("k") is None
 
 
-async def test_the_first_answer_stands_whoever_gives_another(backend: Server | None) -> None:
+async def test_first_answer_is_kept_when_another_is_given(backend: Server | None) -> None:
     async with replicas(backend) as both:
         assert await both.here.idempotency.remember("k", {"seat": "12A"}) == {"seat": "12A"}
         assert await both.there.idempotency.remember("k", {"seat": "30F"}) == {"seat": "12A"}
@@ -64,7 +64,7 @@ async def test_keys_that_differ_only_at_their_end_are_different_keys(
         assert await both.here.idempotency.recall("k" * 10_000 + "2") is None
 
 
-async def test_a_flood_of_answers_pushes_out_nobody_elses(backend: Server | None) -> None:
+async def test_flood_of_answers_displaces_none_of_others(backend: Server | None) -> None:
     async with replicas(backend, answers=8) as both:
         for number in range(4):
             await both.here.idempotency.remember(f"ann{number}", {"n": number}, owner="ann")

@@ -40,7 +40,7 @@ async def test_an_error_of_the_block_comes_out_as_it_is(backend: Server | None) 
             raise ZeroDivisionError
 
 
-def test_whoever_needs_no_server_does_not_load_redis_py() -> None:
+def test_redis_py_is_not_loaded_without_a_server() -> None:
     code = "import sys, widgetd.store.factory; sys.exit('redis' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

@@ -184,7 +184,7 @@ async def standing(both: Replicas, renders: Iterable[StoredRender]) -> list[str]
 @pytest.mark.parametrize(
     "flood", [{"size_bytes": 1}, {"size_bytes": 400_000}, {"size_bytes": 1_000_001}]
 )
-async def test_whoever_has_less_than_an_equal_share_loses_nothing_to_a_flood(
+async def test_principal_below_an_equal_share_loses_nothing_to_a_flood(
     backend: Server | None, flood: dict[str, int]
 ) -> None:
     async with replicas(backend, renders=12, render_bytes=1_000_000) as both:
@@ -206,7 +206,7 @@ async def test_whoever_has_less_than_an_equal_share_loses_nothing_to_a_flood(
         )
 
 
-async def test_whoever_is_alone_may_have_all_the_room_and_gives_it_back(
+async def test_single_principal_may_use_all_the_room_and_gives_it_back(
     backend: Server | None,
 ) -> None:
     async with replicas(backend, renders=6) as both:
@@ -223,7 +223,7 @@ async def test_whoever_is_alone_may_have_all_the_room_and_gives_it_back(
             assert await find_kept(store, bobs) == ["bob3", "bob4", "bob5"]
 
 
-async def test_what_is_over_makes_room_before_anybody_loses_anything(
+async def test_expired_entries_make_room_before_any_other(
     backend: Server | None,
 ) -> None:
     async with replicas(backend, renders=4, render_ttl_s=60.0) as both:
@@ -245,7 +245,7 @@ PUTS = st.lists(
 
 @given(puts=PUTS)
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_nobody_who_has_less_than_an_equal_share_ever_loses_anything(
+def test_principal_below_an_equal_share_never_loses_anything(
     backend: Server | None, puts: list[tuple[str, int, int]]
 ) -> None:
     most, most_bytes = 9, 90_000

@@ -201,7 +201,7 @@ async def everything_goes_on(server: Server, place: int, put: Put, *, replace: b
 
 @settings(max_examples=100)
 @given(place=st.integers(0, KEYS - 1), put=RUBBISH, replace=st.booleans())
-def test_whatever_stands_at_whichever_key_everything_goes_on(
+def test_store_works_with_any_rubbish_at_any_key(
     portal: BlockingPortal, shared_server: Server, place: int, put: Put, *, replace: bool
 ) -> None:
     portal.call(partial(everything_goes_on, shared_server, place, put, replace=replace))
@@ -267,7 +267,7 @@ async def waiting_for_a_tap(both: Replicas) -> AsyncIterator[bytes]:
 
 
 @pytest.mark.parametrize("kind", [*TYPES, "nothing", "no field", "not UTF-8", "far ahead", "last"])
-async def test_whoever_waits_is_woken_by_another_replica_whatever_became_of_the_bell(
+async def test_waiting_reader_is_woken_by_another_replica_with_any_rubbish_in_the_bell(
     shared_server: Server, kind: str
 ) -> None:
     async with replicas(shared_server, **BOUNDS) as both, waiting_for_a_tap(both) as stream:

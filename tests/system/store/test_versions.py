@@ -112,7 +112,7 @@ async def test_a_second_has_only_so_many_versions_in_all_replicas(backend: Serve
         assert made.version == 6
 
 
-async def test_whoever_waits_has_the_newest_version_from_any_replica(
+async def test_waiting_reader_gets_the_newest_version_from_any_replica(
     backend: Server | None,
 ) -> None:
     async with replicas(backend) as both:

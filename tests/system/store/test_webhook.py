@@ -124,7 +124,7 @@ async def test_a_receiver_that_is_away_is_tried_again_and_given_up() -> None:
     assert [event["problem"].partition(":")[0] for event in events.all] == ["ConnectError"]
 
 
-async def test_nobody_on_this_machine_is_told_unless_that_is_allowed() -> None:
+async def test_webhook_to_this_machine_needs_permission() -> None:
     async with receiving() as receiver, Client() as client:
         hook = hook_of(receiver, allow_private=False)
         with anyio.fail_after(PATIENCE_S), captured_logs() as events:
@@ -208,7 +208,7 @@ def test_a_webhook_that_cannot_be_used_is_refused_at_the_start(
     assert str(caught.value) == sentence
 
 
-async def test_an_outbox_that_is_full_is_in_nobodys_way() -> None:
+async def test_full_outbox_delays_no_call() -> None:
     async with receiving() as receiver:
         made = Forwarder(local_store(), hook_of(receiver), most_waiting=1)
         with captured_logs() as events:

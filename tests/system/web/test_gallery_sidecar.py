@@ -74,7 +74,7 @@ async def test_a_saved_sidecar_is_served_and_keeps_what_was_not_edited(tmp_path:
     )
 
 
-async def test_nothing_is_saved_over_somebody_elses_change(tmp_path: Path) -> None:
+async def test_no_save_overwrites_a_change_made_meanwhile(tmp_path: Path) -> None:
     async with serving(folder_of(tmp_path), **SERVED) as url:
         before = await show(url)
         (tmp_path / "A.widget.toml").write_text("# Theirs.\n" + BESIDE)

@@ -138,7 +138,7 @@ async def test_probes_tell_what_is_served(tmp_path: Path) -> None:
     assert (ready["ready"], ready["widgets"], ready["stale"], ready["refused"]) == (True, 1, 0, 1)
 
 
-async def test_a_client_that_never_reads_delays_nobody(tmp_path: Path) -> None:
+async def test_client_that_never_reads_delays_no_other(tmp_path: Path) -> None:
     listen = {"notifications": {"toolsListChanged": True}}
     async with (
         serving(tmp_path) as url,

@@ -375,7 +375,7 @@ BODY_BYTES = 8 * 1024 * 1024
     ],
     ids=["length", "chunks", "render"],
 )
-async def test_whoever_sends_too_much_reads_so_before_the_connection_ends(
+async def test_too_large_request_is_answered_before_the_connection_ends(
     tmp_path: Path, path: bytes, framing: bytes, more: bytes
 ) -> None:
     (tmp_path / "X.widget").write_text(widget_file("X"))

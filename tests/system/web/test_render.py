@@ -202,7 +202,7 @@ async def test_a_backend_renders_with_a_token_where_one_is_needed(
     )
 
 
-async def test_nothing_is_read_from_whoever_is_not_let_in(folder: Path, tokens: Path) -> None:
+async def test_body_of_an_unauthenticated_request_is_not_read(folder: Path, tokens: Path) -> None:
     async with serving(folder, token_file=tokens, rate=0.001, burst=1) as url:
         answers = [
             await post(url, path, b"", headers, announced=1_000_000)
@@ -217,7 +217,7 @@ async def test_nothing_is_read_from_whoever_is_not_let_in(folder: Path, tokens: 
     assert [status for status, _ in answers] == [401, 403, 404, 429]
 
 
-async def test_whoever_renders_too_often_is_told_when_to_try_again(folder: Path) -> None:
+async def test_rate_limited_render_is_answered_with_the_time_to_retry(folder: Path) -> None:
     sent = b'{"who":"Ada"}'
     async with serving(folder, rate=0.4, burst=1) as url, httpx2.AsyncClient() as client:
         where = url.replace("/mcp", "/render/greeting")

@@ -135,7 +135,7 @@ async def test_a_writer_from_whom_something_is_hidden_replaces_what_they_see(
     }
 
 
-async def test_a_sidecar_that_hides_a_widget_holds_before_anybody_has_looked(
+async def test_sidecar_that_hides_a_widget_holds_before_the_next_scan(
     tmp_path: Path,
 ) -> None:
     widgets, tokens = tmp_path / "widgets", tmp_path / "tokens"
@@ -188,7 +188,7 @@ async def test_to_write_takes_a_scope_that_no_other_scope_holds(tmp_path: Path) 
     assert "data-upload" in writes.text
 
 
-def test_whoever_reaches_an_open_address_may_not_write_and_whoever_is_here_may() -> None:
+def test_anonymous_callers_write_on_this_machine_and_not_at_an_open_address() -> None:
     stranger = access_policy(Settings(host="0.0.0.0", insecure=True)).anonymous
 
     assert stranger.scopes == {"widgets:read", "widgets:call", "gallery", "metrics"}

@@ -119,7 +119,7 @@ def test_a_line_that_is_not_whole_is_not_believed(tmp_path: Path, keep: int) -> 
     assert len(ProofCache(StateFolder(tmp_path), "1")) == 0
 
 
-def test_a_line_that_somebody_changed_is_not_believed(tmp_path: Path) -> None:
+def test_changed_line_is_not_believed(tmp_path: Path) -> None:
     load(ProofCache(StateFolder(tmp_path), "1"), widget_file())
     file = tmp_path / FILE
     file.write_bytes(file.read_bytes().replace(b"Greeting", b"Treating"))

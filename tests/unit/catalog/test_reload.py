@@ -202,7 +202,7 @@ def test_a_finished_file_that_would_be_refused_is_waited_for(tmp_path: Path) -> 
     assert catalog.unsettled_files == {"Greeting.widget"}
 
 
-async def test_whoever_waits_for_a_swap_goes_before_the_log_which_a_stop_does_not_lose(
+async def test_waiters_for_a_swap_run_before_its_log_event_which_a_stop_does_not_lose(
     tmp_path: Path,
 ) -> None:
     write(tmp_path, "Greeting")

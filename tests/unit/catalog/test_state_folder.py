@@ -66,7 +66,7 @@ def create_table(database: Connection) -> None:
     database.execute("CREATE TABLE t (x)")
 
 
-def test_files_and_folders_are_private_whatever_the_umask_and_whoever_made_them(
+def test_files_and_folders_are_private_with_any_umask_and_any_creator(
     tmp_path: Path,
 ) -> None:
     before = os.umask(0)

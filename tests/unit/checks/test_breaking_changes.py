@@ -133,7 +133,7 @@ def test_a_recursive_schema_is_compared_as_far_as_it_matters() -> None:
     )
 
 
-def test_a_widget_without_a_schema_breaks_nobody() -> None:
+def test_widget_without_a_schema_breaks_no_caller() -> None:
     assert compare_messages(None, fields("city")) == compare_messages(fields("city"), None) == []
 
 

@@ -6,7 +6,7 @@ from widgetd.files.hints import EVERYWHERE, Hint, Hints
 from widgetd.files.limits import LIMITS
 
 
-async def test_hints_that_nobody_took_yet_are_one_hint() -> None:
+async def test_hints_that_are_not_taken_yet_are_one_hint() -> None:
     hints = Hints()
     hints.add({"a.widget"})
     hints.add({"b.widget"})

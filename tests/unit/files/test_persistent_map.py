@@ -103,7 +103,7 @@ def test_the_keys_that_begin_with_a_text_are_found_in_their_order(
     assert list_below(dict.fromkeys(sorted(keys), "one"), prefix) == wanted
 
 
-def test_nobody_changes_a_mapping_that_others_read() -> None:
+def test_mapping_that_others_read_does_not_change() -> None:
     mapping: Any = patch({}, {"a": "one"})
 
     with pytest.raises(TypeError, match="does not support item assignment"):

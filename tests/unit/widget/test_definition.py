@@ -82,7 +82,7 @@ def test_the_description_is_the_sidecars_else_the_files_else_the_schemas(
     assert definition.description == told
 
 
-def test_what_nobody_sees_is_not_served_in_names_and_descriptions() -> None:
+def test_hidden_characters_are_not_served_in_names_and_descriptions() -> None:
     definition = widget(
         name="Par\u200bcel\u202e",
         description="Where it is.\U000e0041",
@@ -93,7 +93,7 @@ def test_what_nobody_sees_is_not_served_in_names_and_descriptions() -> None:
     assert definition.description == "Where it is."
 
 
-def test_what_nobody_sees_is_not_served_in_a_schema_that_else_stays_as_it_is() -> None:
+def test_hidden_characters_are_not_served_in_a_schema_that_else_stays_as_it_is() -> None:
     said = {"description": "City\u200b.", "enum": ["a\u200b"], "title": ["b\u200b"]}
     definition = widget(jsonSchema={"properties": {"description": said}})
 

@@ -46,7 +46,7 @@ def test_the_author_has_the_first_word() -> None:
     )
 
 
-def test_a_description_that_nobody_wrote_says_what_is_shown_and_needed() -> None:
+def test_made_description_says_what_is_shown_and_needed() -> None:
     assert told(jsonSchema=PARCEL) == (
         "Show the Parcel card. Needs city (where it is now) and status (on its way | delivered). "
         "Optional: sender (name, phone), stops (list of at) and weight. "
@@ -113,7 +113,7 @@ def test_a_widget_is_named_with_its_kind(keys: dict[str, Any], text: str) -> Non
     assert told(**keys) == text
 
 
-def test_what_nobody_sees_does_not_come_in_through_a_field() -> None:
+def test_hidden_characters_do_not_come_in_through_a_field() -> None:
     schema = {"properties": {"city": {"description": "Where.\U000e0041"}}}
 
     assert told(jsonSchema=schema) == "Show the Parcel card. Takes city (where)."

@@ -285,7 +285,7 @@ def test_a_feed_that_cannot_be_used_is_refused_with_its_place(case: str) -> None
     assert str(raised.value) == message
 
 
-def test_an_upstream_that_nobody_declared_and_a_field_that_nobody_reads_are_told() -> None:
+def test_undeclared_upstream_and_unread_field_are_reported() -> None:
     made = fed(HEAD + MAP + 'gates = "gate"\n')
 
     found = [

@@ -23,7 +23,7 @@ from widgetd.widget.hidden_characters import escape_hidden, find_hidden, strip_h
         ("\ue000", "", "U+E000 an unnamed character"),
     ],
 )
-def test_what_nobody_sees_is_found_and_taken_out(text: str, kept: str, found: str) -> None:
+def test_hidden_characters_are_found_and_removed(text: str, kept: str, found: str) -> None:
     assert strip_hidden(text) == kept
     assert next(iter(find_hidden(text)))[1] == found
 

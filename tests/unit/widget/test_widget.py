@@ -136,7 +136,7 @@ def test_without_a_schema_whatever_the_template_asks_for_is_a_property() -> None
     assert made.render(a=1, b=2) == {"type": "Card", "a": 1}
 
 
-def test_a_root_that_is_none_is_refused_before_anybody_calls() -> None:
+def test_root_that_is_none_is_refused_before_a_call() -> None:
     with pytest.raises(WidgetError) as caught:
         widget(template='{"type":"Text","value":{{ who | tojson }}}')
 
@@ -168,7 +168,7 @@ def test_output_that_is_no_json_is_not_shown_where_something_in_it_may_be_sensit
     assert str(caught.value) == "the template's output is no widget"
 
 
-def test_a_summary_is_made_of_the_required_fields_where_nobody_wrote_one() -> None:
+def test_summary_is_made_of_the_required_fields_without_an_authors() -> None:
     made = widget("Flight Tracker", schema=AIRLINE)
 
     assert made.summary.text({"who": "Ada", "from": "OSL"}) == "Flight Tracker: who Ada"
@@ -213,7 +213,7 @@ def test_the_facts_of_the_sidecar_take_precedence() -> None:
 
 
 @pytest.mark.parametrize("path", ["cards.number", "cards[].number", "cards[]", "cards"])
-def test_what_is_sensitive_in_a_list_is_told_to_nobody_however_its_path_is_written(
+def test_sensitive_value_in_a_list_is_hidden_however_its_path_is_written(
     path: str,
 ) -> None:
     card = {"type": "object", "properties": {"number": {"type": "string"}}}

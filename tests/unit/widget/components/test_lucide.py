@@ -51,7 +51,7 @@ def test_the_names_are_in_order_and_their_licence_is_with_them() -> None:
     assert re.match(r"ISC License\n\nCopyright", licence.read_text())
 
 
-def test_what_nobody_names_is_not_read() -> None:
+def test_unnamed_icon_is_not_read() -> None:
     program = (
         "import widgetd.render.result, widgetd.widget.components.lucide as lucide;"
         "lucide.find_icons({'type': 'Card', 'children': []});"
