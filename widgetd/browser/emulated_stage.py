@@ -117,7 +117,7 @@ class EmulatedStage(Stage):
     Attributes:
         profile: The host.
         client: The host's connection to the server.
-        messages: What views said to the model as the user.
+        messages: Messages of views to the model, as the user.
         calls: Names of the tools that views called.
         submitted: Types of the actions that the server or the model has got from the view.
         pages: The pages that the host has read, by URI.
@@ -315,11 +315,11 @@ class EmulatedStage(Stage):
             return
         if kind == "message":
             self.messages.append(message["text"])
-            said = _SENTENCE.search(message["text"])
+            found = _SENTENCE.search(message["text"])
             # An action that the server has is told to the model once more.
-            if said and said[1] not in self._accepted:
-                self.submitted.append(said[1])
-                self.emit("action", type=said[1], payload=orjson.loads(said[2] or "{}"))
+            if found and found[1] not in self._accepted:
+                self.submitted.append(found[1])
+                self.emit("action", type=found[1], payload=orjson.loads(found[2] or "{}"))
         self.emit(kind, **message)
 
     def _note_error(self, message: ConsoleMessage) -> None:

@@ -495,7 +495,7 @@ class Stage:
         answer = await take_action(self.server, arguments, self.caller, dry_run=self.dry_run)
         widget, action = self.require_display().widget, arguments.get("action", "")
         if widget and action in widget.definition.sidecar.local:
-            return answer  # no one is told of it
+            return answer  # no caller gets it
         self._emit_action(arguments, answer)
         return answer
 

@@ -94,7 +94,7 @@ def _texts(widget: Widget) -> Iterator[tuple[str, str]]:
     yield "Template", template
     yield "JSX", definition.view if widget.source == "view" else ""
     yield "Schema", _pretty(widget.schema.advertised)
-    yield "What the model is told", f"{definition.title}\n{widget.description}"
+    yield "What the model reads", f"{definition.title}\n{widget.description}"
     yield "Sidecar", _pretty(definition.sidecar.model_dump(mode="json", exclude_defaults=True))
 
 

@@ -206,8 +206,13 @@ async def _turn(
                 if not started:
                     raise
                 _status, problem = _problem(error)
-                said = {"type": "error", "code": "custom", "message": problem, "allow_retry": False}
-                yield b"data: " + orjson.dumps(said) + b"\n\n"
+                event = {
+                    "type": "error",
+                    "code": "custom",
+                    "message": problem,
+                    "allow_retry": False,
+                }
+                yield b"data: " + orjson.dumps(event) + b"\n\n"
 
 
 def _problem(error: Exception) -> tuple[int, str]:

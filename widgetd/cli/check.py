@@ -164,7 +164,7 @@ def check_paths(paths: Iterable[Path], *, strict: bool = False, against: str = "
 
 def _scan_folder(
     folder: Path,
-    said: dict[str, tuple[Finding, ...]] | None = None,
+    findings: dict[str, tuple[Finding, ...]] | None = None,
     only: str = "",
     *,
     strict: bool = False,
@@ -174,7 +174,7 @@ def _scan_folder(
 
     Args:
         folder: The folder.
-        said: Receives the findings by path, of all widgets or of the one at `only`.
+        findings: Receives the findings by path, of all widgets or of the one at `only`.
         only: The only path to check; empty for all.
         strict: Passed on to the rules.
         needs: Receives what some clients need, with the paths that it concerns.
@@ -198,8 +198,8 @@ def _scan_folder(
     def load(source: Source, sidecar: Source | None) -> Widget:
         widget = loader.load(source, sidecar)
         # While its parts exist; those of ten thousand widgets would fill the memory.
-        if said is not None and only in ("", source.path):
-            said[source.path] = check_widget(
+        if findings is not None and only in ("", source.path):
+            findings[source.path] = check_widget(
                 widget,
                 strict=strict,
                 image_origins=allowed,

@@ -392,8 +392,8 @@ async def run_tests(files: Mapping[str, bytes]) -> None:
     if outcome is not None and not outcome.returncode:
         return
     shown = "they take too long" if outcome is None else outcome.stdout.decode(errors="replace")
-    told = shown.replace(f"{folder}/", "").strip()[-LIMITS.test_report_chars :]
-    raise CallError("W1122", f"its tests do not pass, so nothing was saved: {told}", path="tests")
+    report = shown.replace(f"{folder}/", "").strip()[-LIMITS.test_report_chars :]
+    raise CallError("W1122", f"its tests do not pass, so nothing was saved: {report}", path="tests")
 
 
 async def save_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Result:

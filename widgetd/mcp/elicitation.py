@@ -164,16 +164,16 @@ class _RenderForm:
         action, payload = arguments["action"], arguments["payload"]
         if taken["isError"]:
             why = taken["content"][0]["text"]
-            said = f"The user's answer to the form was not taken: {why}"
-            return self.complete(said, {"status": "invalid", "action": action})
+            sentence = f"The user's answer to the form was not taken: {why}"
+            return self.complete(sentence, {"status": "invalid", "action": action})
         found = taken["structuredContent"]
         if found["status"] == "accepted":
-            said = (
+            sentence = (
                 f"The user answered the form: {action} {to_json(payload).decode()}. "
                 "await_widget_action has this action, too."
             )
             return self.complete(
-                said, {"status": "submitted", "action": action, "payload": payload}
+                sentence, {"status": "submitted", "action": action, "payload": payload}
             )
         if found["status"] == "confirm":
             press = {**arguments, "token": found["token"]}
@@ -189,10 +189,10 @@ class _RenderForm:
             form = replace(self, render=newest)
         return form.complete(found["line"], {"status": found["status"], "action": action})
 
-    def complete(self, said: str, outcome: Mapping[str, Any]) -> Result:
+    def complete(self, sentence: str, outcome: Mapping[str, Any]) -> Result:
         """Return the result with what came of the form, in its text and in its facts."""
         result = self.server.rendering.result(self.render, self.caller)
-        content = to_json([*orjson.loads(result.content), text_block(said)])
+        content = to_json([*orjson.loads(result.content), text_block(sentence)])
         if result.structured != self.render.tree:
             facts = {**orjson.loads(result.structured), "form": dict(outcome)}
             result = replace(result, structured=to_json(facts))

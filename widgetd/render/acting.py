@@ -242,8 +242,8 @@ class Acting:
                     press.widget, arguments, press.generation, owner=newest.owner
                 )
             except CallError:
-                said = "It was done, but this widget cannot show what came of it."
-                outcome = ActionOutcome(status="done", note=said, code="W5014")
+                note = "It was done, but this widget cannot show what came of it."
+                outcome = ActionOutcome(status="done", note=note, code="W5014")
         state: Literal["done", "failed"] = "done" if outcome.status == "done" else "failed"
 
         def change(standing: StoredRender) -> StoredRender:
@@ -332,14 +332,14 @@ def _outcome_of(answer: ActionAnswer) -> ActionOutcome:
 
 def _describe_failure(error: CallError, upstream: str) -> ActionOutcome:
     if error.code == "W5013":
-        said = (
+        note = (
             f"This may have been done: {upstream} did not answer. Look there before you try again."
         )
-        return ActionOutcome(status="unsure", note=said, code=error.code)
-    said = f"Nothing was done: {upstream} cannot be reached. Try again later."
+        return ActionOutcome(status="unsure", note=note, code=error.code)
+    note = f"Nothing was done: {upstream} cannot be reached. Try again later."
     if not error.recoverable:
-        said = f"Nothing was done: {upstream} does not take this."
-    return ActionOutcome(status="failed", note=said, code=error.code)
+        note = f"Nothing was done: {upstream} does not take this."
+    return ActionOutcome(status="failed", note=note, code=error.code)
 
 
 def _arguments(render: StoredRender) -> dict[str, Any]:

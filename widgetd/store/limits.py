@@ -16,7 +16,7 @@ class StoreLimits:
         slot_retry_s: Time after which a refused caller should try again for a slot; a call takes
             less, and when one ends is unknown.
         clock_tick_s: Difference in time that a clock cannot resolve: a caller who returns exactly
-            when told to must not be refused for the last bit of a float.
+            at the time it was given must not be refused for the last bit of a float.
         slot_lease_s: Time after which a slot on the server is free again, because a replica that
             was killed releases none.
         bucket_s: Time after which an unused bucket is forgotten, however slowly it fills.

@@ -387,7 +387,7 @@ class Upstream:
             if not result.is_error:
                 self._record_success()
                 value = None
-                with suppress(CallError):  # it was done, whatever was said of it
+                with suppress(CallError):  # it was done, with or without an answer
                     value = to_answer(result, self.name).value(self.name)
                 return ActionAnswer(is_done=True, value=value, words=words_for_people(result))
             if self.has_session:

@@ -272,7 +272,7 @@ class LiveFeeds:
 def _changed_facts(
     widget: Widget, feed: Feed, before: dict[str, Any], after: dict[str, Any]
 ) -> str:
-    """Return a line about the changed facts that the model is told of; empty without any."""
+    """Return a line about the changed facts that the model reads; empty without any."""
     sensitive = widget.definition.sidecar.sensitive
     old, new = remove_paths(before, sensitive), remove_paths(after, sensitive)
     changed = [

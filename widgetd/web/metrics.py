@@ -61,7 +61,7 @@ class Metrics(Observer):
         self._attempts = self._counter("reload_attempts", "Files that were new or other, and read.")
         self._successes = self._counter("reload_successes", "Files that came to be served so.")
         self._refusals = self._counter("reload_refusals", "Files that could not be served.")
-        self._missed = self._counter("changes_missed", "Changes that no file event told of.")
+        self._missed = self._counter("changes_missed", "Changes that no file event reported.")
         self._calls = self._counter("calls", "Calls that are over.", "outcome", "widget")
         self._limited = self._counter(
             "calls_limited", "Calls refused for what their principal asks for.", "limit"
@@ -74,7 +74,9 @@ class Metrics(Observer):
         self._uploads = self._counter("uploads", "Widgets brought to the folder.", "outcome")
         for outcome in get_args(Outcome):
             self._uploads.labels(outcome)  # a rise from nothing is no rise to Prometheus
-        self._notices = self._counter("notifications", "Changes that clients were told of.", "list")
+        self._notices = self._counter(
+            "notifications", "Notifications of changes to clients.", "list"
+        )
         self._succeeded = Gauge(
             "widgetd_last_success_timestamp_seconds",
             "When a changed file was last served.",

@@ -55,7 +55,7 @@ class SidecarExample(SidecarPart):
 class ActionCheck(SidecarPart):
     """A condition on the payload of an action, and the message for users if it is not met."""
 
-    field: str = Field(default="", description="the field of the payload beside which it is said")
+    field: str = Field(default="", description="the field of the payload whose control shows it")
     holds: str = Field(description="an expression over payload that must hold")
     says: str = Field(description="what the user reads where it does not")
 
@@ -143,7 +143,7 @@ class FeedPart(SidecarPart):
         description="the upstream's resource that announces changes; {name} is an asked argument",
     )
     tell: tuple[str, ...] = Field(
-        default=(), description="the arguments whose change the model is told of"
+        default=(), description="the arguments whose changes the model reads"
     )
     ask_schema: Mapping[str, Mapping[str, Any]] = Field(
         default_factory=dict,
@@ -202,7 +202,9 @@ class Sidecar(SidecarPart):
         default=None, pattern=VERSION, description="clients that say they are older are refused"
     )
     deprecated: bool = Field(default=False, description="for clients: another should be used")
-    migration_guide: str | None = Field(default=None, description="where it is said which, and how")
+    migration_guide: str | None = Field(
+        default=None, description="where callers read which, and how to change"
+    )
     cache: Literal["none", "session", "persistent"] = Field(
         default="none", description="for clients: how long the component may be kept"
     )

@@ -274,7 +274,7 @@ async def test_save_needs_the_digest_of_the_served_widget(
         "collisions": [],
     }
     assert versions["parts"]["history"]["before"] == digest
-    assert "Another." in versions["parts"]["history"]["parts"]["What the model is told"]
+    assert "Another." in versions["parts"]["history"]["parts"]["What the model reads"]
     assert read["items"][0]["missing"] == ["sidecar"]
     assert read["items"][1] == {"name": "parcle", "status": "not_found", "suggestions": ["parcel"]}
     assert blind.startswith(f"[W3005] the file there has the digest '{digest}'")

@@ -19,7 +19,7 @@ class ModelAnswer:
     """A model's answer.
 
     Attributes:
-        text: What it said.
+        text: Its text.
         calls: The name and arguments of each call.
         tokens: What it cost by the endpoint's count; 0 if that counts none.
     """
@@ -41,7 +41,7 @@ async def ask_once(
         tools: Entries of a tool list.
 
     Raises:
-        NoAnswerError: It neither said anything nor called a tool.
+        NoAnswerError: It answered without text and called no tool.
     """
 
     async def refuse(_context: Any, _arguments: str) -> str:
@@ -74,11 +74,13 @@ async def ask_once(
         if isinstance(event, ResponseCompletedEvent):
             usage, output = event.response.usage, event.response.output
             calls = [one for one in output if isinstance(one, ResponseFunctionToolCall)]
-            said = [text_of(one.model_dump()["content"]) for one in output if one.type == "message"]
-            if not calls and not any(said):
+            texts = [
+                text_of(one.model_dump()["content"]) for one in output if one.type == "message"
+            ]
+            if not calls and not any(texts):
                 break
             return ModelAnswer(
-                text="\n".join(said),
+                text="\n".join(texts),
                 calls=tuple((one.name, _arguments(one.arguments)) for one in calls),
                 tokens=usage.total_tokens if usage else 0,
             )

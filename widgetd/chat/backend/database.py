@@ -107,7 +107,7 @@ class ChatDatabase:
     """The tables of conversations, which one worker thread at a time uses.
 
     A file that stops working (a full disk, another owner) is copied to memory and left: the chat
-    goes on, and what is said from then on is forgotten with the process.
+    goes on, and what follows is forgotten with the process.
 
     Args:
         state: Keeps the file; None keeps everything in memory.

@@ -65,26 +65,30 @@ class ChatModel:
             ):
                 reason = body.get("message") if isinstance(body, dict) else body
                 shown = " ".join(str(reason or "").split())[: LIMITS.endpoint_error_chars]
-                said = f"W0012: {where} cannot be used; {self.url} answered {status}"
-                said += f" ({shown})" if shown else ""
+                sentence = f"W0012: {where} cannot be used; {self.url} answered {status}"
+                sentence += f" ({shown})" if shown else ""
             case openai.APIStatusError(status_code=status):
-                said = f"{SILENT}: {where} does not answer; {self.url} said {status}, so try again"
+                sentence = (
+                    f"{SILENT}: {where} does not answer; {self.url} said {status}, so try again"
+                )
             case openai.APITimeoutError() | openai.APIConnectionError() | TransportError():
-                said = f"{SILENT}: {where} does not answer at {self.url}; try again"
+                sentence = f"{SILENT}: {where} does not answer at {self.url}; try again"
             case NoAnswerError() | JSONDecodeError():
-                said = f"{SILENT}: {where} gave no answer; does {self.url} speak OpenAI's protocol?"
+                sentence = (
+                    f"{SILENT}: {where} gave no answer; does {self.url} speak OpenAI's protocol?"
+                )
             case openai.OpenAIError():
-                said = f"{SILENT}: {where} stopped in the middle of its answer; try again"
+                sentence = f"{SILENT}: {where} stopped in the middle of its answer; try again"
             case AnswerTooLongError(args=(most,)):
-                said = f"{ANSWER_TOO_LONG}: {where} said more than {most} bytes; ask for less"
+                sentence = f"{ANSWER_TOO_LONG}: {where} said more than {most} bytes; ask for less"
             case ModelBehaviorError():
-                said = f"{where} asked for what there is not ({error}); try again"
+                sentence = f"{where} asked for what there is not ({error}); try again"
             case MaxTurnsExceeded():
-                said = f"{where} called tools again and again, and said nothing; ask otherwise"
+                sentence = f"{where} called tools again and again, and said nothing; ask otherwise"
             case _:
                 return None
-        said = said if said[0] == "W" else said[0].upper() + said[1:]
-        return _remove_key(self.key, said)
+        sentence = sentence if sentence[0] == "W" else sentence[0].upper() + sentence[1:]
+        return _remove_key(self.key, sentence)
 
 
 def require_answer(run: RunResultStreaming) -> None:
@@ -128,8 +132,8 @@ def chat_model(
     )
 
 
-def _remove_key(key: str, said: str) -> str:
+def _remove_key(key: str, sentence: str) -> str:
     """Remove the words that hold a piece of the key, which some endpoints repeat in part."""
     pieces = {key[at : at + PIECE] for at in range(max(len(key) - PIECE, 0) + 1)} - {""}
-    words = said.split(" ")
+    words = sentence.split(" ")
     return " ".join("…" if any(one in word for one in pieces) else word for word in words)

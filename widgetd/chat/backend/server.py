@@ -1,7 +1,7 @@
 """A ChatKit backend whose agent shows widgets: the worked example, and the daemon's own chat.
 
     a message -> respond -> the agent -> tools over MCP -> a widget in the thread
-    an action -> action  -> checked as every action -> the agent is told -> respond
+    an action -> action  -> checked as every action -> the agent reads it -> respond
 
 The model reads the short text that a tool answers; the tree goes into the thread. What a user
 does in a widget goes back as hidden context, and the agent answers to it.

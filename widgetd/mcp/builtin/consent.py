@@ -73,7 +73,7 @@ async def ask_by_card(
         tool="",
         tree=to_json(tree),
         created=time.time(),
-        text=f"{text}; you are told what they chose, so do not call again.",
+        text=f"{text}; you get what they chose, so do not call again.",
         data=to_json({"status": "confirm", "question": question.text}),
         has_actions=True,
         follow=True,

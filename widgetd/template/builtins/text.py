@@ -34,7 +34,7 @@ from widgetd.text_search import Match, compile_pattern
 if TYPE_CHECKING:
     from widgetd.template.budget import Budget
 
-# So many lines are told apart in the time of a step.
+# So many lines are compared in the time of a step.
 LINES_PER_STEP: Final = 8
 
 _WORD_STARTS: Final = compile_pattern(r"([-\s({\[<]+)")
