@@ -112,8 +112,11 @@ export function drawPartial(program: PageProgram, args: Dict): WidgetNode {
   return tree;
 }
 
-/** Names of icons, keys and addresses have no space, no letters without case, and no capital first. */
-const PROSE = /\s|\p{Lo}|^\p{Lu}\p{L}/u;
+/**
+ * Names of icons, keys and addresses have no space, no letters without case, and no capital first.
+ * Five letters, since a name within a sentence takes the words after it along as it grows.
+ */
+const PROSE = /\s|\p{Lo}|^\p{Lu}\p{L}{4}/u;
 
 /** Tells whether the schema has a list of texts for what is at `path`: half of one is none of them. */
 function hasChoices(kinds: Kind | undefined, path: Path): boolean {

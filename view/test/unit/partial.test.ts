@@ -29,7 +29,8 @@ test.each([
 
 test.each([
   ["two words", "plum cake", "plum cake"],
-  ["a name", "Plu", "Plu"],
+  ["a name", "Plums", "Plums"],
+  ["the start of a name", "Plum", undefined],
   ["letters without case", "梅子", "梅子"],
   ["a key", "plum-ca", undefined],
   ["an address", "https://exa", undefined],
