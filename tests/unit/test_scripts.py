@@ -23,6 +23,8 @@ def scripts() -> Iterator[tuple[str, str]]:
     """Yield each text that imports a module of this project, and where it stands."""
     for folder in FOLDERS:
         for file in sorted((ROOT / folder).rglob("*.py")):
+            if "node_modules" in file.parts:
+                continue
             tree = ast.parse(file.read_text(encoding="utf-8"))
             for node in ast.walk(tree):
                 text = _text(node)
