@@ -272,7 +272,7 @@ async def test_a_pattern_is_matched_outside_of_the_page(chromium: Chromium, tmp_
 
 
 @needs_browser
-async def test_what_stands_in_no_card_is_read_on_the_hosts_own_background(
+async def test_contrast_outside_a_card_is_measured_on_the_hosts_background(
     chromium: Chromium, tmp_path: Path
 ) -> None:
     def tree(color: str) -> dict[str, Any]:

@@ -60,7 +60,7 @@ async def call(client: Connection, name: str, **arguments: Any) -> Any:
         return await client.client.call_tool(name, arguments)
 
 
-async def test_what_an_agent_does_in_a_session_reaches_who_waits_for_it_and_is_redrawn(
+async def test_session_action_reaches_its_waiting_agent_and_is_redrawn(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "Controls.widget").write_text(controls_file())
@@ -153,7 +153,7 @@ async def test_session_of_another_principal_does_not_exist(tmp_path: Path) -> No
             assert sessions.get(session.id, "ada") is session
 
 
-async def test_one_session_too_many_is_told_when_to_come_again(tmp_path: Path) -> None:
+async def test_session_above_the_limit_gets_a_retry_time(tmp_path: Path) -> None:
     with anyio.fail_after(100):
         async with sessions_over(tmp_path, limits=BrowserLimits(sessions=1)) as sessions:
             first = await started(sessions)
@@ -296,7 +296,7 @@ async def test_a_call_says_that_the_page_answers_no_more_after_its_last_step(
 
 
 @pytest.mark.parametrize("kill", [kill_browsers, kill_drivers])
-async def test_a_browser_or_driver_that_is_killed_is_said_and_the_next_start_works(
+async def test_killed_browser_or_driver_is_reported_and_the_next_start_works(
     kill: Callable[[], None], tmp_path: Path
 ) -> None:
     with anyio.fail_after(100):

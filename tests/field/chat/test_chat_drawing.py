@@ -77,7 +77,7 @@ async def test_each_widget_comes_when_its_author_says(folder: Path) -> None:
     assert still == ["Lazy for Ada"]
 
 
-async def test_a_turn_that_is_stopped_keeps_what_was_said_and_the_next_one_goes_on(
+async def test_stopped_turn_keeps_its_text_and_the_next_turn_continues(
     folder: Path,
 ) -> None:
     async with (
@@ -103,7 +103,7 @@ async def test_a_turn_that_is_stopped_keeps_what_was_said_and_the_next_one_goes_
     assert [one.strip() for one in lines] == ["Half a sentence", "I am back."]
 
 
-async def test_what_a_model_does_wrong_is_a_sentence_with_a_way_on_and_nothing_of_the_key(
+async def test_models_failure_is_a_sentence_with_advice_and_without_the_key(
     folder: Path,
 ) -> None:
     upstreams = folder.parent / f"{folder.name}.toml"

@@ -166,7 +166,7 @@ async def test_the_end_stays_in_view_until_the_reader_scrolls_up() -> None:
         assert await main.evaluate("main => main.scrollTop") == 0
 
 
-async def test_nothing_is_asked_of_another_host() -> None:
+async def test_page_requests_no_other_host() -> None:
     hosts: set[str] = set()
     async with serving(bundled_folder(), chat=True) as url, browsing() as page:
         page.on("request", lambda request: hosts.add(urlsplit(request.url).netloc))
@@ -191,7 +191,7 @@ async def test_a_widget_that_is_saved_is_redrawn_in_the_thread(tmp_path: Path) -
         await widget(page).get_by_text("Good day, Ada").wait_for()
 
 
-async def test_what_an_agent_makes_of_it_is_redrawn_in_the_thread(tmp_path: Path) -> None:
+async def test_agents_update_is_redrawn_in_the_thread(tmp_path: Path) -> None:
     (tmp_path / "Order.widget").write_text(order_file())
     (tmp_path / "Order.widget.toml").write_text(
         'description = "Order."\n[[examples]]\nname = "one"\n[examples.arguments]\n'

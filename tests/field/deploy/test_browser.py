@@ -70,9 +70,7 @@ def test_a_picture_is_taken_under_the_system_calls_of_the_unit_with_its_drop_in(
 
 @needs_browser
 @needs_root
-def test_a_picture_is_taken_where_nothing_but_tmp_can_be_written_and_nobody_can_do_anything() -> (
-    None
-):
+def test_picture_is_taken_with_only_tmp_writable_and_no_privileges() -> None:
     # A clone below /tmp would vanish beneath the empty one, so it is mounted there again.
     script = """
         mount --make-rprivate /

@@ -141,7 +141,7 @@ def test_traefiks_labels_name_the_port_the_probe_and_hide_the_metrics() -> None:
     assert labels["rule"].endswith("!Path(`/metrics`)")
 
 
-def test_all_agree_on_where_the_widgets_are_and_nobody_can_write_them() -> None:
+def test_manifests_agree_on_the_widget_folder_and_mount_it_read_only() -> None:
     [mount] = [each for each in container()["volumeMounts"] if each["name"] == "widgets"]
 
     assert json.loads(instruction("runtime", "CMD")) == ["serve", "/widgets"]

@@ -54,7 +54,7 @@ async def test_the_guide_explains_each_metric_and_no_other(tmp_path: Path) -> No
     assert named == measured
 
 
-async def test_what_every_service_tells_is_told_and_no_series_of_beginnings(tmp_path: Path) -> None:
+async def test_metrics_have_process_series_and_no_created_series(tmp_path: Path) -> None:
     names = set(await scraped(tmp_path))
 
     assert {"process_cpu_seconds_total", "process_open_fds", "python_gc_collections_total"} <= names
@@ -71,7 +71,7 @@ def test_the_guide_explains_each_event_of_the_log_and_no_other() -> None:
     assert set(re.findall(r"`([a-z]+\.[a-z]+)`", log)) == logged
 
 
-async def test_alerts_ask_for_metrics_and_labels_that_are_told(tmp_path: Path) -> None:
+async def test_alerts_use_exported_metrics_and_labels(tmp_path: Path) -> None:
     told = await scraped(tmp_path)
     rules = yaml.safe_load((ROOT / "deploy" / "alerts.yaml").read_text())["groups"][0]["rules"]
     asked = {name for rule in rules for name in re.findall(r"widgetd_\w+", rule["expr"])}
@@ -82,7 +82,7 @@ async def test_alerts_ask_for_metrics_and_labels_that_are_told(tmp_path: Path) -
     assert all(rule["annotations"]["description"] for rule in rules)
 
 
-async def test_the_dashboard_has_a_panel_for_each_alert_and_asks_for_what_is_told(
+async def test_dashboard_has_a_panel_for_each_alert_and_uses_exported_metrics(
     tmp_path: Path,
 ) -> None:
     told = await scraped(tmp_path)

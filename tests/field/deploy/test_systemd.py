@@ -105,7 +105,7 @@ def test_no_listener_without_a_named_unix_socket(name: str) -> None:
     assert not alone.ready("serving 16 widgets")
 
 
-def test_a_socket_that_is_gone_does_not_fail_the_daemon(tmp_path: Path) -> None:
+def test_daemon_survives_a_missing_notify_socket(tmp_path: Path) -> None:
     alone = supervisor({"NOTIFY_SOCKET": str(tmp_path / "gone")}, PID)
 
     assert not alone.ready("serving 16 widgets")

@@ -113,7 +113,7 @@ async def test_host_draws_every_widget_and_submits_each_form_once(
 
 @needs_browser
 @pytest.mark.parametrize("strips_answers", [False, True])
-async def test_claude_desktop_draws_a_stripped_result_and_nobody_reads_its_id(
+async def test_claude_desktop_draws_a_stripped_result_without_showing_its_id(
     chromium: Chromium, strips_answers: bool
 ) -> None:
     host = replace(HOSTS["claude-desktop"], strips_answers=strips_answers)
@@ -312,7 +312,7 @@ async def test_images_of_the_operators_origins_are_drawn_where_none_are_loaded(
 
 
 @needs_browser
-async def test_claude_is_told_that_a_search_knows_the_newest(chromium: Chromium) -> None:
+async def test_instructions_for_claude_name_search_as_the_newest_list(chromium: Chromium) -> None:
     async with hosted(chromium, HOSTS["claude-ai"]) as stage:
         assert "search_widgets knows the newest" in stage.client.instructions
 

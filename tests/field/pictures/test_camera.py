@@ -85,7 +85,7 @@ async def pixels(chromium: Chromium, picture: Picture, *at: tuple[int, int]) -> 
     return found
 
 
-async def test_the_same_input_gives_the_same_bytes_whatever_was_drawn_before(
+async def test_same_input_gives_the_same_bytes_after_any_other_picture(
     chromium: Chromium,
 ) -> None:
     form = {"type": "Input", "name": "who", "defaultValue": "Ada"}
@@ -134,7 +134,7 @@ async def test_a_picture_ends_where_the_widget_ends_and_has_nothing_of_the_page(
     assert max(dark_middle[:3]) < 80
 
 
-async def test_what_stands_on_no_card_stands_on_what_is_behind_a_chat_unless_it_is_asked_not_to(
+async def test_widget_without_a_card_is_drawn_on_the_chat_background_by_default(
     camera: Camera, chromium: Chromium
 ) -> None:
     with anyio.fail_after(60):
@@ -193,7 +193,7 @@ async def test_a_part_of_a_widget_is_taken_by_its_target(camera: Camera) -> None
     assert after == whole
 
 
-async def test_what_is_wider_than_the_widget_is_named(camera: Camera) -> None:
+async def test_parts_wider_than_the_widget_are_named(camera: Camera) -> None:
     box = {"type": "Box", "size": 150, "children": [{"type": "Text", "value": "Far and wide"}]}
     wide = {"type": "Row", "children": [box] * 3}
     with anyio.fail_after(60):
@@ -214,7 +214,7 @@ async def test_a_picture_that_no_browser_could_draw_is_refused(camera: Camera) -
     assert "ask for a part of it" in str(raised.value)
 
 
-async def test_a_caller_without_a_place_is_told_when_to_come_again(chromium: Chromium) -> None:
+async def test_caller_without_a_slot_gets_a_retry_time(chromium: Chromium) -> None:
     taking = Camera(chromium, limits=BrowserLimits(pictures_at_once=1, draw_s=0.05))
     with anyio.fail_after(60):
         async with taking._places.hold("another"):
@@ -244,7 +244,7 @@ async def test_the_picture_after_a_browser_or_its_driver_died_is_right(
     assert after == before
 
 
-async def test_a_browser_that_dies_in_the_middle_of_a_picture_is_said_in_a_sentence() -> None:
+async def test_browser_that_dies_during_a_picture_is_reported_in_a_sentence() -> None:
     chromium = Chromium()
     taking = Camera(chromium)
     refused: list[CallError] = []

@@ -40,13 +40,13 @@ async def looking() -> AsyncIterator[Eye]:
 
 
 @pytest.mark.parametrize("after", [draw(), draw(right=1), draw(ink=(40, 40, 40))])
-async def test_what_moved_by_a_pixel_or_paled_a_little_is_the_same(
+async def test_shift_by_a_pixel_or_slight_paling_is_no_difference(
     looking: Eye, after: bytes
 ) -> None:
     assert await looking.difference(draw(), after) == ""
 
 
-async def test_what_moved_further_or_is_gone_is_another(looking: Eye) -> None:
+async def test_shapes_that_moved_far_or_vanished_differ(looking: Eye) -> None:
     moved = await looking.difference(draw(), draw(right=6))
     gone = await looking.difference(draw(), draw(ink=WHITE))
     taller = await looking.difference(draw(), draw(tall=TALL + 8))
@@ -77,9 +77,7 @@ def card(**changes: Any) -> Screenshot:
     ],
     ids=["border", "padding", "words", "background"],
 )
-async def test_what_a_change_of_ours_does_to_a_widget_is_seen(
-    looking: Eye, changed: Screenshot
-) -> None:
+async def test_change_of_a_widget_is_seen_in_pictures(looking: Eye, changed: Screenshot) -> None:
     async with open_camera() as taking:
         first, other = await taking.take(card(), owner=""), await taking.take(changed, owner="")
         before = await looking.reduced(first.content)

@@ -33,7 +33,7 @@ async def test_a_killed_daemon_equals_the_disk_when_it_is_back_and_keeps_last_go
     assert (outcome.behind, outcome.lost) == (0, 0)
 
 
-async def test_what_fills_widgets_is_back_after_a_kill_and_leaves_no_child_behind(
+async def test_killed_upstream_is_restarted_and_leaves_no_child(
     tmp_path: Path,
 ) -> None:
     outcome = await upstreams_killed(tmp_path, kills=1, ends=[signal.SIGKILL])
@@ -57,7 +57,7 @@ async def test_sigterm_finishes_calls_in_flight_beside_open_streams(tmp_path: Pa
     assert (outcome.code, outcome.unfinished) == (0, 0)
 
 
-async def test_clients_that_never_read_keep_nobody_else_from_being_answered_and_told(
+async def test_clients_that_never_read_do_not_delay_others(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "w0.widget").write_bytes(widget_content("w0", 1))

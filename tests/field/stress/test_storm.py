@@ -29,7 +29,7 @@ async def test_a_storm_of_saves_fails_no_call_tears_no_result_and_leaves_nothing
     assert outcome.breaks > 0
 
 
-async def test_what_was_made_while_the_daemon_was_stopped_is_served_though_events_were_lost(
+async def test_files_made_while_the_daemon_was_stopped_are_served(
     tmp_path: Path,
 ) -> None:
     with anyio.fail_after(60):

@@ -24,7 +24,7 @@ from tests.system.mcp import booking
 from tests.system.web.test_gallery_pages import client
 
 
-def test_a_folder_without_anything_to_test_is_said(tmp_path: Path) -> None:
+def test_folder_without_tests_is_reported(tmp_path: Path) -> None:
     ran = widgetd_test(tmp_path, "--", "--collect-only")
 
     assert (ran.returncode, ran.stderr) == (5, "widgetd: there is nothing to test\n")
@@ -53,7 +53,7 @@ def test_without_a_browser_a_sentence_says_what_is_missing(tmp_path: Path) -> No
 
 
 @needs_browser
-def test_a_failing_step_is_said_with_its_place_and_can_be_seen(failed: Failed) -> None:
+def test_failing_step_is_reported_with_its_line_and_a_picture(failed: Failed) -> None:
     assert failed.ran.returncode == 1
     said = "Controls.test.yaml:6:9: action=track: expected Follow, got Track [W4301]"
     assert said in failed.ran.stdout

@@ -59,7 +59,7 @@ def test_playwrights_viewer_shows_the_lines_of_a_test(failed: Failed) -> None:
 
 
 @needs_browser
-def test_what_stands_beside_the_bundled_widgets_holds(tmp_path: Path) -> None:
+def test_tests_beside_the_bundled_widgets_pass(tmp_path: Path) -> None:
     files = sorted(bundled_folder().glob("*.test.yaml"))
     ran = widgetd_test(tmp_path, *map(str, files))
 

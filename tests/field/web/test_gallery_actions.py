@@ -51,7 +51,7 @@ async def opened(page: Page, url: str) -> None:
 
 
 @needs_browser
-async def test_an_agent_that_waits_is_told_what_was_done_in_the_gallery(folder: Path) -> None:
+async def test_waiting_agent_gets_the_action_from_the_gallery(folder: Path) -> None:
     answers: list[dict[str, Any]] = []
     async with (
         serving(folder, gallery=True) as url,
@@ -83,7 +83,7 @@ async def test_an_agent_that_waits_is_told_what_was_done_in_the_gallery(folder: 
 
 
 @needs_browser
-async def test_what_an_agent_makes_of_it_is_redrawn_in_every_window_that_shows_it(
+async def test_agents_update_is_redrawn_in_every_window(
     folder: Path,
 ) -> None:
     fewer = {**ARGUMENTS, "lines": ["jam"]}
@@ -156,7 +156,7 @@ async def test_an_action_that_is_refused_says_so_in_the_widget_and_in_the_log(fo
 
 
 @needs_browser
-async def test_what_was_done_in_the_gallery_is_copied_as_a_test_that_does_it_again(
+async def test_gallery_actions_are_copied_as_a_test_that_repeats_them(
     folder: Path,
 ) -> None:
     async with serving(folder, gallery=True) as url, browsing() as page:
@@ -233,7 +233,7 @@ async def test_only_what_can_be_acted_in_is_kept(folder: Path) -> None:
     assert (waited.structured_content or {})["status"] == "expired"
 
 
-async def test_who_may_only_look_may_not_act(folder: Path) -> None:
+async def test_gallery_reader_without_the_right_to_act_is_refused(folder: Path) -> None:
     tokens = folder.parent / f"{folder.name}-tokens"
     tokens.write_text("ada 0123456789abcdef gallery\n")
     tokens.chmod(0o600)

@@ -25,7 +25,7 @@ def ask(address: str) -> dict[str, str]:
     return {name: value for name, [value] in parse_qs(urlsplit(address).query).items()}
 
 
-async def test_whatever_is_chosen_stands_in_the_address_and_comes_back_with_it() -> None:
+async def test_choices_are_kept_in_the_address_and_restored_from_it() -> None:
     chosen = {"state": "many", "width": "768", "theme": "dark", "tab": "source"}
     async with showing(bundled_folder()) as site, browsing() as page:
         await page.goto(f"{site}/w/flight_tracker")
@@ -166,7 +166,7 @@ async def test_the_state_from_right_to_left_mirrors_the_widget() -> None:
         await drawn.locator("html[dir=ltr][lang=en-US]").wait_for()
 
 
-async def test_a_search_stands_in_the_address_too() -> None:
+async def test_search_is_kept_in_the_address() -> None:
     async with showing(bundled_folder()) as site, browsing() as page:
         await page.goto(f"{site}/")
         await page.get_by_label("Search widgets").fill("weather")
@@ -199,7 +199,7 @@ async def test_the_source_is_shown_as_it_was_written_and_can_be_copied() -> None
     assert copied == shown
 
 
-async def test_what_the_model_is_told_and_pays_follows_the_state() -> None:
+async def test_model_text_and_token_cost_follow_the_state() -> None:
     async with showing(bundled_folder()) as site, browsing() as page:
         await page.goto(f"{site}/w/flight_tracker?tab=model")
         summary = page.locator("[data-field=summary]")

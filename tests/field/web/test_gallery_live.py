@@ -141,7 +141,7 @@ async def test_an_empty_folder_welcomes_until_there_is_a_widget(tmp_path: Path) 
     ]
 
 
-async def test_a_changed_argument_is_drawn_and_stands_in_the_address(tmp_path: Path) -> None:
+async def test_changed_argument_is_drawn_and_kept_in_the_address(tmp_path: Path) -> None:
     (tmp_path / "Greeting.widget").write_text(widget_file())
     async with serving(tmp_path, gallery=True) as url, browsing() as page:
         await page.goto(f"{url.removesuffix('/mcp')}/w/greeting?theme=both&width=320")
@@ -182,7 +182,7 @@ async def test_an_image_is_loaded_as_soon_as_its_origin_is_allowed(tmp_path: Pat
         )
 
 
-async def test_no_page_is_wider_than_a_small_phone_whatever_files_are_called(
+async def test_no_page_is_wider_than_a_small_phone_with_any_file_name(
     tmp_path: Path,
 ) -> None:
     folder = tmp_path / f"of_{'one_long_word_' * 4}"

@@ -14,7 +14,7 @@ from widgetd.files.folder import bundled_folder
 pytestmark = needs_browser
 
 
-async def test_what_was_built_beforehand_is_found_drawn_and_dressed_below_any_path(
+async def test_built_site_works_with_its_styles_below_any_path(
     tmp_path: Path,
 ) -> None:
     widgets, failed = tmp_path / "widgets", []

@@ -181,7 +181,7 @@ async def test_files_dropped_together_land_each_widget_with_its_sidecar(tmp_path
 
 
 @needs_browser
-async def test_what_is_dropped_while_a_question_is_open_waits_for_its_answer(
+async def test_file_dropped_during_a_question_waits_for_its_answer(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))

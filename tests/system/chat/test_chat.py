@@ -58,7 +58,7 @@ async def acted(talker: Talker, item: str, payload: dict[str, Any], kind: str = 
     return await talker.turn("threads.custom_action", **params)
 
 
-async def test_what_a_user_does_is_checked_and_told_to_the_agent(folder: Path) -> None:
+async def test_user_action_is_checked_and_passed_to_the_agent(folder: Path) -> None:
     async with serving(folder, chat=True) as url:
         talker = Talker(url)
         [shown] = widgets(await talker.say("order"))
@@ -76,7 +76,7 @@ async def test_what_a_user_does_is_checked_and_told_to_the_agent(folder: Path) -
     assert "The user did this in the widget order: order.send" in json.dumps(seen)
 
 
-async def test_an_action_without_a_turn_draws_the_widget_anew(folder: Path) -> None:
+async def test_action_without_a_turn_redraws_the_widget(folder: Path) -> None:
     async with serving(folder, chat=True) as url:
         talker = Talker(url)
         [shown] = widgets(await talker.say("order"))
@@ -166,7 +166,7 @@ async def test_thread_is_hidden_from_other_principals(folder: Path) -> None:
     assert not hidden, "bob's token does not see the widget, so his agent has none"
 
 
-async def test_who_may_only_look_may_not_chat(folder: Path) -> None:
+async def test_reader_without_the_right_to_chat_is_refused(folder: Path) -> None:
     async with serving(folder, chat=True, token_file=tokens_in(folder)) as url:
         eve = await Talker(url, bearer("aaaaaaaaaaaaaaaa")).get("/chat")
         nobody = await Talker(url).get("/chat")
@@ -337,7 +337,7 @@ async def test_a_server_that_dies_in_a_turn_leaves_the_turn_to_the_others(folder
     assert last["dying"]
 
 
-async def test_a_widget_that_is_gone_is_shown_as_it_was(folder: Path) -> None:
+async def test_removed_widget_is_shown_as_it_was(folder: Path) -> None:
     async with serving(folder, chat=True) as url:
         talker = Talker(url)
         [shown] = widgets(await talker.say("order"))

@@ -344,7 +344,7 @@ async def test_widget_too_large_to_keep_is_shown_and_kept_as_a_notice(
 # --- the file
 
 
-async def test_disk_that_fills_up_costs_what_is_said_from_then_on(tmp_path: Path) -> None:
+async def test_full_disk_loses_only_later_messages(tmp_path: Path) -> None:
     state = StateFolder(tmp_path / "state")
     kept = Conversations(state)
     await kept.begin("before", ADA)

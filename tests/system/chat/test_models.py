@@ -124,7 +124,7 @@ FAULTS: dict[str, tuple[Answer, str]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-async def test_what_an_endpoint_does_wrong_is_one_sentence_and_the_thread_goes_on(
+async def test_endpoint_failure_is_one_sentence_and_the_thread_continues(
     fault: str,
     folder: Path,
     capfd: pytest.CaptureFixture[str],
@@ -217,7 +217,7 @@ async def test_a_turn_that_is_cut_short_leaves_no_task_behind(
     assert [one.getMessage() for one in caplog.records if one.name == "asyncio"] == []
 
 
-async def test_a_call_that_does_not_fit_is_told_to_the_model_which_mends_it(folder: Path) -> None:
+async def test_model_gets_the_error_of_an_invalid_call_and_corrects_it(folder: Path) -> None:
     script = (calls("greeting", {}), calls("greeting", {"who": "Ada"}), says("Done."))
     async with endpoint(*script) as there, serving(folder, **chat_settings(there.url)) as url:
         events = await Talker(url).say("Greet Ada")

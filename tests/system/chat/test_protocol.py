@@ -75,7 +75,7 @@ async def test_each_type_of_request_is_answered_or_refused_with_a_sentence(folde
         ("threads.retry_after_item", {"thread_id": "no", "item_id": "no"}, 404),
     ],
 )
-async def test_what_is_no_request_is_refused_with_a_sentence(
+async def test_invalid_request_is_refused_with_a_sentence(
     folder: Path, kind: str, params: dict[str, Any], status: int
 ) -> None:
     async with serving(folder, chat=True) as url:
@@ -85,7 +85,7 @@ async def test_what_is_no_request_is_refused_with_a_sentence(
     assert answer.json()["error"]
 
 
-async def test_what_is_wrong_in_the_middle_of_an_answer_is_an_event(folder: Path) -> None:
+async def test_error_during_an_answer_is_an_event(folder: Path) -> None:
     async with serving(folder, chat=True) as url:
         events = await Talker(url).turn("threads.create", input={**GIVEN, "attachments": ["a"]})
 

@@ -48,7 +48,7 @@ def test_a_finding_about_a_sidecar_is_shown_with_its_line_to_every_reader(folder
     )
 
 
-def test_a_sidecar_stands_for_its_widget(folder: Path) -> None:
+def test_check_of_a_sidecar_checks_its_widget(folder: Path) -> None:
     (folder / "Other.widget").write_text(widget_file("Other"))
 
     assert check_lines(folder, "Greeting.widget.toml") == check_lines(folder, "Greeting.widget")
@@ -168,7 +168,7 @@ def earlier(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_tool_that_is_gone_breaks_its_callers(folder: Path, earlier: Path) -> None:
+def test_removed_tool_is_reported_at_its_callers(folder: Path, earlier: Path) -> None:
     (earlier / "Gone.widget").write_text(widget_file("Gone"))
 
     assert check_lines(folder, against=str(earlier))[1:] == [
@@ -209,7 +209,7 @@ def test_a_tool_of_another_name_in_the_same_file_breaks_its_callers(
 
 
 @pytest.mark.timeout(30)
-def test_what_is_no_file_of_the_folder_is_neither_read_nor_waited_for(
+def test_path_outside_the_folder_is_neither_read_nor_awaited(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "Else.widget").symlink_to("/etc/hostname")

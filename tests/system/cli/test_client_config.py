@@ -25,7 +25,7 @@ URL = "http://127.0.0.1:9/mcp"
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_every_host_is_told_where_the_daemon_is(host: str) -> None:
+def test_every_host_snippet_has_the_daemons_address(host: str) -> None:
     assert URL in snippet(host, URL)
 
 
@@ -61,7 +61,7 @@ def test_an_unknown_host_is_a_sentence_that_names_the_nearest() -> None:
 
 
 @pytest.mark.parametrize("host", sorted(set(HOSTS) - {"chatgpt", "claude-ai", "claude-web"}))
-def test_a_token_stands_in_the_snippet_where_its_host_sends_it_from(host: str) -> None:
+def test_token_is_placed_where_its_host_reads_it(host: str) -> None:
     assert "Bearer s3cret" in snippet(host, URL, "s3cret")
     assert "Bearer" not in snippet(host, URL)
 
@@ -70,7 +70,7 @@ def test_a_token_stands_in_the_snippet_where_its_host_sends_it_from(host: str) -
     ("host", "name"),
     [("chatgpt", "ChatGPT"), ("claude-ai", "claude.ai"), ("claude-web", "claude.ai")],
 )
-def test_a_host_that_takes_no_token_is_said_to_log_in(host: str, name: str) -> None:
+def test_host_without_tokens_gets_a_note_about_login(host: str, name: str) -> None:
     with pytest.raises(ConfigError, match=f"{name} sends no token that it was given; have it log"):
         snippet(host, URL, "s3cret")
 

@@ -31,7 +31,7 @@ def test_each_table_holds_the_codes_of_one_thousand_in_order() -> None:
         assert {code[:2] for code in codes} == {f"W{thousand}"}
 
 
-def test_every_code_that_is_said_is_in_the_table_and_every_one_in_it_is_said() -> None:
+def test_codes_of_the_table_and_of_the_source_are_the_same() -> None:
     sources = [path.read_text(encoding="utf-8") for path in (ROOT / "widgetd").rglob("*.py")]
     said = {code for text in sources for code in re.findall(r'"(W\d{4})"', text)}
 

@@ -350,7 +350,7 @@ def test_reference_finds_only_the_kinds_that_are_named(
     assert "component" in {item["kind"] for item in json.loads(capsys.readouterr().out)}
 
 
-def test_names_that_are_not_utf_8_can_be_told(
+def test_names_that_are_not_utf_8_are_printed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "d\udce9"

@@ -32,7 +32,7 @@ def test_files_may_be_dropped_where_only_this_machine_reaches_the_gallery(tmp_pa
 
 
 @needs_browser
-def test_what_one_person_needs_is_switched_on(tmp_path: Path) -> None:
+def test_dev_switches_on_tools_for_one_user(tmp_path: Path) -> None:
     assert settle_dev(tmp_path, Flags()).toolset == DEV_TOOLSETS
 
 
@@ -87,7 +87,9 @@ def test_dev_without_a_folder_names_a_port_that_is_in_use_in_one_sentence(tmp_pa
     assert "Traceback" not in ended.stderr
 
 
-def test_what_was_said_of_uploads_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dev_keeps_settings_of_uploads_and_toolsets_from_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("WIDGETD_ALLOW_UPLOAD", "false")
     monkeypatch.setenv("WIDGETD_TOOLSET", "operate")
 

@@ -46,7 +46,7 @@ MISSHAPEN = [path for path in BAD if path.read_text().startswith(SHAPE)]
     ],
     ids=" ".join,
 )
-def test_what_it_writes_is_clean_under_the_strictest_check(
+def test_new_file_passes_the_strict_check(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str]
 ) -> None:
     assert main(["new", "Parcel Tracker", "--dir", str(tmp_path), *more]) == 0
@@ -59,7 +59,7 @@ def test_what_it_writes_is_clean_under_the_strictest_check(
     assert capsys.readouterr().out.startswith("parcel_tracker")
 
 
-def test_what_it_writes_names_its_schemas_and_they_admit_it(tmp_path: Path) -> None:
+def test_new_files_name_schemas_that_admit_them(tmp_path: Path) -> None:
     assert main(["new", "A", "--dir", str(tmp_path), "--template"]) == 0
     file = json.loads((tmp_path / "A.widget").read_text())
     beside = (tmp_path / "A.widget.toml").read_text()
@@ -125,7 +125,7 @@ def test_it_never_writes_over_a_file(
         (["Search-Widgets"], "the tool name 'search_widgets' is one of widgetd's own; take"),
     ],
 )
-def test_what_it_cannot_do_is_said(
+def test_new_reports_what_it_cannot_do(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -189,7 +189,7 @@ def test_the_schema_of_the_settings_knows_each_of_them_and_takes_words_as_a_text
 @pytest.mark.parametrize(
     "path", sorted(bundled_folder().glob("*.test.yaml")), ids=lambda path: path.stem
 )
-def test_the_schema_of_tests_admits_what_the_bundled_widgets_are_held_to(path: Path) -> None:
+def test_schema_of_tests_admits_the_bundled_tests(path: Path) -> None:
     assert jsonschema_rs.is_valid(suite_schema(), yaml.safe_load(path.read_text()))
 
 

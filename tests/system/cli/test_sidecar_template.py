@@ -17,7 +17,7 @@ from widgetd.widget.widget import Widget
 
 
 @pytest.mark.parametrize("made", bundled_widgets(), ids=lambda made: made.tool)
-def test_what_is_written_for_any_widget_is_a_sidecar_that_fits_it(made: Widget) -> None:
+def test_written_sidecar_fits_any_widget(made: Widget) -> None:
     text = sidecar_text(made)
     said = tomllib.loads(text)
 
@@ -54,7 +54,7 @@ def test_studios_own_sample_is_the_example(tmp_path: Path) -> None:
     assert example["arguments"] == plain.definition.studio.default_state
 
 
-def test_every_key_of_a_sidecar_stands_in_one_that_is_written() -> None:
+def test_written_sidecar_has_every_key() -> None:
     text = re.sub(r"^# ([a-z_]+ = |\[)", r"\1", sidecar_text(widget()), flags=re.MULTILINE)
 
     keys = {field.alias or name for name, field in Sidecar.model_fields.items()}

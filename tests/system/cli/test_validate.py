@@ -26,7 +26,7 @@ def validate(folder: Path, toml: str, capsys: pytest.CaptureFixture[str]) -> tup
     return code, said.out + said.err
 
 
-def test_what_would_be_served_and_refused_is_said(
+def test_validate_lists_served_and_refused_files(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (here / "widgets" / "B.widget").write_text("{")
@@ -63,7 +63,7 @@ def test_flags_of_serve_are_checked_as_serve_would(capsys: pytest.CaptureFixture
         ('chat = true\nchat_instructions = "nothing"', 3, "the file nothing cannot be read"),
     ],
 )
-def test_what_a_start_would_refuse_is_refused_with_its_exit_code(
+def test_validate_refuses_with_the_exit_code_of_a_start(
     here: Path, capsys: pytest.CaptureFixture[str], toml: str, code: int, sentence: str
 ) -> None:
     answered, said = validate(here, toml, capsys)
@@ -71,7 +71,7 @@ def test_what_a_start_would_refuse_is_refused_with_its_exit_code(
     assert (answered, sentence in said) == (code, True), said
 
 
-def test_a_port_that_is_taken_is_said(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_port_in_use_is_reported(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         (here / "widgetd.toml").write_text(f"port = {taken.getsockname()[1]}")
 

@@ -200,7 +200,7 @@ async def test_ending_daemon_over_stdio_answers_waiting_readers_at_once(folder: 
         assert await process.wait() == 0
 
 
-async def test_a_webhook_from_the_settings_is_told(folder: Path) -> None:
+async def test_webhook_of_the_settings_gets_actions(folder: Path) -> None:
     secret = "a secret of some length, at least"
     async with receiving() as receiver:
         hook = {"webhook": receiver.url, "webhook_secret": secret, "webhook_private": True}
@@ -219,7 +219,7 @@ async def test_a_webhook_from_the_settings_is_told(folder: Path) -> None:
     assert all(told.is_signed_with(secret.encode()) for told in receiver.requests)
 
 
-async def test_a_daemon_that_ends_tells_the_webhook_what_it_knows(folder: Path) -> None:
+async def test_ending_daemon_sends_queued_actions_to_the_webhook(folder: Path) -> None:
     async with receiving("503 Not now", "204 Ok") as receiver:
         hook = {"webhook": receiver.url, "webhook_secret": "s" * 24, "webhook_private": True}
         async with serving(folder, **hook) as url, connect_client(url, "modern") as page:
@@ -230,7 +230,7 @@ async def test_a_daemon_that_ends_tells_the_webhook_what_it_knows(folder: Path) 
     assert receiver.requests[0].message == receiver.requests[1].message
 
 
-async def test_what_a_user_typed_stands_in_no_log_and_no_audit(
+async def test_user_input_is_in_no_log_and_no_audit(
     folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     beside, pin = tmp_path_factory.mktemp("beside"), "pin-4711-of-ada"

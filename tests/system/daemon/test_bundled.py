@@ -79,7 +79,7 @@ async def test_every_state_of_every_widget_is_drawn_out_of_the_models_sight(
 
 
 @both_eras
-async def test_every_widget_takes_null_for_whatever_is_optional_as_adapters_send_it(
+async def test_every_widget_takes_null_for_optional_arguments_as_adapters_send_it(
     url: str, era: Era, widgets: tuple[Widget, ...]
 ) -> None:
     """CrewAI and mcp-use's adapter send every declared property, with null for what is not said."""
@@ -100,7 +100,7 @@ async def test_every_widget_takes_null_for_whatever_is_optional_as_adapters_send
 
 
 @both_eras
-async def test_what_a_model_sees_of_every_example_is_under_100_tokens(
+async def test_every_example_costs_a_model_under_100_tokens(
     url: str, era: Era, widgets: tuple[Widget, ...]
 ) -> None:
     async with connect_client(url, era) as client:

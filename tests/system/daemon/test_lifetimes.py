@@ -69,7 +69,7 @@ async def test_sigterm_lets_a_call_in_flight_finish(tmp_path: Path) -> None:
     assert json.loads(content)["result"]["structuredContent"] == greeting("Hello", "Ada")
 
 
-async def test_a_path_that_is_too_long_is_told_once_and_all_other_files_have_their_events(
+async def test_path_that_is_too_long_is_logged_once_and_other_files_have_events(
     tmp_path: Path,
 ) -> None:
     with deep(tmp_path, LONGEST + 300), captured_logs() as events:

@@ -36,7 +36,7 @@ except LookupError:
 
 
 @pytest.mark.parametrize("readable", [True, False])
-def test_a_traceback_tells_where_and_no_value(*, readable: bool) -> None:
+def test_traceback_names_places_and_no_values(*, readable: bool) -> None:
     script = _CRASH.replace("READABLE", str(readable))
     ended = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60

@@ -94,7 +94,7 @@ def test_a_small_folder_is_proven_alone(tmp_path: Path) -> None:
 
 
 @needs_two_processors
-async def test_once_everything_was_looked_at_the_other_process_is_gone(tmp_path: Path) -> None:
+async def test_proving_process_ends_after_all_files(tmp_path: Path) -> None:
     fill(tmp_path, MANY)
 
     async with forked_daemon(tmp_path) as served:
@@ -103,7 +103,7 @@ async def test_once_everything_was_looked_at_the_other_process_is_gone(tmp_path:
         assert await anyio.Path(f"/proc/{pid}/task/{pid}/children").read_text() == ""
 
 
-def test_what_was_told_is_believed_for_the_same_content_alone() -> None:
+def test_proof_is_used_for_the_same_content_alone() -> None:
     with TemporaryFile(buffering=0) as file:
         proofs, known = ParallelProofs([os.dup(file.fileno())]), proof()
         proven = ProofRecord(version="", path="Greeting.widget", digest="d1", proof=known)
@@ -122,7 +122,7 @@ def test_what_was_told_is_believed_for_the_same_content_alone() -> None:
 
 
 @needs_two_processors
-def test_of_several_processes_each_proves_its_share(
+def test_each_of_several_processes_proves_its_share(
     tmp_path: Path,
 ) -> None:
     fill(tmp_path, MANY)
@@ -191,7 +191,7 @@ with proving_in_parallel(Path({str(tmp_path)!r}), prove, known=0):
     assert said.count("\n") < MANY
 
 
-async def test_what_is_proven_ahead_is_listed_as_the_server_would_list_it(tmp_path: Path) -> None:
+async def test_entries_proven_ahead_equal_the_servers(tmp_path: Path) -> None:
     settings = Settings(dir=tmp_path, port=0)
     loading = build_loader(settings, tmp_path)
     runtime = prepare(settings, tmp_path, loading, anyio.Event(), LogRing())

@@ -80,7 +80,7 @@ def test_refused_file_is_named_in_the_finding() -> None:
 
 
 @needs_memory_limits
-def test_each_request_sets_the_limits_anew(parser: ParserProcess) -> None:
+def test_each_request_resets_the_limits(parser: ParserProcess) -> None:
     parser.check_jsx(WIDE)
     limits = Path(f"/proc/{parser.pid}/limits").read_text()
     size = int(Path(f"/proc/{parser.pid}/statm").read_text().split()[0]) * os.sysconf("SC_PAGESIZE")

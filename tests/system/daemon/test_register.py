@@ -119,7 +119,7 @@ async def test_clients_of_another_server_find_the_page_of_a_widget_and_are_notif
         await client.lists(f"{before}other")
 
 
-async def test_addresses_read_as_whoever_asks_knows_them(folder: Path) -> None:
+async def test_resource_addresses_have_the_callers_prefix(folder: Path) -> None:
     server = with_widgets(folder, "under a name", policy=Policy(inline_max_bytes=20))
     async with client_of(server, "memory", "modern") as client:
         [overview] = (await client.client.read_resource("widget://ui/greeting")).contents
@@ -133,7 +133,7 @@ async def test_addresses_read_as_whoever_asks_knows_them(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])
-async def test_a_resource_that_changes_is_told_by_the_address_that_was_subscribed(
+async def test_changed_resource_is_announced_by_its_subscribed_address(
     folder: Path, era: Era
 ) -> None:
     template = "widget://ui/greeting/template"
@@ -187,7 +187,7 @@ async def test_a_server_with_widgets_is_mounted_into_one_that_runs(folder: Path)
         await client.lists("x_y_other")
 
 
-async def test_whatever_was_mounted_serves_on_when_the_parent_has_ended(folder: Path) -> None:
+async def test_mounted_server_keeps_serving_after_the_parent_ended(folder: Path) -> None:
     inner, parent = with_widgets(folder, "its own"), FastMCP("parent")
     parent.mount(inner, namespace="ui")
 

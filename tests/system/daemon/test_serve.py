@@ -28,7 +28,7 @@ async def client_of(folder: Path, transport: str, era: Era) -> AsyncIterator[Con
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 @pytest.mark.parametrize("transport", ["http", "stdio"])
-async def test_a_client_sees_a_file_added_changed_broken_mended_and_deleted(
+async def test_client_sees_a_file_added_changed_broken_fixed_and_deleted(
     tmp_path: Path, transport: str, era: Era
 ) -> None:
     file = tmp_path / "Greeting.widget"

@@ -110,7 +110,7 @@ def test_profiles_by_client_name_stand_in_the_file(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_setting_that_cannot_be_used_is_a_sentence_that_says_where_it_stands(
+def test_unusable_setting_is_a_sentence_with_its_source(
     tmp_path: Path,
     flags: dict[str, object],
     environ: dict[str, str],

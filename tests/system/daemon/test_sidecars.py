@@ -77,7 +77,7 @@ async def read_result(client: Connection) -> tuple[str, dict[str, Any]]:
 
 
 @both_eras
-async def test_a_sidecar_that_is_saved_is_told_and_believed(folder: Path, era: Era) -> None:
+async def test_saved_sidecar_is_announced_and_used(folder: Path, era: Era) -> None:
     async with serving(folder, profile="split") as url, connect_client(url, era) as client:
         assert await read_description(client) == (
             "Show the Products card. Needs shop (whose products these are) and products (list of "

@@ -83,7 +83,7 @@ class Knot:
         self.itself = self
 
 
-def test_garbage_of_the_block_is_gone_after_it() -> None:
+def test_garbage_of_the_block_is_collected_after_it() -> None:
     with gc_tuned():
         gone = weakref.ref(Knot())
     gc.unfreeze()
@@ -91,7 +91,7 @@ def test_garbage_of_the_block_is_gone_after_it() -> None:
     assert gone() is None
 
 
-def test_what_is_there_after_the_block_is_not_looked_through_again() -> None:
+def test_objects_of_the_block_are_frozen_after_it() -> None:
     with gc_tuned():
         kept: list[list[str]] = [[] for _ in range(1000)]
     try:

@@ -27,7 +27,7 @@ UNANSWERED = {
 }
 
 
-async def test_a_key_that_stands_twice_is_refused_and_the_next_line_is_read(
+async def test_duplicate_key_is_refused_and_the_next_line_is_read(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "Greeting.widget").write_text(widget_file())

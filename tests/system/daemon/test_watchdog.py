@@ -211,7 +211,7 @@ async def test_a_daemon_in_a_process_of_others_does_not_end_it(tmp_path: Path) -
         assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0, 0)
 
 
-async def test_whatever_a_daemon_draws_stands_on_the_page_while_it_is_drawn(
+async def test_every_drawing_is_journalled_while_it_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, state = tmp_path / "widgets", tmp_path / "state"

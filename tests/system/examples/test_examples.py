@@ -76,7 +76,7 @@ async def test_the_mcp_client_calls_the_same_widget_in_both_eras() -> None:
     ]
 
 
-async def test_the_fastmcp_client_is_told_of_a_dropped_file_and_calls_it() -> None:
+async def test_fastmcp_client_is_notified_of_a_dropped_file_and_calls_it() -> None:
     lines = await run_example("fastmcp_client")
 
     assert "flight_tracker" in lines[0]
@@ -114,7 +114,7 @@ async def test_the_langchain_adapters_find_the_tree_in_the_artifact() -> None:
     assert lines[-5:] == CONVERSATION
 
 
-async def test_an_agent_hears_the_action_of_a_form_and_lets_go_of_it() -> None:
+async def test_agent_gets_the_action_of_a_form_and_acknowledges_it() -> None:
     lines = await run_example("await_action")
 
     assert lines[0] == "shown     payment_form, with the button Pay £15"

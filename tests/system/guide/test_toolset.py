@@ -448,7 +448,7 @@ async def test_save_into_a_read_only_folder_changes_nothing(read_only_folder: Pa
     assert nothing_in(read_only_folder)
 
 
-async def test_of_two_saves_of_a_new_file_one_is_refused(tmp_path: Path) -> None:
+async def test_second_of_two_saves_of_a_new_file_is_refused(tmp_path: Path) -> None:
     outcomes: list[bool] = []
     async with serving(tmp_path, **SETTINGS) as url, connect_client(url, "legacy") as connection:
 

@@ -217,7 +217,7 @@ async def test_failure_says_why_in_the_upstreams_words_and_can_be_tried_again(
         (CallError("W5005", "secret"), "Nothing was done: airline does not take this."),
     ],
 )
-async def test_what_was_not_sent_is_said_to_be_undone(
+async def test_unsent_press_is_reported_as_not_done(
     client: Client, airline: Airline, error: CallError, note: str
 ) -> None:
     airline.error = error

@@ -153,9 +153,7 @@ async def test_a_key_keeps_its_answer_when_the_queue_is_full(
     ]
 
 
-async def test_what_an_author_sends_along_is_told_as_the_author_wrote_it(
-    client: Client, server: Server
-) -> None:
+async def test_constants_of_a_payload_arrive_as_written(client: Client, server: Server) -> None:
     big = 2**60 + 1
     button = '{"type":"Button","onClickAction":{"type":"a","payload":BIG}}'
     template = f'{{"type":"Card","children":[{button.replace("BIG", str(big))}]}}'
@@ -232,7 +230,7 @@ async def test_a_payload_that_cannot_be_written_is_refused(client: Client, rende
         ),
     ],
 )
-async def test_a_payload_that_does_not_fit_is_told_by_field(
+async def test_invalid_payload_is_reported_by_field(
     client: Client, render_id: str, payload: Any, errors: dict[str, Any], text: str
 ) -> None:
     refused = await act(client, render_id, payload)
@@ -289,9 +287,7 @@ async def test_a_payload_has_to_pass_its_authors_checks(
         ]
 
 
-async def test_a_combination_that_stands_nowhere_in_the_widget_is_refused(
-    client: Client, server: Server
-) -> None:
+async def test_payload_that_no_control_sends_is_refused(client: Client, server: Server) -> None:
     buttons = ",".join(
         f'{{"type":"Button","onClickAction":{{"type":"a","payload":{{"x":{n},"y":{n}}}}}}}'
         for n in (1, 2)
@@ -423,7 +419,7 @@ async def test_a_mirrored_tree_is_followed_by_the_id_of_its_render(store: Store)
     assert named == f"Render: {id_of(shown)}"
 
 
-async def test_actions_are_told_in_details_and_as_a_resource(client: Client) -> None:
+async def test_actions_are_in_details_and_in_a_resource(client: Client) -> None:
     details = await client.call_tool("get_widget_details", {"names": ["order", "greeting"]})
     resource = await client.read_resource("widget://order/actions")
 

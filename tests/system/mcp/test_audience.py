@@ -36,7 +36,7 @@ FILES = {
         (NAMED, {"Other/Open.widget"}),
     ],
 )
-async def test_a_file_that_was_never_good_is_shown_to_those_who_may_see_whatever_it_is(
+async def test_never_valid_file_is_shown_to_callers_that_may_see_it_in_any_case(
     tmp_path: Path, token: str, told: set[str]
 ) -> None:
     folder, tokens = tmp_path / "widgets", tmp_path / "tokens"

@@ -190,7 +190,7 @@ def test_a_file_that_cannot_be_written_is_refused_at_the_start(tmp_path: Path) -
     assert Settings(audit="~/x").audit == Path.home() / "x"  # type: ignore[arg-type]  # as a flag says it
 
 
-async def test_usage_tells_what_is_called_what_fails_and_what_is_slow(tmp_path: Path) -> None:
+async def test_usage_report_lists_calls_failures_and_slow_tools(tmp_path: Path) -> None:
     audit = Audit(tmp_path / "audit.jsonl", most_bytes=10_000)
     said = partial(call_record, "ada")
     for call in (said(), said(seconds=0.2), said(tool="b", outcome="error", code="W2002")):

@@ -66,7 +66,7 @@ print(json.dumps(anyio.run(every, Path(sys.argv[1]))))
 """
 
 
-def test_a_disk_that_fills_at_any_byte_takes_whole_lines_and_is_told_what_it_lost(
+def test_disk_full_at_any_byte_keeps_whole_lines_and_counts_lost_ones(
     tmp_path: Path,
 ) -> None:
     ended = subprocess.run(
@@ -93,7 +93,7 @@ def test_torn_line_swallows_none_that_follows(tmp_path: Path) -> None:
     assert path.read_bytes() == b"whole\ntor\na\nb\n"
 
 
-async def test_a_disk_that_is_full_from_the_start_is_told_at_once_and_calls_go_on(
+async def test_disk_full_from_the_start_is_logged_at_once_and_calls_continue(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))

@@ -75,7 +75,7 @@ def test_every_argument_has_one_type_without_which_some_clients_lose_the_whole_s
         assert isinstance(part.get("type"), str), name
 
 
-def test_a_name_that_stands_twice_ends_the_start_and_both_owners_are_named() -> None:
+def test_duplicate_tool_name_ends_the_start_and_names_both_owners() -> None:
     with pytest.raises(ConfigError) as raised:
         serving(replace(TELL, name="show_render", handler=partial(tell)))
 

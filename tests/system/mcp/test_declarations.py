@@ -108,7 +108,7 @@ def test_a_schema_becomes_an_interface() -> None:
     )
 
 
-def test_what_holds_together_is_one_interface_and_a_list_of_places_one_union() -> None:
+def test_combined_schemas_are_one_interface_and_a_list_of_places_one_union() -> None:
     schema = {
         "$ref": "#/$defs/all",
         "$defs": {
@@ -136,7 +136,7 @@ def test_what_holds_together_is_one_interface_and_a_list_of_places_one_union() -
     )
 
 
-def test_a_response_is_declared_with_what_the_sidecar_tells_a_model() -> None:
+def test_response_declares_the_models_data_of_the_sidecar() -> None:
     made = widget(schema=SCHEMA, sidecar=SIDECAR)
 
     text = declarations(snapshot_of(made), "ts")
@@ -198,7 +198,7 @@ def test_python_declarations_are_python(
         assert hasattr(declared, f"{made.definition.component}Arguments")
 
 
-def test_a_python_guard_tells_the_results_of_one_widget_from_all_others(
+def test_python_guard_identifies_the_results_of_one_widget(
     everything: Snapshot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "guarding.py").write_text(declarations(everything, "python", BUILTIN))

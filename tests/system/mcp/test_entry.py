@@ -114,7 +114,7 @@ def test_title_of_invisible_characters_is_made_from_the_name() -> None:
 
 
 @pytest.mark.parametrize("version", ENVELOPES)
-def test_what_the_sdk_would_not_send_is_refused(version: str) -> None:
+def test_entry_that_the_sdk_would_refuse_is_refused(version: str) -> None:
     made = widget(schema={"type": ["object"], "properties": {"who": {}}})
 
     with pytest.raises(ValidationError) as theirs:

@@ -78,7 +78,7 @@ async def test_a_widget_without_a_sidecar_says_what_it_is(client: Connection) ->
     assert said["widgetd/render"]["widget"] == "plain"
 
 
-async def test_whatever_a_sidecar_says_of_the_view_stands_in_the_envelope(
+async def test_envelope_has_the_sidecars_settings_of_the_view(
     client: Connection,
 ) -> None:
     result = await client.call("greeting", who="Ada")
@@ -130,7 +130,7 @@ async def test_a_deprecated_widget_says_so_where_models_choose(client: Connectio
     assert described.endswith("Deprecated; see https://example.com/new")
 
 
-async def test_what_was_mended_is_said(client: Connection) -> None:
+async def test_corrections_are_reported(client: Connection) -> None:
     result = await client.call("counting", times="3")
 
     assert not result.is_error

@@ -124,7 +124,7 @@ def ways(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ways]:
 
 @pytest.mark.parametrize("version", CURRENT)
 @pytest.mark.parametrize(("method", "params"), GOOD.values(), ids=GOOD)
-def test_what_is_plainly_good_is_answered_by_the_fast_path(
+def test_valid_request_is_answered_by_the_fast_path(
     ways: Ways, version: str, method: str, params: Mapping[str, Any]
 ) -> None:
     assert is_answered_fast(ways, request(version, method, params))

@@ -206,7 +206,7 @@ async def test_a_request_is_answered_alike_however_it_comes(
 
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])
-async def test_what_a_client_of_the_sdk_asks_is_answered_by_the_fast_path(era: Era) -> None:
+async def test_requests_of_an_sdk_client_are_answered_by_the_fast_path(era: Era) -> None:
     async with ports() as both:
         results = []
         for url in both.urls:

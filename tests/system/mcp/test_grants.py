@@ -76,9 +76,7 @@ def test_a_line_that_cannot_be_used_is_named_without_its_token(
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["a pipe", "a folder"])
-def test_what_cannot_be_read_again_is_refused_at_once(
-    make: Callable[[Path], None], tmp_path: Path
-) -> None:
+def test_unreadable_grant_is_refused_at_once(make: Callable[[Path], None], tmp_path: Path) -> None:
     make(tmp_path / "tokens")
 
     with pytest.raises(ConfigError) as caught:

@@ -48,9 +48,7 @@ def fill(folder: Path, sidecar: str) -> tuple[Path, Path]:
 
 
 @pytest.mark.parametrize("token", [METER, ADMIN])
-async def test_numbers_of_a_hidden_widget_stand_under_an_id_that_tells_nothing(
-    tmp_path: Path, token: str
-) -> None:
+async def test_metrics_of_a_hidden_widget_have_an_opaque_label(tmp_path: Path, token: str) -> None:
     widgets, tokens = fill(tmp_path, HIDING["elevated"])
     async with serving(widgets, token_file=tokens) as url:
         for tool in ("payroll", "payroll", "open", "search_widgets"):
@@ -170,7 +168,7 @@ async def test_actions_stay_hidden_when_their_render_and_its_widget_have_left(
     assert [one["action"] for one in told["structuredContent"]["actions"]] == ["go"]
 
 
-async def test_a_hidden_widget_that_wants_its_arguments_in_headers_is_told_of_by_no_header(
+async def test_argument_headers_reveal_no_hidden_widget(
     tmp_path: Path,
 ) -> None:
     widgets, tokens = fill(tmp_path, HIDING["elevated"])

@@ -101,7 +101,9 @@ async def test_a_result_says_the_same_as_json_and_as_values_in_both_eras(
     ],
     ids=["answer", "error", "error with more to say"],
 )
-def test_what_a_result_lacks_is_left_out(result: Result, is_error: bool, parts: set[str]) -> None:
+def test_absent_fields_are_omitted_from_a_result(
+    result: Result, is_error: bool, parts: set[str]
+) -> None:
     said = same_in_both_eras(result)
 
     assert said.keys() == parts
@@ -118,7 +120,7 @@ def same_in_both_eras(result: Result) -> dict[str, Any]:
     return said
 
 
-async def test_facts_that_64_bits_do_not_hold_are_said_to_the_last_digit() -> None:
+async def test_integers_above_64_bits_keep_every_digit() -> None:
     counted = widget(
         schema={"properties": {"n": {"type": "integer"}}},
         template='{"type":"Card"}',

@@ -39,7 +39,7 @@ def make_snapshot(*letters: str) -> Snapshot:
     return snapshot_of(*(widget(letter) for letter in letters))
 
 
-def test_pages_go_on_after_the_last_name_even_when_it_is_gone() -> None:
+def test_pages_continue_after_a_name_that_was_removed() -> None:
     several = listings(page_size=2)
     first = several.of(make_snapshot("a", "b", "c", "d")).page()
     second = several.of(make_snapshot("a", "c", "d", "e")).page(first["nextCursor"])

@@ -135,7 +135,7 @@ async def test_typescripts_host_logs_in_and_calls_as_well(tmp_path: Path) -> Non
     assert claims["scope"] == "widgets:call widgets:read"
 
 
-async def test_the_metadata_stands_where_either_kind_of_host_looks(tmp_path: Path) -> None:
+async def test_metadata_is_served_at_the_addresses_of_both_kinds_of_hosts(tmp_path: Path) -> None:
     async with authorizing() as server, serve_guarded(tmp_path, server) as url:
         answers = [await ask(url, path) for path in (f"{WELL_KNOWN}/mcp", WELL_KNOWN)]
 
@@ -168,7 +168,7 @@ async def test_a_refusal_says_where_to_log_in_and_what_to_ask_for(tmp_path: Path
     }
 
 
-async def test_a_login_without_a_scope_is_told_to_log_in_with_it(tmp_path: Path) -> None:
+async def test_token_without_the_scope_is_challenged_to_request_it(tmp_path: Path) -> None:
     async with authorizing() as server, serve_guarded(tmp_path, server) as url:
         server.scopes = frozenset({"widgets:read"})
         kept = host_of(url)
@@ -206,7 +206,7 @@ async def test_a_host_that_lacks_a_scope_asks_for_it_and_goes_on(tmp_path: Path)
     ]
 
 
-async def test_the_public_address_is_answered_and_told(tmp_path: Path) -> None:
+async def test_public_address_is_answered_and_advertised(tmp_path: Path) -> None:
     public = "https://widgets.example/team/mcp"
     async with authorizing() as server, serve_guarded(tmp_path, server, public_url=public) as url:
         found = await ask(url, WELL_KNOWN, host="widgets.example")

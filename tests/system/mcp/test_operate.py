@@ -73,7 +73,7 @@ def events(answer: dict[str, Any]) -> list[str]:
     return [item["event"] for item in answer["items"]]
 
 
-async def test_the_log_of_a_daemon_and_its_state_are_told_where_the_toolset_is_switched_on(
+async def test_operate_toolset_reads_log_and_status(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "Good.widget").write_text(widget_file("Good"))
@@ -124,7 +124,7 @@ async def test_events_come_oldest_first_and_by_level_text_pattern_and_widget() -
     assert events(await logs(server, widget="B.widget")) == ["b.done"]
 
 
-async def test_asking_on_from_next_loses_no_event_and_tells_none_twice() -> None:
+async def test_reading_on_from_next_loses_and_repeats_no_event() -> None:
     ring = LogRing()
     for number in range(7):
         log_event(ring, f"event.{number}")
@@ -171,9 +171,7 @@ async def test_the_ring_keeps_to_its_bounds_and_says_how_much_was_dropped() -> N
         ({"since": "1" * 200_000 + "!"}, "W2002"),
     ],
 )
-async def test_what_cannot_be_asked_of_the_log_is_said(
-    arguments: dict[str, Any], code: str
-) -> None:
+async def test_invalid_log_query_is_refused(arguments: dict[str, Any], code: str) -> None:
     assert text(await call(operating(LogRing()), "get_logs", **arguments)).startswith(f"[{code}]")
 
 
@@ -196,7 +194,7 @@ async def test_a_cursor_of_thousands_of_digits_is_none_of_this_process() -> None
     ],
     ids=["a name that is no UTF-8", "half a character", "beyond 64 bits", "64 bits"],
 )
-async def test_an_event_is_kept_whatever_it_says(value: object, told: object) -> None:
+async def test_event_with_any_values_is_kept(value: object, told: object) -> None:
     ring = LogRing()
     log_event(ring, "widget.refused", path=value)
 
@@ -205,7 +203,7 @@ async def test_an_event_is_kept_whatever_it_says(value: object, told: object) ->
     assert event["path"] == told
 
 
-async def test_only_as_much_of_the_log_is_told_as_lies_within_the_time_asked_for() -> None:
+async def test_log_query_returns_events_within_its_time() -> None:
     ring = LogRing()
     ring(None, "info", {"event": "old.done", "level": "info", "timestamp": "2001-01-01T00:00:00Z"})
     log_event(ring, "new.done")
@@ -232,7 +230,7 @@ async def test_an_audience_hears_nothing_of_widgets_that_it_does_not_see() -> No
     assert answer["items"][2]["tool"] == "greeting"
 
 
-async def test_a_refused_file_is_told_to_those_who_may_see_it() -> None:
+async def test_refused_file_is_reported_to_callers_that_may_see_it() -> None:
     ring = LogRing()
     fault = Finding(code="W1101", problem="it is no JSON", advice="mend it", path="Bad.widget")
     log_event(ring, "widget.refused", path="Bad.widget", problem="it is no JSON")

@@ -183,7 +183,7 @@ async def test_text_json_mirrors_the_tree_into_the_text(folder: Path, era: Era) 
 
 
 @both_eras
-async def test_what_is_exposed_as_search_is_callable_all_the_same(folder: Path, era: Era) -> None:
+async def test_search_exposure_keeps_widgets_callable(folder: Path, era: Era) -> None:
     (folder / "Pinned.widget").write_text(widget_file("Pinned"))
     (folder / "Pinned.widget.toml").write_text('tags = ["pinned"]')
     async with serving(folder, expose="search") as url, client_named(url, era) as client:

@@ -62,7 +62,7 @@ async def test_without_a_wish_the_names_in_the_data_decide(client: Client) -> No
     assert list_names(await ask(client, data=FLIGHT))[0] == "flight_tracker"
 
 
-async def test_where_nothing_fits_the_model_is_told_to_search(client: Client) -> None:
+async def test_prompt_without_a_match_advises_to_search(client: Client) -> None:
     text = await ask(client, data="42")
 
     assert list_names(text) == []

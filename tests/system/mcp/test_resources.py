@@ -105,7 +105,7 @@ async def test_a_list_of_resources_comes_in_pages_and_names_those_of_the_listed_
     assert second.next_cursor is None
 
 
-async def test_what_is_listed_of_a_resource_is_what_reading_it_says(client: Client) -> None:
+async def test_resource_list_agrees_with_reading(client: Client) -> None:
     for resource in (await client.list_resources()).resources:
         found = await read(client, resource.uri)
 
@@ -140,7 +140,7 @@ async def test_every_part_of_a_widget_can_be_read(client: Client, registry: Regi
         "ui://widgetd/nobody.html",
     ],
 )
-async def test_what_is_not_there_is_an_error_of_the_protocol(client: Client, uri: str) -> None:
+async def test_missing_resource_is_a_protocol_error(client: Client, uri: str) -> None:
     with pytest.raises(MCPError) as caught:
         await client.read_resource(uri)
 

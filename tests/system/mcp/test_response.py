@@ -57,7 +57,7 @@ async def test_the_tree_is_found_in_either_profile(client: Client, profile: str)
     assert answered.link is None
 
 
-async def test_what_a_model_gets_as_data_is_told_apart_from_the_tree(client: Client) -> None:
+async def test_models_data_is_separate_from_the_tree(client: Client) -> None:
     assert (await show(client, "chatkit")).facts is None
 
     facts = (await show(client, "split")).facts
@@ -70,7 +70,7 @@ async def test_what_a_model_gets_as_data_is_told_apart_from_the_tree(client: Cli
     }
 
 
-async def test_a_tree_that_is_too_large_to_be_sent_stands_behind_a_link() -> None:
+async def test_tree_that_is_too_large_is_sent_as_a_link() -> None:
     options = ServerOptions(policy=Policy(inline_max_bytes=10))
     server = build(Registry(snapshot_of(widget(sidecar=SIDECAR))), local_store(), options)
     async with Client(sdk.lowlevel_of(server.mcp)) as client:

@@ -218,7 +218,7 @@ def test_a_word_of_any_length_is_looked_through_once() -> None:
     ]
 
 
-def test_of_a_question_only_as_much_is_read_as_says_what_is_looked_for() -> None:
+def test_search_reads_a_bounded_part_of_a_question() -> None:
     served = snapshot_of(FLIGHT, HOTEL)
 
     assert found(Search(), served, "flight " + "?" * 3_000) == found(Search(), served, "flight")

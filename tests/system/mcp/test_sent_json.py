@@ -118,7 +118,7 @@ async def test_every_door_has_the_same_verdict_on_the_same_bytes(
     assert said == dict.fromkeys(said, wrong)
 
 
-async def test_the_key_that_stands_twice_is_named(tmp_path: Path) -> None:
+async def test_duplicate_key_is_named(tmp_path: Path) -> None:
     async with serving(tmp_path) as url:
         head, body = modern_request(url, "tools/call", {"name": "x", "arguments": {}}, name="x")
         sent = body.replace(b'"arguments": {}', b'"arguments": {"a": {"b": 1, "b": 2}}')

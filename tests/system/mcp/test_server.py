@@ -114,7 +114,7 @@ async def test_an_error_does_not_repeat_a_long_name(
     assert len(text(result)) < 600
 
 
-async def test_a_failure_of_widgetd_itself_tells_the_caller_nothing_of_the_inside(
+async def test_internal_failure_reveals_nothing_to_the_caller(
     client: Client, registry: Registry
 ) -> None:
     vars(registry.current.widgets["greeting"])["drawing"] = None
@@ -172,7 +172,7 @@ async def test_details_of_nothing_name_all_there_is(
     assert structured_content(details) == {"items": named}
 
 
-async def test_what_details_have_no_room_for_is_named_instead(
+async def test_details_name_the_parts_they_have_no_room_for(
     client: Client, registry: Registry
 ) -> None:
     names = [f"long_{number}" for number in range(5)]
@@ -189,7 +189,7 @@ async def test_what_details_have_no_room_for_is_named_instead(
     assert [item["name"] for item in rest["items"]] == names[2:4]
 
 
-async def test_details_tell_what_is_wrong_with_a_stale_widget(
+async def test_details_report_the_fault_of_a_stale_widget(
     client: Client, registry: Registry
 ) -> None:
     fault = Finding(code="W1301", path="Greeting.widget", problem="it broke", advice="mend it")
@@ -252,7 +252,7 @@ async def test_a_profile_that_does_not_exist_is_refused(client: Client) -> None:
         ("render_widget", {"name": "greeting", "arguments": {"who": "Ada"}}),
     ],
 )
-async def test_a_client_that_says_it_is_too_old_is_told_which_it_takes(
+async def test_too_old_client_gets_the_required_version(
     client: Client, registry: Registry, tool: str, arguments: dict[str, Any]
 ) -> None:
     registry.swap(snapshot_of(widget(sidecar='min_client_version = "1.5.0"')))

@@ -102,7 +102,7 @@ async def test_a_session_with_a_standing_stream_is_not_idle(tmp_path: Path) -> N
     assert alive == [200, 404, 200]
 
 
-async def test_where_all_are_in_use_a_newcomer_is_told_to_come_again(tmp_path: Path) -> None:
+async def test_newcomer_gets_a_retry_time_if_all_sessions_are_in_use(tmp_path: Path) -> None:
     async with wired(tmp_path, sessions=1) as wire:
         session = await wire.opened()
         async with wire.standing(session):

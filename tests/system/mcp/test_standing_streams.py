@@ -99,7 +99,7 @@ async def beginning(folder: Path) -> AsyncIterator[Session]:
         yield session
 
 
-async def test_what_changed_before_the_stream_opened_is_told_once_it_opens(
+async def test_changes_before_the_stream_are_sent_when_it_opens(
     tmp_path: Path,
 ) -> None:
     async with beginning(tmp_path) as session:
@@ -110,7 +110,7 @@ async def test_what_changed_before_the_stream_opened_is_told_once_it_opens(
             await hears(said, TOOLS, RESOURCES)
 
 
-async def test_what_changed_between_two_streams_is_told_on_the_second(tmp_path: Path) -> None:
+async def test_changes_between_two_streams_are_sent_on_the_second(tmp_path: Path) -> None:
     async with beginning(tmp_path) as session:
         async with session.listening():
             pass
@@ -121,7 +121,7 @@ async def test_what_changed_between_two_streams_is_told_on_the_second(tmp_path: 
             await hears(said, TOOLS, RESOURCES)
 
 
-async def test_what_was_said_on_a_stream_that_broke_is_said_again_on_the_next(
+async def test_notifications_of_a_broken_stream_are_sent_again_on_the_next(
     tmp_path: Path,
 ) -> None:
     async with beginning(tmp_path) as session:

@@ -108,7 +108,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @both_eras
-async def test_a_saved_file_is_told_to_those_who_read_a_part_of_its_widget(
+async def test_subscribers_of_a_widgets_part_are_notified_of_its_save(
     folder: Path, era: Era
 ) -> None:
     subscribed = ("widget://greeting/template", "widget://other/template")
@@ -135,7 +135,7 @@ async def test_a_saved_file_is_told_to_those_who_read_a_part_of_its_widget(
     ],
     ids=["the widget", "the list of response types"],
 )
-async def test_what_a_sidecar_changes_is_told_of(
+async def test_subscribers_are_notified_of_sidecar_changes(
     folder: Path, era: Era, uri: str, sidecar: str, read: str
 ) -> None:
     async with serving(folder) as url, listening(url, era, uri) as ear:
@@ -146,9 +146,7 @@ async def test_what_a_sidecar_changes_is_told_of(
 
 
 @both_eras
-async def test_a_page_is_told_of_when_its_images_may_come_from_elsewhere(
-    folder: Path, era: Era
-) -> None:
+async def test_page_is_announced_when_its_image_origins_change(folder: Path, era: Era) -> None:
     page = "ui://widgetd/greeting.html"
     image = '{"type":"Card","children":[{"type":"Image","src":"https://img.example.com/a.png"}]}'
     async with serving(folder) as url, listening(url, era, page) as ear:
@@ -186,7 +184,7 @@ async def test_a_client_subscribes_to_so_many_resources_and_no_more() -> None:
     )
 
 
-async def test_who_unsubscribed_is_told_no_more(folder: Path) -> None:
+async def test_unsubscribed_client_gets_no_notification(folder: Path) -> None:
     template = "widget://greeting/template"
     async with serving(folder) as url, listening(url, "legacy", template, "widget://other") as ear:
         await ear.client.unsubscribe_resource(template)
@@ -199,9 +197,7 @@ async def test_who_unsubscribed_is_told_no_more(folder: Path) -> None:
 
 
 @both_eras
-async def test_a_render_that_is_replaced_is_told_to_those_who_read_it(
-    folder: Path, era: Era
-) -> None:
+async def test_readers_are_notified_of_a_replaced_render(folder: Path, era: Era) -> None:
     async with serving(folder) as url, Client(url) as agent:
         results = [await agent.call_tool("greeting", {"who": who}) for who in ("Ada", "Bob")]
         ids = [str((result.meta or {})["widgetd/render"]["id"]) for result in results]

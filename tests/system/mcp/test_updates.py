@@ -118,7 +118,7 @@ async def test_a_note_alone_leaves_the_picture_and_does_not_outlast_its_version(
         ({"render_id": "r_none", "note": "done"}, "W2007", "render_id"),
     ],
 )
-async def test_what_cannot_be_a_version_is_refused(
+async def test_invalid_version_is_refused(
     client: Client, render_id: str, given: dict[str, Any], code: str, path: str
 ) -> None:
     said = error(await update(client, **{"render_id": render_id, **given}))
@@ -127,9 +127,7 @@ async def test_what_cannot_be_a_version_is_refused(
     assert "version" not in mark(await show(client, render_id))
 
 
-async def test_too_many_versions_in_a_second_are_told_when_to_come_again(
-    client: Client, render_id: str
-) -> None:
+async def test_updates_above_the_rate_get_a_retry_time(client: Client, render_id: str) -> None:
     for at in range(3):
         assert not (await update(client, render_id, note=f"{at}")).is_error
 

@@ -17,7 +17,7 @@ GIVEN = '{"type":"Card","children":[{"type":"Image","src":{{ who | tojson }}}]}'
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 @pytest.mark.parametrize("profile", ["chatkit", "split"])
-async def test_a_blocked_origin_is_said_once_for_each_widget(
+async def test_blocked_origin_is_logged_once_for_each_widget(
     tmp_path: Path, era: Era, profile: str
 ) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A", template=GIVEN))

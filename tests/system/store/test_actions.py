@@ -265,7 +265,7 @@ async def test_draining_answers_waiting_and_new_readers(backend: Server | None) 
         assert heard == [Awaited(status="draining", next=7)] * 4
 
 
-async def test_what_is_unread_can_be_read_while_draining(backend: Server | None) -> None:
+async def test_unread_actions_can_be_read_while_draining(backend: Server | None) -> None:
     async with replicas(backend) as both:
         await both.here.renders.put(render())
         await track(both.here, 10)
@@ -325,7 +325,7 @@ async def test_queues_with_nothing_unread_make_room_for_others() -> None:
         assert (await both.here.actions.read("r1")).actions == (tracked(1, 10),)
 
 
-async def test_of_the_queues_with_nothing_unread_the_one_unused_for_longest_makes_room() -> None:
+async def test_longest_unused_queue_without_unread_actions_makes_room() -> None:
     async with replicas(None, queues=2) as both:
         for render_id in ("r1", "r2"):
             await track(both.here, 10, render_id)
@@ -340,7 +340,7 @@ async def test_of_the_queues_with_nothing_unread_the_one_unused_for_longest_make
         assert (await both.here.actions.read("r1", after=1, timeout_s=0.0)).actions == ()
 
 
-async def test_what_is_taken_back_and_came_again_meanwhile_is_queued_once() -> None:
+async def test_withdrawn_action_that_was_repeated_is_queued_once() -> None:
     clock, bounds = Clock(), Bounds(queues=1)
     renders = Renders(build_local_caches(bounds, clock)[0])
     actions = LocalActions(renders, Waiters(), bounds=bounds, clock=clock, timer=clock)

@@ -106,9 +106,7 @@ async def test_a_store_opens_without_its_server_and_finds_it_later(
     assert events.names() == ["store.degraded", "store.recovered"]
 
 
-async def test_no_call_waits_for_a_server_that_is_known_to_be_gone(
-    server: Server, events: Events
-) -> None:
+async def test_no_call_waits_for_a_server_known_to_be_away(server: Server, events: Events) -> None:
     async with open_store(server.url, bounds=Bounds(rate_per_s=1.0, at_once=1)) as store:
         server.freeze()
         await store.renders.put(render("r1"))
@@ -127,7 +125,7 @@ async def test_no_call_waits_for_a_server_that_is_known_to_be_gone(
         server.thaw()
 
 
-async def test_what_was_put_or_read_here_is_found_here_while_the_server_is_away(
+async def test_local_copies_are_found_while_the_server_is_away(
     server: Server, events: Events
 ) -> None:
     async with open_store(server.url) as here, open_store(server.url) as there:
@@ -144,7 +142,7 @@ async def test_what_was_put_or_read_here_is_found_here_while_the_server_is_away(
     assert set(events.names()) == {"store.degraded"}
 
 
-async def test_what_was_replaced_while_the_server_was_away_is_the_newest_for_all_once_it_is_back(
+async def test_replacement_during_an_outage_is_the_newest_for_all_afterwards(
     server: Server, events: Events
 ) -> None:
     def says(text: str) -> Callable[[StoredRender], StoredRender]:
@@ -282,7 +280,7 @@ async def test_actions_of_before_while_and_after_are_read_in_order(
     assert rest == [7]
 
 
-async def test_what_was_queued_while_the_server_was_away_can_then_be_read_in_every_replica(
+async def test_actions_queued_during_an_outage_are_read_in_every_replica(
     server: Server, events: Events
 ) -> None:
     heard: list[int] = []
@@ -305,7 +303,7 @@ async def test_what_was_queued_while_the_server_was_away_can_then_be_read_in_eve
     assert again == []
 
 
-async def test_what_finds_no_room_on_the_server_is_kept_here(
+async def test_values_without_room_on_the_server_are_kept_locally(
     server: Server, events: Events
 ) -> None:
     async with open_store(server.url, bounds=Bounds(actions=2), clock=Clock()) as store:

@@ -46,7 +46,7 @@ async def test_answers_are_bounded_in_bytes(backend: Server | None) -> None:
         assert await both.there.idempotency.recall("k1") == {"text": "x" * 80}
 
 
-async def test_a_call_can_be_made_anew_when_its_answer_is_over(backend: Server | None) -> None:
+async def test_call_is_repeated_after_its_answer_expired(backend: Server | None) -> None:
     async with replicas(backend, answer_ttl_s=60.0) as both:
         await both.here.idempotency.remember("k", {"seat": "12A"})
         both.later(60.0)

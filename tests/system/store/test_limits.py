@@ -26,7 +26,7 @@ async def test_a_burst_is_allowed_and_then_no_more_in_any_replica(backend: Serve
             assert await store.limits.take("ann") == Decision(code="W2201", retry_after_s=0.5)
 
 
-async def test_coming_back_when_told_to_is_early_enough(backend: Server | None) -> None:
+async def test_retry_at_the_given_time_is_admitted(backend: Server | None) -> None:
     async with replicas(backend, rate_per_s=7.0, burst=1.0) as both:
         for _ in range(20):
             assert (await both.here.limits.take("ann")).is_allowed

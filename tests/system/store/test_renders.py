@@ -126,7 +126,7 @@ async def test_a_render_larger_than_all_the_room_takes_nothing_away_from_its_own
             assert await store.renders.get("mine") is not None
 
 
-async def test_a_render_is_gone_when_its_time_is_over(backend: Server | None) -> None:
+async def test_render_expires(backend: Server | None) -> None:
     async with replicas(backend, render_ttl_s=60.0) as both:
         await both.here.renders.put(render())
 

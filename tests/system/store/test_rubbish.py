@@ -275,7 +275,7 @@ async def test_waiting_reader_is_woken_by_another_replica_with_any_rubbish_in_th
         await both.here.actions.append("r1", "tap", 1, idempotency_key="1")
 
 
-async def test_a_replica_that_begins_anew_lets_every_reader_look_again(
+async def test_wake_without_a_render_lets_every_reader_look_again(
     shared_server: Server,
 ) -> None:
     async with replicas(shared_server, **BOUNDS) as both, waiting_for_a_tap(both) as stream:
@@ -289,7 +289,7 @@ async def test_a_replica_that_begins_anew_lets_every_reader_look_again(
             client.xadd(stream, {"render": ""})
 
 
-async def test_what_is_skipped_is_counted_and_said_once_and_takes_nothing_with_it(
+async def test_skipped_entries_are_counted_logged_once_and_affect_no_other(
     shared_server: Server,
 ) -> None:
     entries = [
@@ -410,7 +410,9 @@ async def test_a_render_that_lacks_what_ours_have_is_skipped(
         assert both.there.skipped() == 1
 
 
-async def test_a_daemon_tells_how_much_it_skipped(shared_server: Server, tmp_path: Path) -> None:
+async def test_daemon_reports_the_number_of_skipped_entries(
+    shared_server: Server, tmp_path: Path
+) -> None:
     with shared_server.client() as client:
         client.delete("{widgetd:1}:bell")
         client.set("{widgetd:1}:bell", "rubbish")

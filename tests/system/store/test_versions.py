@@ -79,7 +79,7 @@ async def test_versions_made_in_the_same_instant_come_one_after_the_other(
         assert here.version == 9
 
 
-async def test_what_is_gone_is_not_replaced(backend: Server | None) -> None:
+async def test_expired_value_is_not_replaced(backend: Server | None) -> None:
     async with replicas(backend) as both:
         assert await both.here.renders.replace("r1", says("nothing")) is None
 

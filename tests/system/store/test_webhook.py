@@ -48,7 +48,7 @@ async def forwarding(hook: Webhook) -> AsyncIterator[Forwarder]:
         tasks.cancel_scope.cancel()
 
 
-async def test_an_action_is_told_signed_and_waits_for_its_reader_all_the_same() -> None:
+async def test_webhook_gets_the_signed_action_which_still_waits_for_its_reader() -> None:
     async with receiving() as receiver, forwarding(hook_of(receiver)) as told:
         actions = told.store.actions
         await actions.append("r1", "flight.track", {"number": "PA 845"}, idempotency_key="k")
@@ -84,7 +84,7 @@ async def test_a_secret_may_be_base64_as_libraries_for_webhooks_want_it() -> Non
     assert receiver.requests[0].is_signed_with(key)
 
 
-async def test_it_is_told_again_until_the_receiver_takes_it() -> None:
+async def test_webhook_is_retried_until_the_receiver_accepts() -> None:
     answers = ("503 Later", "429 Slower", "200 Ok")
     async with receiving(*answers) as receiver, Client() as client:
         with anyio.fail_after(PATIENCE_S):
@@ -96,7 +96,7 @@ async def test_it_is_told_again_until_the_receiver_takes_it() -> None:
 @pytest.mark.parametrize(
     ("status", "times"), [("400 No", 1), ("308 Elsewhere", 1), ("500 Broken", 3)]
 )
-async def test_what_is_hopeless_is_given_up_with_one_line_in_the_log(
+async def test_permanent_failure_ends_the_retries_with_one_log_line(
     status: str, times: int
 ) -> None:
     async with receiving(status) as receiver, Client() as client:
@@ -240,7 +240,7 @@ async def test_a_receiver_that_is_slow_in_any_way_has_one_deadline_for_each_atte
     ]
 
 
-async def test_what_is_taken_is_not_waited_for_however_slow_the_rest_of_the_answer_is() -> None:
+async def test_accepted_delivery_does_not_wait_for_a_slow_body() -> None:
     slow = dripping(b"HTTP/1.1 200 Ok\r\ntransfer-encoding: chunked\r\n\r\n", b"1\r\na\r\n")
     async with receiving_slowly(slow) as receiver, Client() as client:
         hook = hook_of(receiver, timeout_s=PATIENCE_S)
@@ -278,7 +278,7 @@ async def test_actions_that_are_never_taken_do_not_hold_up_the_others(
     assert meanwhile <= good * bad / 4, "each would have waited for a turn of all the bad ones"
 
 
-async def test_what_was_never_told_is_counted_and_nothing_waits_for_it() -> None:
+async def test_undelivered_actions_are_counted_and_delay_nothing() -> None:
     async with receiving() as receiver:
         gone = hook_of(receiver)
     async with forwarding(gone) as told, anyio.create_task_group() as tasks:

@@ -109,7 +109,7 @@ async def test_a_call_in_python_and_one_by_curl_answer_the_widget(tmp_path: Path
 
 
 @pytest.mark.parametrize("who", ["Ada", TRICKY], ids=["plain", "tricky"])
-def test_every_call_holds_the_arguments_whatever_they_say(who: str) -> None:
+def test_every_call_snippet_holds_any_arguments(who: str) -> None:
     given: Mapping[str, Any] = {"who": who}
     ready = calls("http://127.0.0.1:8787/mcp", "greeting", given)
 

@@ -32,7 +32,7 @@ def origin(url: str) -> dict[str, str]:
     return {"origin": url.removesuffix("/mcp")}
 
 
-async def test_whatever_a_file_says_is_text_on_the_page(tmp_path: Path) -> None:
+async def test_content_of_files_is_escaped_on_the_page(tmp_path: Path) -> None:
     schema = {"type": "object", "description": EVIL, "properties": {"who": {"default": EVIL}}}
     text = widget_file("Evil", schema=schema, title=EVIL)
     (tmp_path / "Evil.widget").write_text(text)
@@ -47,7 +47,7 @@ async def test_whatever_a_file_says_is_text_on_the_page(tmp_path: Path) -> None:
     assert "<script>alert" not in missing.text
 
 
-async def test_what_a_script_reads_cannot_be_ended_from_within(tmp_path: Path) -> None:
+async def test_embedded_json_cannot_end_its_script_element(tmp_path: Path) -> None:
     ending = "</script><script>alert('x')</script>"
     schema = {"type": "object", "properties": {"who": {"type": "string", "default": ending}}}
     (tmp_path / "Evil.widget").write_text(widget_file("Evil", schema=schema))
@@ -170,7 +170,7 @@ async def test_the_index_shows_what_is_asked_for(
         ("?problems=nonsense", ["open", "sound"], ["Broken.widget"]),
     ],
 )
-async def test_the_index_tells_the_sound_from_the_doubtful_and_the_broken(
+async def test_index_separates_good_doubtful_and_broken_widgets(
     tmp_path: Path, query: str, shown: list[str], refused: list[str]
 ) -> None:
     (tmp_path / "Sound.widget").write_text(widget_file("Sound", description=SOUND))

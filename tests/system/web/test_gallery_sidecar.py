@@ -35,7 +35,7 @@ async def show(url: str) -> dict[str, Any]:
     return dict((await ask(url, "/w/a.json")).json())
 
 
-async def test_what_a_model_would_read_is_told_and_nothing_is_changed(tmp_path: Path) -> None:
+async def test_preview_of_the_models_text_changes_nothing(tmp_path: Path) -> None:
     edited = {"description": "Greet somebody.", "summary": "Hello to {{ who }}", "tags": ["a"]}
     async with serving(folder_of(tmp_path), **SERVED) as url:
         said = (await post(url, "/w/a/sidecar/trial", {**edited, **WHO})).json()
@@ -87,7 +87,7 @@ async def test_no_save_overwrites_a_change_made_meanwhile(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("value", ["[1]", "3", "{}"])
-async def test_what_is_no_value_of_a_sidecar_leaves_it_as_it_is(tmp_path: Path, value: str) -> None:
+async def test_invalid_value_leaves_the_sidecar_unchanged(tmp_path: Path, value: str) -> None:
     async with serving(folder_of(tmp_path), **SERVED) as url:
         digest = (await show(url))["digest"]
         site = url.removesuffix("/mcp")
@@ -102,7 +102,7 @@ async def test_what_is_no_value_of_a_sidecar_leaves_it_as_it_is(tmp_path: Path, 
     assert (tmp_path / "A.widget.toml").read_text() == BESIDE
 
 
-async def test_a_sidecar_that_broke_is_left_to_be_mended_by_hand(tmp_path: Path) -> None:
+async def test_broken_sidecar_is_left_for_manual_repair(tmp_path: Path) -> None:
     async with serving(folder_of(tmp_path), **SERVED) as url:
         digest = (await show(url))["digest"]
         (tmp_path / "A.widget.toml").write_text("description = ")

@@ -30,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("base", ["/", "/deep/sub/"])
-def test_every_address_leads_to_a_file_wherever_the_site_stands(folder: Path, base: str) -> None:
+def test_every_link_leads_to_a_file_at_any_base_path(folder: Path, base: str) -> None:
     site = build(folder, "--base", base)
 
     pages = sorted(site.rglob("*.html"))
@@ -43,7 +43,7 @@ def test_every_address_leads_to_a_file_wherever_the_site_stands(folder: Path, ba
         assert place.is_file() or (place / "index.html").is_file(), one
 
 
-def test_each_state_is_drawn_and_what_is_broken_is_told(folder: Path) -> None:
+def test_each_state_is_drawn_and_broken_files_are_named(folder: Path) -> None:
     site = build(folder)
 
     told = json.loads((site / "w/a/states/sample.json").read_text())
@@ -56,7 +56,7 @@ def test_each_state_is_drawn_and_what_is_broken_is_told(folder: Path) -> None:
     assert str(folder) not in index
 
 
-def test_a_site_is_written_anew_and_nothing_else_is_written_over(
+def test_site_is_rewritten_and_overwrites_nothing_else(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     site = build(folder)
@@ -75,7 +75,7 @@ def test_a_site_is_written_anew_and_nothing_else_is_written_over(
 
 
 @pytest.mark.parametrize("base", ["sub/", 'https://a.example/"', "/a b/"])
-def test_a_site_stands_at_a_path(folder: Path, base: str) -> None:
+def test_site_works_below_a_path(folder: Path, base: str) -> None:
     site = folder / "site"
 
     assert main(["build", str(site), "--dir", str(folder / "widgets"), "--base", base]) == 2

@@ -124,7 +124,7 @@ async def test_a_message_that_is_too_long_is_refused(tmp_path: Path) -> None:
     assert status == 413
 
 
-async def test_probes_tell_what_is_served(tmp_path: Path) -> None:
+async def test_probes_report_what_is_served(tmp_path: Path) -> None:
     fill(tmp_path, "A")
     (tmp_path / "Broken.widget").write_text("{")
     async with serving(tmp_path) as url:

@@ -132,7 +132,7 @@ AFTERWARDS = {
 
 
 @pytest.mark.parametrize("after", AFTERWARDS.values(), ids=list(AFTERWARDS))
-async def test_what_comes_after_a_request_does_not_take_its_answer_away(
+async def test_bytes_after_a_request_do_not_cancel_its_answer(
     after: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     answers, ended = anyio.Event(), anyio.Event()
@@ -252,7 +252,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("sent", REFUSED.values(), ids=list(REFUSED))
-async def test_what_two_readers_could_read_otherwise_is_refused_and_the_connection_closed(
+async def test_ambiguous_request_is_refused_and_its_connection_closed(
     tmp_path: Path, sent: bytes
 ) -> None:
     async with serving(tmp_path) as url, await connect(url) as stream:
@@ -390,7 +390,7 @@ async def test_too_large_request_is_answered_before_the_connection_ends(
     assert b"\r\nconnection: close\r\n" in said
 
 
-async def test_when_all_places_are_taken_probes_are_answered_and_others_told_to_come_again(
+async def test_without_free_connections_probes_are_answered_and_others_get_503(
     tmp_path: Path,
 ) -> None:
     async with serving(tmp_path, connections=5) as url:
@@ -444,7 +444,7 @@ async def test_a_probe_that_has_a_kept_place_gives_it_back(tmp_path: Path) -> No
     assert b"\r\nconnection: close\r\n" in said
 
 
-async def test_without_descriptors_left_one_line_is_logged_and_whoever_waits_is_answered_later(
+async def test_without_descriptors_one_line_is_logged_and_waiting_clients_are_answered_later(
     tmp_path: Path,
 ) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -81,7 +81,7 @@ async def test_requests_are_counted_by_route_however_they_are_answered(tmp_path:
     assert not any("sk_12345" in name for name in found)
 
 
-async def test_what_is_refused_is_counted_by_reason(tmp_path: Path) -> None:
+async def test_refusals_are_counted_by_reason(tmp_path: Path) -> None:
     widgets, tokens = tmp_path / "widgets", tmp_path / "tokens"
     widgets.mkdir()
     tokens.write_text("p pppppppppppppppp metrics\nr rrrrrrrrrrrrrrrr widgets:read\n")
@@ -110,7 +110,7 @@ async def test_calls_beyond_a_limit_are_counted_by_limit(tmp_path: Path) -> None
     assert found["widgetd_calls_limited_total{at_once}"] == 0
 
 
-async def test_reloads_are_counted_and_a_widget_that_is_gone_leaves_no_series(
+async def test_reloads_are_counted_and_removed_widgets_leave_no_series(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
@@ -144,7 +144,7 @@ def _tells_of_a(found: Mapping[str, float]) -> bool:
     return any(re.search(r"[{,]a[,}]", name) for name in found)
 
 
-async def test_the_generation_is_the_one_that_readyz_tells(tmp_path: Path) -> None:
+async def test_generation_metric_equals_readyz(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
     async with serving(tmp_path) as url:
         ready = (await ask(url, "/readyz")).json()

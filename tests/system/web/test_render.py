@@ -101,7 +101,7 @@ async def test_a_render_that_a_backend_made_is_shown_by_its_id(folder: Path) -> 
         ),
     ],
 )
-async def test_what_cannot_be_rendered_is_refused_with_a_code_and_a_path(
+async def test_unrenderable_call_is_refused_with_a_code_and_a_path(
     folder: Path, path: str, body: bytes, status: int, error: tuple[str, str, str]
 ) -> None:
     async with serving(folder) as url:
@@ -144,7 +144,7 @@ async def test_a_backend_replaces_what_it_rendered(folder: Path) -> None:
         ("rows/ID", b'{"rows":[]}', 404, ("W2007", "render_id")),
     ],
 )
-async def test_what_cannot_take_its_place_is_refused_with_a_code_and_a_path(
+async def test_invalid_update_is_refused_with_a_code_and_a_path(
     folder: Path, place: str, body: bytes, status: int, error: tuple[str, str]
 ) -> None:
     async with serving(folder) as url:

@@ -55,7 +55,7 @@ async def test_probes_answer_get_and_head_alone(tmp_path: Path, path: str) -> No
 
 
 @pytest.mark.parametrize("path", ["/livez", "/readyz", "/status"])
-async def test_no_probe_tells_where_on_the_disk_anything_is(tmp_path: Path, path: str) -> None:
+async def test_probes_reveal_no_paths(tmp_path: Path, path: str) -> None:
     (tmp_path / "Broken.widget").write_text("{")
     (tmp_path / "Out.widget").symlink_to("/etc/hostname")
     async with serving(tmp_path) as url:

@@ -10,7 +10,7 @@ from widgetd.web.gallery.problems import Problem
 from widgetd.web.templating import html, link
 
 
-def test_what_a_file_says_is_escaped_and_what_a_template_says_is_not() -> None:
+def test_values_of_files_are_escaped_and_templates_are_not() -> None:
     finding = Finding(code="W1105", path='"<a>".widget', problem="1 < 2 & 3", advice="write '3'")
     problem = Problem(finding=finding, line=1, column=3, excerpt="<i>", caret=1)
 

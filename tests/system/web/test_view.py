@@ -80,7 +80,7 @@ def test_the_view_is_held_against_the_installed_chatkit() -> None:
     assert (VIEW / "vocabulary.json").read_text() == declared
 
 
-def test_what_authors_are_told_of_defaults_is_what_the_view_draws_by() -> None:
+def test_documented_defaults_are_those_of_the_view() -> None:
     command = [sys.executable, str(VIEW / "defaults.py")]
     told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
 

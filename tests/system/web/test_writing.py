@@ -96,9 +96,7 @@ async def answers(folder: Path, name: str, files: Mapping[str, str]) -> dict[str
 
 
 @pytest.mark.parametrize("hidden", HIDDEN)
-async def test_no_answer_tells_a_writer_whether_what_they_do_not_see_has_that_name(
-    tmp_path: Path, hidden: str
-) -> None:
+async def test_answers_to_writers_reveal_no_hidden_name(tmp_path: Path, hidden: str) -> None:
     there = await answers(tmp_path / "there", NAME, HIDDEN[hidden])
     elsewhere = await answers(tmp_path / "elsewhere", "Zebra", HIDDEN[hidden])
 
@@ -196,7 +194,7 @@ def test_anonymous_callers_write_on_this_machine_and_not_at_an_open_address() ->
     assert WRITE in LOCAL.scopes
 
 
-async def test_what_was_brought_is_written_down_and_counted(tmp_path: Path) -> None:
+async def test_uploads_are_logged_and_counted(tmp_path: Path) -> None:
     widgets, audit = tmp_path / "widgets", tmp_path / "audit.jsonl"
     widgets.mkdir()
     settings: dict[str, Any] = {"gallery": True, "allow_upload": True, "audit": audit}
@@ -229,7 +227,7 @@ async def test_what_was_brought_is_written_down_and_counted(tmp_path: Path) -> N
     assert 'widgetd_uploads_total{outcome="error"} 2.0' in numbers
 
 
-async def test_a_writer_who_brings_too_many_is_told_when_to_come_again(tmp_path: Path) -> None:
+async def test_writer_above_the_rate_gets_a_retry_time(tmp_path: Path) -> None:
     tokens = tmp_path / "tokens"
     tokens.write_text(TOKENS)
     settings: dict[str, Any] = {"gallery": True, "allow_upload": True, "token_file": tokens}

@@ -72,7 +72,7 @@ def test_a_list_is_a_list_of_candidates() -> None:
         (["text=a", 5], "a target is a text"),
     ],
 )
-def test_what_is_no_target_is_refused_with_what_would_be(target: object, problem: str) -> None:
+def test_invalid_target_is_refused_with_a_valid_form(target: object, problem: str) -> None:
     with pytest.raises(ValueError) as raised:  # noqa: PT011 - the sentence is what is asserted
         read_target(target)
 

@@ -16,7 +16,7 @@ REQUIRED = {
 }
 
 
-def test_only_the_parts_that_differ_are_told() -> None:
+def test_history_lists_only_the_parts_that_differ() -> None:
     difference = diff_versions(widget(text="Hello"), widget(text="Bye"))
 
     assert [name for name, _ in difference.parts] == ["What it draws", "Template"]
@@ -25,7 +25,7 @@ def test_only_the_parts_that_differ_are_told() -> None:
     assert difference.breaking == ()
 
 
-def test_what_breaks_callers_is_told() -> None:
+def test_history_names_breaking_changes() -> None:
     difference = diff_versions(widget(), widget(schema=REQUIRED))
 
     assert [finding.code for finding in difference.breaking] == ["W1502"]

@@ -110,9 +110,7 @@ def test_without_a_schema_it_takes_what_it_reads(tmp_path: Path) -> None:
         ("<Card />\n<Card />", "People.widget.jsx: line 2: "),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_said_with_its_line_in_the_file(
-    tmp_path: Path, text: str, message: str
-) -> None:
+def test_faults_name_their_line_in_the_file(tmp_path: Path, text: str, message: str) -> None:
     write_view(tmp_path, text)
     snapshot = Catalog(tmp_path, Loader(admit).load, quiet_ms=0).scan()
     fault = snapshot.faults["People.widget.jsx"]

@@ -47,7 +47,7 @@ def load(content: bytes, sidecar: Source | None = None, *, path: str = "a.widget
 
 
 @pytest.mark.parametrize(("template", "column"), NEVER_DRAWN.values(), ids=NEVER_DRAWN)
-def test_what_no_arguments_draw_is_refused_and_the_last_good_version_stays(
+def test_undrawable_widget_is_refused_and_the_last_good_version_stays(
     template: str, column: int | None, tmp_path: Path
 ) -> None:
     file = tmp_path / "Greeting.widget"
@@ -100,15 +100,13 @@ def faults(
 
 @settings(max_examples=100, deadline=None)
 @given(spoilt_files(GOOD))
-def test_what_is_served_has_no_fault_in_a_check(content: bytes) -> None:
+def test_served_widgets_have_no_faults(content: bytes) -> None:
     assert all(fault.level == "fault" for fault in faults(content))
 
 
 @settings(max_examples=60, deadline=None)
 @given(STATEMENTS, st.sampled_from(['"x"', "{{ who | tojson }}", "{{ n.d | tojson }}", "{{ t }}"]))
-def test_what_is_served_of_generated_templates_has_no_fault_in_a_check(
-    statements: str, value: str
-) -> None:
+def test_served_generated_templates_have_no_faults(statements: str, value: str) -> None:
     drawn = f'{{"type":"Card","children":[{{"type":"Text","value":{value}}}]}}'
     content = widget_file(template=f"{START}{statements}{drawn}").encode()
 

@@ -52,7 +52,7 @@ def test_a_widget_proven_before_is_compiled_when_it_is_called(tmp_path: Path) ->
 LOSSY = '{"type":"Card","children":[{"type":"Text","value":{{ ((none)) | tojson }}}]}'
 
 
-def test_what_was_decided_to_be_drawn_is_remembered_and_not_decided_again(tmp_path: Path) -> None:
+def test_choice_of_the_drawn_source_is_remembered(tmp_path: Path) -> None:
     view = "<Card><Text value={[who, who].join(', ')} /></Card>"
     package = base64.b64encode(orjson.dumps({"view": view, "defaultState": {"who": "Ada"}}))
     text = widget_file(template=LOSSY, encodedWidget=package.decode())
@@ -67,14 +67,14 @@ def test_what_was_decided_to_be_drawn_is_remembered_and_not_decided_again(tmp_pa
     assert {"choice", "comparison", "template"}.isdisjoint(vars(again))
 
 
-def test_another_content_is_proven_anew(tmp_path: Path) -> None:
+def test_changed_content_is_proven_again(tmp_path: Path) -> None:
     load(ProofCache(StateFolder(tmp_path), "1"), widget_file())
 
     with pytest.raises(WidgetError):
         load(ProofCache(StateFolder(tmp_path), "1"), widget_file(template=TEMPLATE_THAT_FAILS))
 
 
-def test_another_path_is_proven_anew_for_it_may_name_the_widget(tmp_path: Path) -> None:
+def test_other_path_is_proven_again_because_it_may_name_the_widget(tmp_path: Path) -> None:
     untitled = widget_file("Untitled widget")
     load(ProofCache(StateFolder(tmp_path), "1"), untitled, path="One.widget")
 
@@ -82,7 +82,7 @@ def test_another_path_is_proven_anew_for_it_may_name_the_widget(tmp_path: Path) 
     assert again.tool == "two"
 
 
-def test_of_one_file_only_the_last_proof_is_kept(tmp_path: Path) -> None:
+def test_only_the_last_proof_of_a_file_is_kept(tmp_path: Path) -> None:
     for text in ("Hello", "Bye"):
         load(ProofCache(StateFolder(tmp_path), "1"), widget_file(text=text))
 
@@ -91,7 +91,7 @@ def test_of_one_file_only_the_last_proof_is_kept(tmp_path: Path) -> None:
     assert load(kept, widget_file(text="Bye")).call({"who": "Ada"}).tree == greeting("Bye", "Ada")
 
 
-def test_the_file_of_proofs_is_written_anew_before_it_grows_for_ever(tmp_path: Path) -> None:
+def test_file_of_proofs_is_compacted_as_it_grows(tmp_path: Path) -> None:
     digest = load(ProofCache(StateFolder(tmp_path), "1"), widget_file()).key
     proofs = ProofCache(StateFolder(tmp_path), "1")
     proof = proofs.take("Greeting.widget", digest)
@@ -188,7 +188,7 @@ def test_a_line_whose_entry_would_spoil_a_list_is_not_believed(
     | st.binary().map(whole)
     | st.lists(st.binary()).map(lambda parts: whole(*parts))
 )
-def test_whatever_stands_in_the_file_is_no_reason_to_fail(text: bytes) -> None:
+def test_any_content_of_the_file_of_proofs_is_survived(text: bytes) -> None:
     with TemporaryDirectory() as folder:
         assert count_believed(Path(folder), text) == 0
 

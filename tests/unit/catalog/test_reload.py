@@ -44,7 +44,7 @@ def write(root: Path, name: str, text: str = "Hello") -> None:
     (root / f"{name}.widget").write_text(widget_file(name, text=text))
 
 
-def test_one_change_costs_one_build_whatever_the_number_of_widgets(tmp_path: Path) -> None:
+def test_one_change_costs_one_build_among_any_number_of_widgets(tmp_path: Path) -> None:
     for number in range(50):
         write(tmp_path, f"Widget {number}")
     catalog, counting = catalog_of(tmp_path)
@@ -69,7 +69,7 @@ def test_a_changed_sidecar_builds_its_widget_again(tmp_path: Path) -> None:
     assert counting.made == ["Greeting.widget"] * 2
 
 
-def test_nothing_changed_is_the_same_snapshot(tmp_path: Path) -> None:
+def test_reload_without_changes_keeps_the_snapshot(tmp_path: Path) -> None:
     write(tmp_path, "Greeting")
     catalog, counting = catalog_of(tmp_path)
     first = catalog.scan()

@@ -166,7 +166,7 @@ async def test_a_finished_file_is_served_though_it_is_not_quiet(save: Save, tmp_
     assert [said for said in seen.said if not is_whole(said)] == []
 
 
-async def test_what_is_saved_again_and_again_is_swapped_now_and_then(tmp_path: Path) -> None:
+async def test_continuous_saves_are_swapped_at_intervals(tmp_path: Path) -> None:
     root = tmp_path / "root"
     root.mkdir()
     async with followed(root) as seen:

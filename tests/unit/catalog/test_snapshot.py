@@ -47,7 +47,7 @@ MADE = [
 
 
 @given(st.lists(st.sampled_from(MADE), max_size=12))
-def test_whatever_happened_before_a_snapshot_is_that_of_the_files_as_they_are(
+def test_snapshot_equals_the_files_after_any_sequence_of_changes(
     steps: list[Entry | None],
 ) -> None:
     files: dict[str, Entry] = {}

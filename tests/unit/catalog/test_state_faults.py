@@ -248,9 +248,7 @@ def use(state: Path, text: str) -> int:
 
 
 @pytest.mark.parametrize("name", HARMS)
-def test_a_fault_of_the_state_folder_is_met_wherever_it_is_and_said_once(
-    home: Path, name: str
-) -> None:
+def test_fault_anywhere_in_the_state_folder_is_logged_once(home: Path, name: str) -> None:
     state = home / "state"
     use(state, "Hello")
     assert use(state, "Hello") == 5, "three proofs and two copies"
@@ -268,7 +266,7 @@ def test_a_fault_of_the_state_folder_is_met_wherever_it_is_and_said_once(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_stands_in_the_place_of_the_draws_is_replaced_where_it_can_be(
+def test_obstacle_in_place_of_the_crash_journal_is_replaced_if_possible(
     home: Path, kind: Callable[[Path], None]
 ) -> None:
     state = home / "state"
@@ -287,9 +285,7 @@ def test_what_stands_in_the_place_of_the_draws_is_replaced_where_it_can_be(
 @pytest.mark.parametrize(
     "name", [name for name in HARMS if " " not in name or name.endswith("for the state folder")]
 )
-async def test_a_daemon_goes_on_serving_whatever_became_of_its_state_folder(
-    home: Path, name: str
-) -> None:
+async def test_daemon_keeps_serving_with_any_state_folder(home: Path, name: str) -> None:
     widgets, state = home / "widgets", home / "state"
     widgets.mkdir()
     for each in ("A", "B"):
@@ -318,7 +314,7 @@ async def test_a_daemon_goes_on_serving_whatever_became_of_its_state_folder(
 
 
 @pytest.mark.parametrize("name", [name for name in HARMS if " " not in name and name != "foreign"])
-def test_what_was_lost_is_kept_once_there_is_room_and_the_next_fault_is_told_anew(
+def test_state_is_saved_once_there_is_room_and_the_next_fault_is_logged(
     home: Path, name: str
 ) -> None:
     widgets, state = home / "widgets", home / "state"

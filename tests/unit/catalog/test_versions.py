@@ -170,9 +170,7 @@ def harmed_lines(draw: st.DrawFn, line: bytes) -> bytes:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_recorded_generation_is_recalled_whatever_the_list_held(
-    tmp_path: Path, data: st.DataObject
-) -> None:
+def test_recorded_generation_is_recalled_from_any_list(tmp_path: Path, data: st.DataObject) -> None:
     with TemporaryDirectory(dir=tmp_path) as folder:
         state = StateFolder(Path(folder))
         record(Versions(state), "1")

@@ -140,7 +140,7 @@ const sample = { src: "data:," };
 </Card>"""
 
 
-def test_what_is_wrong_with_a_component_is_reported_at_its_element() -> None:
+def test_component_findings_are_at_their_element() -> None:
     toml = Source(path="P.widget.jsx.toml", content=REMOTE.encode(), digest="")
     made = load(Source(path="P.widget.jsx", content=JSX.encode(), digest=""), toml)
 
@@ -183,7 +183,7 @@ def test_where_a_sample_has_its_images_is_named_with_what_to_write() -> None:
     )
 
 
-def test_that_calls_may_bring_any_image_is_said_where_no_sample_shows_one() -> None:
+def test_images_from_arguments_are_reported_if_no_sample_shows_one() -> None:
     [finding] = check_messages()
 
     assert finding == (
@@ -204,7 +204,7 @@ def test_that_calls_may_bring_any_image_is_said_where_no_sample_shows_one() -> N
         (example("https://images.example.com/a.png"), ()),
     ],
 )
-def test_nothing_is_said_of_images_that_are_allowed_sent_along_or_stand_for_others(
+def test_allowed_embedded_and_placeholder_images_have_no_finding(
     toml: str, allowed: tuple[str, ...]
 ) -> None:
     assert check_messages(toml=toml, allowed=allowed) == []

@@ -72,7 +72,7 @@ def test_each_rule_says_what_it_needs_and_nothing_but_its_own_codes() -> None:
     assert met == {"W1401", "W1212", "W1213", "W1214"}
 
 
-def test_a_misspelt_name_is_one_finding_whatever_comes_of_it() -> None:
+def test_misspelt_name_is_one_finding_with_all_its_consequences() -> None:
     made = widget(card("cty", "stops | length"), city={"type": "string"}, stops=STOPS)
 
     assert check_messages(made) == [
@@ -146,7 +146,7 @@ def test_only_a_field_that_may_be_shown_with_what_is_around_it_is_tried_out() ->
     assert tried == [f"city.f{number}" for number in range(1, 51)]
 
 
-def test_of_many_undeclared_names_all_are_told_and_some_are_advised_on() -> None:
+def test_many_undeclared_names_are_all_reported_and_some_get_advice() -> None:
     made = widget(card(*(f"twon{number}" for number in range(60))), town0={}, town59={})
     told = [finding for finding in check_widget(made) if finding.code == "W1320"]
 
@@ -268,7 +268,7 @@ def test_branches_and_references_declare_what_is_in_them() -> None:
     ]
 
 
-def test_of_a_mere_definition_the_texts_are_looked_at() -> None:
+def test_definition_without_a_usable_template_is_checked_by_its_texts() -> None:
     file = {"version": "1.0", "name": "Parcel", "template": "{% no jinja"}
     definition = define(Source(path="a.widget", content=json.dumps(file).encode(), digest=""))
 
@@ -397,7 +397,7 @@ def test_an_action_whose_type_an_argument_says_may_be_described() -> None:
         ('{"type":"Text","value":{{ km | tojson }}}', []),
     ],
 )
-def test_what_does_not_come_from_arguments_is_held_against_the_vocabulary_without_a_sample(
+def test_constants_are_checked_by_the_vocabulary_without_a_sample(
     child: str, expected: list[str]
 ) -> None:
     template = f'{{"type":"Card","padding":{{{{ km | tojson }}}},"children":[{child}]}}'
@@ -534,9 +534,7 @@ JSX_SCHEMA = """const schema = {
         ('<Card><Chart data={rows} xAxis="due" series={[{ type: "bar", dataKey: "n" }]} /></Card>', []),
     ],
 )  # fmt: skip
-def test_what_an_argument_leaves_out_is_reported_where_the_schema_declares_it(
-    view: str, expected: list[str]
-) -> None:
+def test_absent_argument_is_reported_at_its_declaration(view: str, expected: list[str]) -> None:
     content = (JSX_SCHEMA + view).encode()
     toml = Source(path="p.widget.jsx.toml", content=b'description = "P."', digest="")
     made = load(Source(path="p.widget.jsx", content=content, digest=""), toml)
@@ -544,7 +542,7 @@ def test_what_an_argument_leaves_out_is_reported_where_the_schema_declares_it(
     assert [one for one in check_messages(made) if "W1210" not in one] == expected
 
 
-def test_jsx_without_a_schema_is_told_where_to_write_one() -> None:
+def test_jsx_without_a_schema_gets_advice_where_to_write_one() -> None:
     content = b"<Card><Text value={town} /></Card>"
     made = load(Source(path="parcel.widget.jsx", content=content, digest=""))
 

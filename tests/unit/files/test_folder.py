@@ -11,7 +11,7 @@ from widgetd.files.folder import Folder, identify, open_folder
 Holds = Callable[[Folder, int, str], bool]
 
 
-def test_a_folder_made_anew_in_the_same_place_is_another_one(tmp_path: Path) -> None:
+def test_recreated_folder_is_another_folder(tmp_path: Path) -> None:
     root = tmp_path / "root"
     met = set()
     for _ in range(5):
@@ -22,7 +22,7 @@ def test_a_folder_made_anew_in_the_same_place_is_another_one(tmp_path: Path) -> 
     assert len(met) == 5
 
 
-def test_a_folder_stays_the_same_whatever_is_done_in_it(tmp_path: Path) -> None:
+def test_folder_keeps_its_identity_while_its_content_changes(tmp_path: Path) -> None:
     before = identify(tmp_path)
     (tmp_path / "a").mkdir()
     (tmp_path / "a").rename(tmp_path / "b")
@@ -58,7 +58,7 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
         ("../root beside/file", False),
     ],
 )
-def test_what_a_folder_holds_is_what_truly_lies_in_it(
+def test_folder_contains_only_files_inside_it(
     path: str, inside: bool, holds: Holds, tmp_path: Path
 ) -> None:
     for place in ("root", "root/folder", "outside", "root beside"):

@@ -40,7 +40,7 @@ async def test_so_many_paths_are_everywhere() -> None:
     assert await take(hints) == EVERYWHERE
 
 
-async def test_a_file_stays_finished_until_something_else_is_said_of_it() -> None:
+async def test_file_stays_finished_until_its_next_event() -> None:
     hints = Hints()
     hints.add({"a.widget", "b.widget"}, finished={"a.widget", "b.widget"})
     hints.add({"b.widget", "c.widget"}, finished={"c.widget"})
@@ -62,7 +62,7 @@ async def test_a_wait_that_is_cancelled_takes_nothing() -> None:
     assert await take(hints) == Hint(paths=frozenset({"a.widget"}))
 
 
-async def test_who_waits_is_woken() -> None:
+async def test_waiter_is_woken() -> None:
     hints = Hints()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(take, hints)

@@ -148,7 +148,7 @@ TOLD_BY_A_SCAN = {"ENOENT", "ENOTDIR", "EACCES", "EPERM"}
 
 
 @pytest.mark.parametrize("name", sorted(errno.errorcode.values()))
-async def test_an_error_of_one_folder_costs_the_events_of_that_folder_only_and_is_told_once(
+async def test_watch_error_of_one_folder_affects_only_it_and_is_logged_once(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
 ) -> None:
     monkeypatch.setattr(inotify_watcher, "Queue", Refusing)
@@ -178,7 +178,7 @@ async def test_an_error_of_one_folder_costs_the_events_of_that_folder_only_and_i
         ("instances", 0, "[Errno 24] all of fs.inotify.max_user_instances are taken"),
     ],
 )
-async def test_where_too_much_is_watched_the_timer_goes_on_and_the_limit_is_told_once(
+async def test_timer_continues_above_the_watch_limit_which_is_logged_once(
     limit: str, most: int, told: str, tmp_path: Path
 ) -> None:
     (tmp_path / "a/b/c").mkdir(parents=True)

@@ -69,7 +69,7 @@ def test_a_link_within_the_folder_is_followed(tmp_path: Path) -> None:
     assert read_inside(tmp_path, "rows.csv", limit_bytes=100) == b"a,b"
 
 
-def test_what_is_no_regular_file_or_too_long_is_refused_unread(tmp_path: Path) -> None:
+def test_irregular_or_too_long_file_is_refused_unread(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "folder").mkdir()
     (tmp_path / "long").write_bytes(bytes(101))

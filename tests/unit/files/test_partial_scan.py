@@ -101,7 +101,7 @@ def test_a_folder_with_links_in_it_takes_a_look_at_everything(tmp_path: Path) ->
     assert list(look(tmp_path, ["folder"], known=known).sources) == ["v1/a.widget"]
 
 
-def test_what_was_unsettled_is_looked_at_again(tmp_path: Path) -> None:
+def test_unsettled_files_are_scanned_again(tmp_path: Path) -> None:
     write_all(tmp_path, ("a.widget", "b.widget"), "new")
     known = look(tmp_path, quiet_ms=60_000)
     assert known.unsettled == {"a.widget", "b.widget"}
@@ -113,7 +113,7 @@ def test_what_was_unsettled_is_looked_at_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs the clock by which Linux dates writes")
-def test_of_what_was_written_a_moment_ago_only_what_is_finished_is_read(tmp_path: Path) -> None:
+def test_only_finished_files_are_read_right_after_writing(tmp_path: Path) -> None:
     known = look(tmp_path)
     paths = ("a.widget", "b.widget")
     write_all(tmp_path, paths, "new")

@@ -46,7 +46,7 @@ def test_a_patched_mapping_has_the_changes_in_the_order_of_keys(
 
 
 @given(MAPPINGS, CHANGES, CHANGES)
-def test_what_lies_between_two_mappings_is_found_whether_or_not_they_follow_each_other(
+def test_difference_of_any_two_mappings_is_found(
     mapping: Mapping[str, str], first: Mapping[str, str | None], second: Mapping[str, str | None]
 ) -> None:
     one = patch({"z": "one"}, mapping)
@@ -75,7 +75,7 @@ class Entry:
     """Can be seen to be gone."""
 
 
-def test_what_a_mapping_stood_for_is_held_no_longer_than_so_many_changes() -> None:
+def test_old_mapping_is_released_after_a_bounded_number_of_changes() -> None:
     mapping = patch({}, {f"{number:04}": Entry() for number in range(2 * MOST_APART)})
     gone = weakref.ref(mapping["0000"])
     for number in range(MOST_APART + 1):
@@ -114,7 +114,7 @@ def test_mapping_that_others_read_does_not_change() -> None:
 
 
 @given(MAPPINGS, MAPPINGS)
-def test_what_differs_and_what_is_missing_is_the_whole_difference(
+def test_difference_is_changed_and_missing_keys(
     before: Mapping[str, str], after: Mapping[str, str]
 ) -> None:
     changes: dict[str, str | None] = dict.fromkeys(list_missing(before, after))

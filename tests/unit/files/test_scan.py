@@ -61,7 +61,7 @@ def test_a_scan_finds_the_served_files_of_every_folder_in_order(tmp_path: Path) 
 @pytest.mark.parametrize(
     "length", [LONGEST - 300, LONGEST - 1, LONGEST, LONGEST + 300, 3 * LONGEST]
 )
-def test_a_path_that_is_too_long_is_said_to_be_and_costs_no_other_file(
+def test_path_that_is_too_long_is_reported_and_affects_no_other_file(
     tmp_path: Path, length: int
 ) -> None:
     (tmp_path / "a.widget").write_text("here")
@@ -164,7 +164,7 @@ def test_an_unreadable_file_is_a_fault(unprivileged: Path) -> None:
     assert faults(found) == [f"W1001 a.widget: {DENIED}"]
 
 
-def test_what_is_in_an_unreadable_folder_stands_as_it_was_known(unprivileged: Path) -> None:
+def test_files_of_an_unreadable_folder_keep_their_last_state(unprivileged: Path) -> None:
     write(unprivileged / "folder/a.widget", "known")
     write(unprivileged / "b.widget")
     before = look(unprivileged)
@@ -190,7 +190,7 @@ def test_the_files_of_a_folder_that_cannot_be_entered_are_faults(unprivileged: P
     assert faults(found) == [f"W1001 folder/a.widget: {DENIED}"]
 
 
-def test_a_root_that_cannot_be_listed_is_a_failure_and_all_stands(unprivileged: Path) -> None:
+def test_unlistable_root_is_a_failure_and_keeps_all_files(unprivileged: Path) -> None:
     write(unprivileged / "root/a.widget", "known")
     before = look(unprivileged / "root")
     (unprivileged / "root").chmod(0)
@@ -204,7 +204,7 @@ def test_a_root_that_cannot_be_listed_is_a_failure_and_all_stands(unprivileged: 
 
 
 @pytest.mark.parametrize("instead", ["nothing", "a file"])
-def test_a_root_that_is_gone_is_none_and_all_stands(instead: str, tmp_path: Path) -> None:
+def test_missing_root_is_reported_and_keeps_all_files(instead: str, tmp_path: Path) -> None:
     root = tmp_path / "root"
     write(root / "a.widget", "known")
     before = look(root)
@@ -248,7 +248,7 @@ def test_a_file_read_right_after_a_write_is_read_once_more(tmp_path: Path) -> No
         assert texts(look(tmp_path, known=before)) == {"a.widget": "two"}
 
 
-def test_what_was_just_written_is_unsettled_and_stands_as_it_was_known(tmp_path: Path) -> None:
+def test_file_just_written_is_unsettled_and_keeps_its_last_state(tmp_path: Path) -> None:
     file = write(tmp_path / "a.widget", "known")
     before = look(tmp_path)
     file.write_text("half")

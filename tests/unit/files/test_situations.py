@@ -389,7 +389,7 @@ async def test_the_mirror_converges_untorn_and_events_go_on(
 
 
 @pytest.mark.parametrize("situation", SITUATIONS, ids=lambda situation: situation.__name__)
-async def test_the_timer_alone_finds_what_no_event_tells_of_however_long_it_rests(
+async def test_timer_finds_changes_without_events_after_any_rest(
     situation: Situation, tmp_path: Path
 ) -> None:
     steps = situation(tmp_path / "root")

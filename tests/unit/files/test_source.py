@@ -160,7 +160,7 @@ def test_a_link_to_itself_is_refused(folder: Folder) -> None:
 
 
 @pytest.mark.parametrize("path", ["link.widget", "folder/secret.widget", "../secret.widget"])
-def test_nothing_is_read_that_lies_elsewhere(folder: Folder, path: str) -> None:
+def test_files_outside_the_folder_are_not_read(folder: Folder, path: str) -> None:
     root = Path(folder.path)
     (root / "../secret.widget").write_text("secret")
     (root / "link.widget").symlink_to("../secret.widget")

@@ -133,7 +133,7 @@ async def test_where_no_events_come_of_some_folder_the_timer_rests_no_longer(
         assert seen.modes == ["native"]
 
 
-async def test_a_name_that_ends_a_follower_is_told_and_survived(tmp_path: Path) -> None:
+async def test_name_that_ends_the_watcher_is_logged_and_survived(tmp_path: Path) -> None:
     async with watched(tmp_path, watchfiles_watcher.follow) as seen:
         await seen.went_through("native")
         (tmp_path / os.fsdecode(b"\xff.widget")).touch()
@@ -146,7 +146,7 @@ async def test_a_name_that_ends_a_follower_is_told_and_survived(tmp_path: Path) 
     assert [type(error).__name__ for error in seen.failures] == ["WatchfilesRustInternalError"]
 
 
-async def test_an_error_that_does_not_pass_is_told_once(tmp_path: Path) -> None:
+async def test_persistent_error_is_logged_once(tmp_path: Path) -> None:
     tries = 0
 
     async def fail(*_: object) -> None:

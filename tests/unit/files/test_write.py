@@ -47,7 +47,7 @@ def test_a_link_is_replaced_and_not_followed(tmp_path: Path) -> None:
     assert not (inside / "A.widget").is_symlink()
 
 
-def test_nothing_is_left_behind_where_the_name_cannot_be_had(tmp_path: Path) -> None:
+def test_failed_write_leaves_no_temporary_file(tmp_path: Path) -> None:
     (tmp_path / "A.widget").mkdir()
     with open_folder(tmp_path) as folder, pytest.raises(OSError, match="directory"):
         write_atomically(folder, "A.widget", b"new", replace=True)

@@ -10,7 +10,7 @@ import pytest
 from widgetd.guide.guide import Page, pages, render_blocks
 
 
-def test_code_stands_apart_from_the_prose_before_it() -> None:
+def test_code_block_is_separate_from_the_prose_before_it() -> None:
     text = "# Title\n\n- a\n  more\n\n1. c\n```toml\n# x\n\n- y\n```\n## End"
 
     assert list(render_blocks(text)) == [

@@ -85,7 +85,7 @@ def test_a_value_sent_in_another_type_is_read_as_what_it_says(
 @pytest.mark.parametrize(
     ("keywords", "sent"), [row[:2] for row in ROWS], ids=[str(row[1]) for row in ROWS]
 )
-def test_nothing_is_mended_where_strictness_is_wanted(keywords: Any, sent: Any) -> None:
+def test_strict_mode_corrects_nothing(keywords: Any, sent: Any) -> None:
     with pytest.raises(CallError):
         checked(keywords, sent, strict=True)
 
@@ -115,7 +115,7 @@ NOT_MENDED = [
 
 
 @pytest.mark.parametrize(("keywords", "sent"), NOT_MENDED, ids=[str(row[1]) for row in NOT_MENDED])
-def test_what_says_nothing_else_or_would_still_not_fit_is_refused(keywords: Any, sent: Any) -> None:
+def test_value_that_no_correction_makes_valid_is_refused(keywords: Any, sent: Any) -> None:
     with pytest.raises(CallError):
         checked(keywords, sent)
 
@@ -137,7 +137,7 @@ def test_one_mend_may_bring_another_to_light() -> None:
     )
 
 
-def test_of_faults_one_in_the_other_the_outer_is_mended_first() -> None:
+def test_outer_of_two_nested_faults_is_corrected_first() -> None:
     lists = {"type": "array", "items": {"type": "integer"}}
     inner = {"properties": {"n": {"type": "integer"}}}
     result = checked({"allOf": [lists, {"items": {"minimum": 1}}, inner]}, "7")
@@ -159,7 +159,7 @@ def test_the_arguments_that_were_sent_are_not_changed() -> None:
     assert sent == {"x": [{"n": "1"}]}
 
 
-def test_json_in_a_string_that_nests_too_deeply_is_not_mended() -> None:
+def test_deeply_nested_json_in_a_string_is_not_corrected() -> None:
     with pytest.raises(CallError):
         checked({"type": "array"}, "[" * 100 + "]" * 100)
 
@@ -242,7 +242,7 @@ def test_a_null_that_may_not_be_there_and_need_not_is_no_argument(case: str) -> 
         checked(keywords, sent, strict=True)
 
 
-def test_nulls_are_told_once_for_all_elements_of_an_array() -> None:
+def test_nulls_are_reported_once_for_all_elements_of_an_array() -> None:
     rows = {"type": "array", "items": optional(TEXT)}
 
     result = checked(rows, [{"a": None, "n": None}] * 3)

@@ -170,7 +170,7 @@ def check_refusal(arguments: Any, *sensitive: str) -> CallError:
     return error.value
 
 
-def test_several_slips_are_told_at_once_in_the_authors_order_with_the_smallest_example() -> None:
+def test_several_faults_are_reported_together_in_schema_order_with_the_smallest_example() -> None:
     error = check_refusal({"legs": [{"from": 1}, {"to": 2}]})
 
     assert str(error) == (
@@ -187,7 +187,9 @@ def test_several_slips_are_told_at_once_in_the_authors_order_with_the_smallest_e
 @pytest.mark.parametrize(
     ("wrong", "others"), [(5, "4. "), (6, "4; and 1 more. "), (20, "4; and 15 more. ")]
 )
-def test_at_most_five_slips_are_told_and_how_many_more_there_are(wrong: int, others: str) -> None:
+def test_at_most_five_faults_are_reported_with_the_number_of_others(
+    wrong: int, others: str
+) -> None:
     error = check_refusal(
         {"number": "PA 845", "legs": [{"from": number} for number in range(wrong)]}
     )
@@ -382,7 +384,7 @@ def test_in_a_deep_union_of_many_kinds_the_slip_is_found_where_it_is() -> None:
     assert ".c: expected an object or null, got 5" in str(error.value)
 
 
-def test_in_a_deep_union_an_unknown_kind_is_told_with_the_known_ones() -> None:
+def test_unknown_kind_in_a_deep_union_is_reported_with_the_known_ones() -> None:
     schema = compile_schema(kinds(600))
     value: Any = {"kind": "k600"}
     for level in range(55):
@@ -457,7 +459,7 @@ def test_the_example_is_the_authors() -> None:
     )
 
 
-def test_of_a_large_example_only_what_is_at_fault_is_shown_and_of_a_list_one_element() -> None:
+def test_large_example_is_reduced_to_the_faulty_part_and_one_list_element() -> None:
     first = '{"name":"Ada 0","cells":[0,0]}'
 
     assert ending({"title": "a", "rows": 7}, LARGE) == f"Valid example of rows: [{first}]"

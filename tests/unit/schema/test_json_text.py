@@ -64,13 +64,13 @@ def fault(content: bytes, limits: Limits = LIMITS) -> tuple[str, str, int | None
         (b" " * 1001, "W1002", "it is longer than 1,000 bytes", None, None),
     ],
 )
-def test_what_is_no_strict_json_is_refused_where_it_goes_wrong(
+def test_invalid_json_is_refused_at_its_place(
     content: bytes, code: str, problem: str, line: int | None, column: int | None
 ) -> None:
     assert fault(content) == (code, problem, line, column)
 
 
-def test_a_number_of_more_digits_than_python_reads_is_refused_where_it_stands() -> None:
+def test_number_with_too_many_digits_is_refused_at_its_place() -> None:
     content = b'{"a":1,"b":-' + b"9" * 5_000 + b"}"
     problem = f"-{'9' * 39} is not a number in JSON"
 
@@ -90,7 +90,7 @@ def test_a_number_of_more_digits_than_python_reads_is_refused_where_it_stands() 
         (b'{"a":{"b":1},"b":{"b":2}}', {"a": {"b": 1}, "b": {"b": 2}}),
     ],
 )
-def test_what_is_strict_json_is_read(content: bytes, value: dict[str, Any]) -> None:
+def test_strict_json_is_read(content: bytes, value: dict[str, Any]) -> None:
     assert parse_file(content, LIMITS) == value
 
 
@@ -103,9 +103,7 @@ JSON = st.recursive(
 
 
 @given(st.dictionaries(st.text(), JSON, max_size=5), st.booleans())
-def test_whatever_json_can_say_is_read_as_it_was_written(
-    value: dict[str, Any], ascii_only: bool
-) -> None:
+def test_any_json_is_read_as_it_was_written(value: dict[str, Any], ascii_only: bool) -> None:
     written = json.dumps(value, ensure_ascii=ascii_only).encode()
 
     assert parse_file(written, Limits()) == value
@@ -159,11 +157,11 @@ def test_a_pointer_leads_to_the_line_and_column_of_its_key(
     assert locate(TEXT, at) == place
 
 
-def test_of_a_key_that_stands_twice_the_last_is_found() -> None:
+def test_last_of_two_equal_keys_is_found() -> None:
     assert locate('{"a": 1, "a": 2}', "/a") == (1, 10)
 
 
-def test_an_escaped_key_is_found_under_the_name_it_stands_for() -> None:
+def test_escaped_key_is_found_under_its_unescaped_name() -> None:
     assert locate('{"\\u00e9": 1}', "/é") == (1, 2)
 
 

@@ -77,7 +77,7 @@ def test_fields_have_the_types_that_the_schema_says(flight: type[BaseModel]) -> 
     assert element.__name__ == "FlightModelLegsItem"
 
 
-def test_bounds_lengths_patterns_and_descriptions_are_said(flight: type[BaseModel]) -> None:
+def test_models_have_bounds_lengths_patterns_and_descriptions(flight: type[BaseModel]) -> None:
     said = build_signature(flight).parameters
 
     assert repr(said["number"].annotation) == "typing.Annotated[str, MinLen(min_length=2)]"
@@ -110,7 +110,7 @@ def test_an_absent_property_has_its_default_or_none(flight: type[BaseModel]) -> 
     assert made.airline.logo is None
 
 
-def test_what_the_schema_refuses_the_model_refuses_in_our_words(flight: type[BaseModel]) -> None:
+def test_model_refuses_invalid_values_with_widgetds_messages(flight: type[BaseModel]) -> None:
     with pytest.raises(ValidationError) as refused:
         flight(number=5, airline={"name": "PIA"})
 
@@ -120,7 +120,7 @@ def test_what_the_schema_refuses_the_model_refuses_in_our_words(flight: type[Bas
     )
 
 
-def test_parts_may_be_made_first_and_are_held_to_their_part_of_the_schema(
+def test_parts_built_first_are_validated_by_their_part_of_the_schema(
     flight: type[BaseModel],
 ) -> None:
     airline = hint(flight, "airline")

@@ -169,7 +169,7 @@ def test_a_model_admits_what_the_schema_admits_and_changes_nothing(
 
 @lawful
 @given(calls())
-def test_what_passes_a_check_is_admitted_and_what_does_not_is_told_briefly(
+def test_valid_arguments_are_admitted_and_others_get_a_short_error(
     call: tuple[Schema, dict[str, Any]],
 ) -> None:
     schema, arguments = call

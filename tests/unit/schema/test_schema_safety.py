@@ -190,7 +190,7 @@ async def test_a_recursive_union_is_decided_and_explained_soon(keyword: str, dep
         assert outcome == "fits" or "Smallest valid example" in outcome
 
 
-async def test_the_work_of_an_explanation_is_bounded_whatever_the_schema() -> None:
+async def test_work_of_an_explanation_is_bounded_for_any_schema() -> None:
     branches = [
         {"type": "object", "properties": {"c": NODE}, "required": ["c", f"r{index}"]}
         for index in range(150)

@@ -325,7 +325,7 @@ BAD_KEYWORDS = [
 
 
 @pytest.mark.parametrize(("keywords", "at", "message"), BAD_KEYWORDS)
-def test_what_an_author_meant_by_a_bad_keyword_is_told(
+def test_misused_keyword_is_reported_with_the_right_one(
     keywords: Any, at: str, message: str
 ) -> None:
     with pytest.raises(WidgetError) as refused:
@@ -337,7 +337,7 @@ def test_what_an_author_meant_by_a_bad_keyword_is_told(
 
 
 @pytest.mark.parametrize("draft", [{}, {"$schema": "https://json-schema.org/draft/2020-12/schema"}])
-def test_a_reference_with_characters_that_no_uri_has_is_told_from_an_unknown_draft(
+def test_reference_with_invalid_uri_characters_is_not_reported_as_an_unknown_draft(
     draft: Any,
 ) -> None:
     with pytest.raises(WidgetError) as refused:
@@ -373,7 +373,7 @@ NO_JSON = [
 
 
 @pytest.mark.parametrize(("arguments", "message"), NO_JSON, ids=[row[1] for row in NO_JSON])
-def test_what_json_cannot_say_is_refused_and_named(arguments: Any, message: str) -> None:
+def test_values_without_a_json_form_are_refused_by_name(arguments: Any, message: str) -> None:
     schema = compile_schema({})
 
     assert not schema.admits(arguments)

@@ -72,7 +72,7 @@ except CallError as error:
 
 
 @pytest.mark.parametrize("case", BEYOND)
-def test_what_would_take_too_long_is_refused_before_it_is_tried(case: str) -> None:
+def test_too_costly_validation_is_refused_beforehand(case: str) -> None:
     keywords, value = BEYOND[case]
     schema = {"properties": {"x": keywords}, "$defs": {"d": {"uniqueItems": True}}}
 
@@ -118,7 +118,7 @@ USUAL: dict[str, tuple[dict[str, Any], Any]] = {
 
 
 @pytest.mark.parametrize("case", USUAL)
-def test_what_widgets_are_sent_is_decided_however_large_it_is(case: str) -> None:
+def test_common_large_arguments_are_validated_within_the_budget(case: str) -> None:
     keywords, value = USUAL[case]
 
     assert compile_schema({"properties": {"x": keywords}}).admits({"x": value})

@@ -226,7 +226,9 @@ def compare_messages(made: Widget) -> list[str]:
         (f"<Card>{{useState()}}{LOOP_JSX}</Card>", card(N, LOOP), []),
     ],
 )  # fmt: skip
-def test_what_is_said_names_who_changed_what(view: str, template: str, expected: list[str]) -> None:
+def test_comparison_names_the_author_of_each_change(
+    view: str, template: str, expected: list[str]
+) -> None:
     assert compare_messages(export(view, template)) == expected
 
 
@@ -312,7 +314,7 @@ def test_a_failing_view_is_named_as_such() -> None:
         ("<Card>{f()}</Card>", card('{"type":"Text","value":"b"}'), "export the widget again, or correct the template"),
     ],
 )  # fmt: skip
-def test_what_to_do_about_a_preview_depends_on_who_agrees(
+def test_advice_about_a_preview_depends_on_the_agreeing_sources(
     view: str, template: str, expected: str
 ) -> None:
     made = export(view, template, {"type": "Card", "children": [{"type": "Text", "value": "a"}]})

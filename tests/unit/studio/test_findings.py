@@ -50,7 +50,7 @@ def test_data_that_the_exporter_took_for_components_is_named() -> None:
         ),
     ],
 )
-def test_what_other_readers_cannot_read_is_said_once_with_how_to_write_it(
+def test_exporter_syntax_is_reported_once_with_its_replacement(
     value: str, told: str, advice: str
 ) -> None:
     assert read_by_others(f'{{"type":"Card",\n"title":{value}}}') == [
@@ -74,7 +74,7 @@ def test_what_other_readers_cannot_read_is_said_once_with_how_to_write_it(
         '"{{ n | string | tojson | replace(\'"\', "") }}"',
     ],
 )
-def test_what_others_read_too_is_not_spoken_of(value: str) -> None:
+def test_common_syntax_has_no_finding(value: str) -> None:
     assert read_by_others(f'{{"type":"Card",\n"title":{value}}}') == []
 
 

@@ -61,11 +61,11 @@ def evaluate(source: str) -> object:
         ("{} == ''", False),
     ],
 )
-def test_what_is_absent_behaves_as_nothing(absent: str, source: str, expected: object) -> None:
+def test_absent_values_behave_as_undefined(absent: str, source: str, expected: object) -> None:
     assert evaluate(source.format(*[f"({absent})"] * source.count("{}"))) == expected
 
 
-def test_what_is_absent_prints_nothing_and_is_looped_over_without_a_turn() -> None:
+def test_absent_values_print_nothing_and_loop_zero_times() -> None:
     source = (
         '["{{ missing }}",{{ missing|tojson }}{% for x in missing.y %},1{% else %},0{% endfor %}]'
     )

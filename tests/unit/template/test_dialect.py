@@ -125,9 +125,7 @@ def test_text_comes_out_exactly_as_it_went_in(source: str, value: str) -> None:
         ('"{{ missing }}"', ""),
     ],
 )
-def test_what_is_no_text_is_written_inside_a_string_as_it_prints(
-    source: str, expected: str
-) -> None:
+def test_non_text_inside_a_string_is_written_as_printed(source: str, expected: str) -> None:
     arguments = {"n": 3, "f": 2.5, "t": True, "z": None, "xs": ["a", 1], "whole": 4.0}
 
     assert tree(source, **arguments) == expected
@@ -327,6 +325,6 @@ def test_an_unbound_index_and_a_wrong_comma_are_warnings_with_their_lines() -> N
     ]
 
 
-def test_what_cannot_be_meant_is_a_fault() -> None:
+def test_assignment_in_an_output_is_a_fault() -> None:
     with pytest.raises(WidgetError):
         compile_template("{{ a = 1 }}", limits=Limits())

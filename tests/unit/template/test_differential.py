@@ -235,7 +235,7 @@ def verdict(template: Template, arguments: dict[str, Any]) -> str:
 
 
 @needs_corpus
-def test_whatever_arguments_come_a_real_template_renders_or_says_why_not() -> None:
+def test_real_template_renders_any_arguments_or_explains_why_not() -> None:
     values: tuple[Any, ...] = ("text", 5, None, [], ["x"], {}, {"items": [1]}, True)
     for path in WITH_TEMPLATE:
         template = compile_template(definition(path)["template"], limits=Limits())

@@ -58,7 +58,7 @@ def draw(source: str, *, to_the_letter: bool = False) -> Any:
         ("{{ ((huge)) | tojson }}", "1e+21"),
     ],
 )
-def test_what_was_all_of_a_template_literal_is_a_text(value: str, expected: object) -> None:
+def test_sole_value_of_a_template_literal_is_text(value: str, expected: object) -> None:
     assert draw(f'{{"v": {value}}}') == {"v": expected}
 
 
@@ -87,7 +87,7 @@ def test_other_parentheses_change_nothing(value: str, expected: object) -> None:
     assert draw(f'{{"v": {value}}}') == {"v": expected}
 
 
-def test_a_text_is_made_wherever_the_value_stands() -> None:
+def test_value_becomes_text_in_every_position() -> None:
     assert draw('{"v": "no {{ ((n)) | tojson }}"}') == {"v": "no 3"}
     assert draw("{% set b %}{{ ((n)) | tojson }}{% endset %}[{{ b }}]") == ["3"]
     assert draw(

@@ -349,5 +349,5 @@ def test_a_filter_that_fails_says_so_in_a_sentence(source: str, message: str) ->
     + ["reverse", "round", "sort", "sum", "unique", "filesizeformat"],
 )
 @pytest.mark.parametrize("value", ["none", "missing", "entry.a.b.c"])
-def test_nothing_goes_through_a_filter_without_a_failure(name: str, value: str) -> None:
+def test_every_filter_accepts_empty_operands(name: str, value: str) -> None:
     assert render(f"{{{{ {value}|{name} }}}}") in {"", "[]", "0"}

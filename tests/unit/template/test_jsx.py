@@ -186,7 +186,7 @@ def test_an_element_is_an_object_with_its_type(view: str, expected: Any) -> None
         ("<A b={[" + "1," * 6_000 + "]}/>", "the JSX has more than 5,000 syntax nodes; make it shorter"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_compiled_is_named_with_its_place(view: str, message: str) -> None:
+def test_uncompilable_jsx_is_named_with_its_place(view: str, message: str) -> None:
     with pytest.raises(WidgetError) as caught:
         compile_view(view, limits=LIMITS)
 
@@ -259,7 +259,7 @@ def test_exported_jsx_loses_what_the_exporter_loses(view: str, expected: dict[st
     assert json.loads(made.render(ARGUMENTS)) == {"type": "A", **expected}
 
 
-def test_what_a_view_makes_pays_by_its_weight() -> None:
+def test_values_of_a_view_are_charged_by_weight() -> None:
     with pytest.raises(CallError, match=r"^line 1: rendering takes more than 100,000 steps$"):
         draw("<A b={xs.map(x => xs.map(y => xs.map(z => 1)))}/>", {"xs": list(range(100))})
     with pytest.raises(

@@ -164,7 +164,7 @@ def test_an_argument_is_never_changed_by_a_template() -> None:
         ),
     ],
 )
-def test_what_a_template_may_not_use_is_a_fault_that_says_so(source: str, message: str) -> None:
+def test_forbidden_syntax_is_a_fault_that_names_it(source: str, message: str) -> None:
     with pytest.raises(WidgetError) as caught:
         render(f"\n{source}")
 
@@ -215,7 +215,7 @@ def test_a_template_that_fails_says_where_and_why(source: str, message: str) -> 
 
 
 @pytest.mark.parametrize("empty", ["[]", "''"])
-def test_what_is_empty_is_empty_however_often_it_is_repeated(empty: str) -> None:
+def test_repetition_of_an_empty_value_is_empty(empty: str) -> None:
     text = compile_text(f"{{{{ ({empty} * 9223372036854775808)|length }}}}", limits=Limits())
 
     assert text.render({}) == "0"

@@ -59,7 +59,7 @@ def add_lines(text: str, found: Iterable[Token]) -> list[Token]:
 @example("a \n{%- if\n x %}{#- c\n -#} b\n")
 @example("{{ 'a\nb' }}{{ a.0.1 }}")
 @example("{% _y1\u2028%}")
-def test_whatever_is_cut_is_cut_as_jinja_cuts_it(text: str) -> None:
+def test_lexer_cuts_every_text_as_jinja_does(text: str) -> None:
     found = tokens(text)
 
     assert found is None or add_lines(text, found) == by_jinja(text)
@@ -68,7 +68,7 @@ def test_whatever_is_cut_is_cut_as_jinja_cuts_it(text: str) -> None:
 
 @given(TEXTS)
 @example("a\r\n{% raw %}\r{{ x }}\n{%- endraw -%}\n {{ 7 }}")
-def test_what_jinja_cuts_is_placed_in_its_line(text: str) -> None:
+def test_jinjas_tokens_are_placed_in_their_line(text: str) -> None:
     meant: list[Token] | int
     found: list[Token] | int
     try:
@@ -84,7 +84,7 @@ def test_what_jinja_cuts_is_placed_in_its_line(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["{{ 7\n + é }}", "{% raw %}\n{{{% endraw %}{{ é.a }}"])
-def test_a_token_has_the_offset_at_which_it_stands(text: str) -> None:
+def test_token_has_its_offset(text: str) -> None:
     for found in (tokens(text) or [], tokens_by_jinja(JINJA.lexer, text, None)):
         for token in found:
             assert text.startswith(str(token.value), token.lineno)
@@ -100,7 +100,7 @@ def test_an_escape_that_python_warns_of_is_read_without_a_warning(escape: str) -
 
 
 @pytest.mark.parametrize("path", sorted(BUNDLED.glob("*.widget")), ids=lambda path: path.stem)
-def test_what_is_usual_needs_no_other_lexer(path: Path) -> None:
+def test_common_templates_use_the_fast_lexer(path: Path) -> None:
     template = orjson.loads(path.read_bytes())["template"]
 
     assert add_lines(template, tokens(template) or []) == by_jinja(template)
@@ -119,5 +119,5 @@ def test_real_templates_need_no_other_lexer() -> None:
     "text",
     ["{% raw %}{{ x }}{% endraw %}", "{{ x", "{{ ) }}", "{{ ? }}", "{# x", "a\rb", "{{ é }}"],
 )
-def test_what_is_unusual_is_left_to_jinjas_own(text: str) -> None:
+def test_uncommon_templates_use_jinjas_lexer(text: str) -> None:
     assert tokens(text) is None

@@ -63,7 +63,7 @@ def test_an_expression_that_is_refused_is_refused_at_its_place() -> None:
         ('[1, {{ "[[]\n,,7]" }}]', "W1309", (2, 2)),
     ],
 )
-def test_a_warning_is_said_at_its_place(source: str, code: str, place: tuple[int, int]) -> None:
+def test_warning_has_its_place(source: str, code: str, place: tuple[int, int]) -> None:
     found = compile_template(source, limits=Limits()).warnings[0]
 
     assert (found.code, (found.line, found.column)) == (code, place)
@@ -110,7 +110,7 @@ PIECES = st.recursive(
 
 
 @given(PIECES)
-def test_each_constant_character_is_found_where_it_stands(said: str) -> None:
+def test_each_constant_character_is_found_at_its_offset(said: str) -> None:
     source = "{% macro m(x) %}{{ x }}{% endmacro %}" + said
     template, arguments = compile_template(source, limits=Limits()), {"x": "éé", "xs": ["é", "ü"]}
     rendering = template.rendering(arguments)

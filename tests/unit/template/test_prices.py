@@ -69,7 +69,7 @@ COMPARED = {
     ],
     ids=["filters", "tests", "text", "list", "object", "loop", "cycler", "functions"],
 )
-def test_every_builtin_stands_in_the_matrix_with_every_argument(
+def test_matrix_has_every_builtin_with_every_argument(
     table: Mapping[str, Any], called: Mapping[str, list[str]]
 ) -> None:
     assert table.keys() == called.keys()
@@ -82,7 +82,7 @@ def test_every_builtin_stands_in_the_matrix_with_every_argument(
             assert len(called[name]) == len(taken), name
 
 
-def test_every_operator_stands_in_the_matrix() -> None:
+def test_matrix_has_every_operator() -> None:
     operators = {*BINARY, *(COMPARED[name] for name in COMPARISONS)}
 
     assert operators | {"~", "and", "or"} == matrix.OPERATOR_CALLS.keys()
@@ -369,7 +369,7 @@ def test_a_message_names_kinds_and_counts_and_never_shows_a_value() -> None:
         "{% set a = [] %}{% macro m() %}{% set _ = a.append(varargs) %}{% endmacro %}{{ m(a) }}",
     ],
 )
-def test_nothing_can_come_to_hold_itself(source: str) -> None:
+def test_no_value_can_contain_itself(source: str) -> None:
     with pytest.raises(CallError, match=r"^line 1: a list or an object cannot hold itself$"):
         compile_text(source, limits=Limits()).render({})
 
@@ -394,7 +394,7 @@ def test_nothing_can_come_to_hold_itself(source: str) -> None:
         "{'k': [n.a, n.a]}|items",
     ],
 )
-def test_what_weighs_too_much_cannot_be_made(more: str) -> None:
+def test_value_above_the_weight_limit_is_refused(more: str) -> None:
     """It need not be read: that it is made is refused."""
     source = (
         "{% set n = namespace(a=[1]) %}{% for i in range(60) %}{% set n.a = "

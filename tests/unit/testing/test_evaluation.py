@@ -102,7 +102,7 @@ def judge(folder: Path, *rows: object, case: str = "") -> Verdict:
     return Evaluator(SERVED).judge(cases.wishes[0], calls["two seats"])
 
 
-def test_a_transcript_tells_found_filled_and_repaired_apart(tmp_path: Path) -> None:
+def test_transcript_separates_found_filled_and_repaired_calls(tmp_path: Path) -> None:
     good = {"tool": "seats", "arguments": {"count": 2}, "tokens": 7}
     refused = {"tool": "seats", "arguments": {"count": "many"}, "tokens": 5}
 

@@ -67,7 +67,7 @@ def test_a_scalar_is_what_it_is_in_json(tmp_path: Path, written: str, value: Any
     ).variables == {"x": value}
 
 
-def test_an_anchor_is_what_it_stands_for(tmp_path: Path) -> None:
+def test_yaml_anchor_is_replaced_by_its_value(tmp_path: Path) -> None:
     suite = suite_of(tmp_path, f"vars:\n  x: &a [1]\n  y: *a\n{HEAD}")
 
     assert suite.variables == {"x": [1], "y": [1]}

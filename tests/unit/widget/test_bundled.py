@@ -115,9 +115,7 @@ def test_it_is_shown_in_several_states_none_of_which_needs_mending(
         assert widget.call(state, strict=True).tree["type"] == "Card"
 
 
-def test_it_is_called_as_well_with_null_for_whatever_is_not_said(
-    widget: Widget, states: States
-) -> None:
+def test_null_is_accepted_for_every_omitted_argument(widget: Widget, states: States) -> None:
     assert widget.definition.schema is not None
     smallest = widget.schema.smallest
     assert smallest is not None
@@ -139,7 +137,7 @@ def test_it_asks_for_three_things_at_most_and_for_no_id_and_no_price_in_words(
     assert [name for name in required if re.fullmatch(r"id|\w+Id|\w+Text", name)] == []
 
 
-def test_what_is_drawn_of_the_least_has_no_holes(widget: Widget) -> None:
+def test_smallest_arguments_draw_without_holes(widget: Widget) -> None:
     least = widget.schema.sample(state="required")
     assert least is not None
     made = widget.call(least)
@@ -156,7 +154,7 @@ def test_what_is_drawn_of_the_least_has_no_holes(widget: Widget) -> None:
     assert [text for text in beside if re.search(r"\b(None|null|undefined)\b| [,.:;] ", text)] == []
 
 
-def test_whatever_sends_it_back_names_what_is_shown(widget: Widget) -> None:
+def test_ids_are_stable_for_a_render_and_differ_between_renders(widget: Widget) -> None:
     least = widget.schema.sample(state="required")
     assert least is not None
     first = widget.call(least, identity="r_1")
@@ -244,9 +242,7 @@ def test_the_sidecar_speaks_of_arguments_that_exist(widget: Widget) -> None:
     assert set(sidecar.summary_fields + sidecar.sensitive) <= declared
 
 
-def test_a_model_is_told_every_fact_and_a_summary_of_one_line(
-    widget: Widget, states: States
-) -> None:
+def test_model_gets_every_fact_and_a_summary_of_one_line(widget: Widget, states: States) -> None:
     sidecar = widget.definition.sidecar
     summaries = [widget.summary.text(state) for state in states.values()]
     of_one = widget.summary.text(show_state(widget, "one").arguments)

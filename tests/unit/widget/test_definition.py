@@ -106,7 +106,7 @@ def test_hidden_characters_are_not_served_in_a_schema_that_else_stays_as_it_is()
 
 @pytest.mark.parametrize("urlsafe", [True, False])
 @pytest.mark.parametrize("padded", [True, False])
-def test_what_studio_packs_is_unpacked_however_it_was_written(urlsafe: bool, padded: bool) -> None:
+def test_studio_packages_are_unpacked_in_every_encoding(urlsafe: bool, padded: bool) -> None:
     encode = base64.urlsafe_b64encode if urlsafe else base64.b64encode
     encoded = encode(json.dumps(STUDIO).encode()).decode()
     studio = widget(encodedWidget=encoded if padded else encoded.rstrip("=")).studio
@@ -118,7 +118,7 @@ def test_what_studio_packs_is_unpacked_however_it_was_written(urlsafe: bool, pad
 
 
 @pytest.mark.parametrize("encoded", ["", "%%%", "YQ", "e30=x", "bnVsbA==", "WzFd", "日本", "A"])
-def test_what_is_not_studios_is_nothing(encoded: str) -> None:
+def test_other_data_is_no_studio_package(encoded: str) -> None:
     assert decode_studio(encoded) is None
     assert widget(encodedWidget=encoded).studio is None
 

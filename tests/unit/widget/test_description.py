@@ -128,7 +128,7 @@ def test_a_deprecated_widget_says_so_and_where_to_go() -> None:
     )
 
 
-def test_many_fields_are_told_as_far_as_there_is_room() -> None:
+def test_description_lists_as_many_fields_as_fit() -> None:
     fields: dict[str, Any] = {f"a_rather_long_name_{number}": {} for number in range(40)}
     schema = {"properties": fields, "required": list(fields)}
 

@@ -63,7 +63,7 @@ def feed_of(sidecar: str) -> Feed:
     return feed
 
 
-def test_clients_are_told_the_asked_part_word_for_word() -> None:
+def test_clients_get_the_asked_part_of_the_schema_verbatim() -> None:
     made = fed(HEAD + MAP)
 
     assert made.input_schema == {
@@ -83,7 +83,7 @@ def test_an_answer_becomes_the_widgets_arguments() -> None:
     assert checked.arguments == {"number": "UA1", "airline": "United", "gate": "B12"}
 
 
-def test_what_is_not_found_is_left_out_unless_it_must_be_there() -> None:
+def test_absent_answer_values_are_omitted_unless_required() -> None:
     answer = {"carrier": {"name": "United"}}
 
     checked = feed_of(HEAD + MAP).fill({"number": "UA1"}, {"": answer}, {})
@@ -110,7 +110,7 @@ def test_a_request_is_made_of_what_was_asked() -> None:
         assert source.request({"number": "UA1"}) == request
 
 
-def test_what_the_schema_lacks_is_asked_for_where_the_sidecar_describes_it() -> None:
+def test_arguments_described_by_the_feed_alone_are_asked_for() -> None:
     asking = HEAD.replace('["number"]', '["number", "date"]') + MAP
     described = asking + '[feed.ask_schema.date]\ntype = "string"\nformat = "date"\n'
 

@@ -45,11 +45,11 @@ def fill_arguments(**arguments: Any) -> dict[str, Any]:
     return dict(make_widget().call(arguments).arguments)
 
 
-def test_what_follows_from_other_arguments_is_derived() -> None:
+def test_arguments_are_derived_from_others() -> None:
     assert fill_arguments(amount=12.5, currency="EUR")["amountText"] == "12.50 EUR"
 
 
-def test_what_a_call_brings_stays_as_it_is() -> None:
+def test_given_arguments_are_not_derived() -> None:
     given = fill_arguments(orderId="o1", amount=12.5, currency="EUR", amountText="€12.50")
 
     assert (given["orderId"], given["amountText"]) == ("o1", "€12.50")
@@ -63,7 +63,7 @@ def test_in_a_list_it_follows_from_what_is_beside_and_around_it() -> None:
     assert [line["text"] for line in lines] == ["2 EUR", "three"]
 
 
-def test_what_does_not_follow_stays_away() -> None:
+def test_underivable_argument_is_omitted() -> None:
     assert set(fill_arguments(currency="EUR")) == {"currency", "orderId"}
 
 
@@ -80,7 +80,7 @@ def test_an_id_is_the_same_for_the_same_arguments_and_another_in_each_render() -
     assert first.tree["key"] != second.tree["key"]
 
 
-def test_no_id_tells_what_is_sensitive() -> None:
+def test_ids_reveal_no_sensitive_value() -> None:
     assert fill_arguments(pin="1111")["orderId"] == fill_arguments(pin="2222")["orderId"]
 
 
@@ -113,7 +113,7 @@ def test_expression_of_a_sidecar_is_reported_at_its_line(sidecar: str, at: str, 
     assert (caught.value.finding.at, find_line(sidecar, at)) == (at, line)
 
 
-def test_what_the_schema_does_not_declare_is_a_finding() -> None:
+def test_undeclared_derived_argument_is_a_finding() -> None:
     sidecar = 'ids = ["orderid"]\n[derived]\namountTxt = "amuont"\n'
 
     found = [one for one in check_widget(make_widget(sidecar)) if one.code in ("W1119", "W1213")]

@@ -32,12 +32,12 @@ def test_hidden_characters_are_found_and_removed(text: str, kept: str, found: st
     "text",
     ["Flight tracker", "line\nline\ttab", "日本語", "می\u200cخواهم", "👩\u200d🚀 ☀\ufe0f", "שלום"],
 )
-def test_what_people_write_stays_as_it_is(text: str) -> None:
+def test_visible_text_is_unchanged(text: str) -> None:
     assert strip_hidden(text) is text
 
 
 @given(st.text())
-def test_what_is_left_is_visible(text: str) -> None:
+def test_text_without_hidden_characters_is_visible(text: str) -> None:
     assert not list(find_hidden(strip_hidden(strip_hidden(text))))
 
 

@@ -30,7 +30,7 @@ def origins(*components: object) -> frozenset[str]:
         ({"type": "Text", "value": 'say "src":"https://words.example.org/"'}, set()),
     ],
 )
-def test_the_origins_of_images_are_told_from_other_addresses(
+def test_image_origins_are_separated_from_other_addresses(
     component: object, found: set[str]
 ) -> None:
     assert origins(component) == found

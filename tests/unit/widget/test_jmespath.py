@@ -72,7 +72,7 @@ def test_an_expression_finds_what_the_specification_says(text: str) -> None:
     assert compile_query(text).find(DATA) == FOUND[text]
 
 
-def test_what_is_found_is_a_copy() -> None:
+def test_query_returns_a_copy() -> None:
     found = compile_query("a.b").find(DATA)
     found.append(4)
 
@@ -88,7 +88,7 @@ UNUSABLE = {
 
 
 @pytest.mark.parametrize("text", UNUSABLE, ids=["words", "function", "deep", "long"])
-def test_an_expression_that_cannot_be_used_is_told_where(text: str) -> None:
+def test_unusable_expression_is_reported_with_its_place(text: str) -> None:
     with pytest.raises(WidgetError) as raised:
         compile_query(text)
 
@@ -101,14 +101,14 @@ def test_an_expression_that_cannot_be_used_is_told_where(text: str) -> None:
     ["(" * 4000, "!" * 4000, "[" * 4000, "&" * 4000, "`1", 'a."', "[@,@]|" * 170_000],
     ids=lambda text: text[:3],
 )
-def test_whatever_is_written_is_refused_and_never_raised_otherwise(text: str) -> None:
+def test_any_expression_works_or_is_refused_with_a_widget_error(text: str) -> None:
     with pytest.raises(WidgetError) as raised:
         compile_query(text)
 
     assert raised.value.finding.code == "W1602"
 
 
-def test_the_column_of_a_mistake_is_told() -> None:
+def test_syntax_error_names_its_column() -> None:
     with pytest.raises(WidgetError) as raised:
         compile_query("a.b\n.c d")
 

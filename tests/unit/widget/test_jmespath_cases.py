@@ -214,7 +214,7 @@ def test_a_function_that_takes_another_kind_of_value_says_so(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", NOT_JMESPATH)
-def test_what_is_no_expression_is_refused_with_its_column(text: str) -> None:
+def test_invalid_expression_is_refused_with_its_column(text: str) -> None:
     with pytest.raises(WidgetError) as raised:
         compile_query(text)
 

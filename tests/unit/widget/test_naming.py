@@ -100,9 +100,7 @@ def test_a_name_has_a_class_form_and_a_response_type_form(
         (["card (2).widget", "card (10).widget"], "card (2).widget"),
     ],
 )
-def test_one_tool_name_goes_to_one_file_in_whatever_order_they_come(
-    paths: list[str], winner: str
-) -> None:
+def test_one_tool_name_goes_to_the_same_file_in_any_order(paths: list[str], winner: str) -> None:
     assert sort_by_preference(paths)[0] == winner
     assert sort_by_preference(reversed(paths))[0] == winner
 

@@ -96,7 +96,7 @@ def test_example_is_a_mapping_of_arguments_and_empty_where_none_are_known(tmp_pa
         assert widget.render(**widget.example)
 
 
-def test_what_a_call_takes_and_gives_stands_in_its_annotations() -> None:
+def test_annotations_have_the_types_of_arguments_and_result() -> None:
     chart = widgetd.get_widget("chart")
     assert chart is not None
     arguments = set(inspect.signature(chart.render).parameters)

@@ -21,7 +21,7 @@ GIVEN = {"long": "x" * 60_000, "many": [""] * 40_000}
     ],
     ids=["join", "ceil", "floor", "one text often"],
 )
-def test_what_cannot_be_found_within_the_budget_is_said(text: str, problem: str) -> None:
+def test_query_above_the_budget_is_reported(text: str, problem: str) -> None:
     with pytest.raises(CallError) as caught:
         compile_query(text).find(GIVEN)
 

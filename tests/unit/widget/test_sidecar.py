@@ -171,7 +171,7 @@ def test_no_sidecar_and_an_empty_one_say_nothing() -> None:
         ),
     ],
 )
-def test_what_a_sidecar_cannot_say_is_refused_with_its_line(text: str, message: str) -> None:
+def test_invalid_sidecar_is_refused_with_its_line(text: str, message: str) -> None:
     with pytest.raises(WidgetError) as caught:
         read_text(text)
 

@@ -20,7 +20,7 @@ def test_no_sidecar_takes_much_time_or_memory() -> None:
     assert run_attacks("tests.unit.widget.sidecar_attacks")
 
 
-def test_what_follows_is_derived_within_one_budget() -> None:
+def test_derived_arguments_share_one_budget() -> None:
     said = "".join(f'k{number} = "{COSTLY}"\n' for number in range(9))
 
     derived = widget(sidecar=f"[derived]\n{said}").call({"who": "Ada"}).arguments
@@ -38,7 +38,7 @@ def test_facts_are_made_within_one_budget() -> None:
     assert "k8" not in facts
 
 
-def test_checks_are_made_within_one_budget_and_what_cannot_be_told_is_not_met() -> None:
+def test_checks_share_one_budget_and_fail_beyond_it() -> None:
     check = f'[[actions.go.checks]]\nholds = "{COSTLY}"\nsays = "No."\n'
     made = widget(sidecar='[actions.go]\ndescription = "Go."\n' + 9 * check)
 
@@ -63,7 +63,9 @@ def test_checks_are_made_within_one_budget_and_what_cannot_be_told_is_not_met() 
     ],
     ids=["digits", "digits apart", "dotted", "dotted in a table", "dotted header"],
 )
-def test_what_no_reader_should_be_given_is_a_fault_of_the_sidecar(text: str, problem: str) -> None:
+def test_numbers_and_characters_beyond_any_reader_are_a_fault_of_the_sidecar(
+    text: str, problem: str
+) -> None:
     with pytest.raises(WidgetError) as caught:
         read_sidecar(Source.of("a.widget.toml", text.encode()))
 

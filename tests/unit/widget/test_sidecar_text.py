@@ -30,7 +30,7 @@ arguments = { a = 1 }
 """
 
 
-def test_what_is_not_edited_stays_with_its_comments() -> None:
+def test_unedited_keys_keep_their_comments() -> None:
     text = set_values(WRITTEN, {"description": "Show it.", "tags": ["a"], "keywords": ["b", "c"]})
 
     assert text == WRITTEN.replace('"""\nShow a heading\nwith text."""', '"Show it."').replace(
@@ -44,7 +44,7 @@ def test_an_empty_value_takes_its_key_away_and_without_a_file_there_is_one() -> 
     assert set_values("", {}) == ""
 
 
-def test_what_cannot_be_read_is_not_written_anew() -> None:
+def test_unreadable_sidecar_is_not_rewritten() -> None:
     with pytest.raises(WidgetError) as raised:
         set_values("description = ", {"description": "a"})
 
@@ -63,7 +63,7 @@ VALUES = st.fixed_dictionaries(
 
 
 @given(VALUES, VALUES)
-def test_whatever_is_typed_is_what_the_sidecar_says_and_all_else_is_as_before(
+def test_typed_text_is_written_to_the_sidecar_and_nothing_else_changes(
     first: dict[str, str | list[str]], second: dict[str, str | list[str]]
 ) -> None:
     text = set_values(set_values(WRITTEN, first), second)

@@ -55,7 +55,7 @@ def test_the_sample_is_what_the_author_saw() -> None:
 
 
 @pytest.mark.parametrize("encoded", ["", pack(), pack(rows=[])])
-def test_a_file_without_a_sample_to_see_shows_its_preview_as_it_stands(encoded: str) -> None:
+def test_file_without_a_sample_shows_its_preview(encoded: str) -> None:
     seen = make_widget(encodedWidget=encoded, outputJsonPreview=PREVIEW)
 
     assert texts(seen) == ["As Studio drew it"]
@@ -147,7 +147,7 @@ def test_a_table_keeps_a_cell_of_each_column_in_every_row(state: str) -> None:
     assert {tuple(row) for row in given["rows"]} <= {tuple(row) for row in sample["rows"]}
 
 
-def test_many_of_each_are_the_authors_own_told_apart() -> None:
+def test_many_state_copies_the_authors_elements_with_distinct_ids() -> None:
     rows = [{"id": "a", "day": "2026-01-30", "name": "Skiff"}]
     schema = {"type": "object", "properties": {"rows": {"type": "array", "maxItems": 3}}}
     seen = widget(schema=schema, template=WORD, encodedWidget=pack(rows=rows))
@@ -161,7 +161,7 @@ def test_many_of_each_are_the_authors_own_told_apart() -> None:
     }
 
 
-def test_what_differs_between_elements_differs_when_they_come_again() -> None:
+def test_repeated_elements_differ_where_the_originals_do() -> None:
     seen = widget(
         schema={"type": "object", "properties": {"rows": {"type": "array", "maxItems": 3}}},
         template=WORD,

@@ -42,7 +42,7 @@ def test_one_that_takes_too_much_room_gives_way_to_the_next() -> None:
     )
 
 
-def test_no_icon_is_longer_than_a_list_can_carry_and_where_there_is_none_nothing_is_said() -> None:
+def test_icon_fits_a_tool_list_and_is_omitted_if_absent() -> None:
     images = [make_tool_icon(f'"icon": "{name}"') for name in load_vocabulary().icons]
 
     assert max(map(len, images)) <= LIMITS.tool_icon_chars

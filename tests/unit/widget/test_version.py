@@ -33,10 +33,10 @@ def test_a_version_comes_before_the_next(older: str, newer: str) -> None:
     assert before < after
 
 
-def test_what_stands_behind_a_plus_and_zeros_at_the_end_are_of_no_account() -> None:
+def test_build_metadata_and_trailing_zeros_are_ignored() -> None:
     assert parse_precedence("1.5") == parse_precedence("1.5.0") == parse_precedence("1.5.0+build.7")
 
 
 @pytest.mark.parametrize("text", ["", "new", "1.", "v1", "1..2", "1.0\n", "1.0-", "²", "9" * 10])
-def test_what_is_no_version_has_no_place_among_them(text: str) -> None:
+def test_invalid_version_has_no_order(text: str) -> None:
     assert parse_precedence(text) is None

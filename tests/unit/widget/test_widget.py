@@ -126,7 +126,7 @@ def test_defaults_are_filled_in_before_rendering() -> None:
     assert made.render(who="Ada") == {"type": "Card", "loud": True}
 
 
-def test_without_a_schema_whatever_the_template_asks_for_is_a_property() -> None:
+def test_without_a_schema_names_of_the_template_are_properties() -> None:
     text = json.dumps(
         {"version": "1.0", "name": "Free", "template": '{"type":"Card","a":{{ a | tojson }}}'}
     )
@@ -174,7 +174,7 @@ def test_summary_is_made_of_the_required_fields_without_an_authors() -> None:
     assert made.summary.text({"who": "Ada", "from": "OSL"}) == "Flight Tracker: who Ada"
 
 
-def test_what_is_sensitive_is_in_no_summary_and_no_data() -> None:
+def test_sensitive_values_are_in_no_summary_and_no_data() -> None:
     sidecar = (
         'summary = "{{ who }} {{ airline.name }}"\n'
         'summary_fields = ["who", "airline.name"]\n'
@@ -241,7 +241,7 @@ def test_an_expression_of_the_sidecar_that_cannot_be_parsed_is_a_fault_of_the_si
     assert caught.value.finding.path == "Greeting.widget.toml"
 
 
-def test_what_a_save_leaves_alone_is_compiled_no_second_time() -> None:
+def test_unchanged_parts_of_a_save_are_not_compiled_again() -> None:
     before, after, other = widget(), widget(description="Greet."), widget(text="Bye")
     others = widget(schema={"type": "object"})
 

@@ -39,7 +39,7 @@ def test_every_action_has_a_description(widget: Widget) -> None:
 
 
 @pytest.mark.parametrize("widget", WIDGETS, ids=[widget.tool for widget in WIDGETS])
-def test_whether_a_tree_offers_anything_is_told_without_saying_what(widget: Widget) -> None:
+def test_has_actions_agrees_with_the_actions_found(widget: Widget) -> None:
     for tree in trees(widget):
         assert (
             has_actions(tree)

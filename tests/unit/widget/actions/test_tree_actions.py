@@ -56,7 +56,7 @@ def test_a_tree_offers_what_its_components_do_wherever_they_keep_it() -> None:
         card({"type": "Text", "value": "onClickAction"}),
     ],
 )
-def test_what_cannot_be_done_is_not_offered(tree: dict[str, Any]) -> None:
+def test_disabled_controls_offer_no_action(tree: dict[str, Any]) -> None:
     assert find_tree_actions(tree) == {}
     assert not has_actions(tree)
     assert not has_actions(tree, orjson.dumps(tree))
@@ -89,7 +89,7 @@ def test_a_change_outside_a_form_carries_the_field_that_changed() -> None:
     ].schema == closed_schema(a=closed_schema(b={"type": "boolean"}))
 
 
-def test_what_the_author_sends_wins_over_a_field_of_that_name() -> None:
+def test_authors_payload_wins_over_a_field_of_that_name() -> None:
     tree = form({"type": "Input", "name": "id.of"}, button(payload={"id": 7}))
 
     assert find_tree_actions(tree)["go"].schema == {
@@ -140,7 +140,7 @@ def test_what_the_author_sends_wins_over_a_field_of_that_name() -> None:
         ),
     ],
 )
-def test_a_field_is_held_to_its_rules_when_the_form_is_submitted(
+def test_field_rules_are_checked_when_the_form_is_submitted(
     component: dict[str, Any], submitted: dict[str, Any], carried: dict[str, Any]
 ) -> None:
     offered = find_tree_actions(form({"name": "x", **component}, button()))

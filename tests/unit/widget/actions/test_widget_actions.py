@@ -108,7 +108,7 @@ def test_a_key_that_is_not_always_there_is_not_required() -> None:
         ('{# "action":{"type":"a"} #}', None),
     ],
 )
-def test_what_is_certain_is_read_from_a_templates_text(
+def test_constant_actions_are_read_from_the_template(
     text: str, found: TemplateAction | None
 ) -> None:
     assert list(find_template_actions(text)) == ([] if found is None else [found])

@@ -142,7 +142,7 @@ def check_messages(*children: dict[str, Any], **root: Any) -> list[str]:
         ),
     ],
 )
-def test_what_chatkit_does_not_know_is_said_once_with_what_it_knows(
+def test_unknown_property_is_reported_once_with_the_known_ones(
     child: dict[str, Any], warning: str
 ) -> None:
     assert check_messages(child) == [warning]
@@ -180,7 +180,7 @@ def test_a_row_of_text_cannot_stand_in_a_list() -> None:
         {"type": "Col", "children": [{"type": "ListView", "children": []}]},
     ],
 )
-def test_what_chatkit_knows_is_not_warned_about(child: dict[str, Any]) -> None:
+def test_known_components_and_properties_have_no_warning(child: dict[str, Any]) -> None:
     assert check_messages(child) == []
 
 

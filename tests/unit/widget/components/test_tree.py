@@ -45,7 +45,7 @@ def test_a_card_a_list_or_a_basic_is_a_widget_root(kind: str) -> None:
         ({"value": "", "gap": 0, "flush": False}, {"value": "", "gap": 0, "flush": False}),
     ],
 )
-def test_components_say_nothing_that_need_not_be_said(
+def test_trees_omit_properties_that_are_null_or_empty(
     output: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     assert tree(json.dumps({"type": "Card", **output})) == {"type": "Card", **expected}
@@ -59,7 +59,7 @@ def test_components_say_nothing_that_need_not_be_said(
         {"onClickAction": {"type": "go", "payload": {"id": None, "children": []}}},
     ],
 )
-def test_what_is_no_component_stays_as_it_is(value: dict[str, Any]) -> None:
+def test_values_that_are_no_component_are_unchanged(value: dict[str, Any]) -> None:
     root = {"type": "Card", "children": [{"type": "Select", **value}]}
 
     assert tree(json.dumps(root)) == root
