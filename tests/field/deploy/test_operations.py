@@ -64,7 +64,9 @@ async def test_metrics_have_process_series_and_no_created_series(tmp_path: Path)
 def test_the_guide_explains_each_event_of_the_log_and_no_other() -> None:
     sources = "".join(path.read_text() for path in (ROOT / "widgetd").rglob("*.py"))
     logged = set(
-        re.findall(r'(?:(?:_log|news)(?:\(\))?\.\w+|ThrottledWarning)\(\s*"([a-z.]+)"', sources)
+        re.findall(
+            r'(?:(?:_log|news)(?:\(\))?\.\w+|ThrottledWarning|\blog)\(\s*"([a-z.]+)"', sources
+        )
     ) | {"library.logged"}
     log = GUIDE.split("\n### The log\n")[1].split("\n### ")[0]
 
