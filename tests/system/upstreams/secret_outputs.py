@@ -1,0 +1,69 @@
+"""Outputs of one daemon, searched for secrets; `test_secrets` runs it in a process of its own."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from tests.support.clients import connect_client
+from tests.support.daemons import serving
+from tests.system.upstreams.servers import answering, raw
+from tests.system.upstreams.test_feeds import FEED, write
+from tests.system.upstreams.test_secrets import BODY, SECRETS, declare
+from tests.system.web.asking import ask
+from widgetd.cli import main
+
+
+def lines_of_processes() -> list[bytes]:
+    """Return the command lines of all processes, which may end meanwhile."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            found.append(place.read_bytes())
+    return found
+
+
+async def test_no_output_contains_a_secret(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    caplog.set_level(logging.DEBUG, logger="widgetd")
+    widgets = write(tmp_path, FEED)
+    said: list[Any] = []
+    async with raw(answering(500, BODY.encode())) as port:
+        (tmp_path / "u.toml").write_text(declare(port))
+        settings: dict[str, Any] = {"upstreams": tmp_path / "u.toml", "log_level": "debug"}
+        async with (
+            serving(
+                widgets, **settings, toolset=("upstreams", "operate"), audit=tmp_path / "audit"
+            ) as url,
+            connect_client(url, "modern") as client,
+        ):
+            with anyio.fail_after(60):
+                said.append(await client.client.call_tool("flight", {"number": "UA123"}))
+                for tool, arguments in (
+                    ("get_upstreams", {}),
+                    ("call_upstream", {"name": "flights", "tool": "get_flight"}),
+                    ("call_upstream", {"name": "local", "tool": "x"}),
+                    ("call_upstream", {"name": "shop", "tool": "get_flight"}),
+                    ("get_status", {}),
+                    ("get_logs", {"level": "debug"}),
+                ):
+                    said.append(await client.client.call_tool(tool, arguments))
+            pages = ("/status", "/metrics", "/readyz")
+            said.extend([(await ask(url, page)).text for page in pages])
+            said.extend(lines_of_processes())
+        for command in (["upstreams"], ["upstreams", "call", "shop", "get_flight"]):
+            asked = [*command, "--file", str(tmp_path / "u.toml")]
+            said.append(await anyio.to_thread.run_sync(main, asked))
+    out, err = capfd.readouterr()
+    audit = (tmp_path / "audit").read_text() if (tmp_path / "audit").exists() else ""
+    outputs = [*map(str, said), caplog.text, out, err, audit]
+
+    assert any("flights" in output for output in outputs)
+    leaks = [output for output in outputs if any(secret in output for secret in SECRETS)]
+    assert leaks == []
