@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from widgetd import logs
 
 # Each new HTTP client reads all authorities that this machine trusts, which takes longer than most
 # requests here. No test uses HTTPS, so they get a folder without any; installers still need them.
@@ -33,3 +37,22 @@ def pytest_collection_finish() -> None:
 def anyio_backend() -> str:
     """Run asynchronous tests on the loop that the daemon runs on."""
     return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def restore_log() -> Iterator[None]:
+    """Undo the log's configuration by a command that a test ran in this process.
+
+    Its handler writes to the standard error of that test. Whatever logged in a later test would
+    print a traceback about a closed file among the output that the later test reads.
+    """
+    root, package, events = logging.getLogger(), logging.getLogger(logs.NAME), logs.get_logger()
+    levels, destination = (root.level, package.level), events.destination
+    yield
+    if events.destination is not destination:
+        events.write_to(destination)
+        root.handlers[:] = [
+            each for each in root.handlers if type(each) is not logging.StreamHandler
+        ]
+        root.setLevel(levels[0])
+        package.setLevel(levels[1])
