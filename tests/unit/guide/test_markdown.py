@@ -11,12 +11,15 @@ from widgetd.guide.guide import Page, pages, render_blocks
 
 
 def test_code_block_is_separate_from_the_prose_before_it() -> None:
-    text = "# Title\n\n- a\n  more\n\n1. c\n```toml\n# x\n\n- y\n```\n## End"
+    text = (
+        "# Title\n\nOne\ntwo.\n\n- a\n  more\n- b\n\n1. c\n2. d\n```toml\n# x\n\n- y\n```\n## End"
+    )
 
-    assert list(render_blocks(text)) == [
-        ("<h1>Title</h1>\n<ul>\n<li>a\nmore</li>\n</ul>\n<ol>\n<li>c</li>\n</ol>\n", "# x\n\n- y"),
-        ("<h2>End</h2>\n", ""),
-    ]
+    prose = (
+        "<h1>Title</h1>\n<p>One\ntwo.</p>\n<ul>\n<li>a\nmore</li>\n<li>b</li>\n</ul>\n"
+        "<ol>\n<li>c</li>\n<li>d</li>\n</ol>\n"
+    )
+    assert list(render_blocks(text)) == [(prose, "# x\n\n- y"), ("<h2>End</h2>\n", "")]
 
 
 def test_spans_are_html_and_tags_in_the_text_are_not() -> None:

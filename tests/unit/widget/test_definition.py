@@ -49,6 +49,7 @@ def test_a_definition_is_what_the_file_says() -> None:
     assert definition.description == "Where it is."
     assert (definition.document.encoded_studio, definition.studio) == (None, None)
     assert definition.document.content.keys() - KNOWN == {"notes"}
+    assert definition.document.content["notes"] == ["a"]
 
 
 def test_a_sidecar_adds_to_the_file_and_changes_its_digest() -> None:
