@@ -39,7 +39,7 @@ from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
 from widgetd.schema.validator import Schema, compile_schema
 from widgetd.template import compile_template
-from widgetd.template.jsx import compile_view
+from widgetd.template.jsx import View
 from widgetd.widget.query import compile_query
 
 ATTACK_MS, ATTACK_MB, UNION_MS, QUERY_MS = 250, 64, 50, 50
@@ -240,7 +240,7 @@ def cost_of_view(text: str) -> Cost:
 
 
 def _draw(text: str) -> str:
-    return compile_view(text, limits=Limits()).render(jsx_attacks.ARGUMENTS)
+    return View(text, Limits()).render(jsx_attacks.ARGUMENTS)
 
 
 def much_data() -> Iterator[Callable[[], object]]:

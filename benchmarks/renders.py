@@ -23,7 +23,7 @@ from widgetd import CallError, Widget, WidgetError, load_widget
 from widgetd.limits import Limits
 from widgetd.studio.compare import compare
 from widgetd.template import Template, compile_template
-from widgetd.template.jsx import compile_view
+from widgetd.template.jsx import View
 from widgetd.template.parser import parse
 from widgetd.template.template import build_program
 from widgetd.widget.components import tree
@@ -111,7 +111,7 @@ def _views(path: Path) -> tuple[Case, Case] | None:
     limits = Limits()
     compiling = Case(
         path=path,
-        ours=lambda: compile_view(definition.view, limits=limits),
+        ours=lambda: View(definition.view, limits),
         theirs=lambda: _compile(definition.template, limits),
     )
     rendering = Case(

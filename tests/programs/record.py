@@ -24,7 +24,7 @@ from widgetd.errors import CallError
 from widgetd.limits import Limits
 from widgetd.template import Expression, Template, compile_template, compile_text
 from widgetd.template.ir import Program, to_json
-from widgetd.template.jsx import View, compile_view
+from widgetd.template.jsx import View
 from widgetd.widget.local_state import LocalState
 
 ROWS_EACH: Final = 8
@@ -294,7 +294,7 @@ def compiled(kind: str, source: str) -> Template | View | Assignment:
     if kind == "local":
         return Assignment(source)
     if kind == "view":
-        return compile_view(source, limits=Limits())
+        return View(source, Limits())
     compile_source = compile_text if kind == "text" else compile_template
     return compile_source(source, limits=Limits())
 

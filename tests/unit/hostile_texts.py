@@ -13,13 +13,13 @@ from widgetd.chat.backend import script
 from widgetd.chat.samples import WidgetSample
 from widgetd.limits import Limits
 from widgetd.studio.merge import merge
-from widgetd.template.jsx import compile_view
+from widgetd.template.jsx import View
 from widgetd.text_search import most_similar
 
 
 def cases() -> Iterator[tuple[str, Callable[[], object]]]:
     """Yield each text's name with what reads it."""
-    view = compile_view("<Card><Text value={v * 2}/></Card>", limits=Limits())
+    view = View("<Card><Text value={v * 2}/></Card>", Limits())
     for end in ("e", "e+", ".", "!"):
         yield f"number {end}", partial(view.render, {"v": "1" * 4_000_000 + end})
     yield "attribute", partial(attribute, "x" + " " * 60_000 + "y\n")
@@ -47,7 +47,7 @@ def cases() -> Iterator[tuple[str, Callable[[], object]]]:
 
 def attribute(text: str) -> None:
     """Compile a view that has `text` in an attribute."""
-    compile_view(f'<Card a="{text}"/>', limits=Limits())
+    View(f'<Card a="{text}"/>', Limits())
 
 
 def message(text: str) -> None:

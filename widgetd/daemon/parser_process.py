@@ -205,20 +205,21 @@ def _parse(request: dict[str, Any], limits: ParserProcessLimits) -> None:
 
 
 def _parse_jsx(text: str, limits: ParserProcessLimits) -> None:
-    from widgetd.studio.exporter import compile_exported  # noqa: PLC0415 - as it is needed
-    from widgetd.template.jsx import compile_view  # noqa: PLC0415
+    from widgetd.studio.exporter import ExporterBuilder  # noqa: PLC0415 - as it is needed
+    from widgetd.template.jsx import View  # noqa: PLC0415
+    from widgetd.template.jsx.build import Builder  # noqa: PLC0415
 
-    compile_view("<Card/>", limits=Limits())  # imports the library, which the limit is to leave out
+    View("<Card/>", Limits())  # imports the library, which the limit is to leave out
     limit_resources(limits)
-    for compile_jsx in (compile_view, compile_exported):
-        compile_jsx(text, limits=Limits())
+    for builder in (Builder, ExporterBuilder):
+        View(text, Limits(), builder=builder)
 
 
 def _prove(files: list[Source], limits: ParserProcessLimits) -> None:
     from widgetd.catalog.loader import Loader  # noqa: PLC0415 - as it is needed
-    from widgetd.template.jsx import compile_view  # noqa: PLC0415
+    from widgetd.template.jsx import View  # noqa: PLC0415
 
-    compile_view("<Card/>", limits=Limits())
+    View("<Card/>", Limits())
     limit_resources(limits)
     source, *sidecars = files
     loader = Loader(lambda _widget: b"{}", keeps_parts=True)

@@ -37,7 +37,7 @@ from widgetd.limits import Limits
 from widgetd.schema.phrase import shorten
 from widgetd.search.search_index import LONGEST_QUESTION, SearchIndex, best_of, words
 from widgetd.template.dialect.exporter import LEXEME
-from widgetd.template.jsx import compile_view
+from widgetd.template.jsx import View
 from widgetd.text_search import compile_pattern
 from widgetd.widget.components import load_vocabulary
 from widgetd.widget.naming import TESTS_SUFFIX
@@ -346,7 +346,7 @@ def _example(widget: Widget, types: Iterable[str]) -> ReferenceEntry:
     if wanted is not None:
         found = None
         with suppress(WidgetError):  # of a view that cannot be read
-            view = compile_view(source, limits=Limits()) if is_view else None
+            view = View(source, Limits()) if is_view else None
             spans = view.elements if view else objects_of(source)
             found = next((span for type_, *span in spans if type_ == wanted), None)
         start, end = found or (source.find(mark.format(wanted)), len(source))

@@ -82,12 +82,12 @@ def compare_sources(template: str, studio: Studio, schema: Schema, limits: Limit
     Raises:
         WidgetError: One of the two cannot be compiled.
     """
-    from widgetd.studio.exporter import compile_exported  # noqa: PLC0415 - few files need JSX
-    from widgetd.template.jsx import compile_view  # noqa: PLC0415
+    from widgetd.studio.exporter import ExporterBuilder  # noqa: PLC0415 - few files need JSX
+    from widgetd.template.jsx import View  # noqa: PLC0415
 
     literal = compile_template(template, limits=limits, to_the_letter=True)
-    view = compile_view(studio.view, limits=limits)
-    exported = compile_exported(studio.view, limits=limits)
+    view = View(studio.view, limits)
+    exported = View(studio.view, limits, builder=ExporterBuilder)
     found: dict[str, tuple[Difference, ...]] = {"edits": (), "losses": ()}
     agrees, left = True, LIMITS.steps
     for each in argument_sets(studio, schema):

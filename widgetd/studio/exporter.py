@@ -14,10 +14,8 @@ from typing import TYPE_CHECKING, Final
 from widgetd.template.ir import Expr, Op
 from widgetd.template.jsx.build import Builder
 from widgetd.template.jsx.syntax import ELEMENTS, only, unwrap
-from widgetd.template.jsx.view import View
 
 if TYPE_CHECKING:
-    from widgetd.limits import Limits
     from widgetd.template.jsx.parse import Node
     from widgetd.template.jsx.statements import JsxScope
 
@@ -39,7 +37,7 @@ _OPERATORS: Final = MappingProxyType(
 )
 
 
-class ExporterCompiler(Builder):
+class ExporterBuilder(Builder):
     """A builder of operations that reads JSX as the exporter does."""
 
     OBJECT = "exporter{}"
@@ -77,12 +75,3 @@ class ExporterCompiler(Builder):
         if any(unwrap(each).kind in ELEMENTS for each in node.children):
             return made
         return Op("exporter[,]", (made,), node.start)
-
-
-def compile_exported(text: str, *, limits: Limits) -> View:
-    """Compile JSX as Studio's exporter would have transcribed it.
-
-    Raises:
-        WidgetError: `W1327`, with the line and column of `text`.
-    """
-    return View(text, limits, builder=ExporterCompiler)

@@ -154,7 +154,7 @@ class Widget:
     @cached_property
     def view(self) -> View:
         """The file's compiled JSX."""
-        from widgetd.template.jsx import compile_view  # noqa: PLC0415 - few files need it
+        from widgetd.template.jsx import View  # noqa: PLC0415 - few files need it
 
         # The proof of a template proves nothing about the JSX beside it.
         is_proven = self._proof is not None and self._proof.source in {"view", "both"}
@@ -162,7 +162,7 @@ class Widget:
             # A file in JSX was checked before it was read.
             if not (self._check_jsx is None or is_proven or self.definition.is_jsx):
                 self._check_jsx(self.definition.view)
-            return compile_view(self.definition.view, limits=self.limits)
+            return View(self.definition.view, self.limits)
 
     @cached_property
     def template(self) -> Template:

@@ -20,7 +20,7 @@ from widgetd.limits import Limits
 from widgetd.studio.compare import differ
 from widgetd.studio.package import format_tree, pack
 from widgetd.studio.transcribe import transcribe
-from widgetd.template.jsx import compile_view
+from widgetd.template.jsx import View
 from widgetd.widget.components import tree
 from widgetd.widget.definition import define
 from widgetd.widget.document import KNOWN, OPTIONAL, REQUIRED, decode_package
@@ -175,7 +175,7 @@ def test_tree_is_formatted_as_jsx_that_draws_it() -> None:
             {"type": "Button", "label": "Go", "submit": True, "disabled": False, "key": None},
         ],
     }
-    view = compile_view(format_tree(shown), limits=Limits())
+    view = View(format_tree(shown), Limits())
 
     assert not differ(tree(view.render({})), shown)
 

@@ -14,8 +14,9 @@ from typing import Final
 from tests.support.limits import try_each
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
-from widgetd.studio.exporter import compile_exported
-from widgetd.template.jsx import compile_view
+from widgetd.studio.exporter import ExporterBuilder
+from widgetd.template.jsx import View
+from widgetd.template.jsx.build import Builder
 
 SIZE: Final = 65_536
 
@@ -108,12 +109,12 @@ ARGUMENTS: Final = {
 }
 
 
-def attacked(text: str) -> str:
+def attack(text: str) -> str:
     """Compile and render a text as JSX and as the exporter reads it; return the first result."""
     said = []
-    for compiled in (compile_view, compile_exported):
+    for builder in (Builder, ExporterBuilder):
         try:
-            said.append(compiled(text, limits=Limits()).render(ARGUMENTS)[:20])
+            said.append(View(text, Limits(), builder=builder).render(ARGUMENTS)[:20])
         except (WidgetError, CallError) as error:
             said.append(str(error))
     return said[0]
@@ -121,8 +122,8 @@ def attacked(text: str) -> str:
 
 def main() -> None:
     """Try every text within ten times the bar, and say the number of each before it begins."""
-    attacked("<A/>")
-    try_each((number, partial(attacked, text)) for number, text in enumerate(ATTACKS))
+    attack("<A/>")
+    try_each((number, partial(attack, text)) for number, text in enumerate(ATTACKS))
     sys.stdout.write("done\n")
 
 

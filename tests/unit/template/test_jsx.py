@@ -18,8 +18,9 @@ from tests.support.limits import run_attacks
 from tests.unit.template import jsx_attacks
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
-from widgetd.studio.exporter import compile_exported
-from widgetd.template.jsx import compile_view, constants
+from widgetd.studio.exporter import ExporterBuilder
+from widgetd.template.jsx import View, constants
+from widgetd.template.jsx.build import Builder
 from widgetd.template.jsx.parse import MAX_DEPTH
 
 LIMITS = Limits()
@@ -40,7 +41,7 @@ ARGUMENTS: dict[str, Any] = {
 
 
 def draw(view: str, arguments: dict[str, Any] | None = None) -> Any:
-    made = compile_view(view, limits=LIMITS)
+    made = View(view, LIMITS)
     return json.loads(made.render(ARGUMENTS if arguments is None else arguments))
 
 
@@ -188,7 +189,7 @@ def test_an_element_is_an_object_with_its_type(view: str, expected: Any) -> None
 )  # fmt: skip
 def test_uncompilable_jsx_is_named_with_its_place(view: str, message: str) -> None:
     with pytest.raises(WidgetError) as caught:
-        compile_view(view, limits=LIMITS)
+        View(view, LIMITS)
 
     assert str(caught.value) == message
     assert caught.value.finding.code == "W1327"
@@ -196,7 +197,7 @@ def test_uncompilable_jsx_is_named_with_its_place(view: str, message: str) -> No
 
 def test_a_place_counts_characters_and_lines_of_every_kind() -> None:
     with pytest.raises(WidgetError) as caught:
-        compile_view("<A\r\n  b='äöü😀' c={xs.nothing()}/>", limits=LIMITS)
+        View("<A\r\n  b='äöü😀' c={xs.nothing()}/>", LIMITS)
 
     assert (caught.value.finding.line, caught.value.finding.column) == (2, 18)
 
@@ -215,7 +216,7 @@ def test_a_place_counts_characters_and_lines_of_every_kind() -> None:
 )
 def test_a_view_that_fails_on_arguments_says_where(view: str, message: str) -> None:
     with pytest.raises(CallError) as caught:
-        compile_view(view, limits=LIMITS).render(ARGUMENTS)
+        View(view, LIMITS).render(ARGUMENTS)
 
     assert (caught.value.code, caught.value.message) == ("W2004", message)
 
@@ -236,7 +237,7 @@ def test_a_view_that_fails_on_arguments_says_where(view: str, message: str) -> N
     ],
 )  # fmt: skip
 def test_a_view_says_what_it_reads_and_where(view: str, reads: list[str]) -> None:
-    made = compile_view(view, limits=LIMITS)
+    made = View(view, LIMITS)
 
     assert [f"{read.path} {read.line}:{read.column}" for read in made.reads] == reads
 
@@ -254,7 +255,7 @@ def test_a_view_says_what_it_reads_and_where(view: str, reads: list[str]) -> Non
     ],
 )  # fmt: skip
 def test_exported_jsx_loses_what_the_exporter_loses(view: str, expected: dict[str, Any]) -> None:
-    made = compile_exported(view, limits=LIMITS)
+    made = View(view, LIMITS, builder=ExporterBuilder)
 
     assert json.loads(made.render(ARGUMENTS)) == {"type": "A", **expected}
 
@@ -266,7 +267,7 @@ def test_values_of_a_view_are_charged_by_weight() -> None:
         CallError, match=r"^rendering makes more than 1,048,576 characters of text$"
     ):
         draw("<A b={xs}/>", {"xs": ["x" * 1_000] * 1_100})
-    few = compile_view("<A b={xs.map(x => x)}/>", limits=LIMITS)
+    few = View("<A b={xs.map(x => x)}/>", LIMITS)
     assert few.rendering({"xs": [1] * 1_000}).steps > few.rendering({"xs": [1]}).steps + 999
 
 
@@ -278,13 +279,13 @@ def test_no_text_takes_longer_or_more_memory_than_ten_times_its_bar() -> None:
 @pytest.mark.parametrize("text", jsx_attacks.REREAD)
 def test_text_that_the_lexer_rereads_is_refused(text: str) -> None:
     with pytest.raises(WidgetError, match=r"^parsing the JSX takes too long; close every comment"):
-        compile_view(text, limits=LIMITS)
+        View(text, LIMITS)
 
 
 @pytest.mark.parametrize("count", [1, 2, 20])
 def test_few_unfinished_comments_are_reported_as_a_syntax_error(count: int) -> None:
     with pytest.raises(WidgetError, match=r"this is no JSX|ends before it is whole"):
-        compile_view("let a/*:>" * count, limits=LIMITS)
+        View("let a/*:>" * count, LIMITS)
 
 
 @pytest.mark.parametrize("depth", [MAX_DEPTH // 2, 1_000, 30_000])
@@ -297,9 +298,9 @@ def test_depth_is_bounded_before_anything_goes_into_it(depth: int) -> None:
         limits = Limits(template_bytes=10**6, template_nodes=10**6)
         if depth >= MAX_DEPTH:
             with pytest.raises(WidgetError, match=r"nests too deeply|more than"):
-                compile_view(view, limits=limits)
+                View(view, limits)
         else:
-            compile_view(view, limits=limits).render(ARGUMENTS)
+            View(view, limits).render(ARGUMENTS)
 
 
 PIECES = ["<A>", "</A>", "<B ", "/>", "b=", "{", "}", "(", ")", "[", "]", "xs", "n", "s", "o", "missing", ".map", ".filter", ".join", ".slice", ".toFixed", ".length", ".includes", "=>", "x", "(x, i)", "({id})", ",", "...", "'a'", "1", "-", "+", "*", "/", "%", "===", "!=", "<", "&&", "||", "??", "?", ":", "!", "`", "${", "const y =", ";", "return", "Math.max", "String", "undefined", "null", "true", " ", "\n"]  # fmt: skip
@@ -320,14 +321,14 @@ EXPRESSIONS = st.recursive(
 @settings(max_examples=300)
 @given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
 def test_any_text_is_compiled_or_refused(text: str) -> None:
-    jsx_attacks.attacked(text)
+    jsx_attacks.attack(text)
 
 
 @settings(max_examples=300)
 @given(EXPRESSIONS)
 def test_any_expression_is_evaluated_or_fails_as_a_call_does(expression: str) -> None:
-    for compiled in (compile_view, compile_exported):
-        made = compiled(f"<A b={{{expression}}}>{{{expression}}}</A>", limits=LIMITS)
+    for builder in (Builder, ExporterBuilder):
+        made = View(f"<A b={{{expression}}}>{{{expression}}}</A>", LIMITS, builder=builder)
         with contextlib.suppress(CallError):
             assert json.loads(made.render(ARGUMENTS))["type"] == "A"
 
@@ -337,7 +338,7 @@ def test_any_expression_is_evaluated_or_fails_as_a_call_does(expression: str) ->
     ["big.toFixed(2)", "xs.slice(big)", "Math.max(big, 1)", "big < 1.5", "(1).toFixed(big)"],
 )
 def test_an_argument_of_hundreds_of_digits_is_too_large_to_compute_with(expression: str) -> None:
-    view = compile_view(f"<A b={{{expression}}}/>", limits=LIMITS)
+    view = View(f"<A b={{{expression}}}/>", LIMITS)
 
     with pytest.raises(CallError, match="line 1: a number is too large to compute with"):
         view.render({"big": 10**400, "xs": [1]})
@@ -346,7 +347,7 @@ def test_an_argument_of_hundreds_of_digits_is_too_large_to_compute_with(expressi
 @pytest.mark.parametrize("number", ["0x10n", "10n", "0b1n", "0o7n"])
 def test_an_integer_of_any_length_is_not_available(number: str) -> None:
     with pytest.raises(WidgetError) as caught:
-        compile_view(f"<A b={{{number}}}/>", limits=LIMITS)
+        View(f"<A b={{{number}}}/>", LIMITS)
 
     assert caught.value.finding.problem == f"this number is not available: {number}"
 
@@ -360,7 +361,7 @@ def test_a_widget_as_react_designers_write_it_draws_its_sample(file: Path) -> No
     declared = constants(text, limits=LIMITS)
     properties = cast("dict[str, Any]", declared["schema"])["properties"]
 
-    view = compile_view(text, limits=LIMITS)
+    view = View(text, LIMITS)
 
     tree = draw(text, cast("dict[str, Any]", declared["sample"]))
     assert tree == json.loads(file.with_suffix(".json").read_text())
@@ -378,7 +379,7 @@ def test_all_refusals_of_a_file_come_at_once() -> None:
 </Card>"""
 
     with pytest.raises(WidgetError) as caught:
-        compile_view(view, limits=LIMITS)
+        View(view, LIMITS)
 
     assert list(map(str, caught.value.findings)) == [
         "line 1: useState is not available; arguments come by their names, and a form keeps what a user types",
@@ -406,7 +407,7 @@ def test_all_refusals_of_a_file_come_at_once() -> None:
 )  # fmt: skip
 def test_a_statement_that_is_not_available_says_what_to_write(view: str, message: str) -> None:
     with pytest.raises(WidgetError) as caught:
-        compile_view(view, limits=LIMITS)
+        View(view, LIMITS)
 
     assert str(caught.value) == message
 
@@ -415,10 +416,10 @@ def test_functions_that_multiply_are_refused_before_they_fill_the_memory() -> No
     doubling = "".join(f"const f{n} = (x) => f{n - 1}(x) + f{n - 1}(x);\n" for n in range(1, 40))
 
     with pytest.raises(WidgetError, match="more than 5,000 syntax nodes"):
-        compile_view(f"const f0 = (x) => x;\n{doubling}<A b={{f39(1)}}/>", limits=LIMITS)
+        View(f"const f0 = (x) => x;\n{doubling}<A b={{f39(1)}}/>", LIMITS)
     chain = "".join(f"const f{n} = (x) => f{n - 1}(x);\n" for n in range(1, 200))
     with pytest.raises(WidgetError, match="functions call each other too deeply"):
-        compile_view(f"const f0 = (x) => x;\n{chain}<A b={{f199(1)}}/>", limits=LIMITS)
+        View(f"const f0 = (x) => x;\n{chain}<A b={{f199(1)}}/>", LIMITS)
 
 
 def test_threads_that_parse_at_once_do_not_end_the_process() -> None:

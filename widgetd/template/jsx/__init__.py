@@ -7,20 +7,6 @@ its place in the JSX.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from widgetd.template.jsx.view import View, constants
 
-if TYPE_CHECKING:
-    from widgetd.limits import Limits
-
-__all__ = ["View", "compile_view", "constants"]
-
-
-def compile_view(text: str, *, limits: Limits) -> View:
-    """Compile the view of a widget.
-
-    Raises:
-        WidgetError: `W1327`, with the line and column of `text`.
-    """
-    return View(text, limits)
+__all__ = ["View", "constants"]

@@ -26,7 +26,16 @@ if TYPE_CHECKING:
 
 
 class View:
-    """Compiled JSX, with the interface of `Template`."""
+    """Compiled JSX, with the interface of `Template`.
+
+    Args:
+        text: The JSX.
+        limits: The limits of one widget.
+        builder: Reads the JSX otherwise than JavaScript does, or records more.
+
+    Raises:
+        WidgetError: `W1327`, with the line and column of `text`.
+    """
 
     warnings: tuple[Finding, ...] = ()
     """There is nothing to say of it before anyone calls it."""
