@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, Protocol
 
 import anyio
 import anyio.to_thread
@@ -51,21 +51,27 @@ _NAME = compile_pattern(rf"([^\W_][\w .,()+&'-]{{0,119}}\.widget(?:\.jsx)?)({esc
 """A plain name: no folder, no hidden file, no character that a shell or terminal interprets."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Uploader:
-    """A client that uploads files.
+class Viewers(Protocol):
+    """The clients that see the same widgets, as `access` has them."""
 
-    Attributes:
-        name: Its name by its token; empty if it needs none.
-        sees_everything: Whether no widget can be hidden from it.
-        sees: Returns whether a widget is visible to it.
-        view: Returns the part of a snapshot that is visible to it.
-    """
+    @property
+    def sees_everything(self) -> bool:
+        """Return whether no widget is hidden."""
 
-    name: str
-    sees_everything: bool
-    sees: Callable[[Widget], bool]
-    view: Callable[[Snapshot], Snapshot]
+    def sees(self, widget: Widget) -> bool:
+        """Return whether they see `widget`."""
+
+
+class Uploader(Protocol):
+    """A client that uploads files, as `access` has it; its name is empty if it needs no token."""
+
+    @property
+    def name(self) -> str:
+        """Return the name by its token."""
+
+    @property
+    def audience(self) -> Viewers:
+        """Return the clients that see what it sees."""
 
 
 class RefusedUploadError(WidgetError):
@@ -110,6 +116,7 @@ class Uploads:
     """The uploads into a widgets folder, one after the other.
 
     Attributes:
+        view: Returns the part of a snapshot that is visible to an uploader's audience.
         observers: Record a finished upload. Called in the event loop; must neither wait nor raise.
         is_begun: Whether the folder is the one being served; else the first upload makes it, and
             the daemon begins anew with it.
@@ -118,6 +125,7 @@ class Uploads:
     folder: Path
     load: Load
     registry: Registry
+    view: Callable[[Snapshot, Any], Snapshot]
     hints: Hints
     rate_limit: RateLimit
     observers: Collection[Callable[[Upload], None]] = ()
@@ -203,8 +211,9 @@ class Uploads:
         replaces: str | None,
     ) -> str:
         served = self.registry.current if self.is_begun else Snapshot.empty()
-        view = None if uploader.sees_everything else uploader.view(served)
-        place = partial(self._place, served, view, uploader, name, contents, replaces=replaces)
+        audience = uploader.audience
+        view = None if audience.sees_everything else self.view(served, audience)
+        place = partial(self._place, served, view, audience, name, contents, replaces=replaces)
         try:
             tool, key = await anyio.to_thread.run_sync(partial(place, may_replace=may_replace))
         except OSError as error:
@@ -224,7 +233,7 @@ class Uploads:
         self,
         served: Snapshot,
         view: Snapshot | None,
-        uploader: Uploader,
+        audience: Viewers,
         name: str,
         contents: Mapping[str, bytes],
         *,
@@ -246,7 +255,7 @@ class Uploads:
                 advice = f"bring {name} with it"
                 raise _refusal("taken", f"{name}{SUFFIX}", "there is no widget beside it", advice)
             made = self._load(source, sidecar)
-            if not uploader.sees(made):
+            if not audience.sees(made):
                 problem = "this token would not see the widget that it makes"
                 raise _refusal("forbidden", name, problem, "take one that does", code="W1010")
             if tool not in (None, made.tool):

@@ -253,7 +253,7 @@ def build_upstream_services(runtime: Runtime, server: Server) -> UpstreamService
     return services
 
 
-def build_intake(runtime: Runtime) -> Uploads | None:
+def build_intake(runtime: Runtime, server: Server) -> Uploads | None:
     """Build the uploads of uploaded files; None if uploads are off."""
     if not runtime.settings.allow_upload:
         return None
@@ -271,6 +271,7 @@ def build_intake(runtime: Runtime) -> Uploads | None:
         is_begun=is_begun,
         load=runtime.loading.loader.load_untrusted,
         registry=runtime.registry,
+        view=server.views.of,
         hints=runtime.hints,
         rate_limit=check_rate,
         observers=[each.on_upload for each in (runtime.metrics, runtime.audit) if each],
@@ -298,7 +299,6 @@ def _build_author_services(
         text_of=text_of,
         uploads=uploads,
         registry=runtime.registry,
-        views=server.views.of,
         history=runtime.history,
         journal=runtime.loading.journal,
         pages=runtime.settings.gallery,

@@ -104,7 +104,7 @@ async def serve(
         forwarding = build_forwarder(settings, store)
         server = build_server(runtime, forwarding.store if forwarding else store, record_duration)
         upstream_services = build_upstream_services(runtime, server)
-        uploads = build_intake(runtime)
+        uploads = build_intake(runtime, server)
         services = [upstream_services.run, *provide_toolsets(runtime, server, uploads)]
         if settings.transport == "stdio":
             run = partial(_serve_stdio, runtime, server, started)

@@ -26,8 +26,7 @@ from widgetd.browser.pictures import (
 from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.catalog.history import History, diff_versions
 from widgetd.catalog.registry import Registry
-from widgetd.catalog.snapshot import Snapshot
-from widgetd.catalog.uploads import RefusedUploadError, Uploader, Uploads, is_widget_name
+from widgetd.catalog.uploads import RefusedUploadError, Uploads, is_widget_name
 from widgetd.checks.rules import check_widget
 from widgetd.errors import CallError, WidgetError
 from widgetd.guide.component_details import (
@@ -62,7 +61,6 @@ class AuthorServices:
     Attributes:
         text_of: Returns the text of a file in the folder, by path; empty if there is none.
         uploads: None where nothing may be saved.
-        views: Returns a snapshot as an audience sees it.
         pages: Whether each widget has a page in the gallery.
         at_once: Limits the worker threads that try drafts.
     """
@@ -73,7 +71,6 @@ class AuthorServices:
     text_of: Callable[[str], str]
     uploads: Uploads | None
     registry: Registry
-    views: Callable[[Snapshot, Any], Snapshot]
     history: History
     journal: CrashJournal
     pages: bool
@@ -404,17 +401,10 @@ async def save_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Res
             (W3006), its tests fail (W1122), or the widget is refused: the error has the code and
             the sentence of the fault.
     """
-    services, caller = context.use(AuthorServices), context.caller
+    services = context.use(AuthorServices)
     if services.uploads is None:
         problem = "nothing may be saved here: widgetd was started without --allow-upload"
         raise CallError("W3004", problem)
-    audience = caller.principal.audience
-    uploader = Uploader(
-        name=caller.principal.name,
-        sees_everything=audience.sees_everything,
-        sees=audience.sees,
-        view=lambda snapshot: services.views(snapshot, audience),
-    )
     file = _complete_name(arguments)
     files = {file: encode_file(_read_file(arguments))}
     if arguments["sidecar"].strip():
@@ -424,7 +414,7 @@ async def save_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Res
         await run_tests({**files, tests_name(file): tests})
     try:
         tool = await services.uploads.save(
-            uploader, files, replaces=arguments["replaces"], tests=tests
+            context.caller.principal, files, replaces=arguments["replaces"], tests=tests
         )
     except RefusedUploadError as error:
         finding = error.finding

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from widgetd.access.principal import WRITE, Caller
-from widgetd.catalog.uploads import RefusedUploadError, Uploader, Uploads, is_widget_name
+from widgetd.catalog.uploads import RefusedUploadError, Uploads, is_widget_name
 from widgetd.checks.rules import check_widget
 from widgetd.errors import CallError, WidgetError
 from widgetd.render.tokens import tokens_of_tool
@@ -143,19 +143,11 @@ async def save_files(
     Returns:
         `{"tool", "page", "digest"}`.
     """
-    server, principal = gallery.server, caller.principal
-    audience = principal.audience
-    uploader = Uploader(
-        name=principal.name,
-        sees_everything=audience.sees_everything,
-        sees=audience.sees,
-        view=lambda snapshot: server.views.of(snapshot, audience),
-    )
     try:
-        tool = await uploads.save(uploader, files, replace=replace, replaces=replaces)
+        tool = await uploads.save(caller.principal, files, replace=replace, replaces=replaces)
     except RefusedUploadError as error:
         raise _refusal(error) from None
-    made = server.registry.current.widgets.get(tool)
+    made = gallery.server.registry.current.widgets.get(tool)
     return {"tool": tool, "page": f"/w/{tool}", "digest": "" if made is None else made.key}
 
 
