@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,9 +32,14 @@ class History:
     def __init__(self) -> None:
         self._previous: dict[str, Widget] = {}
 
-    def before(self, widget: Widget) -> Widget | None:
-        """Return the version that `widget` replaced; None if it is the first."""
-        return self._previous.get(widget.tool)
+    def before(self, widget: Widget, sees: Callable[[Widget], bool]) -> Widget | None:
+        """Return the version that `widget` replaced; None if it is the first.
+
+        `sees` says whether a widget is visible to the reader, and the version before may not have
+        been: tags and permission change with the sidecar.
+        """
+        before = self._previous.get(widget.tool)
+        return before if before is not None and sees(before) else None
 
     def record(self, before: Snapshot, after: Snapshot) -> None:
         """Record the widgets of `before` that `after` replaces."""

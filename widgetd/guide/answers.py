@@ -255,8 +255,8 @@ def _feed(widget: Widget, _services: AuthorServices, _caller: Caller) -> Any:
 
 def _history(widget: Widget, services: AuthorServices, caller: Caller) -> dict[str, Any] | None:
     """Return `{"before", "breaking", "parts"}` since the previous version; None if unknown."""
-    earlier = services.history.before(widget)
-    if earlier is None or not caller.principal.audience.sees(earlier):
+    earlier = services.history.before(widget, caller.principal.audience.sees)
+    if earlier is None:
         return None
     with services.journal.rendering(earlier.key), services.journal.rendering(widget.key):
         changes = diff_versions(earlier, widget)

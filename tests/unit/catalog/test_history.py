@@ -39,11 +39,18 @@ def test_equal_versions_do_not_differ() -> None:
 def test_the_version_before_is_remembered_until_the_widget_goes() -> None:
     history, first, second = History(), widget(text="A"), widget(text="B")
     history.record(snapshot_of(first), snapshot_of(second))
-    known = history.before(second)
+    known = history.before(second, lambda _: True)
     history.record(snapshot_of(second), snapshot_of())
 
     assert known is first
-    assert history.before(second) is None
+    assert history.before(second, lambda _: True) is None
+
+
+def test_version_before_is_hidden_from_readers_who_did_not_see_it() -> None:
+    history, first, second = History(), widget(text="A"), widget(text="B")
+    history.record(snapshot_of(first), snapshot_of(second))
+
+    assert history.before(second, lambda one: one is second) is None
 
 
 def test_a_swap_among_thousands_looks_at_the_widgets_that_it_changed_alone() -> None:
@@ -57,7 +64,7 @@ def test_a_swap_among_thousands_looks_at_the_widgets_that_it_changed_alone() -> 
     history.record(before, after)
 
     assert sum(version.looked_at for version in kept.values()) == 0
-    assert history.before(other) is one
+    assert history.before(other, lambda _: True) is one
 
 
 @dataclass

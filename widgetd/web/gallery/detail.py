@@ -92,7 +92,8 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
     states = gallery.states(widget)
     state = _state(states, request)
     shown = await preview(gallery, widget, gallery.show(widget, state.key), caller)
-    earlier, changes = gallery.history.before(widget), None
+    earlier = gallery.history.before(widget, caller.principal.audience.sees)
+    changes = None
     if earlier is not None:
         journal = gallery.server.rendering.journal
         with journal.rendering(earlier.key), journal.rendering(widget.key):

@@ -18,7 +18,6 @@ from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 
-from widgetd.access.principal import Caller
 from widgetd.catalog.uploads import Uploads, is_widget_name
 from widgetd.errors import CallError, WidgetError
 from widgetd.guide.component_details import describe_properties, list_colors
@@ -114,14 +113,14 @@ async def parts(gallery: Gallery, request: Request) -> dict[str, Any]:
         `previous` says whether an earlier version is known.
     """
     widget, uploads = gallery.widget(request), _uploads(gallery)
-    path = widget.definition.path
+    path, audience = widget.definition.path, caller_of(request).principal.audience
 
     def read() -> dict[str, Any]:
         source, sidecar = uploads.read_files(path)
         if source is None:
             raise RefusedError(404, {"error": "there is no such file any more"})
         digest = compute_digest(source, sidecar)
-        if digest != widget.key and not caller_of(request).principal.audience.sees_everything:
+        if digest != widget.key and not audience.sees_everything:
             raise RefusedError(409, {"error": "the file is being replaced; try again"})
         beside = "" if sidecar is None else _text(sidecar.content)
         return {
@@ -129,7 +128,7 @@ async def parts(gallery: Gallery, request: Request) -> dict[str, Any]:
             "digest": digest,
             "parts": {**split(path, _text(source.content)), "sidecar": beside},
             "drawn": "jsx" if widget.source == "view" else "template",
-            "previous": _earlier(gallery, widget, caller_of(request)) is not None,
+            "previous": gallery.history.before(widget, audience.sees) is not None,
         }
 
     return await to_thread.run_sync(read)
@@ -251,7 +250,7 @@ async def previous(gallery: Gallery, request: Request) -> dict[str, Any]:
         `{"parts", "before", "now"}`; each drawing is a result, or None if it cannot be drawn.
     """
     widget = gallery.widget(request)
-    earlier = _earlier(gallery, widget, caller_of(request))
+    earlier = gallery.history.before(widget, caller_of(request).principal.audience.sees)
     if earlier is None:
         raise RefusedError(404, {"error": "no version before this one is known"})
     definition = earlier.definition
@@ -260,12 +259,6 @@ async def previous(gallery: Gallery, request: Request) -> dict[str, Any]:
         "before": _drawing(gallery, earlier),
         "now": _drawing(gallery, widget),
     }
-
-
-def _earlier(gallery: Gallery, widget: Widget, caller: Caller) -> Widget | None:
-    earlier = gallery.history.before(widget)
-    visible = earlier is not None and caller.principal.audience.sees(earlier)
-    return earlier if visible else None
 
 
 def _drawing(gallery: Gallery, widget: Widget) -> dict[str, Any] | None:
