@@ -35,7 +35,7 @@ class ServerLimits:
             show the last one.
         hits: Widgets in one answer of a search, or of details.
         details_bytes: Size of an answer about widgets; the first item is always included.
-        log_bytes: Size of the events in one answer.
+        log_bytes: Size of the events in one answer; the first one is always included.
         report_rows: Rows of a usage report.
         prompt_widgets: Widgets that the prompt offers to the model.
     """

@@ -11,10 +11,9 @@ from __future__ import annotations
 import secrets
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import islice
 from typing import Any
 
 import orjson
@@ -89,7 +88,7 @@ class LogRing:
     def __len__(self) -> int:
         return len(self._events)
 
-    def after(self, cursor: str) -> tuple[Iterator[LogEvent], int]:
+    def after(self, cursor: str) -> tuple[list[LogEvent], int]:
         """Return the events after `cursor`, oldest first, and the number evicted since then.
 
         Args:
@@ -110,7 +109,7 @@ class LogRing:
                 raise CallError("W3102", problem, path="after")
             number = int(digits)
         dropped = max(oldest - number - 1, 0) if cursor else 0
-        return islice(events, max(number - oldest + 1, 0), None), dropped
+        return events[max(number - oldest + 1, 0) :], dropped
 
     def cursor_of(self, event: LogEvent | None = None) -> str:
         """Return the cursor after `event`; by default after the newest one."""

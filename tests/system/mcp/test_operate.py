@@ -24,6 +24,7 @@ from widgetd.mcp.assembly import build
 from widgetd.mcp.builtin import CORE_TOOLS, OPERATE_TOOLS
 from widgetd.mcp.builtin.operate import Operations
 from widgetd.mcp.server import Server, ServerOptions
+from widgetd.observe.limits import LIMITS
 from widgetd.observe.log_ring import LogRing
 from widgetd.observe.status import Health
 from widgetd.store.factory import local_store
@@ -139,6 +140,17 @@ async def test_reading_on_from_next_loses_and_repeats_no_event() -> None:
     told = [*events(first), *events(second), *events(third), *events(fourth)]
     assert told == [f"event.{number}" for number in range(8)]
     assert fourth["dropped"] == 0
+
+
+async def test_event_larger_than_an_answer_comes_alone_and_hides_no_later_one() -> None:
+    ring = LogRing()
+    log_event(ring, "large.done", paths=["x" * LIMITS.field_chars] * 100)
+    log_event(ring, "small.done")
+    server = operating(ring)
+
+    first = await logs(server)
+    assert events(first) == ["large.done"]
+    assert events(await logs(server, after=first["next"])) == ["small.done"]
 
 
 async def test_the_ring_keeps_to_its_bounds_and_says_how_much_was_dropped() -> None:

@@ -26,7 +26,7 @@ from widgetd.mcp.builtin.table import (
 )
 from widgetd.mcp.limits import LIMITS
 from widgetd.observe import audit_report
-from widgetd.observe.log_ring import LEVELS, LogEvent, LogRing, epoch_s
+from widgetd.observe.log_ring import LEVELS, LogRing, epoch_s
 from widgetd.observe.status import Health, status
 from widgetd.render.result import Result, structured_result
 from widgetd.text_search import LinearPattern, compile_pattern
@@ -89,27 +89,26 @@ async def get_logs(context: ToolContext, arguments: Mapping[str, Any]) -> Result
         paths = (widget.definition.path for widget in snapshot.widgets.values())
         known = frozenset((*snapshot.widgets, *snapshot.faults, *paths))
     items: list[Mapping[str, Any]] = []
-    upto, weight = ring.cursor_of(), 0
-    last: LogEvent | None = None
-    for event in events:
+    upto, weight = ring.cursor_of(events[-1] if events else None), 0
+    for at, event in enumerate(events):
         if event.epoch_s < since_s or event.fields["level"] not in LEVELS[least:]:
-            last = event
             continue
         fields = event.fields if known is None else _redact(event.fields, known)
         line = event.line if fields is event.fields else orjson.dumps(fields)
         text = line.decode()
-        wanted = (
+        is_wanted = (
             contains in text
             and (not widget or not about.isdisjoint(str(fields.get(key)) for key in _NAMING))
             and matches(text)
         )
-        if wanted:
-            if len(items) == arguments["limit"] or weight + len(line) > LIMITS.log_bytes:
-                upto = ring.cursor_of(last) if last else upto
-                break
-            items.append(fields)
-            weight += len(line)
-        last = event
+        if not is_wanted:
+            continue
+        # The first one comes at any size: an empty answer would hide what follows it.
+        if items and (len(items) == arguments["limit"] or weight + len(line) > LIMITS.log_bytes):
+            upto = ring.cursor_of(events[at - 1])
+            break
+        items.append(fields)
+        weight += len(line)
     return structured_result({"items": items, "next": upto, "dropped": dropped})
 
 
