@@ -130,7 +130,7 @@ def _run(settings: Settings, *, readable: bool | None = None, awaited: Path | No
         )
 
         async def serve_until_there(awaited: Path) -> None:
-            from widgetd.upstreams.connection import while_running
+            from widgetd.tasks import while_running
 
             stop = anyio.Event()
 

@@ -83,7 +83,8 @@ def call(
     query = compile_query(select) if select else None
 
     async def call_tool() -> UpstreamAnswer:
-        from widgetd.upstreams.connection import Upstream, while_running
+        from widgetd.tasks import while_running
+        from widgetd.upstreams.connection import Upstream
 
         upstream = Upstream(declaration, is_logged=False)
         async with while_running(upstream.run):

@@ -24,6 +24,7 @@ from widgetd.render.result import Policy
 from widgetd.render.view import view_html
 from widgetd.settings import Settings, folder_of
 from widgetd.store.factory import local_store
+from widgetd.tasks import while_running
 from widgetd.upstreams.toolset import UpstreamServices
 
 
@@ -83,10 +84,8 @@ async def _follow(
     if upstream_services.feeds is not None:
         server.rendering.feeds = upstream_services.feeds
     async with (
-        anyio.create_task_group() as tasks,
         reloading(server, settings, catalog, hints=Hints(), health=Health(), stop=stop),
+        while_running(upstream_services.run),
     ):
-        tasks.start_soon(upstream_services.run)
         scanned.set()
         await stop.wait()
-        tasks.cancel_scope.cancel()

@@ -48,6 +48,7 @@ from widgetd.mcp.server import Server
 from widgetd.mcp.unambiguous import reject_duplicate_keys
 from widgetd.observe.log_ring import LogRing
 from widgetd.settings import Settings
+from widgetd.tasks import while_running
 from widgetd.upstreams.toolset import UpstreamServices
 from widgetd.web.app import MCP_PATH, app
 from widgetd.web.guard import Guard
@@ -298,11 +299,9 @@ async def _end_ports(runtime: Runtime, ports: Iterable[HttpServer]) -> None:
 
 async def _serve_stdio(runtime: Runtime, server: Server, started: Started) -> None:
     with endable_stdin(reject_duplicate_keys) as end:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_end_stdio, runtime, server, end)
+        async with while_running(partial(_end_stdio, runtime, server, end)):
             _announce(runtime, started, "")
             await server.mcp.run_stdio_async(show_banner=False)
-            tasks.cancel_scope.cancel()
 
 
 async def _end_stdio(runtime: Runtime, server: Server, end: Callable[[], None]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -80,24 +80,6 @@ def import_client(declaration: Declaration) -> None:
     import_module("widgetd.upstreams.clients")
     if not declaration.kind.has_session:
         import_module("fastmcp.server.providers.openapi")
-
-
-@asynccontextmanager
-async def while_running(run: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
-    """Run a task during the block; an error of the block is raised as itself.
-
-    The task group alone would raise it within a group of exceptions.
-    """
-    failure = None
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(run)
-        try:
-            yield
-        except Exception as error:  # noqa: BLE001 - raised below
-            failure = error
-        tasks.cancel_scope.cancel()
-    if failure is not None:
-        raise failure
 
 
 @dataclass(eq=False)

@@ -8,7 +8,8 @@ from types import MappingProxyType
 import anyio
 import anyio.to_thread
 
-from widgetd.upstreams.connection import Upstream, import_client, while_running
+from widgetd.tasks import while_running
+from widgetd.upstreams.connection import Upstream, import_client
 from widgetd.upstreams.declarations import Declaration, host_of
 from widgetd.upstreams.limits import LIMITS
 from widgetd.upstreams.transport import RecordingTransport, http_client, probe

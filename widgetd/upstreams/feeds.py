@@ -32,8 +32,9 @@ from widgetd.store.cache import Cache
 from widgetd.store.contract import StoredRender
 from widgetd.store.factory import local_store
 from widgetd.store.owned import OwnedEntries
+from widgetd.tasks import while_running
 from widgetd.upstreams.answers import UpstreamAnswer
-from widgetd.upstreams.connection import UpstreamObserver, while_running
+from widgetd.upstreams.connection import UpstreamObserver
 from widgetd.upstreams.limits import LIMITS, run_sized
 from widgetd.upstreams.upstreams import Upstreams
 from widgetd.widget.feed import Feed, FeedSource
@@ -99,7 +100,7 @@ class SourceAnswer:
 
 
 SourceAnswers = Mapping[str, SourceAnswer]
-"""Cache by name of their source."""
+"""Answers by name of their source."""
 
 
 def join_marks(marks: Sequence[Mapping[str, Any]]) -> bytes:

@@ -15,12 +15,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from itertools import compress
 from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 import anyio
-from anyio.abc import TaskStatus
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
@@ -30,6 +30,7 @@ from widgetd.errors import ConfigError
 from widgetd.logs import get_logger
 from widgetd.store.limits import LIMITS
 from widgetd.store.waiters import Waiters
+from widgetd.tasks import while_running
 
 NOTIFY = """
 local function notify(stream, render, ...)
@@ -177,28 +178,22 @@ class StoreConnection:
         Args:
             on_connect: Called whenever the server is back, before readers are woken.
         """
-        failure: Exception | None = None
+        attempted = anyio.Event()
         try:
-            async with anyio.create_task_group() as tasks:
-                await tasks.start(self._maintain, on_connect)
-                try:
-                    yield
-                except Exception as error:  # noqa: BLE001 - raised below, as it came
-                    failure = error
-                tasks.cancel_scope.cancel()
+            async with while_running(partial(self._maintain, on_connect, attempted)):
+                await attempted.wait()
+                yield
         finally:
             with anyio.CancelScope(shield=True):
                 await self._commands.aclose()
                 await self._listener.aclose()
-        if failure is not None:
-            raise failure
 
     async def _maintain(
-        self, on_connect: Callable[[], Awaitable[None]], *, task_status: TaskStatus[None]
+        self, on_connect: Callable[[], Awaitable[None]], attempted: anyio.Event
     ) -> None:
         pause_s = LIMITS.first_pause_s
         last_id = await self._connect(on_connect)
-        task_status.started()
+        attempted.set()
         while True:
             began = anyio.current_time()
             if last_id is not None:
