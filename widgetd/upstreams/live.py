@@ -9,8 +9,9 @@ share answers by the window of time: the one that asks first within a window ask
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from random import random
 from typing import Any, Literal
 
@@ -26,6 +27,7 @@ from widgetd.schema.json_text import parse_json
 from widgetd.schema.validator import ValidArguments
 from widgetd.store.cache import Renders
 from widgetd.store.contract import StoredRender
+from widgetd.tasks import while_running
 from widgetd.upstreams.feeds import SourceAnswer, UpstreamFeeds, join_marks
 from widgetd.upstreams.limits import LIMITS
 from widgetd.widget.feed import Feed, FeedSource
@@ -177,20 +179,20 @@ class LiveFeeds:
         """Ask the feed again at each interval or announcement, while a page follows."""
         part = watch.source.part
         every_s = part.every_s or LIMITS.subscribed_s
+        listening: AbstractAsyncContextManager[None] = nullcontext()
         try:
-            async with anyio.create_task_group() as tasks:
-                if uri := watch.source.resource(watch.asked):
-                    upstream = self.feeds.upstreams[part.upstream]
-                    tasks.start_soon(upstream.listen_to, uri, watch.notify)
+            if uri := watch.source.resource(watch.asked):
+                upstream = self.feeds.upstreams[part.upstream]
+                listening = while_running(partial(upstream.listen_to, uri, watch.notify))
+            async with listening:
                 while watch.list_followed():
                     with anyio.move_on_after(every_s * (0.95 + 0.1 * self.jitter())):
                         await watch.due.wait()
                     watch.due = anyio.Event()
                     if followed := watch.list_followed():
                         await self._refresh(key, watch, followed)
-                # At once: a page that comes while the tasks end needs a new one.
+                # At once: a page that comes while the listening ends needs a new one.
                 del self.watches[key]
-                tasks.cancel_scope.cancel()
         except CallError as error:
             _log.warning("feed.refused", upstream=part.upstream, code=error.code)
         finally:

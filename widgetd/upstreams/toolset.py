@@ -38,7 +38,7 @@ class UpstreamServices:
     """The services behind these tools; all None without an upstreams file.
 
     Attributes:
-        paged: Cache that are being read page by page.
+        paged: Answers that are being read page by page.
         live: Keeps renders up to date that pages follow.
     """
 

@@ -131,6 +131,19 @@ async def test_feed_without_followers_is_not_asked(tmp_path: Path) -> None:
         assert airport.asked["get_board"] <= 3, "one question may have been under way"
 
 
+async def test_watch_ends_when_its_upstream_is_gone_before_it_begins(tmp_path: Path) -> None:
+    airport = Airport()
+    async with (
+        serve_mcp(airport.mcp) as url,
+        boards(tmp_path / "u.toml", toml("airport", url=url), board(SUBSCRIBED)) as on,
+    ):
+        render = await on.show()
+        with on.live.following(render):
+            assert len(on.live.watches) == 1
+            del on.feeds.upstreams.all["airport"]  # as a reload in the same turn of the loop does
+            await until(lambda: on.live.watches == {})
+
+
 async def test_two_hundred_followers_are_one_question_in_each_interval(tmp_path: Path) -> None:
     airport = Airport()
     async with (
