@@ -88,7 +88,9 @@ def read_table(arguments: Json, schema: Mapping[str, Json]) -> tuple[Json, str] 
     keys = [column.get(KEY) if isinstance(column, Mapping) else None for column in columns]
     named = {str(one): key for one, key in zip(given, keys, strict=True) if isinstance(one, str)}
     cells = [shape.place, *keys] if shape.place else keys
-    if None in keys or any(isinstance(row, list) and len(row) != len(cells) for row in rows):
+    if not all(isinstance(key, str) for key in keys) or any(
+        isinstance(row, list) and len(row) != len(cells) for row in rows
+    ):
         return None
     rest[shape.columns] = columns
     rest[shape.rows] = [_read_row(row, cells, named, shape.place) for row in rows]
@@ -97,7 +99,8 @@ def read_table(arguments: Json, schema: Mapping[str, Json]) -> tuple[Json, str] 
 
 def _read_columns(given: Iterable[Json], shape: _TableShape) -> Iterator[Json]:
     """Yield columns as objects; a name becomes a label, and a key made of it."""
-    known = {shape.place, *(one[KEY] for one in given if isinstance(one, Mapping) and KEY in one)}
+    keys = (one.get(KEY) for one in given if isinstance(one, Mapping))
+    known = {shape.place, *(key for key in keys if isinstance(key, str))}
     for number, one in enumerate(given, 1):
         if not isinstance(one, str):
             yield one

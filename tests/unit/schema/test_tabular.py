@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from tests.unit.schema.schemas import VALUES
 from widgetd.errors import CallError
 from widgetd.schema.validator import compile_schema
 
@@ -123,6 +127,20 @@ def test_a_table_that_would_lose_a_value_is_refused(
 ) -> None:
     with pytest.raises(CallError, match="expected"):
         compile_schema(schema).check(sent)
+
+
+COLUMNS = st.lists(st.one_of(VALUES, st.fixed_dictionaries({"key": VALUES})), max_size=3)
+
+
+@given(st.sampled_from([TABLE, CHART]), COLUMNS, st.lists(VALUES, max_size=3))
+def test_any_columns_and_rows_are_read_as_a_table_or_refused(
+    schema: dict[str, Any], columns: list[Any], rows: list[Any]
+) -> None:
+    compiled = compile_schema(schema)
+    sent = dict(zip(schema["properties"], (columns, rows), strict=False))
+
+    with suppress(CallError):
+        assert compiled.admits(compiled.check(sent).arguments)
 
 
 def test_an_error_beside_a_table_that_was_read_names_the_rest_alone() -> None:
