@@ -72,12 +72,16 @@ def compare(widget: Widget) -> Comparison:
     """
     definition = widget.definition
     assert definition.studio is not None  # noqa: S101 - it holds the JSX
-    _ = widget.view  # which says where in the file a fault is
-    return compare_sources(definition.template, definition.studio, widget.schema, widget.limits)
+    view = widget.view  # first, because its fault says where in the file it is
+    return compare_sources(
+        definition.template, view, definition.studio, widget.schema, widget.limits
+    )
 
 
-def compare_sources(template: str, studio: Studio, schema: Schema, limits: Limits) -> Comparison:
-    """Compare a template with the JSX of `studio`, for arguments of `schema`.
+def compare_sources(
+    template: str, view: View, studio: Studio, schema: Schema, limits: Limits
+) -> Comparison:
+    """Compare a template with `view`, the JSX of `studio`, for arguments of `schema`.
 
     Raises:
         WidgetError: One of the two cannot be compiled.
@@ -86,7 +90,6 @@ def compare_sources(template: str, studio: Studio, schema: Schema, limits: Limit
     from widgetd.template.jsx import View  # noqa: PLC0415
 
     literal = compile_template(template, limits=limits, to_the_letter=True)
-    view = View(studio.view, limits)
     exported = View(studio.view, limits, builder=ExporterBuilder)
     found: dict[str, tuple[Difference, ...]] = {"edits": (), "losses": ()}
     agrees, left = True, LIMITS.steps

@@ -341,7 +341,7 @@ def test_holding_one_source_against_the_other_has_one_budget_of_steps() -> None:
     template, schema = made.definition.template, Counting(made.schema)
     larger = replace(studio, default_state=many)
 
-    compare_sources(template, larger, cast("Any", schema), Limits())
+    compare_sources(template, made.view, larger, cast("Any", schema), Limits())
 
     assert schema.asked <= 2
 
