@@ -215,8 +215,11 @@ class _Writer:
         """Return the loop's variable, then statements that bind the other parameters."""
         if function.kind != "arrow_function":
             raise _UnsayableError(function)
-        element, *index = _bindings(function)
-        of = self._type(subject, types).get("items", {})
+        element, *index = _bindings(function) or [[]]
+        if len(index) > 1:
+            raise _UnsayableError(function)
+        items = self._type(subject, types).get("items")
+        of = items if isinstance(items, dict) else {}
         if [key for _, key in element] == [None]:
             name, keys = _name(element[0][0], function), []
         else:
@@ -230,15 +233,17 @@ class _Writer:
         """Return the statements of a function's constants, and its result."""
         if body.kind != "statement_block":
             return "", types, body
-        *declared, last = body.children
+        *declared, last = body.children or [body]
+        if last.kind != "return_statement":
+            raise _UnsayableError(body)
         written = ""
         for each in (one for statement in declared for one in statement.children):
+            if not {"name", "value"} <= each.fields.keys():
+                raise _UnsayableError(body)
             name = _name(each.fields["name"].text, each)
             value = self.expression(each.fields["value"], types)
             written += f"{{%- set {name} = {value} -%}}"
             types = {**types, name: self._type(each.fields["value"], types)}
-        if last.kind != "return_statement":
-            raise _UnsayableError(body)
         return written, types, only(last)
 
     # --- expressions ---

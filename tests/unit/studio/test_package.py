@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
 
 from tests.support.corpus import CORPUS, corpus_files, needs_corpus
+from tests.unit.template.test_jsx import EXPRESSIONS
 from widgetd.catalog.catalog import discover_widgets
 from widgetd.catalog.loader import load
 from widgetd.errors import CallError, WidgetError
@@ -139,6 +141,7 @@ def widget_of(view: str, tmp_path: Path) -> Widget:
         '<Card>{rows.map(({ name }) => <Text value={name.toUpperCase() + "!"} />)}</Card>',
         '<Card><Text value={{ a: "x {{ y }}", b: "z" }[title] ?? "no"} /></Card>',
         "<Card>{done === true && <Divider />}</Card>",
+        "<Card>{rows.map(() => <Divider />)}</Card>",
         '<Card><Text value={rows.map((row) => row.name).join(", ")} /></Card>',
         '<Card><>{done ? <Badge label="Done" /> : null}<Text value="{{ no }}" /></></Card>',
     ],
@@ -157,13 +160,33 @@ def test_template_made_of_jsx_draws_what_the_jsx_draws(view: str, tmp_path: Path
         assert not differ(draw(again, arguments), draw(widget, arguments))
 
 
-def test_jsx_that_jinja_cannot_say_is_exported_without_a_template(tmp_path: Path) -> None:
-    view = '<Card><Text value={rows.find((row) => row.name === "a").name} /></Card>'
+@pytest.mark.parametrize(
+    "view",
+    [
+        '<Card><Text value={rows.find((row) => row.name === "a").name} /></Card>',
+        "<Card>{rows.map((row) => { if (row.name) return <Spacer />; return null; })}</Card>",
+        "<Card>{rows.map((row) => { let x; return <Divider />; })}</Card>",
+        "<Card>{rows.map((row, at, all) => <Text value={String(all.length)} />)}</Card>",
+    ],
+)
+def test_jsx_that_jinja_cannot_say_is_exported_without_a_template(
+    view: str, tmp_path: Path
+) -> None:
     packed = pack(widget_of(view, tmp_path))
     again = load(Source.of("Some.widget", packed.content), None, limits=Limits())
 
     assert again.source == "view"
     assert "There is no template, because Jinja cannot say all of the JSX." in packed.unknown
+
+
+@given(EXPRESSIONS)
+def test_any_expression_is_transcribed_or_named_as_lost(expression: str) -> None:
+    view = f"<A b={{{expression}}}>{{{expression}}}{{rows.map(({{ n }}) => {expression})}}</A>"
+    schema = {"properties": {"xs": True, "o": {"items": [{}]}, "rows": {"items": True}}}
+
+    transcript = transcribe(view, schema, limits=Limits())
+
+    assert transcript.template or transcript.lost
 
 
 def test_tree_is_formatted_as_jsx_that_draws_it() -> None:
