@@ -60,7 +60,7 @@ async def read(client: Client, uri: str) -> str:
 
 
 @needs_browser
-async def test_a_session_stays_with_its_version_unless_it_follows(tmp_path: Path) -> None:
+async def test_session_stays_with_its_version_unless_it_follows(tmp_path: Path) -> None:
     file, tokens, audit = tmp_path / "w" / "Form.widget", tmp_path / "tokens", tmp_path / "audit"
     file.parent.mkdir()
     file.write_text(form_file("Before"))
@@ -113,7 +113,7 @@ async def test_a_session_stays_with_its_version_unless_it_follows(tmp_path: Path
 
 @needs_browser
 @pytest.mark.parametrize(("kind", "is_kept"), [("text", True), ("password", False)])
-async def test_a_trace_shows_each_step_but_never_what_is_typed_in_secret(
+async def test_trace_shows_each_step_and_hides_secret_input(
     kind: str, is_kept: bool, tmp_path: Path
 ) -> None:
     (tmp_path / "Form.widget").write_text(form_file("One", kind))
@@ -192,7 +192,7 @@ async def test_each_resource_of_a_session_has_the_media_type_of_its_content(tmp_
     assert kinds == ["text/plain", "image/png", *["application/json"] * 2, "application/zip"]
 
 
-def test_a_tool_of_a_keyword_takes_what_the_keyword_takes() -> None:
+def test_keyword_tool_takes_the_arguments_of_its_keyword() -> None:
     tools = keyword_tools(["all"])
 
     assert {one.name for one in tools} == NAMES
@@ -206,7 +206,7 @@ def test_a_tool_of_a_keyword_takes_what_the_keyword_takes() -> None:
         assert "anyOf" not in str(schema)
 
 
-def test_a_keyword_that_is_none_is_no_tool() -> None:
+def test_unknown_keyword_is_not_listed_as_a_tool() -> None:
     with pytest.raises(ConfigError) as raised:
         keyword_tools(["-set_locle"])
 

@@ -192,7 +192,7 @@ async def play(stage: Stage, steps: Steps, timeout_s: float = 10) -> Any:
 
 @needs_browser
 @pytest.mark.parametrize("slug", KEYWORDS)
-async def test_a_keyword_holds_on_what_is_right(
+async def test_keyword_holds_on_a_correct_page(
     slug: str, chromium: Chromium, tmp_path: Path
 ) -> None:
     steps, expected = HOLDS[slug]
@@ -210,7 +210,9 @@ async def test_a_keyword_holds_on_what_is_right(
 
 @needs_browser
 @pytest.mark.parametrize("slug", KEYWORDS)
-async def test_a_keyword_says_what_is_wrong(slug: str, chromium: Chromium, tmp_path: Path) -> None:
+async def test_failing_keyword_reports_the_difference(
+    slug: str, chromium: Chromium, tmp_path: Path
+) -> None:
     steps, code = FAILS[slug]
     with anyio.fail_after(100):
         async with staged(chromium, controls_server(tmp_path)) as stage:
@@ -236,7 +238,7 @@ async def test_a_keyword_says_what_is_wrong(slug: str, chromium: Chromium, tmp_p
         ("field=town", 1),
     ],
 )
-async def test_a_target_of_ours_leads_to_what_the_tree_has(
+async def test_target_of_a_tree_finds_its_element(
     target: str, count: int, chromium: Chromium, tmp_path: Path
 ) -> None:
     with anyio.fail_after(100):
@@ -246,7 +248,7 @@ async def test_a_target_of_ours_leads_to_what_the_tree_has(
 
 
 @needs_browser
-async def test_a_pattern_is_matched_outside_of_the_page(chromium: Chromium, tmp_path: Path) -> None:
+async def test_pattern_is_matched_outside_of_the_page(chromium: Chromium, tmp_path: Path) -> None:
     counts = {
         "text=/^(New|Hot)$/": 2,
         "text=/new|hot/i [2]": 1,
@@ -295,7 +297,7 @@ def test_there_are_thirty_five_keywords_and_each_is_tried_both_ways() -> None:
 
 
 @pytest.mark.parametrize("slug", KEYWORDS)
-def test_a_keywords_schema_is_one_that_every_host_takes(slug: str) -> None:
+def test_keyword_schema_is_accepted_by_every_host(slug: str) -> None:
     schema = KEYWORDS[slug].schema
 
     assert "anyOf" not in str(schema)
@@ -320,7 +322,7 @@ def test_two_keywords_of_one_name_are_refused() -> None:
         ("Pick  Date", None),
     ],
 )
-def test_a_keyword_is_found_by_its_name(name: str, problem: str | None) -> None:
+def test_keyword_search_matches_names(name: str, problem: str | None) -> None:
     if problem is None:
         assert find_keyword(name).slug in {"expect_text", "pick_date"}
         return
@@ -354,7 +356,7 @@ def test_a_keyword_is_found_by_its_name(name: str, problem: str | None) -> None:
         ),
     ],
 )
-def test_arguments_that_do_not_fit_are_refused_in_a_sentence(
+def test_invalid_arguments_are_refused_in_a_sentence(
     name: str, given: object, problem: str
 ) -> None:
     with pytest.raises(CallError) as raised:

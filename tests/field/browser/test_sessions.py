@@ -120,7 +120,7 @@ async def test_session_action_reaches_its_waiting_agent_and_is_redrawn(
     assert after.meta["widgetd/error"]["code"] == "W4001"
 
 
-async def test_a_misspelt_step_is_refused_before_any_is_done(tmp_path: Path) -> None:
+async def test_misspelt_step_is_refused_before_any_runs(tmp_path: Path) -> None:
     (tmp_path / "Controls.widget").write_text(controls_file())
     with anyio.fail_after(100):
         async with (
@@ -183,7 +183,7 @@ async def test_unused_session_ends(tmp_path: Path) -> None:
             assert (await sessions.chromium.browser()).contexts == []
 
 
-async def test_a_page_is_kept_ready_for_the_next_session_and_is_as_that_one_wants_it(
+async def test_page_is_prepared_for_the_next_session_with_its_own_options(
     tmp_path: Path,
 ) -> None:
     looks = "[innerWidth, matchMedia('(prefers-color-scheme: dark)').matches]"
@@ -248,9 +248,7 @@ BUSY = "() => void setTimeout(() => { for (;;); })"
 
 
 @pytest.mark.parametrize("reading", ["a step", "the screen"])
-async def test_a_page_that_does_not_answer_is_closed_and_its_session_ended(
-    reading: str, tmp_path: Path
-) -> None:
+async def test_unresponsive_page_is_closed_with_its_session(reading: str, tmp_path: Path) -> None:
     (tmp_path / "Controls.widget").write_text(controls_file())
     limits = BrowserLimits(answer_s=1)
     with anyio.fail_after(100):
@@ -274,7 +272,7 @@ async def test_a_page_that_does_not_answer_is_closed_and_its_session_ended(
     assert row.result == "Track"
 
 
-async def test_a_call_says_that_the_page_answers_no_more_after_its_last_step(
+async def test_call_reports_the_last_step_before_the_page_became_unresponsive(
     tmp_path: Path,
 ) -> None:
     with anyio.fail_after(100):
@@ -316,7 +314,7 @@ async def test_killed_browser_or_driver_is_reported_and_the_next_start_works(
     assert error.code == "W4003"
 
 
-async def test_a_start_that_fails_leaves_nothing_open(tmp_path: Path) -> None:
+async def test_failed_start_leaves_nothing_open(tmp_path: Path) -> None:
     with anyio.fail_after(100):
         async with sessions_over(tmp_path) as sessions:
             show = find_keyword("Show Widget")

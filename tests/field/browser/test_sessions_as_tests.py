@@ -28,7 +28,7 @@ SETTINGS = {"toolset": ("author", "sessions"), "allow_upload": True}
 
 
 @needs_browser
-async def test_a_session_is_saved_as_a_test_that_must_pass(tmp_path: Path) -> None:
+async def test_session_is_saved_as_a_test_that_must_pass(tmp_path: Path) -> None:
     (tmp_path / "Greeting.widget.jsx").write_text(JSX)
     async with serving(tmp_path, **SETTINGS) as url, connect_client(url, "legacy") as connection:
 

@@ -44,7 +44,7 @@ async def waiting(page: Page, at: int) -> list[str]:
     return await page.locator("#items li.widget").nth(at).locator(".waiting").all_inner_texts()
 
 
-async def test_each_widget_comes_when_its_author_says(folder: Path) -> None:
+async def test_widget_is_drawn_when_its_author_says(folder: Path) -> None:
     paths: list[str] = []
     async with (
         serving(folder, chat=True) as url,

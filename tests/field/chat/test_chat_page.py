@@ -57,7 +57,7 @@ def test_page_is_small_besides_the_markdown_that_it_shares_with_the_view() -> No
     assert sum(sizes.values()) <= 34 * 1024
 
 
-async def test_a_question_is_answered_with_a_widget_and_a_sentence() -> None:
+async def test_question_is_answered_with_a_widget_and_a_sentence() -> None:
     async with serving(bundled_folder(), chat=True) as url, browsing() as page:
         await open_chat(page, url)
         head = await page.locator("#model").inner_text()
@@ -82,7 +82,7 @@ async def test_a_question_is_answered_with_a_widget_and_a_sentence() -> None:
         assert names == ["search_widgets", "flight_tracker"]
 
 
-async def test_a_form_that_is_sent_is_what_the_agent_speaks_of_next() -> None:
+async def test_agent_answers_a_submitted_form() -> None:
     async with serving(bundled_folder(), chat=True) as url, browsing() as page:
         await open_chat(page, url)
         await ask(page, "show me lead_form")
@@ -114,7 +114,7 @@ async def test_invalid_form_is_marked_in_its_field_and_not_sent() -> None:
         assert await page.locator("#items li.assistant_message").count() == lines
 
 
-async def test_a_page_that_is_opened_again_has_the_thread() -> None:
+async def test_reopened_page_restores_the_thread() -> None:
     async with serving(bundled_folder(), chat=True) as url, browsing() as page:
         await open_chat(page, url)
         await ask(page, "Where is NF 221?")
@@ -178,7 +178,7 @@ async def test_page_requests_no_other_host() -> None:
         assert await page.locator("link[rel=icon]").get_attribute("href") == "data:,"
 
 
-async def test_a_widget_that_is_saved_is_redrawn_in_the_thread(tmp_path: Path) -> None:
+async def test_saved_widget_is_redrawn_in_the_thread(tmp_path: Path) -> None:
     (tmp_path / "Greeting.widget").write_text(widget_file())
     (tmp_path / "Greeting.widget.toml").write_text(
         'description = "Greet."\n[[examples]]\nname = "one"\narguments = { who = "Ada" }\n'
@@ -221,7 +221,7 @@ async def test_agents_update_is_redrawn_in_the_thread(tmp_path: Path) -> None:
         await widget(page).get_by_role("button", name="jam").wait_for()
 
 
-async def test_a_widget_that_is_dropped_is_there_at_the_next_turn(tmp_path: Path) -> None:
+async def test_uploaded_widget_is_available_at_the_next_turn(tmp_path: Path) -> None:
     (tmp_path / "Other.widget").write_text(widget_file("Other"))
     async with serving(tmp_path, chat=True) as url, browsing() as page:
         await open_chat(page, url)
@@ -240,7 +240,7 @@ async def test_a_widget_that_is_dropped_is_there_at_the_next_turn(tmp_path: Path
 @pytest.mark.skipif(not AXE.is_file(), reason="axe comes with view/node_modules, not here")
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
-async def test_axe_finds_nothing_against_the_page(theme: Any, width: int) -> None:
+async def test_axe_reports_no_violation_on_the_page(theme: Any, width: int) -> None:
     seen = {"color_scheme": theme, "viewport": {"width": width, "height": 900}}
     async with (
         serving(bundled_folder(), chat=True) as url,
@@ -341,7 +341,7 @@ async def test_threads_are_searched_renamed_and_deleted() -> None:
         assert await threads.all_inner_texts() == ["show me table"]
 
 
-async def test_script_says_what_it_is_and_offers_three_things_that_it_can_show() -> None:
+async def test_script_introduces_itself_and_offers_three_suggestions() -> None:
     async with serving(bundled_folder(), chat=True) as url, browsing() as page:
         await open_chat(page, url)
         await ask(page, "hello, who are you?")

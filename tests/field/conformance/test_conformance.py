@@ -67,7 +67,7 @@ pytestmark = pytest.mark.skipif(
         ),
     ],
 )
-async def test_suite_finds_only_the_failures_that_are_expected(
+async def test_suite_reports_only_expected_failures(
     tmp_path: Path, version: str, required: set[str]
 ) -> None:
     node = find_node()

@@ -56,7 +56,7 @@ def allowed(*files: Path) -> set[str]:
 
 @needs_browser
 @needs_seccomp
-def test_a_picture_is_taken_under_the_system_calls_of_the_unit_with_its_drop_in() -> None:
+def test_picture_is_taken_under_the_system_calls_of_the_unit_with_its_drop_in() -> None:
     families = lines(UNIT, key="RestrictAddressFamilies")[-1].split()
     given = json.dumps([sorted(allowed(UNIT, DROP_IN)), families])
     setpriv = WITHOUT_CAPABILITIES if os.geteuid() == 0 else []
@@ -95,9 +95,7 @@ def test_picture_is_taken_with_only_tmp_writable_and_no_privileges() -> None:
     assert (done.returncode, done.stdout) == (0, TAKEN), done.stderr
 
 
-def test_the_preview_image_brings_a_browser_emoji_and_what_looks_for_faults_and_is_no_root() -> (
-    None
-):
+def test_preview_image_has_a_browser_emoji_and_axe_and_is_not_root() -> None:
     [installed] = [rest for word, rest in instructions("preview") if word == "RUN"]
     [extras] = [rest for word, rest in instructions("shots") if word == "RUN"]
     service = compose()["services"]["preview"]

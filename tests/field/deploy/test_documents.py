@@ -41,14 +41,14 @@ def container() -> dict[str, Any]:
     return only
 
 
-def test_compose_yaml_is_what_the_compose_specification_takes() -> None:
+def test_compose_yaml_conforms_to_the_compose_specification() -> None:
     validator = jsonschema_rs.validator_for(compose_schema(), offline=True)
 
     assert [str(error) for error in validator.iter_errors(compose())] == []
 
 
 @pytest.mark.parametrize("path", MANIFESTS, ids=lambda path: path.stem)
-def test_each_manifest_is_what_kubernetes_takes(path: Path) -> None:
+def test_each_manifest_conforms_to_kubernetes(path: Path) -> None:
     kubernetes = pytest.importorskip(
         "kubernetes_validate", reason="needs the package kubernetes-validate, which ships schemas"
     )
@@ -59,7 +59,7 @@ def test_each_manifest_is_what_kubernetes_takes(path: Path) -> None:
     kubernetes.validate(found, kubernetes.latest_version(), strict=True)
 
 
-def test_the_service_monitor_asks_the_port_that_the_service_has() -> None:
+def test_service_monitor_scrapes_the_port_of_the_service() -> None:
     monitor, service = manifest("ServiceMonitor"), manifest("Service")
     [endpoint] = monitor["spec"]["endpoints"]
 
@@ -70,7 +70,7 @@ def test_the_service_monitor_asks_the_port_that_the_service_has() -> None:
     )
 
 
-def test_the_kustomization_names_every_manifest_and_only_files_that_are_there() -> None:
+def test_kustomization_names_every_manifest_and_only_existing_files() -> None:
     found = document(KUBERNETES / "kustomization.yaml")
 
     assert sorted(found["resources"]) == [path.name for path in MANIFESTS]
@@ -80,7 +80,7 @@ def test_the_kustomization_names_every_manifest_and_only_files_that_are_there() 
             assert (KUBERNETES / name).is_file()
 
 
-def test_the_widget_in_the_manifests_is_json_and_its_sidecar_is_toml() -> None:
+def test_widget_in_the_manifests_is_json_and_its_sidecar_is_toml() -> None:
     widget = json.loads((KUBERNETES / "widgets" / "greeting.widget").read_text())
     sidecar = tomllib.loads((KUBERNETES / "widgets" / "greeting.widget.toml").read_text())
 
@@ -101,7 +101,7 @@ def test_every_selector_finds_the_pods() -> None:
         assert selector.items() <= labels.items()
 
 
-def test_a_changed_widget_reaches_running_pods_instead_of_starting_new_ones() -> None:
+def test_changed_widget_reaches_running_pods_instead_of_starting_new_ones() -> None:
     options = document(KUBERNETES / "kustomization.yaml")["generatorOptions"]
 
     assert options["disableNameSuffixHash"] is True
@@ -178,13 +178,13 @@ def test_no_container_can_write_its_root_or_hold_a_capability() -> None:
         assert service["security_opt"] == ["no-new-privileges:true"], name
 
 
-def test_the_image_starts_its_program_without_a_shell_and_ends_on_sigterm() -> None:
+def test_image_starts_its_program_without_a_shell_and_ends_on_sigterm() -> None:
     assert json.loads(instruction("runtime", "ENTRYPOINT")) == ["widgetd"]
     assert instruction("runtime", "STOPSIGNAL") == "SIGTERM"
     assert instruction("runtime", "HEALTHCHECK").endswith('CMD ["widgetd", "health"]')
 
 
-def test_the_image_says_what_it_is() -> None:
+def test_image_labels_describe_it() -> None:
     [labels] = [rest for word, rest in instructions("runtime") if word == "LABEL"]
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 
@@ -210,7 +210,7 @@ def test_every_package_in_the_image_is_pinned_by_its_hash() -> None:
     assert len(installs) == 3
 
 
-def test_probes_ask_for_pages_that_widgetd_has() -> None:
+def test_probes_request_existing_pages() -> None:
     assert container()["livenessProbe"]["httpGet"]["path"] == "/livez"
     assert container()["readinessProbe"]["httpGet"]["path"] == "/readyz"
     assert container()["startupProbe"]["httpGet"]["path"] == "/readyz"
@@ -257,7 +257,7 @@ def variables() -> dict[str, str | None]:
 
 
 @pytest.mark.parametrize("name", sorted(variables()))
-def test_each_variable_that_a_file_sets_is_a_setting_and_its_value_can_be_used(name: str) -> None:
+def test_each_variable_in_a_file_is_a_setting_with_a_valid_value(name: str) -> None:
     value = variables()[name]
     # Without a value, Compose passes on whatever its own environment has.
     settle({}, {name: "any text" if value is None else value})

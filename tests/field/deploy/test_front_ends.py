@@ -99,7 +99,7 @@ def require_resending(front_end: FrontEnd) -> None:
         pytest.skip("it sends no body twice, as its configuration says")
 
 
-def test_a_session_stays_with_the_replica_that_opened_it(balancer: Balancer) -> None:
+def test_session_stays_with_the_replica_that_opened_it(balancer: Balancer) -> None:
     opened = balancer.ask({})
 
     assert names([opened, *(balancer.ask(LEGACY) for _ in range(30))]) == names([opened])
@@ -109,11 +109,11 @@ def test_requests_without_a_session_go_to_every_replica(balancer: Balancer) -> N
     assert names([balancer.ask(MODERN) for _ in range(60)]) == {"one", "two"}
 
 
-def test_replicas_see_the_host_that_the_client_asked_for(balancer: Balancer) -> None:
+def test_replicas_see_the_host_of_the_original_request(balancer: Balancer) -> None:
     assert balancer.ask(MODERN).split()[1] == f"127.0.0.1:{balancer.port}"
 
 
-def test_a_replica_that_goes_takes_no_request_with_it(
+def test_stopping_replica_loses_no_request(
     balancer: Balancer, replicas: list[Replica], front_end: FrontEnd
 ) -> None:
     require_resending(front_end)
@@ -124,7 +124,7 @@ def test_a_replica_that_goes_takes_no_request_with_it(
     assert names([balancer.ask(MODERN) for _ in range(60)]) == {"two"}
 
 
-def test_a_replica_that_vanished_takes_no_request_with_it(
+def test_vanished_replica_loses_no_request(
     tmp_path: Path, replicas: list[Replica], front_end: FrontEnd
 ) -> None:
     require_resending(front_end)
@@ -137,5 +137,5 @@ def test_a_replica_that_vanished_takes_no_request_with_it(
         assert names([balancer.ask(MODERN) for _ in range(30)]) == {"two"}
 
 
-def test_the_metrics_of_a_replica_are_not_offered_by_chance(balancer: Balancer) -> None:
+def test_metrics_of_a_replica_are_not_load_balanced(balancer: Balancer) -> None:
     assert balancer.status_of("/metrics") == 404

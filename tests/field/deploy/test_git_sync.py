@@ -88,7 +88,7 @@ async def test_commits_are_served_by_a_swap_of_the_link_without_a_failed_call(
 
 
 @needs_git
-async def test_a_checkout_that_was_cut_short_is_made_again(tmp_path: Path) -> None:
+async def test_interrupted_checkout_is_repeated(tmp_path: Path) -> None:
     repository, root = Repository(tmp_path / "origin"), tmp_path / "root"
     repository.commit(A="One")
     first = await sync(repository, root)
@@ -100,7 +100,7 @@ async def test_a_checkout_that_was_cut_short_is_made_again(tmp_path: Path) -> No
 
 
 @needs_kubectl
-def test_pods_serve_the_folder_that_git_sync_links() -> None:
+def test_pods_serve_the_folder_linked_by_git_sync() -> None:
     objects = {one["kind"]: one for one in build_overlay("kubernetes-git")}
     spec = objects["Deployment"]["spec"]["template"]["spec"]
     [synced], [served] = spec["initContainers"], spec["containers"]

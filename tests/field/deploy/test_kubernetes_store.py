@@ -30,7 +30,7 @@ def container(built: dict[tuple[str, str], Any], name: str) -> Any:
     return only
 
 
-def test_every_object_is_what_kubernetes_takes(built: dict[tuple[str, str], Any]) -> None:
+def test_every_object_conforms_to_kubernetes(built: dict[tuple[str, str], Any]) -> None:
     require_valid(built.values())
 
 
@@ -61,7 +61,7 @@ def test_only_replicas_reach_the_store(
     )
 
 
-def test_the_store_can_write_nothing_and_hold_no_capability(
+def test_store_can_write_nothing_and_hold_no_capability(
     built: dict[tuple[str, str], Any],
 ) -> None:
     assert container(built, "widgetd-store")["securityContext"] == {

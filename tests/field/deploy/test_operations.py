@@ -40,13 +40,13 @@ def cells(title: str, begin: str = "") -> list[str]:
     return re.findall(rf"^\| (`{begin}[^|]*`) \|", section(title), re.MULTILINE)
 
 
-def test_the_guide_explains_each_setting_and_no_other() -> None:
+def test_guide_explains_exactly_the_settings() -> None:
     named = [name for cell in cells("Settings") for name in re.findall(r"`(\w+)`", cell)]
 
     assert sorted(named) == sorted(Settings.model_fields)
 
 
-async def test_the_guide_explains_each_metric_and_no_other(tmp_path: Path) -> None:
+async def test_guide_explains_exactly_the_metrics(tmp_path: Path) -> None:
     # By their types, since a metric with labels has no sample before it is first counted.
     measured = set(re.findall(r"^# TYPE (widgetd_\w+)", await scrape(tmp_path), re.MULTILINE))
     named = {name for cell in cells("Watch", "widgetd_") for name in re.findall(r"`(\w+)", cell)}
@@ -61,7 +61,7 @@ async def test_metrics_have_process_series_and_no_created_series(tmp_path: Path)
     assert not any(name.endswith("_created") for name in names)
 
 
-def test_the_guide_explains_each_event_of_the_log_and_no_other() -> None:
+def test_guide_explains_exactly_the_log_events() -> None:
     sources = "".join(path.read_text() for path in (ROOT / "widgetd").rglob("*.py"))
     logged = set(
         re.findall(
@@ -130,5 +130,5 @@ def test_each_code_in_the_guide_is_one(code: str) -> None:
 
 
 @pytest.mark.parametrize("target", sorted(set(re.findall(r"\]\(([^)#]+)", GUIDE))))
-def test_each_file_that_the_guide_leads_to_is_there(target: str) -> None:
+def test_each_file_linked_from_the_guide_exists(target: str) -> None:
     assert target.startswith("https://") or (ROOT / "docs" / target).exists()

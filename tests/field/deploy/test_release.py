@@ -42,13 +42,13 @@ def refusal(folder: Path) -> str:
     return ran.stderr
 
 
-def test_a_tree_that_is_not_clean_is_refused(checkout: Path) -> None:
+def test_dirty_tree_is_refused(checkout: Path) -> None:
     (checkout / "new").touch()
 
     assert refusal(checkout).startswith("refused: the tree is not clean;")
 
 
-def test_a_version_that_the_changelog_does_not_know_is_refused(checkout: Path) -> None:
+def test_version_missing_from_the_changelog_is_refused(checkout: Path) -> None:
     text = (checkout / "pyproject.toml").read_text()
     (checkout / "pyproject.toml").write_text(text.replace(PROJECT["version"], "9.9.9", 1))
     git(checkout, "commit", "--quiet", "-am", "Another version")
@@ -56,7 +56,7 @@ def test_a_version_that_the_changelog_does_not_know_is_refused(checkout: Path) -
     assert refusal(checkout).startswith("refused: CHANGELOG.md has no section '## [9.9.9] - ")
 
 
-def test_all_that_name_the_version_name_the_same() -> None:
+def test_all_files_name_the_same_version() -> None:
     server = json.loads((ROOT / "server.json").read_text())
     manifest = json.loads((ROOT / "deploy" / "mcpb" / "manifest.json").read_text())
     image = re.search(r"^ARG VERSION=(.+)$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
@@ -67,7 +67,7 @@ def test_all_that_name_the_version_name_the_same() -> None:
     assert named == {PROJECT["version"]}
 
 
-def test_the_registrys_entry_leads_to_the_package_whose_readme_names_it() -> None:
+def test_registry_entry_names_the_package_whose_readme_names_it() -> None:
     server = json.loads((ROOT / "server.json").read_text())
 
     assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", server["name"])

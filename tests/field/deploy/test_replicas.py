@@ -97,7 +97,7 @@ async def calls_of_each(fleet: Fleet) -> tuple[float, ...]:
     return await fleet.numbers("widgetd_calls_total", outcome="ok", widget="greeting")
 
 
-async def test_replicas_that_see_the_same_folder_say_so(fleet: Fleet) -> None:
+async def test_replicas_of_the_same_folder_report_the_same_hash(fleet: Fleet) -> None:
     said = [await replica.readiness() for replica in fleet.both]
 
     assert [one["ready"] for one in said] == [True, True]
@@ -108,7 +108,7 @@ async def test_replicas_that_see_the_same_folder_say_so(fleet: Fleet) -> None:
         assert await replica.number("widgetd_generation_info", **hashes) == 1
 
 
-async def test_a_session_keeps_its_replica_and_hears_of_changes_there(fleet: Fleet) -> None:
+async def test_session_keeps_its_replica_and_is_notified_of_changes_there(fleet: Fleet) -> None:
     before = await calls_of_each(fleet)
     with anyio.fail_after(PATIENCE_S):
         async with AsyncExitStack() as held:
@@ -147,7 +147,7 @@ async def ordered(model: Connection) -> str:
     return str((result.meta or {})["widgetd/render"]["id"])
 
 
-async def test_a_render_of_one_replica_is_shown_by_the_other(fleet: Fleet) -> None:
+async def test_render_of_one_replica_is_shown_by_the_other(fleet: Fleet) -> None:
     async with (
         connect_client(fleet.one.url, "modern") as here,
         connect_client(fleet.two.url, "modern") as there,
@@ -159,7 +159,7 @@ async def test_a_render_of_one_replica_is_shown_by_the_other(fleet: Fleet) -> No
     assert shown.structured_content == made.structured_content
 
 
-async def test_an_action_that_one_replica_takes_is_awaited_at_the_other(fleet: Fleet) -> None:
+async def test_action_at_one_replica_is_awaited_at_the_other(fleet: Fleet) -> None:
     answers: list[Any] = []
     async with (
         connect_client(fleet.one.url, "modern") as page,
@@ -215,7 +215,7 @@ class Load:
         self._stopped = True
 
 
-async def test_a_rolling_restart_under_load_loses_no_call(fleet: Fleet) -> None:
+async def test_rolling_restart_under_load_loses_no_call(fleet: Fleet) -> None:
     load = Load(fleet.balancer.url)
     with anyio.fail_after(2 * PATIENCE_S):
         async with anyio.create_task_group() as tasks:
@@ -231,7 +231,7 @@ async def test_a_rolling_restart_under_load_loses_no_call(fleet: Fleet) -> None:
             load.stop()
 
 
-async def test_the_loss_of_the_server_between_them_costs_sharing_and_no_call(fleet: Fleet) -> None:
+async def test_loss_of_the_shared_server_costs_sharing_and_no_call(fleet: Fleet) -> None:
     lost = [replica.logged("store.degraded") for replica in fleet.both]
     found = [replica.logged("store.recovered") for replica in fleet.both]
     with anyio.fail_after(2 * PATIENCE_S):
@@ -248,5 +248,5 @@ async def test_the_loss_of_the_server_between_them_costs_sharing_and_no_call(fle
                 await replica.logs("store.recovered", times=times + 1)
             assert await fleet.numbers("widgetd_store_degraded") == (0, 0)
 
-    await test_a_render_of_one_replica_is_shown_by_the_other(fleet)
+    await test_render_of_one_replica_is_shown_by_the_other(fleet)
     assert [r.logged("store.degraded") - n for r, n in zip(fleet.both, lost, strict=True)] == [1, 1]

@@ -17,7 +17,7 @@ SCRIPTS = (*TESTS, "systemd/boot-steps", "deploy/steps.sh", "deploy/release", "d
     shutil.which("shellcheck") is None, reason="needs shellcheck, Debian's package of that name"
 )
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_shellcheck_finds_nothing_in_a_script(script: str) -> None:
+def test_shellcheck_reports_nothing(script: str) -> None:
     verdict = subprocess.run(
         ["shellcheck", "--external-sources", "--source-path=deploy", script],
         cwd=ROOT,
@@ -36,7 +36,7 @@ def test_shellcheck_finds_nothing_in_a_script(script: str) -> None:
         ("systemd/boot-test", "systemd-container mmdebstrap util-linux"),
     ],
 )
-def test_a_test_says_which_packages_it_would_need(
+def test_script_without_its_tools_names_the_packages_to_install(
     script: str, packages: str, tmp_path: Path
 ) -> None:
     for tool in ("bash", "dirname"):

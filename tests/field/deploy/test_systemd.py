@@ -79,19 +79,19 @@ def test_reloading_carries_the_time_it_began(listener: Listener) -> None:
     assert before <= int(usec) <= time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
 
 
-def test_stopping_says_what_is_still_done(listener: Listener) -> None:
+def test_stopping_status_names_remaining_work(listener: Listener) -> None:
     assert of(listener).stopping()
 
     assert listener.heard() == ["STOPPING=1", "STATUS=finishing the calls in flight"]
 
 
-def test_a_status_cannot_smuggle_in_another_word(listener: Listener) -> None:
+def test_status_cannot_inject_another_variable(listener: Listener) -> None:
     assert of(listener).ready("serving a\nWATCHDOG=trigger\r\n widget")
 
     assert listener.heard() == ["READY=1", "STATUS=serving a WATCHDOG=trigger widget"]
 
 
-def test_a_status_with_half_a_character_is_sent_all_the_same(listener: Listener) -> None:
+def test_status_with_half_a_character_is_sent(listener: Listener) -> None:
     assert of(listener).ready("flight \udc80")
 
     assert listener.heard() == ["READY=1", "STATUS=flight ?"]
@@ -111,7 +111,7 @@ def test_daemon_survives_a_missing_notify_socket(tmp_path: Path) -> None:
     assert not alone.ready("serving 16 widgets")
 
 
-def test_a_full_queue_does_not_fail_the_daemon(tmp_path: Path) -> None:
+def test_full_queue_does_not_fail_the_daemon(tmp_path: Path) -> None:
     listener = Listener(str(tmp_path / "notify"))
     deaf = of(listener)
 
@@ -137,13 +137,13 @@ def longest_queue() -> int:
         ({"WATCHDOG_USEC": "soon"}, None),
     ],
 )
-def test_the_watchdog_is_ours_only_if_it_names_us(
+def test_watchdog_applies_only_to_the_process_that_it_names(
     environ: dict[str, str], watchdog_s: float | None
 ) -> None:
     assert supervisor(environ, PID).watchdog_s == watchdog_s
 
 
-async def test_a_healthy_daemon_feeds_the_watchdog_until_it_stops(listener: Listener) -> None:
+async def test_healthy_daemon_feeds_the_watchdog_until_it_stops(listener: Listener) -> None:
     stop = anyio.Event()
     with anyio.fail_after(5):
         async with anyio.create_task_group() as tasks:
@@ -152,7 +152,7 @@ async def test_a_healthy_daemon_feeds_the_watchdog_until_it_stops(listener: List
             stop.set()
 
 
-async def test_a_daemon_whose_scans_are_stuck_falls_silent(listener: Listener) -> None:
+async def test_daemon_with_stuck_scans_stops_notifying(listener: Listener) -> None:
     asked = anyio.Event()
     stop = anyio.Event()
     answers = iter([False, False, False])
@@ -171,14 +171,14 @@ async def test_a_daemon_whose_scans_are_stuck_falls_silent(listener: Listener) -
     assert listener.silent()
 
 
-async def test_without_a_watchdog_there_is_nothing_to_feed(listener: Listener) -> None:
+async def test_watchdog_is_not_fed_unless_configured(listener: Listener) -> None:
     with anyio.fail_after(5):
         await of(listener).keep_alive(lambda: True, anyio.Event())
 
     assert listener.silent()
 
 
-def test_the_process_is_found_in_its_own_environment(
+def test_supervisor_is_read_from_the_environment_of_its_process(
     listener: Listener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NOTIFY_SOCKET", listener.name)

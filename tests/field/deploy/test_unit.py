@@ -46,14 +46,14 @@ def installed(folder: Path, *drop_ins: Path) -> Path:
 
 
 @needs_systemd
-def test_the_unit_has_no_word_that_systemd_does_not_know(tmp_path: Path) -> None:
+def test_unit_uses_only_directives_known_to_systemd(tmp_path: Path) -> None:
     verdict = analyze("verify", installed(tmp_path))
 
     assert (verdict.returncode, verdict.stderr) == (0, "")
 
 
 @needs_systemd
-def test_a_word_that_systemd_does_not_know_would_be_seen_in_a_drop_in(tmp_path: Path) -> None:
+def test_unknown_directive_in_a_drop_in_is_found(tmp_path: Path) -> None:
     strange = tmp_path / "strange.conf"
     strange.write_text("[Service]\nProtectWidgets=yes\n")
 
@@ -72,7 +72,7 @@ def test_each_drop_in_is_clean(drop_in: Path, tmp_path: Path) -> None:
 
 
 @needs_systemd
-def test_the_unit_exposes_no_more_than_its_work_needs(tmp_path: Path) -> None:
+def test_unit_exposes_no_more_than_its_work_needs(tmp_path: Path) -> None:
     unit = installed(tmp_path, SYSTEMD / "drop-ins" / "tokens.conf")
 
     verdict = analyze("security", "--offline=yes", f"--threshold={TENTHS_ALLOWED}", unit)
@@ -86,17 +86,17 @@ def settings(unit: Path) -> dict[str, str]:
     return dict(re.findall(r"^(\w+)=(.*)$", unit.read_text(), re.MULTILINE))
 
 
-def test_a_reload_is_a_hangup_signal_to_the_daemon_itself() -> None:
+def test_reload_is_a_hangup_signal_to_the_daemon_itself() -> None:
     assert settings(UNIT)["ExecReload"] == "/bin/kill -HUP $MAINPID"
 
 
-def test_the_reload_that_waits_brings_its_own_signal() -> None:
+def test_waiting_reload_sends_its_own_signal() -> None:
     waits = settings(SYSTEMD / "drop-ins" / "notify-reload.conf")
 
     assert waits == {"Type": "notify-reload", "ExecReload": ""}
 
 
-def test_a_setting_that_cannot_be_used_is_not_tried_again_and_all_else_is() -> None:
+def test_unusable_setting_is_the_only_exit_without_a_restart() -> None:
     unit = settings(UNIT)
 
     assert unit["Restart"] == "on-failure"
@@ -104,7 +104,7 @@ def test_a_setting_that_cannot_be_used_is_not_tried_again_and_all_else_is() -> N
     assert unit["StartLimitIntervalSec"] == "0"
 
 
-def test_the_readme_names_each_folder_of_the_unit_and_each_drop_in() -> None:
+def test_readme_names_each_folder_of_the_unit_and_each_drop_in() -> None:
     readme = (SYSTEMD / "README.md").read_text()
 
     for folder in ("/opt/widgetd", "/srv/widgetd/widgets", "/etc/widgetd", "/var/lib/widgetd"):
@@ -113,7 +113,7 @@ def test_the_readme_names_each_folder_of_the_unit_and_each_drop_in() -> None:
         assert f"drop-ins/{drop_in.name}" in readme
 
 
-def test_a_service_that_the_watchdog_ended_is_started_again() -> None:
+def test_service_is_restarted_after_the_watchdog_ended_it() -> None:
     said = dict(re.findall(r"^(\w+)=(.*)$", UNIT.read_text(), re.MULTILINE))
 
     assert said["Restart"] == "on-failure"

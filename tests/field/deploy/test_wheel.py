@@ -129,7 +129,7 @@ async def read_output(*command: str | Path) -> str:
 
 
 @pytest.mark.timeout(600)
-async def test_the_wheel_alone_serves_answers_and_takes_pictures(
+async def test_wheel_alone_serves_answers_and_takes_pictures(
     environment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     empty = tmp_path / "empty"
@@ -186,7 +186,7 @@ def test_installers_run_the_wheel_with_the_newest_of_its_dependencies(
 
 
 @pytest.mark.skipif(not BUNDLE.exists() or UV is None, reason="`make mcpb` packs the bundle, by uv")
-def test_bundle_runs_what_the_lock_of_the_package_has(tmp_path: Path) -> None:
+def test_bundle_runs_the_versions_of_the_lock(tmp_path: Path) -> None:
     shutil.unpack_archive(BUNDLE, tmp_path, "zip")
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     arguments = [

@@ -127,7 +127,7 @@ async def test_claude_desktop_draws_a_stripped_result_without_showing_its_id(
 
 
 @needs_browser
-async def test_claude_ai_is_listed_the_tools_of_pages_although_it_declares_nothing(
+async def test_claude_ai_is_listed_page_tools_without_declaring_support(
     chromium: Chromium,
 ) -> None:
     async with hosted(chromium, HOSTS["claude-ai"]) as stage:
@@ -155,9 +155,7 @@ async def test_gateway_takes_actions_as_messages_or_with_app_tools_to_the_queue(
 
 @needs_browser
 @pytest.mark.parametrize("name", ["claude-ai", "claude-desktop", "vscode"])
-async def test_host_draws_a_tree_that_is_too_large_for_a_result(
-    chromium: Chromium, name: str
-) -> None:
+async def test_host_draws_a_tree_too_large_for_a_result(chromium: Chromium, name: str) -> None:
     host = replace(HOSTS[name], withholds_linked=True)
     async with hosted(chromium, host, inline_max_bytes=100) as stage:
         await show(stage)
@@ -202,7 +200,7 @@ async def test_chatgpt_draws_a_lost_result_again_with_its_controls_off(chromium:
 
 @needs_browser
 @pytest.mark.parametrize("name", sorted(HOSTS.keys() - {"chatgpt", "gateway"}))
-async def test_second_mount_says_what_was_sent_and_sends_it_no_more(
+async def test_second_mount_shows_the_submission_and_sends_nothing(
     chromium: Chromium, name: str
 ) -> None:
     async with hosted(chromium, HOSTS[name]) as stage:
@@ -247,9 +245,7 @@ async def test_second_mount_behind_a_gateway_sends_no_message_again_where_the_pa
 
 
 @needs_browser
-async def test_action_that_repeats_is_taken_at_each_press(
-    chromium: Chromium, tmp_path: Path
-) -> None:
+async def test_repeatable_action_is_sent_at_each_press(chromium: Chromium, tmp_path: Path) -> None:
     tree = (
         '{"type":"Card","children":[{"type":"Button","label":"More",'
         '"onClickAction":{"type":"more.show"}}]}'

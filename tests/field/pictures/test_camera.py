@@ -100,7 +100,7 @@ async def test_same_input_gives_the_same_bytes_after_any_other_picture(
     assert first == again
 
 
-async def test_a_picture_is_as_wide_as_it_is_asked_to_be(camera: Camera) -> None:
+async def test_picture_has_the_requested_width(camera: Camera) -> None:
     with anyio.fail_after(60):
         narrow = await camera.take(
             Screenshot(tree=TREE, title="Boats", width=320, scale=1), owner=""
@@ -119,7 +119,7 @@ async def test_a_picture_is_as_wide_as_it_is_asked_to_be(camera: Camera) -> None
     assert dark != narrow
 
 
-async def test_a_picture_ends_where_the_widget_ends_and_has_nothing_of_the_page(
+async def test_picture_ends_with_the_widget_and_shows_none_of_the_page(
     camera: Camera, chromium: Chromium
 ) -> None:
     with anyio.fail_after(60):
@@ -151,7 +151,7 @@ async def test_widget_without_a_card_is_drawn_on_the_chat_background_by_default(
     assert min(corner) > 240
 
 
-async def test_letters_are_those_of_the_bundled_face_and_are_loaded_from_nowhere(
+async def test_letters_use_the_bundled_font_without_a_request(
     camera: Camera,
 ) -> None:
     with anyio.fail_after(60):
@@ -176,7 +176,7 @@ async def test_letters_are_those_of_the_bundled_face_and_are_loaded_from_nowhere
     assert width == 813
 
 
-async def test_a_part_of_a_widget_is_taken_by_its_target(camera: Camera) -> None:
+async def test_part_of_a_widget_is_taken_by_its_target(camera: Camera) -> None:
     badge = {"type": "Badge", "label": "New"}
     with anyio.fail_after(60):
         whole = await camera.take(shot(*CHILDREN, badge), owner="")
@@ -203,7 +203,7 @@ async def test_parts_wider_than_the_widget_are_named(camera: Camera) -> None:
     assert bad.overflow == ('Box "Far and wide" by 83 px',)
 
 
-async def test_a_picture_that_no_browser_could_draw_is_refused(camera: Camera) -> None:
+async def test_picture_too_large_for_a_browser_is_refused(camera: Camera) -> None:
     with anyio.fail_after(60):
         with pytest.raises(CallError) as raised:
             await camera.take(
@@ -225,7 +225,7 @@ async def test_caller_without_a_slot_gets_a_retry_time(chromium: Chromium) -> No
 
 
 @pytest.mark.parametrize("kill", [kill_browsers, kill_drivers])
-async def test_the_picture_after_a_browser_or_its_driver_died_is_right(
+async def test_picture_after_a_crash_of_the_browser_or_its_driver_is_right(
     kill: Callable[[], None],
 ) -> None:
     chromium, now = Chromium(niceness=10), [0.0]
@@ -244,7 +244,7 @@ async def test_the_picture_after_a_browser_or_its_driver_died_is_right(
     assert after == before
 
 
-async def test_browser_that_dies_during_a_picture_is_reported_in_a_sentence() -> None:
+async def test_crash_of_the_browser_during_a_picture_is_reported_in_a_sentence() -> None:
     chromium = Chromium()
     taking = Camera(chromium)
     refused: list[CallError] = []

@@ -46,7 +46,7 @@ async def test_shift_by_a_pixel_or_slight_paling_is_no_difference(
     assert await looking.difference(draw(), after) == ""
 
 
-async def test_shapes_that_moved_far_or_vanished_differ(looking: Eye) -> None:
+async def test_moved_and_vanished_shapes_differ(looking: Eye) -> None:
     moved = await looking.difference(draw(), draw(right=6))
     gone = await looking.difference(draw(), draw(ink=WHITE))
     taller = await looking.difference(draw(), draw(tall=TALL + 8))
@@ -77,7 +77,7 @@ def card(**changes: Any) -> Screenshot:
     ],
     ids=["border", "padding", "words", "background"],
 )
-async def test_change_of_a_widget_is_seen_in_pictures(looking: Eye, changed: Screenshot) -> None:
+async def test_change_of_a_widget_shows_in_pictures(looking: Eye, changed: Screenshot) -> None:
     async with open_camera() as taking:
         first, other = await taking.take(card(), owner=""), await taking.take(changed, owner="")
         before = await looking.reduced(first.content)
@@ -143,7 +143,7 @@ async def writing() -> AsyncIterator[Callable[..., Awaitable[bytes]]]:
         yield write
 
 
-async def test_every_changed_letter_is_seen_and_no_redrawn_one(looking: Eye) -> None:
+async def test_every_changed_letter_is_reported_and_no_redrawn_one(looking: Eye) -> None:
     missed, mistaken = [], []
     async with writing() as write:
         for style in STYLES:

@@ -39,7 +39,7 @@ async def test_view_draws_each_value_of_each_component_without_an_error(theme: s
     assert (unknown, logged) == (0, [])
 
 
-async def test_agent_sees_the_sheets_of_the_components_that_it_names(tmp_path: Path) -> None:
+async def test_agent_sees_the_sheets_of_the_named_components(tmp_path: Path) -> None:
     names = ["Button", "Badge.color"]
     with anyio.fail_after(60):
         async with (

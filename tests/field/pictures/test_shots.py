@@ -33,7 +33,7 @@ def size(png: bytes) -> tuple[int, int]:
 
 
 @needs_browser
-def test_the_same_input_gives_the_same_bytes() -> None:
+def test_same_input_gives_the_same_bytes() -> None:
     shot = Screenshot(tree=TREE, title="Boats")
     take = partial(Camera.take, screenshot=shot, owner="")
 
@@ -41,7 +41,7 @@ def test_the_same_input_gives_the_same_bytes() -> None:
 
 
 @needs_browser
-def test_a_folder_becomes_pictures_and_one_of_them_all(
+def test_folder_becomes_pictures_and_one_sheet_of_all(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder, output = tmp_path / "widgets", tmp_path / "shots"
@@ -57,7 +57,7 @@ def test_a_folder_becomes_pictures_and_one_of_them_all(
 
 
 @pytest.mark.skipif(find_spec("playwright") is None, reason="there is no Playwright here")
-def test_without_a_browser_a_sentence_says_what_is_missing(
+def test_missing_browser_is_named_in_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))

@@ -60,7 +60,9 @@ async def refuse(client: Connection, **arguments: Any) -> tuple[str, str]:
 
 
 @needs_browser
-async def test_an_agent_sees_a_widget_a_part_of_it_a_render_and_all_widgets(tmp_path: Path) -> None:
+async def test_agent_sees_pictures_of_a_widget_a_part_a_render_and_all_widgets(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "Pale.widget").write_text(widget_file("Pale", template=PALE))
     (tmp_path / "Greeting.widget").write_text(widget_file("Greeting"))
     with anyio.fail_after(100):
@@ -115,7 +117,7 @@ async def test_an_agent_sees_a_widget_a_part_of_it_a_render_and_all_widgets(tmp_
 
 
 @needs_browser
-async def test_a_draft_is_seen_before_it_is_saved_and_a_bad_one_has_findings_all_the_same(
+async def test_draft_is_pictured_before_it_is_saved_and_a_bad_one_has_findings(
     tmp_path: Path,
 ) -> None:
     draft = json.loads(widget_file("Pale", template=PALE))
@@ -154,7 +156,7 @@ async def test_ten_pictures_cost_fifty_calls(tmp_path: Path) -> None:
 
 
 @needs_browser
-async def test_the_gallery_hands_over_what_is_shown_and_what_axe_has_against_it_in_each_theme(
+async def test_gallery_returns_picture_and_axe_findings_in_each_theme(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "Pale.widget").write_text(widget_file("Pale", template=PALE))
@@ -195,7 +197,7 @@ async def downloaded(page: Page, scale: str) -> tuple[str, bytes]:
     return download.suggested_filename, await anyio.Path(await download.path()).read_bytes()
 
 
-async def test_without_a_browser_the_gallery_says_what_is_missing(
+async def test_gallery_without_a_browser_names_what_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(PROGRAM_VARIABLE, str(tmp_path / "nothing"))

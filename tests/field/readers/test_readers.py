@@ -45,7 +45,7 @@ async def inspected(url: str, method: str, *more: str) -> dict[str, Any]:
 
 
 @needs_inspector
-async def test_the_inspector_lists_and_reads_the_guide_and_is_shown_a_picture(url: str) -> None:
+async def test_inspector_lists_and_reads_the_guide_and_receives_a_picture(url: str) -> None:
     listed = await inspected(url, "resources/list")
     read = await inspected(url, "resources/read", "--uri", "widgetd://guide/start")
     how = ("--tool-name", "take_picture", "--tool-arg", 'names=["greeting"]')

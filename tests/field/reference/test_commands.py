@@ -53,12 +53,12 @@ def port() -> int:
     return number
 
 
-def test_every_page_with_commands_is_run_or_says_what_it_needs() -> None:
+def test_commands_of_every_page_are_run_or_have_a_stated_need() -> None:
     assert pages().keys() == LEFT_OUT.keys() | {"agent-builder.md", "releasing.md", "teams.md"}
 
 
 @pytest.mark.timeout(120)
-def test_a_day_with_two_teams(clone: Path, port: int) -> None:
+def test_day_with_two_teams(clone: Path, port: int) -> None:
     printed, running = run_commands(pages()["teams.md"], clone, port)
     end_all(running)
 
@@ -77,7 +77,7 @@ def test_a_day_with_two_teams(clone: Path, port: int) -> None:
 
 
 @pytest.mark.timeout(120)
-def test_the_chat_that_takes_the_place_of_agent_builder_starts(
+def test_chat_that_replaces_agent_builder_starts(
     clone: Path, port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", os.pathsep.join([str(clone.parent / "bin"), os.environ["PATH"]]))
@@ -89,7 +89,7 @@ def test_the_chat_that_takes_the_place_of_agent_builder_starts(
     assert "Talk to an agent:" in printed
 
 
-def test_the_commands_of_a_release_are_targets_of_make(clone: Path) -> None:
+def test_release_commands_are_make_targets(clone: Path) -> None:
     """Each takes minutes, so only what it would do is asked here."""
     for command in pages()["releasing.md"]:
         assert command.startswith("make ")

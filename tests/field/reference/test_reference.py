@@ -12,7 +12,7 @@ from widgetd.daemon.toolsets import ROWS
 from widgetd.errors.codes import TABLES
 
 
-async def test_every_page_of_the_reference_is_what_the_code_says() -> None:
+async def test_every_reference_page_equals_generated_text() -> None:
     made = await pages()
 
     stale = [
@@ -24,7 +24,7 @@ async def test_every_page_of_the_reference_is_what_the_code_says() -> None:
     assert {path.name for path in FOLDER.glob("*.md")} == made.keys()
 
 
-def test_page_of_hosts_is_what_the_profiles_say() -> None:
+def test_page_of_hosts_equals_the_profiles() -> None:
     assert PAGE.read_text(encoding="utf-8") == hosts_page(), "make reference"
 
 
@@ -32,7 +32,7 @@ COMMON = {"W2002", "W2003", "W2201", "W2202", "W2301"}
 """Codes that any tool can answer with; the page names them once."""
 
 
-def test_reference_of_tools_names_the_codes_that_the_handlers_of_a_module_raise() -> None:
+def test_reference_of_tools_names_the_codes_raised_by_their_handlers() -> None:
     documented: dict[str, set[str]] = {}
     for tool in ROWS:
         handler = handler_of(tool)
@@ -47,7 +47,7 @@ def test_reference_of_tools_names_the_codes_that_the_handlers_of_a_module_raise(
         assert codes <= known, module
 
 
-def test_every_built_in_tool_says_what_it_answers() -> None:
+def test_every_built_in_tool_describes_its_answer() -> None:
     said = {tool.name: inspect.getdoc(handler_of(tool)) or "" for tool in ROWS}
 
     silent = [name for name, text in said.items() if not re.search(r"\b[Rr]eturn\b", text)]

@@ -24,7 +24,7 @@ from tests.support.clients import connect_client
 from tests.support.processes import daemon_process
 
 
-async def test_a_killed_daemon_equals_the_disk_when_it_is_back_and_keeps_last_good_copies(
+async def test_killed_daemon_equals_the_disk_when_it_is_back_and_keeps_last_good_copies(
     tmp_path: Path,
 ) -> None:
     outcome = await kill_repeatedly(tmp_path, kills=2, patience_s=10)
@@ -42,7 +42,7 @@ async def test_killed_upstream_is_restarted_and_leaves_no_child(
     assert (outcome.unfilled, outcome.left) == (0, 0)
 
 
-async def test_press_during_which_the_daemon_is_killed_is_done_once_and_reported(
+async def test_press_during_a_crash_is_done_once_and_reported(
     tmp_path: Path,
 ) -> None:
     outcome = await press_and_kill(tmp_path, kills=2)

@@ -28,7 +28,7 @@ async def test_swaps_leave_no_widget_descriptor_or_thread_behind(tmp_path: Path)
     assert outcome.widgets <= MOST_AT_ONCE
 
 
-def test_an_upstream_that_flaps_leaves_no_task_descriptor_or_thread_behind(tmp_path: Path) -> None:
+def test_flapping_upstream_leaves_no_task_descriptor_or_thread_behind(tmp_path: Path) -> None:
     seen = flap(tmp_path, hours=0, warm_up=2)
 
     (before, after), held = seen.tasks, [(one.descriptors, one.threads) for one in seen.held]
@@ -36,7 +36,7 @@ def test_an_upstream_that_flaps_leaves_no_task_descriptor_or_thread_behind(tmp_p
     assert (before, held[0]) == (after, held[1])
 
 
-async def test_answers_that_are_held_stay_within_their_bound(
+async def test_cached_answers_stay_within_their_bound(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limits = replace(LIMITS, held_bytes=500_000)
@@ -53,5 +53,5 @@ async def test_follower_of_a_render_sees_the_last_of_many_versions() -> None:
     assert last == seen == 1 + 100 + 300
 
 
-def test_a_fuzzer_finds_nothing_in_a_moment() -> None:
+def test_fuzzer_finds_nothing_in_a_moment() -> None:
     assert [row.what for row in measure(seconds=3, seed=0) if not row.held] == []

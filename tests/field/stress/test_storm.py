@@ -18,7 +18,7 @@ MUTATIONS = 500
 
 
 @pytest.mark.timeout(240)
-async def test_a_storm_of_saves_fails_no_call_tears_no_result_and_leaves_nothing_stale(
+async def test_storm_of_saves_fails_no_call_tears_no_result_and_leaves_nothing_stale(
     tmp_path: Path,
 ) -> None:
     outcome = await storm(tmp_path, mutations=MUTATIONS, clients=16, patience_s=20)
@@ -29,14 +29,14 @@ async def test_a_storm_of_saves_fails_no_call_tears_no_result_and_leaves_nothing
     assert outcome.breaks > 0
 
 
-async def test_files_made_while_the_daemon_was_stopped_are_served(
+async def test_files_created_while_the_daemon_was_down_are_served(
     tmp_path: Path,
 ) -> None:
     with anyio.fail_after(60):
         await measure_convergence(tmp_path, files=5_000, one_widget_in=100)
 
 
-async def test_a_config_map_that_is_swapped_never_lacks_a_widget(tmp_path: Path) -> None:
+async def test_swapped_config_map_never_lacks_a_widget(tmp_path: Path) -> None:
     with anyio.fail_after(60):
         seen = await swap_repeatedly(tmp_path, swaps=10)
 

@@ -30,7 +30,7 @@ def test_folder_without_tests_is_reported(tmp_path: Path) -> None:
     assert (ran.returncode, ran.stderr) == (5, "widgetd: there is nothing to test\n")
 
 
-def test_a_misspelt_keyword_is_found_while_collecting(tmp_path: Path) -> None:
+def test_misspelt_keyword_is_reported_at_collection(tmp_path: Path) -> None:
     (tmp_path / "Controls.widget").write_text(controls_file())
     write_test(tmp_path, "Show Widget", "Prss: text=Track")
     ran = widgetd_test(tmp_path, "--", "--collect-only")
@@ -40,7 +40,7 @@ def test_a_misspelt_keyword_is_found_while_collecting(tmp_path: Path) -> None:
     assert ran.stderr == "widgetd: some tests could not be collected\n"
 
 
-def test_without_a_browser_a_sentence_says_what_is_missing(tmp_path: Path) -> None:
+def test_missing_browser_is_named_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
     ran = widgetd_test(tmp_path, CHROME_PATH=str(tmp_path / "nothing"))
 
@@ -115,7 +115,7 @@ KEYS = '{"type":"Card","children":[{"type":"Text","value":{{ of | list | join(" 
 
 
 @needs_browser
-def test_page_that_draws_another_tree_than_the_server_fails(tmp_path: Path) -> None:
+def test_page_differing_from_the_servers_tree_fails(tmp_path: Path) -> None:
     # JavaScript sorts keys that are numbers, which the page's evaluator cannot help.
     schema = {"type": "object", "properties": {"of": {"type": "object"}}}
     (tmp_path / "Keys.widget").write_text(widget_file("Keys", schema=schema, template=KEYS))
@@ -132,7 +132,7 @@ FAINT = '{"type":"Card","children":[{"type":"Text","value":"faint","color":"#eee
 
 
 @needs_browser
-def test_each_widget_is_a_test_in_both_themes_and_what_one_fails_at_is_its_own(
+def test_each_widget_is_a_test_in_both_themes_with_failures_of_its_own(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A", template=FAINT))
@@ -177,7 +177,7 @@ def pytest_sessionfinish():
 """A plugin that saves what is being run, once."""
 
 
-def test_a_save_during_a_run_is_run_afterwards(tmp_path: Path) -> None:
+def test_save_during_a_run_is_run_afterwards(tmp_path: Path) -> None:
     (tmp_path / "widgets").mkdir()
     (tmp_path / "widgets/Controls.widget").write_text(controls_file())
     write_test(tmp_path / "widgets", "Show Widget", "Prss: text=Track")
@@ -214,7 +214,7 @@ def test_a_save_during_a_run_is_run_afterwards(tmp_path: Path) -> None:
         ("notes.txt", []),
     ],
 )
-def test_a_save_affects_only_tests_of_its_own_widget(
+def test_save_affects_only_tests_of_its_own_widget(
     saved: str, again: list[str], tmp_path: Path
 ) -> None:
     from widgetd.testing.command import affected_files

@@ -68,7 +68,7 @@ def test_tests_beside_the_bundled_widgets_pass(tmp_path: Path) -> None:
 
 
 @needs_browser
-async def test_a_picture_is_what_a_person_sees(
+async def test_picture_equals_the_displayed_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "Icon.widget").write_text(widget_file("Icon", template=ICON))

@@ -58,7 +58,7 @@ async def violations(page: Page) -> list[str]:
         ),
     ],
 )
-async def test_axe_finds_nothing_against_the_gallery(path: str, theme: str) -> None:
+async def test_axe_reports_no_violation_in_the_gallery(path: str, theme: str) -> None:
     async with showing(bundled_folder()) as site, dressed(theme) as page:
         await page.goto(site + path)
         await page.wait_for_selector("[data-live=live], [data-live=built]")
@@ -66,7 +66,7 @@ async def test_axe_finds_nothing_against_the_gallery(path: str, theme: str) -> N
         assert await violations(page) == []
 
 
-async def test_axe_finds_nothing_against_a_broken_file(tmp_path: Path, theme: str) -> None:
+async def test_axe_reports_no_violation_with_a_broken_file(tmp_path: Path, theme: str) -> None:
     (tmp_path / "Broken.widget").write_text("{")
     async with serving(tmp_path, gallery=True) as url, dressed(theme) as page:
         await page.goto(url.removesuffix("/mcp"))
@@ -75,7 +75,7 @@ async def test_axe_finds_nothing_against_a_broken_file(tmp_path: Path, theme: st
         assert await violations(page) == []
 
 
-async def test_axe_finds_nothing_against_the_bundled_widgets(theme: str) -> None:
+async def test_axe_reports_no_violation_in_bundled_widgets(theme: str) -> None:
     found = {}
     async with dressed(theme) as page:
         for widget in discover_widgets(bundled_folder()):

@@ -53,7 +53,7 @@ _LOOK = """() =>
 
 
 @pytest.mark.parametrize(("name", "drawn"), [("lucide:cloud-rain", 4), ("lucide:nobody", 0)])
-async def test_an_icon_of_lucides_is_drawn_by_its_shapes_and_an_unknown_one_is_a_dashed_square(
+async def test_lucide_icon_is_drawn_by_its_shapes_and_an_unknown_one_as_a_dashed_square(
     name: str, drawn: int
 ) -> None:
     tree = {"type": "Card", "children": [{"type": "Icon", "name": name}]}
@@ -87,5 +87,5 @@ async def test_every_state_of_every_bundled_widget_is_drawn_on_a_narrow_phone() 
 @needs_corpus
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("theme", ["light", "dark"])
-async def test_every_real_file_that_is_served_is_drawn(theme: str) -> None:
+async def test_every_real_file_is_drawn(theme: str) -> None:
     assert await undrawn(CORPUS, theme, keys=frozenset({"sample"})) == []

@@ -78,7 +78,7 @@ async def test_page_shows_a_widget_in_a_sandbox_and_hears_of_its_actions(
 
 
 @needs_vite
-async def test_page_in_react_changes_the_theme_of_a_widget_that_is_shown(tmp_path: Path) -> None:
+async def test_react_page_changes_the_theme_of_a_displayed_widget(tmp_path: Path) -> None:
     async with shown("react", tmp_path) as (page, view):
         await view.get_by_role("button", name="Add task").wait_for()
         await page.get_by_role("button", name="Theme").click()

@@ -134,7 +134,7 @@ async def test_gallery_notifies_only_the_owner_of_a_replaced_render() -> None:
 
 
 @needs_browser
-async def test_an_action_that_is_refused_says_so_in_the_widget_and_in_the_log(folder: Path) -> None:
+async def test_refused_action_is_reported_in_the_widget_and_in_the_log(folder: Path) -> None:
     taken = json.dumps({"render_id": "r_none", "action": "order.send", "idempotency_key": "k"})
     async with serving(folder, gallery=True) as url, browsing() as page:
         await opened(page, url)
@@ -204,7 +204,7 @@ async def act(url: str, body: object, **headers: str) -> httpx2.Response:
         )
 
 
-async def test_an_action_in_the_gallery_is_checked_as_any_other(folder: Path) -> None:
+async def test_action_in_the_gallery_is_checked_like_any_other(folder: Path) -> None:
     async with serving(folder, gallery=True) as url:
         shown = (await ask(url, "/w/order.json?state=example-1")).json()
         taken = {"render_id": shown["renderId"], "action": "order.send", "idempotency_key": "k"}
@@ -221,7 +221,7 @@ async def test_an_action_in_the_gallery_is_checked_as_any_other(folder: Path) ->
     assert stranger.status_code == 403
 
 
-async def test_only_what_can_be_acted_in_is_kept(folder: Path) -> None:
+async def test_renders_without_a_chance_of_actions_are_not_stored(folder: Path) -> None:
     (folder / "Greeting.widget").write_text(widget_file())
     async with serving(folder, gallery=True) as url, connect_client(url, "modern") as agent:
         still = (await ask(url, "/w/greeting.json")).json()

@@ -100,7 +100,7 @@ async def test_each_control_changes_its_argument(tmp_path: Path, act: Any, chang
         assert edited(page) == {**ARGUMENTS, **change}
 
 
-async def test_arguments_that_do_not_fit_are_explained_over_the_picture(tmp_path: Path) -> None:
+async def test_invalid_arguments_are_explained_over_the_picture(tmp_path: Path) -> None:
     (tmp_path / "Greeting.widget").write_text(widget_file())
     async with serving(tmp_path, gallery=True) as url, browsing() as page:
         await page.goto(f'{url.removesuffix("/mcp")}/w/greeting#args={{"who":[[1]]}}')

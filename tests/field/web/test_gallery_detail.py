@@ -25,7 +25,7 @@ def ask(address: str) -> dict[str, str]:
     return {name: value for name, [value] in parse_qs(urlsplit(address).query).items()}
 
 
-async def test_choices_are_kept_in_the_address_and_restored_from_it() -> None:
+async def test_choices_are_stored_in_the_address_and_restored_from_it() -> None:
     chosen = {"state": "many", "width": "768", "theme": "dark", "tab": "source"}
     async with showing(bundled_folder()) as site, browsing() as page:
         await page.goto(f"{site}/w/flight_tracker")
@@ -73,7 +73,7 @@ async def test_on_a_phone_the_page_fits_and_the_stage_scrolls_by_itself(width: s
     assert (wide, shown) == ((True, "768") if width else (False, "320"))
 
 
-async def test_tabs_share_one_row_and_are_seen_whole_on_wide_screens(tmp_path: Path) -> None:
+async def test_tabs_share_one_row_and_fit_on_wide_screens(tmp_path: Path) -> None:
     card = '{"type":"Card","children":[{"type":"Text","valu":"a"}]}'
     (tmp_path / "Note.widget").write_text(
         json.dumps({"version": "1.0", "name": "Note", "template": card})
@@ -115,7 +115,7 @@ async def test_page_of_components_draws_the_sheet_of_each_in_both_themes(tmp_pat
     assert drawn["Button"] == (types.count("Button"), ["light", "dark"])
 
 
-async def test_both_themes_stand_side_by_side() -> None:
+async def test_both_themes_are_side_by_side() -> None:
     laptop = {"width": 1440, "height": 900}
     async with showing(bundled_folder()) as site, browsing(viewport=laptop) as page:
         await page.goto(f"{site}/w/flight_tracker?theme=both")
@@ -157,7 +157,7 @@ async def test_keys_lead_from_a_widget_to_the_search_and_back_and_are_listed() -
     assert left == (at, "BODY")
 
 
-async def test_the_state_from_right_to_left_mirrors_the_widget() -> None:
+async def test_right_to_left_state_mirrors_the_widget() -> None:
     async with showing(bundled_folder()) as site, browsing(locale="en-US") as page:
         await page.goto(f"{site}/w/flight_tracker?state=rtl")
         drawn = page.frame_locator("#frames iframe")
@@ -166,7 +166,7 @@ async def test_the_state_from_right_to_left_mirrors_the_widget() -> None:
         await drawn.locator("html[dir=ltr][lang=en-US]").wait_for()
 
 
-async def test_search_is_kept_in_the_address() -> None:
+async def test_search_is_stored_in_the_address() -> None:
     async with showing(bundled_folder()) as site, browsing() as page:
         await page.goto(f"{site}/")
         await page.get_by_label("Search widgets").fill("weather")
@@ -179,7 +179,7 @@ async def test_search_is_kept_in_the_address() -> None:
     assert "playlist" not in shown
 
 
-async def test_the_source_is_shown_as_it_was_written_and_can_be_copied() -> None:
+async def test_source_is_shown_verbatim_and_can_be_copied() -> None:
     permissions = ["clipboard-read", "clipboard-write"]
     async with (
         showing(bundled_folder()) as site,
@@ -216,7 +216,7 @@ async def test_model_text_and_token_cost_follow_the_state() -> None:
     assert after[1] > before[1] > 100
 
 
-async def test_both_themes_stand_side_by_side_at_1280_pixels() -> None:
+async def test_both_themes_are_side_by_side_at_1280_pixels() -> None:
     async with (
         showing(bundled_folder()) as site,
         browsing(viewport={"width": 1280, "height": 900}) as page,
@@ -233,7 +233,7 @@ async def test_both_themes_stand_side_by_side_at_1280_pixels() -> None:
         assert boxes[1]["right"] <= stage["x"] + stage["width"]
 
 
-async def test_files_that_are_not_served_are_hidden_while_searching(tmp_path: Path) -> None:
+async def test_refused_files_are_hidden_while_searching(tmp_path: Path) -> None:
     (tmp_path / "Bad.widget").write_text("{")
     (tmp_path / "Note.widget").write_text(widget_file("Note"))
     async with showing(tmp_path) as site, browsing() as page:

@@ -307,7 +307,7 @@ async def test_one_property_of_every_file_of_the_corpus_changes_one_span(tmp_pat
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe comes with view/node_modules, not here")
 @pytest.mark.parametrize("theme", ["light", "dark"])
-async def test_axe_finds_nothing_against_the_editor(theme: str, tmp_path: Path) -> None:
+async def test_axe_reports_no_violation_in_the_editor(theme: str, tmp_path: Path) -> None:
     (tmp_path / "A.widget.jsx").write_text(JSX.replace("<Text ", "<Text vale={1} "))
     viewport = {"width": 1280, "height": 900}
     context = {"color_scheme": theme, "bypass_csp": True, "viewport": viewport}

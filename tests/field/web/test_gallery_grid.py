@@ -51,7 +51,7 @@ async def test_axe_checks_the_grid_by_itself_and_points_at_the_element(folder: P
     assert status.startswith("axe checked ")
 
 
-async def test_grid_draws_every_cell_that_comes_into_view_and_no_other() -> None:
+async def test_grid_draws_every_visible_cell_and_no_other() -> None:
     async with (
         showing(bundled_folder()) as site,
         browsing(viewport={"width": 1280, "height": 700}) as page,

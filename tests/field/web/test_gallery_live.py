@@ -38,7 +38,7 @@ def drawn(page: Page) -> FrameLocator:
     return page.frame_locator("#frames iframe").first
 
 
-async def test_a_saved_file_is_redrawn_and_what_was_typed_is_kept(tmp_path: Path) -> None:
+async def test_saved_file_is_redrawn_without_losing_typed_text(tmp_path: Path) -> None:
     file = tmp_path / "Form.widget"
     file.write_text(form("First"))
     narrow = {"width": 600, "height": 400}
@@ -70,7 +70,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("template", "code", "why"), BROKEN.values(), ids=BROKEN)
-async def test_a_broken_file_is_explained_over_its_last_good_picture(
+async def test_broken_file_is_explained_over_its_last_good_picture(
     tmp_path: Path, template: str, code: str, why: str
 ) -> None:
     file = tmp_path / "Greeting.widget"
@@ -96,7 +96,7 @@ async def test_a_broken_file_is_explained_over_its_last_good_picture(
     assert still == 1
 
 
-async def test_the_index_follows_files_that_come_and_go(tmp_path: Path) -> None:
+async def test_index_follows_new_and_deleted_files(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
     async with serving(tmp_path, gallery=True) as url, browsing() as page:
         await page.goto(f"{url.removesuffix('/mcp')}/")
@@ -126,7 +126,7 @@ async def test_every_open_tab_follows(tmp_path: Path) -> None:
         await drawn(second).get_by_text("Back").wait_for()
 
 
-async def test_an_empty_folder_welcomes_until_there_is_a_widget(tmp_path: Path) -> None:
+async def test_empty_folder_welcomes_until_there_is_a_widget(tmp_path: Path) -> None:
     async with serving(tmp_path, gallery=True) as url, browsing() as page:
         await page.goto(f"{url.removesuffix('/mcp')}/")
         await page.wait_for_selector("[data-live=live]")
@@ -141,7 +141,7 @@ async def test_an_empty_folder_welcomes_until_there_is_a_widget(tmp_path: Path) 
     ]
 
 
-async def test_changed_argument_is_drawn_and_kept_in_the_address(tmp_path: Path) -> None:
+async def test_changed_argument_is_drawn_and_stored_in_the_address(tmp_path: Path) -> None:
     (tmp_path / "Greeting.widget").write_text(widget_file())
     async with serving(tmp_path, gallery=True) as url, browsing() as page:
         await page.goto(f"{url.removesuffix('/mcp')}/w/greeting?theme=both&width=320")
@@ -159,7 +159,7 @@ async def test_changed_argument_is_drawn_and_kept_in_the_address(tmp_path: Path)
         assert width == 320
 
 
-async def test_an_image_is_loaded_as_soon_as_its_origin_is_allowed(tmp_path: Path) -> None:
+async def test_image_is_loaded_as_soon_as_its_origin_is_allowed(tmp_path: Path) -> None:
     template = '{"type":"Card","children":[{"type":"Image","src":{{ who | tojson }},"size":160}]}'
     (tmp_path / "A.widget").write_text(widget_file("A", template=template))
     sidecar = tmp_path / "A.widget.toml"

@@ -13,7 +13,7 @@ pytestmark = needs_browser
 BESIDE = '# Mine.\ndescription = "Show it."\n'
 
 
-async def test_a_sidecar_is_edited_seen_as_a_model_reads_it_and_never_saved_over_a_change(
+async def test_sidecar_editor_previews_the_models_text_and_never_overwrites_a_change(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))

@@ -57,7 +57,7 @@ def built(folder: Path, widgets: Path, *flags: str) -> None:
     assert main(["build", str(folder), "--dir", str(widgets), *flags]) == 0
 
 
-async def test_clean_site_filters_and_toggles_and_holds_nothing_of_the_source(
+async def test_clean_site_filters_and_toggles_without_any_source(
     tmp_path: Path,
 ) -> None:
     widgets, site = tmp_path / "widgets", tmp_path / "site"

@@ -24,7 +24,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.rglob("*"))
 
 
-async def test_an_upload_is_judged_before_it_lands(tmp_path: Path) -> None:
+async def test_upload_is_judged_before_it_lands(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
     new = {"A.widget": widget_file("A", text="New")}
     async with serving(tmp_path, gallery=True, allow_upload=True) as url:
@@ -59,7 +59,7 @@ async def test_an_upload_is_judged_before_it_lands(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "A.widget").read_text()) == json.loads(new["A.widget"])
 
 
-async def test_a_sidecar_is_judged_with_the_widget_that_it_comes_with(tmp_path: Path) -> None:
+async def test_sidecar_is_checked_with_the_widget_of_the_same_upload(tmp_path: Path) -> None:
     both = {"A.widget": widget_file("A"), "A.widget.toml": NAMED}
     wrong = "summary = '{{'\n"
     async with serving(tmp_path, gallery=True, allow_upload=True) as url:
@@ -98,7 +98,7 @@ async def test_a_sidecar_is_judged_with_the_widget_that_it_comes_with(tmp_path: 
         "",
     ],
 )
-async def test_an_upload_never_leaves_the_folder(tmp_path: Path, name: str) -> None:
+async def test_upload_never_leaves_the_folder(tmp_path: Path, name: str) -> None:
     folder = tmp_path / "inside"
     folder.mkdir()
     async with serving(folder, gallery=True, allow_upload=True) as url:
@@ -128,7 +128,7 @@ async def test_only_our_own_page_may_upload(tmp_path: Path, origin: str) -> None
     assert names(tmp_path) == []
 
 
-async def test_nothing_can_be_uploaded_unless_it_is_allowed(tmp_path: Path) -> None:
+async def test_upload_needs_permission(tmp_path: Path) -> None:
     async with serving(tmp_path, gallery=True) as url:
         answer = await put(url, {"A.widget": widget_file("A")})
 
