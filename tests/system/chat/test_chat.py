@@ -176,7 +176,7 @@ async def test_reader_without_the_right_to_chat_is_refused(folder: Path) -> None
     assert lent.json()["servers"] == [{"name": "widgetd", "problem": ""}]
 
 
-async def test_principal_with_chat_alone_presses_the_buttons_that_their_agent_shows(
+async def test_principal_with_chat_scope_alone_presses_buttons_shown_by_their_agent(
     folder: Path,
 ) -> None:
     async with serving(folder, chat=True, token_file=tokens_in(folder)) as url:
@@ -187,7 +187,7 @@ async def test_principal_with_chat_alone_presses_the_buttons_that_their_agent_sh
     assert agent_messages(taken) == ["You chose “Send” with Email ada@example.com."]
 
 
-async def test_an_agent_gets_nothing_else_of_what_its_user_may(folder: Path) -> None:
+async def test_agent_gets_no_other_scope_of_its_user(folder: Path) -> None:
     tokens = tokens_in(folder)
     tokens.write_text(
         "ada 0123456789abcdef chat author operate write admin\nbob fedcba9876543210 chat\n"
@@ -222,7 +222,7 @@ async def test_turn_ends_with_the_token_of_its_user(folder: Path) -> None:
     assert len(there.asked) == 1
 
 
-async def test_an_address_that_others_reach_needs_a_token(folder: Path) -> None:
+async def test_public_address_needs_a_token(folder: Path) -> None:
     with pytest.raises(BaseExceptionGroup) as refused:
         async with serving(folder, chat=True, host="0.0.0.0"):
             pass
@@ -243,7 +243,7 @@ async def test_another_page_may_not_talk_unless_it_is_named(folder: Path, origin
     assert named.status_code == 200
 
 
-async def test_a_turn_that_takes_too_long_ends_with_a_sentence(
+async def test_turn_above_its_time_limit_ends_with_a_sentence(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_limits(monkeypatch, turn_s=0.0)
@@ -286,7 +286,7 @@ def servers_in(events: list[dict[str, Any]]) -> list[dict[str, str]]:
     return [{one["name"]: one["problem"] for one in data["servers"]} for data in told]
 
 
-async def test_no_garbage_is_looked_for_in_what_the_chat_is_made_of(folder: Path) -> None:
+async def test_garbage_collector_does_not_visit_the_chat(folder: Path) -> None:
     async with serving(folder, chat=True) as url:
         await Talker(url).get("/chat/state")
         looked_at = gc.get_objects()
@@ -294,7 +294,7 @@ async def test_no_garbage_is_looked_for_in_what_the_chat_is_made_of(folder: Path
     assert [one for one in looked_at if type(one) is ChatServer] == []
 
 
-async def test_a_server_that_is_down_leaves_the_others_and_is_back_at_the_next_turn(
+async def test_upstream_outage_spares_the_others_and_ends_at_the_next_turn(
     folder: Path, tmp_path: Path
 ) -> None:
     other = tmp_path / "other"
@@ -317,7 +317,7 @@ async def test_a_server_that_is_down_leaves_the_others_and_is_back_at_the_next_t
     assert servers_in(gone)[0]["away"]
 
 
-async def test_a_server_that_dies_in_a_turn_leaves_the_turn_to_the_others(folder: Path) -> None:
+async def test_upstream_crash_in_a_turn_leaves_the_turn_to_the_others(folder: Path) -> None:
     async with serving(folder) as url:
         dying = OwnTools(url, name="dying")
         chat = chat_with(OwnTools(url), dying)

@@ -97,7 +97,7 @@ async def test_turns_at_once_are_limited_apart_from_the_calls_of_their_agent(
     assert listed.status_code == 200
 
 
-async def test_turn_that_its_user_leaves_makes_room_for_the_next(
+async def test_abandoned_turn_makes_room_for_the_next(
     folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     set_limits(monkeypatch, turns_at_once=1)
@@ -125,7 +125,7 @@ async def test_turn_that_its_user_leaves_makes_room_for_the_next(
     [message("x" * 40_000), message("x", quoted_text="q" * 40_000)],
     ids=["text", "quoted text"],
 )
-async def test_message_above_its_limit_is_refused_before_anything_is_kept(
+async def test_message_above_its_limit_is_refused_before_anything_is_stored(
     folder: Path, given: dict[str, Any]
 ) -> None:
     async with serving(folder, chat=True) as url:
@@ -160,7 +160,7 @@ async def test_answer_above_its_limit_ends_the_turn(
 
 
 @given(st.lists(st.text(max_size=50), max_size=20), st.integers(0, 400))
-def test_model_reads_the_newest_items_that_fit(items: list[str], most_bytes: int) -> None:
+def test_model_reads_the_newest_items_within_its_limit(items: list[str], most_bytes: int) -> None:
     kept = newest(items, most_bytes)
 
     assert kept == items[len(items) - len(kept) :]
@@ -284,7 +284,7 @@ STEPS = st.lists(
 
 
 @given(STEPS)
-async def test_counted_bytes_of_a_thread_are_those_that_it_has(
+async def test_counted_bytes_of_a_thread_equal_its_size(
     steps: list[tuple[str, str, str, str]],
 ) -> None:
     kept = Conversations(items_each=2)
@@ -324,7 +324,7 @@ async def test_pages_of_a_thread_continue_where_the_last_one_ended() -> None:
     assert found["desc"] == found["asc"][::-1]
 
 
-async def test_widget_too_large_to_keep_is_shown_and_kept_as_a_notice(
+async def test_widget_too_large_to_store_is_shown_and_stored_as_a_notice(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_limits(monkeypatch, item_bytes=2_000)
@@ -361,7 +361,9 @@ async def test_full_disk_loses_only_later_messages(tmp_path: Path) -> None:
     assert "before" in await again.names(ADA)
 
 
-async def test_conversations_of_an_earlier_version_are_kept(folder: Path, tmp_path: Path) -> None:
+async def test_conversations_of_an_earlier_version_are_preserved(
+    folder: Path, tmp_path: Path
+) -> None:
     state = tmp_path / "state"
     state.mkdir()
     with sqlite3.connect(state / "chat.sqlite3") as old:

@@ -78,7 +78,7 @@ async def test_chat_saves_a_widget_once_its_user_allows_it(folder: Path, label: 
     assert agent_messages(again) == []
 
 
-async def test_model_of_the_chat_has_widgets_and_search_and_what_is_named(folder: Path) -> None:
+async def test_chat_model_has_widgets_search_and_the_named_tools(folder: Path) -> None:
     offered = []
     for named in ((), ("update_render", "author")):
         async with (
@@ -96,14 +96,14 @@ async def test_model_of_the_chat_has_widgets_and_search_and_what_is_named(folder
     assert not offered[1] & {"widget_action", "await_widget_action", "get_logs"}
 
 
-def test_exactly_the_tools_that_may_destroy_something_ask_first() -> None:
+def test_exactly_the_destructive_tools_ask_first() -> None:
     rows = (*ROWS, *keyword_tools(("all",)))
 
     assert {one.name for one in rows if one.asks} == {one.name for one in rows if one.destructive}
     assert {one.name for one in rows if one.asks} == {"save_widget", "call_upstream"}
 
 
-async def test_scripted_turn_calls_a_tool_of_an_upstream_that_its_words_name(
+async def test_scripted_turn_calls_the_upstream_tool_named_in_its_text(
     folder: Path, tmp_path: Path
 ) -> None:
     flights = Flights()
@@ -123,7 +123,7 @@ async def test_scripted_turn_calls_a_tool_of_an_upstream_that_its_words_name(
     assert suggestions == ["Show me Greeting"]
 
 
-async def test_model_cannot_call_a_tool_that_it_was_not_offered(folder: Path) -> None:
+async def test_model_cannot_call_a_tool_outside_its_list(folder: Path) -> None:
     async with (
         endpoint(calls("save_widget", SAVING), says("Done.")) as model,
         serving(folder, chat=True, chat_model="m", chat_url=model.url, **AUTHOR) as url,
@@ -133,9 +133,7 @@ async def test_model_cannot_call_a_tool_that_it_was_not_offered(folder: Path) ->
     assert not (folder / "Parcel.widget").exists()
 
 
-async def test_tool_of_an_upstream_that_changes_something_asks_first(
-    folder: Path, tmp_path: Path
-) -> None:
+async def test_upstream_tool_with_side_effects_asks_first(folder: Path, tmp_path: Path) -> None:
     flights = Flights()
     booking = calls("mcp_flights__book_flight", {"flight_no": "UA 123"})
     async with serve_mcp(flights.mcp) as at:

@@ -36,7 +36,7 @@ def cases(tmp_path: Path) -> Cases:
     return read_cases(tmp_path, SERVED)
 
 
-async def test_a_model_is_asked_each_wish_once_at_the_endpoint_of_the_settings_alone(
+async def test_model_is_asked_each_wish_once_at_the_configured_endpoint(
     cases: Cases, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
@@ -53,7 +53,7 @@ async def test_a_model_is_asked_each_wish_once_at_the_endpoint_of_the_settings_a
     assert [tool["function"]["name"] for tool in at.asked[0].body["tools"]] == ["greeting"]
 
 
-async def test_a_model_answers_questions_from_the_facts_alone(cases: Cases) -> None:
+async def test_model_answers_questions_from_the_facts_alone(cases: Cases) -> None:
     with anyio.fail_after(30):
         async with endpoint(says("It is Ada.")) as at:
             model = configured_model(Settings(chat_model="m", chat_url=SecretUrl(at.url)))
@@ -65,7 +65,7 @@ async def test_a_model_answers_questions_from_the_facts_alone(cases: Cases) -> N
     assert "tools" not in asked.body
 
 
-async def test_an_endpoint_that_refuses_is_reported_in_one_sentence(cases: Cases) -> None:
+async def test_refusal_by_an_endpoint_is_reported_in_one_sentence(cases: Cases) -> None:
     with anyio.fail_after(30):
         async with endpoint(refuses(404, "no such model")) as at:
             model = configured_model(Settings(chat_model="m", chat_url=SecretUrl(at.url)))
@@ -75,6 +75,6 @@ async def test_an_endpoint_that_refuses_is_reported_in_one_sentence(cases: Cases
     assert caught.value.code == "W2514"
 
 
-def test_the_scripted_model_is_no_model_to_evaluate() -> None:
+def test_scripted_model_cannot_be_evaluated() -> None:
     with pytest.raises(ConfigError, match="the scripted model calls what a search finds"):
         configured_model(Settings(chat_model="scripted"))

@@ -54,7 +54,7 @@ def chat_settings(url: str) -> dict[str, Any]:
     return {"chat": True, "chat_model": "m1", "chat_url": url, "chat_key": Secret(KEY)}
 
 
-async def test_an_agent_of_an_endpoint_shows_a_widget_and_speaks(
+async def test_agent_of_an_endpoint_shows_a_widget_and_speaks(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # It is set for other programs; the settings alone say where a conversation goes.
@@ -167,7 +167,7 @@ DRIPS = {
 
 
 @pytest.mark.parametrize("kind", DRIPS)
-async def test_an_endpoint_that_drips_forever_ends_with_the_turn_and_the_thread_goes_on(
+async def test_endless_slow_response_ends_with_the_turn_and_the_thread_continues(
     kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_limits(monkeypatch, turn_s=1.0)
@@ -196,7 +196,7 @@ def waiting() -> list[str]:
 
 
 @pytest.mark.parametrize("how", CUT_SHORT)
-async def test_a_turn_that_is_cut_short_leaves_no_task_behind(
+async def test_interrupted_turn_leaves_no_task_behind(
     how: str, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with (
@@ -228,7 +228,7 @@ async def test_model_gets_the_error_of_an_invalid_call_and_corrects_it(folder: P
     assert agent_messages(events) == ["Done."]
 
 
-async def test_a_widget_that_is_saved_in_a_turn_is_drawn_whole_and_listed_at_the_next(
+async def test_widget_saved_during_a_turn_is_drawn_whole_and_listed_at_the_next(
     folder: Path,
 ) -> None:
     calling = calls("greeting", {"who": "Ada"})
@@ -252,7 +252,7 @@ async def test_a_widget_that_is_saved_in_a_turn_is_drawn_whole_and_listed_at_the
     assert again[0]["widget"]["children"] == [{"type": "Text", "value": "Good day, Ada"}]
 
 
-async def test_an_endpoint_that_is_down_is_one_sentence(folder: Path) -> None:
+async def test_unreachable_endpoint_is_reported_in_one_sentence(folder: Path) -> None:
     async with serving(folder, **chat_settings("http://127.0.0.1:9/v1")) as url:
         events = await Talker(url).say("Greet Ada")
 
@@ -261,7 +261,7 @@ async def test_an_endpoint_that_is_down_is_one_sentence(folder: Path) -> None:
     ]
 
 
-def test_a_model_without_an_address_or_a_key_is_refused_at_the_start() -> None:
+def test_model_without_an_address_or_a_key_is_refused_at_the_start() -> None:
     with pytest.raises(ConfigError) as refused:
         require_key("m1", OPENAI_URL, has_key=False)
 

@@ -26,7 +26,7 @@ def chat_settings(folder: Path, flights: str) -> dict[str, Any]:
     return {"chat": True, "upstreams": folder / "u.toml"}
 
 
-async def test_an_upstream_is_called_is_missed_and_is_back_at_the_next_turn(tmp_path: Path) -> None:
+async def test_upstream_is_called_again_after_an_outage_of_one_turn(tmp_path: Path) -> None:
     flights, first = Flights(), AsyncExitStack()
     at = await first.enter_async_context(serve_mcp(flights.mcp))
     port = int(at.removesuffix("/mcp").rpartition(":")[2])
@@ -57,7 +57,7 @@ async def test_an_upstream_is_called_is_missed_and_is_back_at_the_next_turn(tmp_
     assert len(widgets(without)) == 1
 
 
-async def test_upstreams_are_for_those_who_may_call_them(tmp_path: Path) -> None:
+async def test_upstreams_need_permission_to_call_them(tmp_path: Path) -> None:
     (tmp_path / "tokens").write_text(
         "ada 0123456789abcdef chat operate\nbob fedcba9876543210 chat\n"
     )

@@ -31,7 +31,7 @@ def check_lines(folder: Path, *paths: str, against: str = "") -> list[str]:
     return [f"{one.code} {one}".replace(f"{folder}/", "") for one in outcome.findings]
 
 
-def test_a_finding_about_a_sidecar_is_shown_with_its_line_to_every_reader(folder: Path) -> None:
+def test_finding_about_a_sidecar_is_shown_with_its_line_to_every_reader(folder: Path) -> None:
     outcome = check_paths([folder])
     sidecar = folder / "Greeting.widget.toml"
 
@@ -55,7 +55,7 @@ def test_check_of_a_sidecar_checks_its_widget(folder: Path) -> None:
     assert check_paths([folder / "Greeting.widget.toml"]).files == 1
 
 
-def test_a_file_that_is_not_served_is_not_passed_over_in_silence(folder: Path) -> None:
+def test_refused_file_is_not_passed_over_in_silence(folder: Path) -> None:
     (folder / "notes.txt").write_text("a")
 
     with pytest.raises(ConfigError) as caught:
@@ -103,7 +103,7 @@ def test_requirement_of_some_clients_is_noted_once_for_all_files_and_is_no_fault
     assert f"\nnote, for {tmp_path / 'B.widget'}: {uri}\n" in capsys.readouterr().out
 
 
-def test_files_that_were_meant_to_be_read_and_are_not_are_named(folder: Path) -> None:
+def test_files_of_wrong_names_are_reported(folder: Path) -> None:
     below = folder / "below"
     below.mkdir()
     (folder / "Parcel.widget").write_text(widget_file("Parcel"))
@@ -150,7 +150,7 @@ def test_files_that_were_meant_to_be_read_and_are_not_are_named(folder: Path) ->
     assert not any(line.startswith("W112") for line in check_lines(folder, "Greeting.widget"))
 
 
-def test_a_name_that_would_move_the_cursor_does_not(tmp_path: Path) -> None:
+def test_terminal_controls_in_a_name_are_escaped(tmp_path: Path) -> None:
     (tmp_path / "a\n\x1b[2J\u202eb.widget").write_text("{")
     outcome = check_paths([tmp_path])
 
@@ -180,7 +180,7 @@ def test_removed_tool_is_reported_at_its_callers(folder: Path, earlier: Path) ->
     assert len(check_lines(folder, "Greeting.widget", against=str(earlier))) == 1
 
 
-def test_a_file_that_was_moved_is_compared_with_what_it_was(folder: Path, earlier: Path) -> None:
+def test_moved_file_is_compared_with_its_earlier_version(folder: Path, earlier: Path) -> None:
     schema = {"type": "object", "properties": {"who": {"type": "integer"}}, "required": ["who"]}
     (folder / "Greeting.widget").unlink()
     (folder / "Greeting.widget.toml").unlink()
@@ -195,7 +195,7 @@ def test_a_file_that_was_moved_is_compared_with_what_it_was(folder: Path, earlie
     ]
 
 
-def test_a_tool_of_another_name_in_the_same_file_breaks_its_callers(
+def test_tool_of_another_name_in_the_same_file_breaks_its_callers(
     folder: Path, earlier: Path
 ) -> None:
     (folder / "Greeting.widget").write_text(widget_file("Salute"))
@@ -225,7 +225,7 @@ def test_path_outside_the_folder_is_neither_read_nor_awaited(
 
 
 @pytest.mark.parametrize("asks", [True, False])
-def test_form_that_clients_cannot_ask_is_named_where_they_are_to(
+def test_form_unsuitable_for_elicitation_is_reported_where_it_is_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asks: bool
 ) -> None:
     field = '{"type":"Input","name":"code","pattern":"[0-9]{4}"}'

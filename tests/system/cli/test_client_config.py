@@ -30,7 +30,7 @@ def test_every_host_snippet_has_the_daemons_address(host: str) -> None:
 
 
 @pytest.mark.parametrize("host", ["claude-desktop", "cursor", "vscode", "gemini-cli"])
-def test_a_snippet_for_a_json_file_is_json_below_the_name_of_the_file(host: str) -> None:
+def test_snippet_for_a_json_file_is_json_below_the_name_of_the_file(host: str) -> None:
     where, _, text = snippet(host, URL).partition("\n")
 
     assert where.startswith("# ")
@@ -38,22 +38,22 @@ def test_a_snippet_for_a_json_file_is_json_below_the_name_of_the_file(host: str)
     assert set(servers) == {"widgetd"}
 
 
-def test_the_snippet_for_codex_is_toml() -> None:
+def test_codex_snippet_is_toml() -> None:
     assert tomllib.loads(snippet("codex", URL)) == {"mcp_servers": {"widgetd": {"url": URL}}}
 
 
 @pytest.mark.parametrize("host", ["langgraph", "openai-agents"])
-def test_a_snippet_for_a_library_is_python(host: str) -> None:
+def test_snippet_for_a_library_is_python(host: str) -> None:
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | ast.PyCF_ONLY_AST
 
     assert compile(snippet(host, URL), host, "exec", flags)
 
 
-def test_a_host_is_known_however_it_is_written() -> None:
+def test_host_names_match_in_any_spelling() -> None:
     assert snippet("Claude Code", URL) == f"claude mcp add --transport http widgetd {URL}"
 
 
-def test_an_unknown_host_is_a_sentence_that_names_the_nearest() -> None:
+def test_unknown_host_is_a_sentence_with_the_nearest_name() -> None:
     with pytest.raises(ConfigError) as caught:
         snippet("cursr", URL)
 
@@ -133,14 +133,12 @@ def test_completion_is_installed_with_every_command(
         ("https://widgets.example.com/mcp", False),
     ],
 )
-def test_the_bridge_is_allowed_plain_http_beyond_this_machine_alone(
-    url: str, *, allowed: bool
-) -> None:
+def test_bridge_allows_plain_http_only_beyond_this_machine(url: str, *, allowed: bool) -> None:
     assert ("--allow-http" in snippet("claude-desktop", url)) == allowed
 
 
 @pytest.mark.parametrize("token", ["", "s3cret"])
-def test_each_snippet_is_what_its_file_is_written_in(token: str) -> None:
+def test_each_snippet_has_the_syntax_of_its_file(token: str) -> None:
     for host in ("claude-desktop", "cursor", "vscode", "gemini-cli"):
         json.loads(snippet(host, URL, token).partition("\n")[2])
     for host in ("langgraph", "openai-agents"):

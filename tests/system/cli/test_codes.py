@@ -14,7 +14,7 @@ from widgetd.errors.codes import TABLES
 ROOT = Path(__file__).parents[3]
 
 
-def test_the_documentation_of_codes_is_what_the_command_prints(
+def test_documentation_of_codes_equals_the_output_of_the_command(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["codes"]) == 0

@@ -23,7 +23,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_list_names_each_tool_with_what_it_is_for(
+def test_list_names_each_tool_with_its_purpose(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["list", "--dir", str(folder)]) == 0
@@ -31,7 +31,7 @@ def test_list_names_each_tool_with_what_it_is_for(
 
 
 @pytest.mark.parametrize("flags", [[], ["--json"], ["--tokens"]])
-def test_list_names_files_that_are_not_served_and_the_file_in_their_place(
+def test_list_names_refused_files_and_the_file_in_their_place(
     folder: Path, capsys: pytest.CaptureFixture[str], flags: list[str]
 ) -> None:
     (folder / "team").mkdir()
@@ -95,7 +95,7 @@ def test_render_takes_arguments_from_standard_input(
     assert json.loads(capsys.readouterr().out) == greeting("Hello", "Ada")
 
 
-def test_render_of_nothing_like_a_widget_says_where_to_look(
+def test_render_of_an_unknown_name_says_where_to_look(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["render", "zzz", "--dir", str(folder)]) == 1
@@ -104,7 +104,7 @@ def test_render_of_nothing_like_a_widget_says_where_to_look(
     )
 
 
-def test_render_explains_arguments_that_do_not_fit(
+def test_render_explains_invalid_arguments(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["--arguments", '{"who": 5}']
@@ -175,9 +175,7 @@ def test_check_shows_the_place_with_a_caret_and_fails_on_a_fault(
     assert lines[-1].startswith("1 file: 1 fault, 0 warnings; listing the tools costs a model")
 
 
-def test_check_is_content_with_widgets_that_have_nothing_wrong(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_check_passes_faultless_widgets(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", str(folder), "--strict"]) == 0
     assert capsys.readouterr().out.startswith("1 file: 0 faults, 0 warnings; ")
 
@@ -207,7 +205,7 @@ def test_check_annotates_pull_requests(folder: Path, capsys: pytest.CaptureFixtu
     assert capsys.readouterr().out.startswith(f"::error file={folder}/Broken.widget,line=1,col=")
 
 
-def test_check_against_a_revision_says_what_breaks_callers(
+def test_check_against_a_revision_reports_breaking_changes(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "before"]):
@@ -230,7 +228,7 @@ def test_check_against_a_revision_says_what_breaks_callers(
     assert "'how'" in out
 
 
-def test_check_against_nothing_is_a_sentence(
+def test_check_against_an_unknown_revision_is_a_sentence(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["check", str(folder), "--against", "no-such"]) == 2
@@ -240,7 +238,7 @@ def test_check_against_nothing_is_a_sentence(
     )
 
 
-def test_settings_say_where_each_value_comes_from(
+def test_settings_name_the_source_of_each_value(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WIDGETD_PORT", "9000")
@@ -254,7 +252,7 @@ def test_settings_say_where_each_value_comes_from(
     assert lines["host"].endswith('"127.0.0.1"  (default)')
 
 
-def test_a_reader_that_has_seen_enough_ends_a_command_without_a_traceback() -> None:
+def test_closed_output_pipe_ends_a_command_without_a_traceback() -> None:
     command = [sys.executable, "-m", "widgetd", "codes"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
         assert running.stdout is not None
@@ -267,7 +265,7 @@ def test_a_reader_that_has_seen_enough_ends_a_command_without_a_traceback() -> N
 
 
 @pytest.mark.parametrize("stream", ["stdin", "stdout", "stderr"])
-def test_a_stream_that_is_closed_is_as_good_as_an_empty_one(
+def test_closed_stdin_counts_as_an_empty_one(
     stream: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, stream, None)
@@ -279,7 +277,7 @@ def test_a_stream_that_is_closed_is_as_good_as_an_empty_one(
     assert code == 2 * bool(arguments)
 
 
-def test_a_full_disk_is_one_sentence(
+def test_full_disk_is_one_sentence(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Path("/dev/full").open("w", encoding="utf-8") as full:
@@ -337,7 +335,7 @@ def test_unknown_name_is_answered_in_a_sentence(
     assert capsys.readouterr().err.startswith(f"widgetd: {says}")
 
 
-def test_reference_finds_only_the_kinds_that_are_named(
+def test_reference_search_returns_only_the_named_kinds(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = ["reference", "button", "--dir", str(folder), "--json"]
@@ -350,7 +348,7 @@ def test_reference_finds_only_the_kinds_that_are_named(
     assert "component" in {item["kind"] for item in json.loads(capsys.readouterr().out)}
 
 
-def test_names_that_are_not_utf_8_are_printed(
+def test_names_outside_utf_8_are_printed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "d\udce9"

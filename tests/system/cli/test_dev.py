@@ -36,7 +36,7 @@ def test_dev_switches_on_tools_for_one_user(tmp_path: Path) -> None:
     assert settle_dev(tmp_path, Flags()).toolset == DEV_TOOLSETS
 
 
-def test_without_a_browser_dev_goes_without_pictures_and_says_so(
+def test_dev_without_a_browser_goes_without_pictures_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv(PROGRAM_VARIABLE, str(tmp_path / "nothing"))
@@ -70,7 +70,7 @@ async def test_dev_shows_examples_until_a_folder_is_begun_and_then_serves_it(
     assert (tmp_path / "widgets" / "Parcel.widget.jsx").is_file()
 
 
-def test_dev_without_a_folder_names_a_port_that_is_in_use_in_one_sentence(tmp_path: Path) -> None:
+def test_dev_without_a_folder_names_a_port_in_use_in_one_sentence(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         ended = subprocess.run(
@@ -100,7 +100,7 @@ def test_dev_keeps_settings_of_uploads_and_toolsets_from_the_environment(
 
 
 @pytest.mark.parametrize("toolset", ["pictures", "sessions"])
-async def test_toolset_that_needs_a_browser_stops_the_start_where_there_is_none(
+async def test_toolset_that_needs_a_browser_fails_the_start_without_one(
     toolset: str, tmp_path: Path
 ) -> None:
     log, nothing = tmp_path / "log", str(tmp_path / "nothing")

@@ -103,7 +103,7 @@ NOT_ON = (
 """The beginnings of modules that a start with known widgets does without."""
 
 
-async def test_start_imports_no_module_of_rooms_that_are_not_on(tmp_path: Path) -> None:
+async def test_start_imports_no_module_of_disabled_rooms(tmp_path: Path) -> None:
     widgets, state, log = tmp_path / "widgets", tmp_path / "state", tmp_path / "log"
     widgets.mkdir()
     (widgets / "Greeting.widget").write_text(widget_file())

@@ -80,7 +80,9 @@ def test_new_widget_is_jsx_and_its_page_is_named(
     assert page.endswith(": http://127.0.0.1:8787/w/parcel_tracker")
 
 
-def test_it_goes_where_the_widgets_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_new_writes_into_the_widgets_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["new", "A"]) == 0
     assert (tmp_path / "widgets" / "A.widget.jsx").exists()
@@ -90,7 +92,7 @@ def test_it_goes_where_the_widgets_are(tmp_path: Path, monkeypatch: pytest.Monke
     assert (tmp_path / "widgets" / "B.widget.jsx").exists()
 
 
-def test_as_jsx_it_draws_what_the_template_draws(tmp_path: Path) -> None:
+def test_new_jsx_draws_the_same_as_the_template(tmp_path: Path) -> None:
     assert main(["new", "A", "--dir", str(tmp_path), "--template"]) == 0
     assert main(["new", "B", "--dir", str(tmp_path)]) == 0
     template, view = load_widget(tmp_path / "A.widget"), load_widget(tmp_path / "B.widget.jsx")
@@ -125,7 +127,7 @@ def test_it_never_writes_over_a_file(
         (["Search-Widgets"], "the tool name 'search_widgets' is one of widgetd's own; take"),
     ],
 )
-def test_new_reports_what_it_cannot_do(
+def test_new_reports_failures(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -152,7 +154,7 @@ def _toml(text: str) -> Any:
 
 
 @pytest.mark.parametrize("path", MISSHAPEN, ids=lambda path: path.stem)
-def test_the_schemas_refuse_what_the_readers_refuse_for_its_shape(path: Path) -> None:
+def test_schemas_refuse_the_shapes_that_readers_refuse(path: Path) -> None:
     widget = path.with_suffix(".widget")
     beside = path.with_name(f"{path.stem}.widget.toml")
     if path.read_text().startswith(("W1111", "W1112", "W1113")):
@@ -170,14 +172,14 @@ def test_the_schemas_refuse_what_the_readers_refuse_for_its_shape(path: Path) ->
 @pytest.mark.parametrize(
     "path", sorted(bundled_folder().glob("*.widget")), ids=lambda path: path.stem
 )
-def test_the_schemas_admit_every_bundled_widget(path: Path) -> None:
+def test_schemas_admit_every_bundled_widget(path: Path) -> None:
     beside = path.with_name(f"{path.name}.toml")
 
     assert jsonschema_rs.is_valid(document_schema(), json.loads(path.read_bytes()))
     assert jsonschema_rs.is_valid(sidecar_schema(), _toml(beside.read_text()))
 
 
-def test_the_schema_of_the_settings_knows_each_of_them_and_takes_words_as_a_text() -> None:
+def test_schema_of_settings_knows_each_of_them_and_takes_lists_as_text() -> None:
     schema = settings_schema()
 
     assert set(schema["properties"]) == set(Settings.model_fields)
@@ -216,7 +218,7 @@ def suite(*steps: Any, **more: Any) -> dict[str, Any]:
     ],
     ids=str,
 )
-def test_the_schema_of_tests_says_of_a_file_what_its_reader_says(
+def test_schema_of_tests_agrees_with_their_reader(
     tmp_path: Path, written: dict[str, Any], fits: bool
 ) -> None:
     file = tmp_path / "a.test.yaml"
@@ -247,7 +249,7 @@ def test_schema_of_a_tree_documents_every_property_and_admits_every_component() 
 
 
 @pytest.mark.parametrize("what", sorted(SCHEMA_OF))
-def test_a_schema_is_printed(what: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_schema_is_printed(what: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["schema", what]) == 0
 
     printed = json.loads(capsys.readouterr().out)

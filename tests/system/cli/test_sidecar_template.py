@@ -62,13 +62,13 @@ def test_written_sidecar_has_every_key() -> None:
     assert read_sidecar(source("Greeting.widget.toml", text)).min_client_version == "1.5.0"
 
 
-def test_the_actions_of_a_widget_stand_ready_to_be_described() -> None:
+def test_actions_of_a_widget_are_listed_for_description() -> None:
     [flight] = [made for made in bundled_widgets() if made.tool == "flight_tracker"]
 
     assert '# [actions."flight.track"]\n# description = "…"\n' in sidecar_text(flight)
 
 
-def test_the_sidecar_of_a_file_survives_a_new_export_over_it(tmp_path: Path) -> None:
+def test_sidecar_of_a_file_survives_a_new_export_over_it(tmp_path: Path) -> None:
     file = tmp_path / "Greeting.widget"
     file.write_text(widget_file())
 
@@ -84,9 +84,7 @@ def test_the_sidecar_of_a_file_survives_a_new_export_over_it(tmp_path: Path) -> 
     assert again.summary.text({"who": "Ada"}) == "Greeting: who Ada"
 
 
-def test_a_sidecar_that_is_there_is_left_as_it_is(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_existing_sidecar_is_unchanged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "Greeting.widget"
     file.write_text(widget_file())
     sidecar = tmp_path / "Greeting.widget.toml"
@@ -99,7 +97,7 @@ def test_a_sidecar_that_is_there_is_left_as_it_is(
     )
 
 
-def test_a_widget_without_required_scalars_has_a_summary_all_the_same() -> None:
+def test_widget_without_required_scalars_has_a_summary() -> None:
     text = sidecar_text(widget(schema={"type": "object", "properties": {}}))
 
     assert tomllib.loads(text)["summary"] == "Greeting"

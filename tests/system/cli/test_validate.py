@@ -79,7 +79,7 @@ def test_port_in_use_is_reported(here: Path, capsys: pytest.CaptureFixture[str])
     assert "port" in capsys.readouterr().err
 
 
-def test_it_leaves_nothing_behind(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_validate_leaves_nothing_behind(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, _ = validate(here, 'audit = "calls/audit.jsonl"\nstate_dir = "state"', capsys)
 
     assert code == 0

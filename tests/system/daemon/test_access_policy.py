@@ -48,7 +48,7 @@ async def test_sighup_takes_tokens_away_and_brings_new_ones(tmp_path: Path) -> N
         assert await status(served.url, NEW) == 200
 
 
-async def test_a_token_made_at_the_start_is_in_the_command_that_connects_a_client(
+async def test_generated_token_is_in_the_command_that_connects_a_client(
     tmp_path: Path,
 ) -> None:
     async with forked_daemon(tmp_path, "--host", "0.0.0.0", "--token", "auto") as served:
@@ -91,7 +91,7 @@ async def issuing(pair: RSAKeyPair) -> AsyncIterator[str]:
         tasks.cancel_scope.cancel()
 
 
-async def test_a_jwt_is_good_when_it_was_issued_for_this_daemon(tmp_path: Path) -> None:
+async def test_jwt_is_good_when_it_was_issued_for_this_daemon(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
     pair = RSAKeyPair.generate()
     issuer = "https://issuer.example"

@@ -130,7 +130,7 @@ async def test_waiting_reader_is_answered_when_the_user_acts(
     assert [(one["seq"], one["payload"]) for one in answer["actions"]] == [(1, GIVEN)]
 
 
-async def test_a_reader_that_hangs_up_loses_nothing(folder: Path) -> None:
+async def test_disconnected_reader_loses_no_action(folder: Path) -> None:
     async with serving(folder) as url, connect_client(url, "modern") as page:
         render_id = await show_order(page)
         waiting: dict[str, Any] = {
@@ -256,7 +256,7 @@ async def test_user_input_is_in_no_log_and_no_audit(
     assert pin not in written + said
 
 
-async def test_actions_are_for_those_who_may_see_their_widget(tmp_path: Path) -> None:
+async def test_actions_need_access_to_their_widget(tmp_path: Path) -> None:
     async with serve_guarded(tmp_path) as url:
         made = await call(url, CHIEF, "secret", who="Ada")
         render_id = made["_meta"]["widgetd/render"]["id"]

@@ -112,7 +112,7 @@ async def test_every_example_costs_a_model_under_100_tokens(
                 assert count_model_tokens(result) < 100, (widget.tool, example.name)
 
 
-async def test_a_mocked_call_is_the_call_itself_but_for_its_id_and_its_time(
+async def test_mocked_call_equals_a_call_except_for_its_id_and_time(
     url: str,
     widgets: tuple[Widget, ...],
 ) -> None:
@@ -134,7 +134,7 @@ async def test_a_mocked_call_is_the_call_itself_but_for_its_id_and_its_time(
 
 
 @both_eras
-async def test_every_resource_that_is_listed_can_be_read_and_every_tool_completed(
+async def test_every_listed_resource_can_be_read_and_every_tool_completed(
     url: str, era: Era, widgets: tuple[Widget, ...]
 ) -> None:
     async with connect_client(url, era) as client:
@@ -162,9 +162,7 @@ async def test_every_resource_that_is_listed_can_be_read_and_every_tool_complete
 
 
 @both_eras
-async def test_every_response_type_that_people_ask_for_is_among_those_listed(
-    url: str, era: Era
-) -> None:
+async def test_every_commonly_requested_response_type_is_listed(url: str, era: Era) -> None:
     async with connect_client(url, era) as client:
         [content] = (await client.client.read_resource("widgetd://ui-types")).contents
 

@@ -26,7 +26,7 @@ from tests.unit.files.deep import LONGEST, deep
 from widgetd.cli import main
 
 
-async def test_the_greeting_names_the_url_the_number_of_widgets_and_a_client_command(
+async def test_greeting_names_the_url_the_number_of_widgets_and_a_client_command(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "Greeting.widget").write_text(widget_file())
@@ -69,7 +69,7 @@ async def test_sigterm_lets_a_call_in_flight_finish(tmp_path: Path) -> None:
     assert json.loads(content)["result"]["structuredContent"] == greeting("Hello", "Ada")
 
 
-async def test_path_that_is_too_long_is_logged_once_and_other_files_have_events(
+async def test_too_long_path_is_logged_once_and_other_files_have_events(
     tmp_path: Path,
 ) -> None:
     with deep(tmp_path, LONGEST + 300), captured_logs() as events:
@@ -93,7 +93,7 @@ async def wait_for_answer(url: str) -> None:
         await client.tools()
 
 
-async def test_sighup_scans_at_once_where_nothing_else_would_for_long(tmp_path: Path) -> None:
+async def test_sighup_scans_at_once(tmp_path: Path) -> None:
     async with (
         forked_daemon(tmp_path, "--poll", "3600") as served,
         connect_client(served.url, "modern") as client,
@@ -107,7 +107,7 @@ async def test_sighup_scans_at_once_where_nothing_else_would_for_long(tmp_path: 
         assert (await client.call("greeting", who="Ada")).structured_content == tree
 
 
-async def test_the_stdio_transport_ends_when_stdin_does(tmp_path: Path) -> None:
+async def test_stdio_transport_ends_with_stdin(tmp_path: Path) -> None:
     command = over_stdio(tmp_path)
     with anyio.fail_after(20):
         ended = await anyio.run_process([command.command, *command.args], input=b"")
@@ -158,7 +158,7 @@ def test_error_at_start_is_one_sentence_and_an_exit_code(
     assert capsys.readouterr().err == sentence
 
 
-def test_process_that_cannot_start_ends_with_the_sentence_and_the_code(tmp_path: Path) -> None:
+def test_failed_start_ends_with_its_sentence_and_code(tmp_path: Path) -> None:
     ended = subprocess.run(
         [sys.executable, "-m", "widgetd", "serve", "--host", "300.1.1.1", "--token", "auto"],
         cwd=tmp_path,

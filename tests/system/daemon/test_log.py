@@ -48,7 +48,7 @@ def test_traceback_names_places_and_no_values(*, readable: bool) -> None:
     assert "4711-of-ada" not in ended.stderr
 
 
-async def test_swap_names_the_widgets_that_changed_and_counts_nothing_that_is_zero(
+async def test_swap_event_names_changed_widgets_and_omits_zero_counts(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "Greeting.widget").write_text(widget_file())
@@ -64,7 +64,7 @@ async def test_swap_names_the_widgets_that_changed_and_counts_nothing_that_is_ze
     assert 0 not in swapped.values()
 
 
-async def test_each_request_is_logged_where_that_is_wanted_and_no_path_of_a_clients(
+async def test_requests_are_logged_if_enabled_without_client_paths(
     tmp_path: Path,
 ) -> None:
     widgets, log = tmp_path / "widgets", tmp_path / "log"
@@ -97,7 +97,7 @@ get_logger().warning("widget.refused", at="/name", **said)
 """
 
 
-def test_a_person_reads_what_happened_and_not_what_libraries_do_all_day() -> None:
+def test_text_log_omits_events_of_libraries() -> None:
     command = [sys.executable, "-c", _TOLD]
     ended = subprocess.run(command, check=True, capture_output=True, text=True, timeout=30)
 

@@ -64,7 +64,7 @@ def test_dev_warns_of_operators_files_in_the_served_folder(
 
 
 @pytest.mark.parametrize(("mode", "warned"), [(0o600, []), (0o640, []), (0o644, ["644"])])
-def test_token_file_that_every_user_can_read_is_logged(
+def test_token_file_readable_by_every_user_is_logged(
     tmp_path: Path, mode: int, warned: list[str]
 ) -> None:
     file = tmp_path / "tokens"

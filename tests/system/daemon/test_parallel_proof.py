@@ -79,7 +79,7 @@ def test_another_process_proves_a_large_folder_from_its_other_end(tmp_path: Path
 
 
 @needs_two_processors
-def test_a_file_that_cannot_be_served_is_passed_over(tmp_path: Path) -> None:
+def test_unserved_file_is_skipped(tmp_path: Path) -> None:
     fill(tmp_path, MANY)
     (tmp_path / "x.widget").write_text("no JSON")
     (tmp_path / "y.widget").mkdir()
@@ -87,7 +87,7 @@ def test_a_file_that_cannot_be_served_is_passed_over(tmp_path: Path) -> None:
     assert prove_in_parallel(tmp_path, f"w{MANY - 1:03}.widget") == f"widget_{MANY - 1}"
 
 
-def test_a_small_folder_is_proven_alone(tmp_path: Path) -> None:
+def test_small_folder_is_proven_in_one_process(tmp_path: Path) -> None:
     fill(tmp_path, MANY - 1)
 
     assert prove_in_parallel(tmp_path, "w000.widget") == "alone"
@@ -162,7 +162,7 @@ with parallel_proof.proving_in_parallel(Path({str(tmp_path)!r}), prove, known=0)
 
 
 @needs_two_processors
-def test_the_other_processes_end_when_the_first_is_killed(tmp_path: Path) -> None:
+def test_child_processes_end_when_their_parent_is_killed(tmp_path: Path) -> None:
     fill(tmp_path, MANY)
     script = f"""
 import os, sys, time

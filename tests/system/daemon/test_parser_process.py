@@ -49,7 +49,7 @@ def test_starts_with_the_first_request_and_serves_all(parser: ParserProcess) -> 
 
 @needs_memory_limits
 @pytest.mark.parametrize("is_warm", [False, True])
-def test_content_that_exceeds_the_memory_limit_is_refused_and_the_next_is_parsed(
+def test_content_above_the_memory_limit_is_refused_and_the_next_is_parsed(
     is_warm: bool,
 ) -> None:
     parser = ParserProcess(ParserProcessLimits(memory_bytes=0))
@@ -92,7 +92,7 @@ def test_each_request_resets_the_limits(parser: ParserProcess) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGABRT])
-def test_next_request_starts_a_process_that_was_killed(
+def test_next_request_replaces_a_killed_process(
     parser: ParserProcess, number: signal.Signals
 ) -> None:
     parser.check_jsx("<Card/>")

@@ -171,7 +171,7 @@ async def test_two_folders_are_two_servers_mounted_under_two_names(
             await client.lists(f"{name}_other")
 
 
-async def test_a_server_with_widgets_is_mounted_into_one_that_runs(folder: Path) -> None:
+async def test_widget_server_is_mounted_into_a_running_server(folder: Path) -> None:
     parent, late = FastMCP("parent"), FastMCP("late")
     inner = with_widgets(folder, "its own")
     async with Client(inner), client_of(parent, "memory", "legacy") as client:
@@ -204,7 +204,7 @@ async def test_mounted_server_keeps_serving_after_the_parent_ended(folder: Path)
     assert layers == len(sdk.lowlevel_of(FastMCP("other")).middleware)
 
 
-async def test_a_host_that_shows_apps_gets_the_tree_for_its_page_alone(folder: Path) -> None:
+async def test_host_of_apps_gets_the_tree_for_its_page_alone(folder: Path) -> None:
     server = sdk.lowlevel_of(with_widgets(folder, "under a name"))
     apps = advertise(UI_EXTENSION, {"mimeTypes": ["text/html;profile=mcp-app"]})
     with anyio.fail_after(PATIENCE_S):
@@ -215,7 +215,7 @@ async def test_a_host_that_shows_apps_gets_the_tree_for_its_page_alone(folder: P
     assert (result.meta or {})["widgetd/widget"] == greeting("Hello", "Ada")
 
 
-def test_a_server_takes_one_folder_once(folder: Path) -> None:
+def test_server_takes_one_folder_once(folder: Path) -> None:
     server = FastMCP("mine")
     widgetd.register(server, folder)
 
@@ -276,7 +276,7 @@ async def test_registered_server_writes_only_json_rpc_to_stdout(
     assert words == expected
 
 
-async def test_a_folder_is_served_and_followed_beside_the_servers_own_tools(
+async def test_folder_is_served_and_followed_beside_the_servers_own_tools(
     tmp_path: Path,
 ) -> None:
     server = FastMCP("mine")
@@ -301,7 +301,7 @@ async def test_a_folder_is_served_and_followed_beside_the_servers_own_tools(
                 await anyio.lowlevel.checkpoint()
 
 
-def test_files_that_cannot_be_served_are_named_and_the_others_found(tmp_path: Path) -> None:
+def test_refused_files_are_named_and_the_others_served(tmp_path: Path) -> None:
     (tmp_path / "Greeting.widget").write_text(widget_file())
     (tmp_path / "Broken.widget").write_text("{")
     refused: list[widgetd.Finding] = []
@@ -312,7 +312,7 @@ def test_files_that_cannot_be_served_are_named_and_the_others_found(tmp_path: Pa
     assert [fault.path for fault in refused] == ["Broken.widget"]
 
 
-def test_a_widget_is_found_by_its_name(tmp_path: Path) -> None:
+def test_register_finds_a_widget_by_name(tmp_path: Path) -> None:
     (tmp_path / "a.widget").write_text(widget_file("Flight Tracker"))
 
     for name in ("Flight Tracker", "flight_tracker"):
@@ -322,7 +322,7 @@ def test_a_widget_is_found_by_its_name(tmp_path: Path) -> None:
     assert widgetd.get_widget("nobody", tmp_path) is None
 
 
-def test_a_single_file_is_loaded_with_its_sidecar(tmp_path: Path) -> None:
+def test_single_file_is_loaded_with_its_sidecar(tmp_path: Path) -> None:
     (tmp_path / "a.widget").write_text(widget_file())
     (tmp_path / "a.widget.toml").write_text('description = "Greet somebody."')
 

@@ -188,7 +188,7 @@ async def test_rollback_to_the_newest_generation_ends_it(folder: Folder) -> None
         assert (await status(url))["rollback"] is None
 
 
-async def test_rollback_names_what_is_wrong(folder: Folder) -> None:
+async def test_rollback_names_the_problem(folder: Folder) -> None:
     nothing = await folder.run("history")
     folder.save("A", "Good")
     async with serve_folder(folder) as (url, _):

@@ -41,7 +41,7 @@ def run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_settings_that_may_hold_a_secret_are_known() -> None:
+def test_settings_with_possible_secrets_are_known() -> None:
     assert {"chat_key", "chat_url", "store", "token", "webhook", "webhook_secret"} == SECRETS
 
 

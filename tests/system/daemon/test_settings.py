@@ -33,7 +33,7 @@ def test_lists_may_be_written_with_commas() -> None:
     assert settled.settings.allowed_host == ("a.example", "b.example")
 
 
-def test_profiles_by_client_name_stand_in_the_file(tmp_path: Path) -> None:
+def test_profiles_by_client_name_are_read_from_the_file(tmp_path: Path) -> None:
     file = write(tmp_path, '[profiles]\nmine = "split"\n')
 
     assert settle({}, {}, file).settings.profiles == {"mine": "split"}
@@ -125,7 +125,7 @@ def test_unusable_setting_is_a_sentence_with_its_source(
     assert caught.value.exit_code == 2
 
 
-def test_a_file_that_is_no_toml_says_its_line(tmp_path: Path) -> None:
+def test_invalid_toml_file_is_refused_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         settle({}, {}, write(tmp_path, "port 1"))
 
@@ -133,7 +133,7 @@ def test_a_file_that_is_no_toml_says_its_line(tmp_path: Path) -> None:
     assert "line 1" in str(caught.value)
 
 
-def test_the_folder_is_the_one_named_else_the_one_here_else_the_bundled(
+def test_folder_is_the_named_one_else_the_local_one_else_the_bundled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -144,5 +144,5 @@ def test_the_folder_is_the_one_named_else_the_one_here_else_the_bundled(
     assert folder_of(settle({"dir": tmp_path}, {}).settings) == tmp_path
 
 
-def test_the_bundled_widgets_are_there() -> None:
+def test_bundled_widgets_exist() -> None:
     assert (bundled_folder() / "Flight Tracker.widget").is_file()

@@ -107,7 +107,7 @@ async def test_saved_sidecar_is_announced_and_used(folder: Path, era: Era) -> No
 
 
 @both_eras
-async def test_a_bad_sidecar_keeps_the_last_good_one_and_its_fault_says_where(
+async def test_bad_sidecar_keeps_the_last_good_one_and_its_fault_has_the_place(
     folder: Path, era: Era
 ) -> None:
     sidecar = folder / "Products.widget.toml"
@@ -131,7 +131,9 @@ async def test_a_bad_sidecar_keeps_the_last_good_one_and_its_fault_says_where(
 
 
 @both_eras
-async def test_an_export_over_the_file_keeps_what_its_sidecar_says(folder: Path, era: Era) -> None:
+async def test_export_over_the_file_preserves_the_effect_of_its_sidecar(
+    folder: Path, era: Era
+) -> None:
     (folder / "Products.widget.toml").write_text(SIDECAR)
     async with serving(folder) as url, connect_client(url, era) as client:
         before = await read_description(client)

@@ -26,7 +26,7 @@ print(made.messages[0].content.text)
 """
 
 
-def test_a_model_that_a_start_does_not_use_is_built_when_it_is_used() -> None:
+def test_model_unused_at_a_start_is_built_on_use() -> None:
     ran = subprocess.run(
         [sys.executable, "-c", _ON_DEMAND], capture_output=True, text=True, check=False
     )
@@ -45,7 +45,7 @@ print(structlog.dev.rich)
 """
 
 
-def test_the_log_is_imported_without_what_it_is_not_dressed_with_and_others_find_it() -> None:
+def test_log_is_imported_without_unused_dependencies_which_others_can_import() -> None:
     ran = subprocess.run(
         [sys.executable, "-c", _WITHOUT_RICH], capture_output=True, text=True, check=False
     )

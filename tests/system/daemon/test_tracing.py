@@ -48,7 +48,7 @@ def test_telemetry_without_the_sdk_is_refused_in_one_sentence() -> None:
 
 
 @pytest.mark.skipif(not HAS_SDK, reason="needs the OpenTelemetry SDK: widgetd[otel]")
-async def test_a_call_is_a_span_and_a_duration_with_its_method_and_no_argument(
+async def test_call_is_a_span_and_a_duration_with_its_method_and_no_argument(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))

@@ -158,7 +158,7 @@ async def test_journal_of_a_crash_refuses_the_arguments_for_all_and_no_widget(
     amid.__exit__(None, None, None)
 
 
-async def test_file_whose_own_sample_keeps_the_interpreter_ends_one_start(tmp_path: Path) -> None:
+async def test_file_whose_sample_never_returns_ends_one_start(tmp_path: Path) -> None:
     folder, state, log = tmp_path / "widgets", tmp_path / "state", tmp_path / "log"
     fill(folder, "'stall'")
     # The process that parses first imports it as it starts.
@@ -183,7 +183,7 @@ async def test_file_whose_own_sample_keeps_the_interpreter_ends_one_start(tmp_pa
     assert [event["code"] for event in logged_events(log, "widget.refused")] == ["W1012"]
 
 
-async def test_to_be_killed_amid_a_draw_takes_nothing_away(tmp_path: Path) -> None:
+async def test_kill_during_a_render_takes_nothing_away(tmp_path: Path) -> None:
     folder, state = tmp_path / "widgets", str(tmp_path / "state")
     fill(folder, "who")
     async with forked_daemon(folder, "--state-dir", state, before=STALLING_FILTER) as served:
@@ -196,7 +196,7 @@ async def test_to_be_killed_amid_a_draw_takes_nothing_away(tmp_path: Path) -> No
         assert (await shout(served.url, "Ada")).status_code == 201
 
 
-async def test_without_a_state_folder_the_start_says_once_that_nothing_is_remembered(
+async def test_start_without_a_state_folder_logs_once_that_nothing_is_remembered(
     tmp_path: Path,
 ) -> None:
     log = tmp_path / "log"
@@ -206,7 +206,7 @@ async def test_without_a_state_folder_the_start_says_once_that_nothing_is_rememb
     assert [event["remembers"] for event in logged_events(log, "watchdog.armed")] == [False]
 
 
-async def test_a_daemon_in_a_process_of_others_does_not_end_it(tmp_path: Path) -> None:
+async def test_daemon_in_a_process_of_others_does_not_end_it(tmp_path: Path) -> None:
     async with serving(tmp_path):
         assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0, 0)
 
@@ -323,7 +323,7 @@ with watchdog.arm(): anyio.run(main)
 
 
 @pytest.mark.parametrize("name", OUTCOMES)
-def test_processor_time_without_a_beat_ends_a_process_and_nothing_else_does(name: str) -> None:
+def test_process_ends_exactly_after_processor_time_without_a_beat(name: str) -> None:
     script, status = OUTCOMES[name]
 
     assert outcome(script) == status

@@ -61,7 +61,7 @@ def test_every_example_is_described_in_the_readme_and_every_target_exists() -> N
         assert f"\n{target}: " in makefile
 
 
-async def test_the_mcp_client_calls_the_same_widget_in_both_eras() -> None:
+async def test_mcp_client_calls_the_same_widget_in_both_eras() -> None:
     lines = await run_example("mcp_client")
 
     legacy, modern = lines[: len(lines) // 2], lines[len(lines) // 2 :]
@@ -88,7 +88,7 @@ async def test_fastmcp_client_is_notified_of_a_dropped_file_and_calls_it() -> No
     assert lines[4].startswith("widget    Card of ")
 
 
-async def test_the_chatkit_server_streams_the_widget_into_the_thread() -> None:
+async def test_chatkit_server_streams_the_widget_into_the_thread() -> None:
     lines = await run_example("chatkit_server", NAMED_CLASSES)
 
     assert f"thread.item.done widget: {WIDGET}" in lines
@@ -96,7 +96,7 @@ async def test_the_chatkit_server_streams_the_widget_into_the_thread() -> None:
 
 
 @pytest.mark.skipif(find_spec("langchain") is None, reason="langchain is not installed")
-async def test_the_langgraph_agent_finds_the_tree_in_the_artifact() -> None:
+async def test_langgraph_agent_finds_the_tree_in_the_artifact() -> None:
     lines = await run_example("langgraph_agent", BETA, NAMED_CLASSES)
 
     assert lines[-5:] == CONVERSATION
@@ -106,7 +106,7 @@ async def test_the_langgraph_agent_finds_the_tree_in_the_artifact() -> None:
     not ADAPTERS.exists(),
     reason="needs the environment that `make example-langchain-adapters` makes",
 )
-async def test_the_langchain_adapters_find_the_tree_in_the_artifact() -> None:
+async def test_langchain_adapters_find_the_tree_in_the_artifact() -> None:
     lines = await run_example(
         "served", arguments=(str(ADAPTERS), "-m", "examples.langchain_adapters")
     )

@@ -50,7 +50,7 @@ def test_example_has_its_file_and_line() -> None:
     assert '"Chart"' in template.splitlines()[int(line) - 1]
 
 
-def test_search_after_a_save_reads_only_what_changed() -> None:
+def test_search_after_a_save_reads_only_changed_widgets() -> None:
     read: list[str] = []
     reference = Reference(describe_settings())
     first, second = widget("First"), widget("Second")
@@ -88,7 +88,7 @@ def test_search_answers_every_property_with_its_docstring() -> None:
             assert " ".join(row["text"].split())[:80] in snippet
 
 
-def test_an_example_is_a_whole_element_and_a_test_is_whole_with_their_lines() -> None:
+def test_example_is_a_whole_element_and_a_test_is_whole_with_their_lines() -> None:
     example = next(item for item in search("chart", "example") if item["title"].endswith("Chart"))
     pick = next(item for item in search("pick date test", "test") if "Pick Date" in item["snippet"])
 

@@ -193,7 +193,7 @@ def test_no_schema_of_a_built_in_tool_offers_a_choice_of_types() -> None:
     assert not [row.name for row in ROWS if "anyOf" in json.dumps(dict(row.input_schema))]
 
 
-async def test_a_draft_leaves_no_trace(tmp_path: Path) -> None:
+async def test_draft_leaves_no_trace(tmp_path: Path) -> None:
     async with serving(tmp_path, **SETTINGS) as url, connect_client(url, "modern") as connection:
         client = connection.client
         before = await connection.tools(), await client.list_resources()
@@ -207,7 +207,7 @@ async def test_a_draft_leaves_no_trace(tmp_path: Path) -> None:
     assert nothing_in(tmp_path)
 
 
-async def test_each_value_that_a_draft_writes_is_traced_to_its_expression(tmp_path: Path) -> None:
+async def test_each_value_of_a_draft_is_traced_to_its_expression(tmp_path: Path) -> None:
     template = (
         '{"type": "Card", "children": [{% for one in legs %}'
         '{"type": "Text", "value": {{ one | tojson }}},\n'
@@ -467,7 +467,7 @@ async def test_second_of_two_saves_of_a_new_file_is_refused(tmp_path: Path) -> N
     assert sorted(outcomes) == [False, True]
 
 
-async def test_without_uploads_nothing_is_saved_and_without_the_toolset_nothing_is_listed(
+async def test_saving_needs_uploads_and_a_list_needs_the_toolset(
     tmp_path: Path,
 ) -> None:
     async with (
@@ -523,7 +523,7 @@ async def test_lists_are_accepted_in_each_form_and_too_long_ones_refused(
     assert part.endswith("did you mean 'template'? (correct this and call again)")
 
 
-async def test_parts_that_do_not_fit_are_named_for_another_request(
+async def test_omitted_parts_are_named_for_another_request(
     tmp_path: Path,
 ) -> None:
     for name in ("A", "B"):

@@ -76,7 +76,7 @@ async def test_only_tokens_of_the_file_are_admitted(tmp_path: Path, token: str) 
             assert status == 401
 
 
-async def test_an_elevated_widget_exists_for_those_with_its_scope_alone(tmp_path: Path) -> None:
+async def test_elevated_widget_exists_only_for_callers_with_its_scope(tmp_path: Path) -> None:
     async with serve_guarded(tmp_path) as url:
         assert "secret" in await list_names(url, CHIEF)
         assert "secret" not in await list_names(url, ADA)
@@ -92,7 +92,7 @@ async def test_an_elevated_widget_exists_for_those_with_its_scope_alone(tmp_path
         assert details["structuredContent"]["items"][0]["status"] == "not_found"
 
 
-async def test_an_elevated_widget_has_no_resources_no_completion_and_no_renders_for_others(
+async def test_elevated_widget_has_no_resources_no_completion_and_no_renders_for_others(
     tmp_path: Path,
 ) -> None:
     async with serve_guarded(tmp_path) as url:
@@ -114,7 +114,7 @@ async def test_an_elevated_widget_has_no_resources_no_completion_and_no_renders_
         assert completed["result"]["completion"]["values"] == []
 
 
-async def test_a_token_can_be_for_reading_alone(tmp_path: Path) -> None:
+async def test_token_can_be_for_reading_alone(tmp_path: Path) -> None:
     async with serve_guarded(tmp_path) as url:
         result = await call(url, KIOSK, "a", who="Ada")
         found = await call(url, KIOSK, "search_widgets", query="a")
@@ -125,7 +125,7 @@ async def test_a_token_can_be_for_reading_alone(tmp_path: Path) -> None:
     assert code_of(found) == ""
 
 
-async def test_a_token_can_be_for_calling_alone(tmp_path: Path) -> None:
+async def test_token_can_be_for_calling_alone(tmp_path: Path) -> None:
     async with serve_guarded(tmp_path, f"bot {ADA} widgets:call") as url:
         _, listing = await send_request(url, ADA, "tools/list")
         result = await call(url, ADA, "a", who="Ada")
@@ -136,7 +136,7 @@ async def test_a_token_can_be_for_calling_alone(tmp_path: Path) -> None:
     assert code_of(result) == ""
 
 
-async def test_a_token_can_be_for_some_widgets_only(tmp_path: Path) -> None:
+async def test_token_can_be_for_some_widgets_only(tmp_path: Path) -> None:
     async with serve_guarded(tmp_path, f"ada {ADA} exclude=a\nbob {KIOSK}") as url:
         assert "a" not in await list_names(url, ADA)
         assert "a" in await list_names(url, KIOSK)
@@ -174,7 +174,7 @@ async def test_pages_but_not_probes_ask_for_a_token(tmp_path: Path, path: str, s
     assert [answer.status_code for answer in answers] == [status, others, 200, 200]
 
 
-def test_an_address_that_others_reach_needs_a_token() -> None:
+def test_public_address_needs_a_token() -> None:
     with pytest.raises(ConfigError) as raised:
         access_policy(Settings(host="0.0.0.0"))
 
@@ -188,7 +188,7 @@ def test_an_address_that_others_reach_needs_a_token() -> None:
     assert access_policy(Settings(host="0.0.0.0", token="auto")).access is not None
 
 
-def test_those_let_in_without_a_token_see_nothing_elevated() -> None:
+def test_anonymous_callers_see_nothing_elevated() -> None:
     stranger = access_policy(Settings(host="0.0.0.0", insecure=True)).anonymous
 
     assert not stranger.audience.elevated
@@ -203,7 +203,7 @@ def test_settings_of_jwts_belong_together() -> None:
     )
 
 
-async def test_the_gallery_shows_elevated_widgets_to_those_with_their_scope_alone(
+async def test_gallery_shows_elevated_widgets_only_to_callers_with_their_scope(
     tmp_path: Path,
 ) -> None:
     tokens = f"looker {ADA} gallery\nchief {CHIEF} gallery widgets:elevated\n"

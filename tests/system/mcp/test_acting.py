@@ -180,7 +180,9 @@ async def test_question_about_a_tool_shows_its_arguments_without_secrets(airline
     assert request == {"flight": "PA 845", "seat": "12A", "pin": "1234", "pass": "C01X00T47"}
 
 
-async def test_operator_who_allows_nothing_refuses_and_the_widget_stays(store: Store) -> None:
+async def test_press_is_refused_without_the_operators_permission_and_the_widget_stays(
+    store: Store,
+) -> None:
     async with host(airport(store=store)) as client:
         render = await shown(client)
         refused = await press(client, render)
@@ -191,7 +193,7 @@ async def test_operator_who_allows_nothing_refuses_and_the_widget_stays(store: S
     assert kept.version == 1
 
 
-async def test_failure_says_why_in_the_upstreams_words_and_can_be_tried_again(
+async def test_failure_has_the_upstreams_reason_and_can_be_tried_again(
     client: Client, airline: Airline
 ) -> None:
     render = await shown(client)
@@ -241,7 +243,7 @@ async def test_time_out_after_sending_is_never_repeated(client: Client, airline:
     assert airline.calls.total() == 1
 
 
-async def test_answer_that_does_not_fit_is_done_all_the_same(
+async def test_action_with_an_invalid_answer_is_still_done(
     client: Client, airline: Airline, observer: Actions
 ) -> None:
     airline.answer = ActionAnswer(is_done=True, value={"seat": {"code": "too long"}})
@@ -253,7 +255,7 @@ async def test_answer_that_does_not_fit_is_done_all_the_same(
     assert [one.code for one in observer.records] == ["W5014"]
 
 
-async def test_press_of_a_process_that_ended_is_reported_as_unsure(
+async def test_press_in_a_crashed_process_is_reported_as_unsure(
     airline: Airline, store: Store
 ) -> None:
     """The first server stores its claim, and is gone before the upstream has answered."""
@@ -295,7 +297,7 @@ async def test_press_under_way_is_awaited_by_every_other(client: Client, airline
     assert airline.calls.total() == 1
 
 
-async def test_action_that_may_be_repeated_is_done_for_each_key(airline: Airline) -> None:
+async def test_repeatable_action_is_done_once_for_each_key(airline: Airline) -> None:
     sidecar = SIDECAR.replace('tool = "book_seat"', 'tool = "book_seat"\nrepeat = true')
     async with host(airport(airline, sidecar=sidecar)) as client:
         render = await shown(client)
@@ -305,7 +307,7 @@ async def test_action_that_may_be_repeated_is_done_for_each_key(airline: Airline
     assert airline.calls.total() == 2
 
 
-async def test_dry_run_shows_what_would_come_and_changes_nothing(
+async def test_dry_run_shows_the_result_and_changes_nothing(
     server: Server, airline: Airline, store: Store, client: Client
 ) -> None:
     render = await shown(client)

@@ -95,7 +95,7 @@ async def test_action_is_delivered_to_waiting_readers_until_it_is_acknowledged(
     assert after == {"actions": [], "next": 1, "status": "timeout"}
 
 
-async def test_the_same_key_twice_is_one_action_with_one_answer(
+async def test_repeated_idempotency_key_queues_one_action_with_one_answer(
     client: Client, render_id: str
 ) -> None:
     first = await act(client, render_id, GIVEN)
@@ -108,7 +108,7 @@ async def test_the_same_key_twice_is_one_action_with_one_answer(
     assert len((await await_action(client, render_id))["actions"]) == 2
 
 
-async def test_page_that_is_mounted_again_reads_the_last_action_of_its_version(
+async def test_remounted_page_reads_the_last_action_of_its_version(
     client: Client, render_id: str
 ) -> None:
     async def status(after: int) -> Any:
@@ -137,9 +137,7 @@ async def test_result_names_the_actions_that_its_sidecar_lets_repeat() -> None:
     assert result.meta["widgetd/render"]["repeat"] == ["line.drop"]
 
 
-async def test_a_key_keeps_its_answer_when_the_queue_is_full(
-    client: Client, render_id: str
-) -> None:
+async def test_key_keeps_its_answer_when_the_queue_is_full(client: Client, render_id: str) -> None:
     for key in ("k1", "k2"):
         await act(client, render_id, GIVEN, key=key)
 
@@ -168,7 +166,7 @@ async def test_constants_of_a_payload_arrive_as_written(client: Client, server: 
     assert action["payload"] == {"value": big}
 
 
-async def test_a_payload_that_is_no_object_is_the_value_of_one(
+async def test_payload_other_than_an_object_becomes_the_value_of_one(
     client: Client, server: Server
 ) -> None:
     button = '{"type":"Button","onClickAction":{"type":"a","payload":"yes"}}'
@@ -183,7 +181,7 @@ async def test_a_payload_that_is_no_object_is_the_value_of_one(
     assert action["payload"] == {"value": "yes"}
 
 
-async def test_a_payload_that_cannot_be_written_is_refused(client: Client, render_id: str) -> None:
+async def test_unserializable_payload_is_refused(client: Client, render_id: str) -> None:
     refused = await act(client, render_id, {**GIVEN, "more": 2**64})
 
     assert texts(refused) == [
@@ -269,7 +267,7 @@ says = "There are four of these."
         ({"size": "XL"}, {"size": ["There are four of these."]}),
     ],
 )
-async def test_a_payload_has_to_pass_its_authors_checks(
+async def test_payload_must_pass_its_authors_checks(
     store: Store, added: dict[str, Any], errors: dict[str, list[str]]
 ) -> None:
     server = build(Registry(snapshot_of(order(CHECKED))), store)
@@ -287,7 +285,7 @@ async def test_a_payload_has_to_pass_its_authors_checks(
         ]
 
 
-async def test_payload_that_no_control_sends_is_refused(client: Client, server: Server) -> None:
+async def test_payload_impossible_for_a_control_is_refused(client: Client, server: Server) -> None:
     buttons = ",".join(
         f'{{"type":"Button","onClickAction":{{"type":"a","payload":{{"x":{n},"y":{n}}}}}}}'
         for n in (1, 2)
@@ -317,7 +315,7 @@ async def test_payload_that_no_control_sends_is_refused(client: Client, server: 
         ),
     ],
 )
-async def test_an_action_that_the_tree_does_not_offer_is_refused(
+async def test_action_missing_from_the_tree_is_refused(
     client: Client, render_id: str, action: str, text: str
 ) -> None:
     refused = await act(client, render_id, GIVEN, action=action)
@@ -325,7 +323,7 @@ async def test_an_action_that_the_tree_does_not_offer_is_refused(
     assert texts(refused) == [f"[W2401] action: {text} (correct this and call again)"]
 
 
-async def test_a_widget_without_actions_takes_none(client: Client) -> None:
+async def test_widget_without_actions_takes_none(client: Client) -> None:
     shown = await client.call_tool("greeting", {"who": "Ada"})
 
     refused = await act(client, id_of(shown), {})
@@ -338,7 +336,7 @@ async def test_a_widget_without_actions_takes_none(client: Client) -> None:
     ]
 
 
-async def test_a_render_that_is_not_kept_takes_no_action_and_has_none(client: Client) -> None:
+async def test_expired_render_takes_no_action_and_has_none(client: Client) -> None:
     refused = await act(client, "r_nobody", GIVEN)
 
     assert texts(refused) == [
@@ -350,7 +348,7 @@ async def test_a_render_that_is_not_kept_takes_no_action_and_has_none(client: Cl
     assert await await_action(client, "r_nobody") == {"actions": [], "next": 0, "status": "expired"}
 
 
-async def test_a_payload_that_is_too_large_is_refused(client: Client, render_id: str) -> None:
+async def test_oversized_payload_is_refused(client: Client, render_id: str) -> None:
     given = {"order": "o1", "buyer": {"email": "ada@example.com", "pin": "9" * 1000}}
 
     refused = await act(client, render_id, given)
@@ -364,7 +362,7 @@ async def test_a_payload_that_is_too_large_is_refused(client: Client, render_id:
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-async def test_only_pages_are_offered_the_tool_that_acts(
+async def test_action_tool_is_listed_only_to_pages(
     server: Server, client: Client, mode: Any
 ) -> None:
     assert "widget_action" not in {tool.name for tool in (await client.list_tools()).tools}
@@ -382,7 +380,7 @@ async def test_only_pages_are_offered_the_tool_that_acts(
     assert (waiting.annotations.read_only_hint, waiting.annotations.idempotent_hint) == (True, True)
 
 
-async def test_a_result_with_actions_ends_with_the_id_of_its_render(client: Client) -> None:
+async def test_result_with_actions_ends_with_the_id_of_its_render(client: Client) -> None:
     plain = await client.call_tool("order", ARGUMENTS)
     split: Any = {"widgetd/profile": "split"}
     facts = await client.call_tool("order", ARGUMENTS, meta=split)
@@ -396,7 +394,7 @@ async def test_a_result_with_actions_ends_with_the_id_of_its_render(client: Clie
     }
 
 
-async def test_a_result_without_actions_names_no_render(client: Client) -> None:
+async def test_result_without_actions_names_no_render(client: Client) -> None:
     split: Any = {"widgetd/profile": "split"}
     shown = await client.call_tool("greeting", {"who": "Ada"}, meta=split)
 
@@ -407,7 +405,7 @@ async def test_a_result_without_actions_names_no_render(client: Client) -> None:
     assert shown.meta["widgetd/widget"] == greeting("Hello", "Ada")
 
 
-async def test_a_mirrored_tree_is_followed_by_the_id_of_its_render(store: Store) -> None:
+async def test_mirrored_tree_is_followed_by_the_id_of_its_render(store: Store) -> None:
     mirroring = build(
         Registry(snapshot_of(order())), store, ServerOptions(policy=Policy(text="json"))
     )

@@ -163,7 +163,7 @@ async def interleave(seed: int, servers: tuple[Server, Server], airline: Airline
 
 
 @pytest.mark.timeout(DEADLINE_S)
-async def test_one_thing_that_a_user_does_calls_the_upstream_at_most_once() -> None:
+async def test_one_user_action_calls_the_upstream_at_most_once() -> None:
     random = Random(1)
     bounds = Bounds(versions_per_s=1e6)
     plain = local_store(bounds)

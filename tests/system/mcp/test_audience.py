@@ -36,7 +36,7 @@ FILES = {
         (NAMED, {"Other/Open.widget"}),
     ],
 )
-async def test_never_valid_file_is_shown_to_callers_that_may_see_it_in_any_case(
+async def test_fault_of_a_never_valid_file_is_shown_to_callers_that_see_every_possible_tool(
     tmp_path: Path, token: str, told: set[str]
 ) -> None:
     folder, tokens = tmp_path / "widgets", tmp_path / "tokens"
@@ -51,7 +51,7 @@ async def test_never_valid_file_is_shown_to_callers_that_may_see_it_in_any_case(
     assert {name for name in broken if name in page.text} == told
 
 
-def test_the_fault_of_a_hidden_widget_is_hidden_with_it() -> None:
+def test_fault_of_a_hidden_widget_is_hidden_with_it() -> None:
     fault = Finding(code="W1001", path="Secret.widget", at="", problem="p", advice="a")
     secret = widget("Secret", sidecar='permission = "elevated"')
     whole = snapshot_of(widget("Open"), secret, faults={"Secret.widget": fault})
@@ -64,7 +64,7 @@ def test_the_fault_of_a_hidden_widget_is_hidden_with_it() -> None:
     assert dict(views.of(whole, others).faults) == {}
 
 
-def test_a_view_is_made_once_while_it_is_asked_for() -> None:
+def test_view_of_an_audience_is_built_once() -> None:
     before, after = snapshot_of(widget("Open")), snapshot_of(widget("Open"), widget("Secret"))
     audience = Audience(selection=Selection(include=frozenset({"open"})))
     views = SnapshotViews()

@@ -35,7 +35,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-async def test_a_call_is_one_line_with_the_shape_of_its_arguments_and_none_of_their_values(
+async def test_call_is_one_line_with_the_shape_of_its_arguments_and_none_of_their_values(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A", schema=SCHEMA))
@@ -57,7 +57,7 @@ async def test_a_call_is_one_line_with_the_shape_of_its_arguments_and_none_of_th
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-async def test_a_line_names_the_client_and_its_version_as_far_as_there_is_room(
+async def test_line_names_the_client_and_its_version_up_to_a_limit(
     tmp_path: Path, mode: Any
 ) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A", schema=SCHEMA))
@@ -74,9 +74,7 @@ async def test_a_line_names_the_client_and_its_version_as_far_as_there_is_room(
 
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])
-async def test_an_integer_that_64_bits_do_not_hold_is_refused_and_written_down(
-    tmp_path: Path, era: Era
-) -> None:
+async def test_integer_beyond_64_bits_is_refused_and_recorded(tmp_path: Path, era: Era) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A", schema=SCHEMA))
     audit = tmp_path / "log" / "audit.jsonl"
     async with serving(tmp_path, audit=audit) as url, connect_client(url, era) as client:
@@ -90,7 +88,7 @@ async def test_an_integer_that_64_bits_do_not_hold_is_refused_and_written_down(
     assert [line.get("code") for line in lines(audit)] == [None, "W2002"]
 
 
-async def test_a_principal_is_a_hash_that_is_the_same_every_time(tmp_path: Path) -> None:
+async def test_principal_is_recorded_as_a_stable_hash(tmp_path: Path) -> None:
     audit = Audit(tmp_path / "audit.jsonl", most_bytes=10_000)
     for name in ("ada", "ada", "bob", ""):
         audit.on_call(call_record(name))
@@ -136,7 +134,7 @@ class Read(dict[str, Any]):
         return super().items()
 
 
-async def test_a_line_is_made_once_the_answer_is_out_and_in_the_order_of_what_happened(
+async def test_line_is_written_after_the_answer_in_order(
     tmp_path: Path,
 ) -> None:
     audit = Audit(tmp_path / "audit.jsonl", most_bytes=10_000)
@@ -155,7 +153,7 @@ async def test_a_line_is_made_once_the_answer_is_out_and_in_the_order_of_what_ha
     assert [line.get("tool") for line in lines(tmp_path / "audit.jsonl")[1:]] == list("acbd")
 
 
-async def test_a_full_file_makes_room_and_the_oldest_goes(tmp_path: Path) -> None:
+async def test_full_file_is_rotated_and_the_oldest_deleted(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     audit = Audit(path, most_bytes=1)
     for _ in range(OBSERVE_LIMITS.rotated_files + 3):
@@ -170,7 +168,7 @@ async def test_a_full_file_makes_room_and_the_oldest_goes(tmp_path: Path) -> Non
     assert [line["event"] for line in lines(path)] == ["audit.started", "call"]
 
 
-async def test_calls_that_found_no_place_are_confessed(tmp_path: Path) -> None:
+async def test_dropped_calls_are_recorded_as_a_count(tmp_path: Path) -> None:
     audit = Audit(tmp_path / "audit.jsonl", most_bytes=100_000_000)
     for _ in range(OBSERVE_LIMITS.queued_lines + 3):
         audit.on_call(call_record())
@@ -180,7 +178,7 @@ async def test_calls_that_found_no_place_are_confessed(tmp_path: Path) -> None:
     assert (last["event"], last["calls"]) == ("audit.lost", 3)
 
 
-def test_a_file_that_cannot_be_written_is_refused_at_the_start(tmp_path: Path) -> None:
+def test_unwritable_file_is_refused_at_the_start(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as raised:
         Audit(tmp_path, most_bytes=1)
 

@@ -85,7 +85,7 @@ def test_disk_full_at_any_byte_keeps_whole_lines_and_counts_lost_ones(
     assert lost == sorted(lost, reverse=True)
 
 
-def test_torn_line_swallows_none_that_follows(tmp_path: Path) -> None:
+def test_torn_line_does_not_damage_the_next(tmp_path: Path) -> None:
     path = tmp_path / "lines"
     path.write_bytes(b"whole\ntor")
 

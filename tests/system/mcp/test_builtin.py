@@ -63,12 +63,12 @@ def text(result: CallToolResult) -> str:
     return block.text
 
 
-def test_the_names_are_such_as_widgets_could_have() -> None:
+def test_tool_names_are_possible_for_widgets() -> None:
     assert {slugify(name) for name in CORE_NAMES} == CORE_NAMES
 
 
 @pytest.mark.parametrize("tool", CORE_TOOLS, ids=lambda tool: tool.name)
-def test_every_argument_has_one_type_without_which_some_clients_lose_the_whole_server(
+def test_every_argument_has_one_type_because_some_clients_need_it(
     tool: BuiltinTool,
 ) -> None:
     for name, part in tool.input_schema["properties"].items():
@@ -86,7 +86,7 @@ def test_duplicate_tool_name_ends_the_start_and_names_both_owners() -> None:
     )
 
 
-async def test_a_toolset_that_is_not_switched_on_is_not_there_and_keeps_its_names() -> None:
+async def test_disabled_toolset_is_unlisted_and_reserves_its_names() -> None:
     server = serving(TELL)
     async with Client(sdk.lowlevel_of(server.mcp)) as client:
         unknown = await client.call_tool("tell", {})
@@ -106,7 +106,7 @@ def tools_for(server: Server, principal: Principal) -> Pages:
     return server.listings.of(caller.snapshot, server.listed_tools(caller))
 
 
-def test_a_server_without_toolsets_lists_what_one_without_their_rows_does_byte_for_byte() -> None:
+def test_list_without_toolsets_is_byte_for_byte_the_same_as_without_their_rows() -> None:
     registry = Registry(snapshot_of(widget()))
     servers = [
         build(registry, local_store(), ServerOptions(builtin=rows)) for rows in (CORE_TOOLS, ROWS)
@@ -116,7 +116,7 @@ def test_a_server_without_toolsets_lists_what_one_without_their_rows_does_byte_f
     assert lists[0] == lists[1]
 
 
-async def test_a_toolset_is_listed_and_answers_where_it_is_switched_on() -> None:
+async def test_toolset_is_listed_and_answers_if_enabled() -> None:
     server = serving(TELL, toolsets=["operate"])
     async with Client(sdk.lowlevel_of(server.mcp)) as client:
         told = await client.call_tool("tell", {})
@@ -125,7 +125,7 @@ async def test_a_toolset_is_listed_and_answers_where_it_is_switched_on() -> None
     assert told.structured_content == {"caller": ""}
 
 
-async def test_a_toolset_is_listed_only_to_those_who_may_use_it() -> None:
+async def test_toolset_is_listed_only_to_callers_with_its_scope() -> None:
     row = replace(TELL, scope=ADMIN)
     some = Principal(name="ada", scopes=frozenset({READ, CALL}))
     server = serving(row, toolsets=["operate"], anonymous=some)
@@ -150,7 +150,7 @@ async def test_two_toolsets_of_one_snapshot_have_a_list_each() -> None:
     assert tools_for(server, all_) is tools_for(server, all_)
 
 
-async def test_a_call_takes_its_cost_from_the_callers_rate() -> None:
+async def test_call_takes_its_cost_from_the_callers_rate() -> None:
     bounds = Bounds(rate_per_s=0.001, burst=9)
     server = serving(replace(TELL, cost=5), bounds=bounds, toolsets=["operate"])
     async with Client(sdk.lowlevel_of(server.mcp), mode="legacy") as client:
@@ -163,7 +163,7 @@ async def test_a_call_takes_its_cost_from_the_callers_rate() -> None:
     assert third.structured_content is not None
 
 
-async def test_a_tool_that_waits_holds_no_slot() -> None:
+async def test_waiting_tool_occupies_no_slot() -> None:
     entered = anyio.Event()
 
     async def wait(_context: ToolContext, _arguments: Mapping[str, Any]) -> Result:

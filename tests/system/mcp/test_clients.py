@@ -73,7 +73,7 @@ async def test_no_client_is_notified_of_a_hidden_widget(tmp_path: Path, era: Era
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_widget_that_becomes_elevated_goes_from_the_lists_of_others(
+async def test_widget_that_becomes_elevated_leaves_the_lists_of_others(
     tmp_path: Path, era: Era
 ) -> None:
     async with serve_guarded(tmp_path) as url, hearing(url, ADA, era) as ada:
@@ -81,7 +81,7 @@ async def test_a_widget_that_becomes_elevated_goes_from_the_lists_of_others(
         await ada.of(TOOLS)
 
 
-async def test_streams_end_with_the_token_that_a_reread_takes_away(tmp_path: Path) -> None:
+async def test_streams_end_with_the_token_that_a_reload_removes(tmp_path: Path) -> None:
     tokens, widgets = tmp_path / "tokens", tmp_path / "widgets"
     widgets.mkdir()
     tokens.write_text(f"ada {ADA}\nada {KIOSK}\n")
@@ -104,7 +104,7 @@ async def test_streams_end_with_the_token_that_a_reread_takes_away(tmp_path: Pat
     assert ada.all == []
 
 
-async def test_a_stream_ends_with_the_jwt_that_it_was_opened_with(tmp_path: Path) -> None:
+async def test_stream_ends_with_the_expiry_of_its_jwt(tmp_path: Path) -> None:
     pair, issuer = RSAKeyPair.generate(), "https://issuer.example"
     async with (
         issuing(pair) as keys,

@@ -14,7 +14,7 @@ from widgetd.store.factory import local_store
 from widgetd.widget.widget import CompiledCache
 
 
-async def test_a_call_releases_the_widget_that_was_called_longest_ago(
+async def test_call_releases_the_least_recently_called_widget(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("widgetd.render.calls.CompiledCache", partial(CompiledCache, most=1))

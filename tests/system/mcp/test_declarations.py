@@ -84,7 +84,7 @@ def everything() -> Snapshot:
     return snapshot_of(*bundled_widgets(), widget("Odd", schema=SCHEMA))
 
 
-def test_a_schema_becomes_an_interface() -> None:
+def test_schema_becomes_an_interface() -> None:
     text = declarations(snapshot_of(widget(schema=SCHEMA)), "ts")
 
     assert (
@@ -168,7 +168,7 @@ export type UiType = "social-greeting";"""
 
 
 @pytest.mark.parametrize("language", ["ts", "python"])
-def test_widgets_whose_names_differ_in_little_have_declarations_of_their_own(
+def test_widgets_with_similar_names_have_separate_declarations(
     language: Language,
 ) -> None:
     text = declarations(snapshot_of(widget("Day 1"), widget("Day1"), widget("Failed")), language)
@@ -177,7 +177,7 @@ def test_widgets_whose_names_differ_in_little_have_declarations_of_their_own(
         assert len(re.findall(rf"(?:interface|class) {name}\b", text)) == 1
 
 
-def test_a_folder_without_widgets_has_declarations_all_the_same() -> None:
+def test_folder_without_widgets_has_declarations() -> None:
     assert declarations(Snapshot.empty(), "ts").endswith(
         "export type Response = FailedResponse;\n\nexport type UiType = string;"
     )

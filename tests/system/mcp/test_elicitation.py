@@ -229,7 +229,7 @@ async def test_form_has_the_types_of_arguments_of_the_same_names(tmp_path: Path)
     ids=json.dumps,
 )
 @pytest.mark.parametrize("version", ["2025-06-18", "2026-07-28"])
-def test_client_that_declares_elicitation_without_a_mode_is_asked_by_forms(
+def test_client_with_elicitation_of_no_mode_is_asked_by_forms(
     version: str, declared: dict[str, Any], asks: bool
 ) -> None:
     about = {"name": "client", "version": "1"}
@@ -260,7 +260,7 @@ async def test_decline_is_not_reported_as_the_users_refusal(
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_answer_that_does_not_fit_is_not_queued(tmp_path: Path, era: str) -> None:
+async def test_invalid_elicited_answer_is_not_queued(tmp_path: Path, era: str) -> None:
     write_form(tmp_path)
     wrong = ElicitResult(action="accept", content={"task.title": ""})
     async with (
@@ -298,7 +298,7 @@ async def test_sensitive_forms_are_never_asked(
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_no_form_is_asked_without_the_setting_or_of_a_client_that_draws(
+async def test_form_needs_the_setting_and_a_client_that_does_not_draw(
     tmp_path: Path, era: str
 ) -> None:
     write_form(tmp_path)
@@ -401,9 +401,7 @@ async def test_form_of_a_bound_action_presses_after_a_second_question(era: str) 
     ],
     ids=["declined", "cancelled", "no", "empty"],
 )
-async def test_press_that_is_not_confirmed_is_not_done(
-    era: str, confirmation: ElicitResult
-) -> None:
+async def test_unconfirmed_press_is_not_done(era: str, confirmation: ElicitResult) -> None:
     airline = Airline(confirms=True, elicits=True)
     async with pressing(era, airline, confirmation) as (client, asked):
         result = await call(client)
@@ -416,7 +414,7 @@ async def test_press_that_is_not_confirmed_is_not_done(
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_press_is_not_asked_where_the_operator_does_not_say_so(era: str) -> None:
+async def test_press_is_confirmed_only_for_tools_that_the_operator_names(era: str) -> None:
     airline = Airline(confirms=True)
     async with pressing(era, airline, AGREED) as (client, asked):
         result = await call(client)

@@ -78,13 +78,13 @@ def listed_entry(tool: Tool, version: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("version", ENVELOPES)
 @pytest.mark.parametrize("schema", SCHEMAS.values(), ids=SCHEMAS)
-def test_an_entry_is_the_sdks_own_in_both_eras(version: str, schema: Mapping[str, Any]) -> None:
+def test_entry_equals_the_sdks_in_both_eras(version: str, schema: Mapping[str, Any]) -> None:
     made = widget(schema=schema, sidecar='title = "A greeting"')
 
     assert orjson.loads(tool_entry(made, has_view=True)) == listed_entry(tool_of(made), version)
 
 
-def test_an_entry_of_a_widget_that_another_server_fills_is_the_sdks_own() -> None:
+def test_entry_of_a_widget_filled_by_another_server_is_the_sdks_own() -> None:
     made = widget(sidecar='[feed]\nupstream = "it"\ntool = "get"\nask = ["who"]\n')
     listed = listed_entry(tool_of(made), LATEST_MODERN_VERSION)
 
@@ -93,18 +93,18 @@ def test_an_entry_of_a_widget_that_another_server_fills_is_the_sdks_own() -> Non
 
 
 @pytest.mark.parametrize("version", ENVELOPES)
-def test_the_entries_of_all_bundled_widgets_are_the_sdks_own(version: str) -> None:
+def test_entries_of_all_bundled_widgets_equal_the_sdks(version: str) -> None:
     for made in bundled_widgets():
         assert orjson.loads(tool_entry(made, has_view=True)) == listed_entry(tool_of(made), version)
 
 
 @pytest.mark.parametrize("version", ENVELOPES)
-def test_the_entries_of_the_builtin_tools_are_the_sdks_own(version: str) -> None:
+def test_entries_of_the_builtin_tools_equal_the_sdks(version: str) -> None:
     for tool in CORE_TOOLS:
         assert orjson.loads(tool.entry()) == listed_entry(provider().tool_of_builtin(tool), version)
 
 
-def test_title_of_invisible_characters_is_made_from_the_name() -> None:
+def test_title_of_invisible_characters_is_derived_from_the_name() -> None:
     made = widget(sidecar='title = "\\u200b"')
 
     assert (
@@ -114,7 +114,7 @@ def test_title_of_invisible_characters_is_made_from_the_name() -> None:
 
 
 @pytest.mark.parametrize("version", ENVELOPES)
-def test_entry_that_the_sdk_would_refuse_is_refused(version: str) -> None:
+def test_entry_invalid_for_the_sdk_is_refused(version: str) -> None:
     made = widget(schema={"type": ["object"], "properties": {"who": {}}})
 
     with pytest.raises(ValidationError) as theirs:
@@ -129,7 +129,7 @@ def test_entry_that_the_sdk_would_refuse_is_refused(version: str) -> None:
     )
 
 
-def test_formats_that_are_not_listed_are_enforced_all_the_same() -> None:
+def test_unlisted_formats_are_still_enforced() -> None:
     schema = {
         "type": "object",
         "properties": {

@@ -60,7 +60,7 @@ def meta_of(result: CallToolResult) -> dict[str, Any]:
     return {key: said for key, said in (result.meta or {}).items() if key.startswith("widgetd/")}
 
 
-async def test_a_widget_without_a_sidecar_says_what_it_is(client: Connection) -> None:
+async def test_widget_without_a_sidecar_has_a_default_description(client: Connection) -> None:
     said = meta_of(await client.call("plain", who="Ada"))
 
     version = said["widgetd/ui"]["uiMetadata"].pop("version")
@@ -100,7 +100,7 @@ async def test_envelope_has_the_sidecars_settings_of_the_view(
     }
 
 
-async def test_lucides_icons_come_with_the_shapes_that_draw_them(client: Connection) -> None:
+async def test_lucide_icons_are_sent_with_their_shapes(client: Connection) -> None:
     for profile in ("chatkit", "split"):
         meta = cast("RequestParamsMeta", {"widgetd/profile": profile})
         result = await client.client.call_tool("rain", {"who": "Ada"}, meta=meta)
@@ -110,7 +110,7 @@ async def test_lucides_icons_come_with_the_shapes_that_draw_them(client: Connect
         assert said["widgetd/icons"]["lucide:cloud-rain"][1] == ["path", {"d": "M16 14v6"}]
 
 
-async def test_a_priority_is_an_annotation_of_the_content_too(client: Connection) -> None:
+async def test_priority_is_also_an_annotation_of_the_content(client: Connection) -> None:
     [high] = (await client.call("greeting", who="Ada")).content
     [medium] = (await client.call("plain", who="Ada")).content
 
@@ -123,7 +123,7 @@ async def test_a_priority_is_an_annotation_of_the_content_too(client: Connection
     assert high.annotations.audience == ["assistant"]
 
 
-async def test_a_deprecated_widget_says_so_where_models_choose(client: Connection) -> None:
+async def test_deprecation_is_stated_in_the_tools_description(client: Connection) -> None:
     tools = {tool.name: tool for tool in (await client.client.list_tools()).tools}
 
     described = tools["greeting"].description or ""
@@ -166,7 +166,7 @@ FAILING: list[tuple[str, dict[str, Any], dict[str, Any], str | None]] = [
 
 
 @pytest.mark.parametrize(("tool", "arguments", "meta", "correct"), FAILING)
-async def test_every_failing_call_says_its_code_its_path_and_what_to_do_next(
+async def test_every_failing_call_has_its_code_its_path_and_the_next_step(
     client: Connection,
     tool: str,
     arguments: dict[str, Any],
@@ -190,7 +190,7 @@ async def test_every_failing_call_says_its_code_its_path_and_what_to_do_next(
     assert text.text == f"[{error['code']}] {place}{error['message']} ({what_next})"
 
 
-async def test_the_schema_of_the_envelope_admits_every_result(client: Connection) -> None:
+async def test_schema_of_the_envelope_admits_every_result(client: Connection) -> None:
     read = await client.client.read_resource("widgetd://schemas/result")
     [content] = read.contents
     assert isinstance(content, TextResourceContents)

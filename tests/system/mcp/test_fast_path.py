@@ -131,14 +131,14 @@ def test_valid_request_is_answered_by_the_fast_path(
 
 
 @pytest.mark.parametrize("version", CURRENT[1:])
-def test_a_ping_is_answered_by_the_fast_path(ways: Ways, version: str) -> None:
+def test_ping_is_answered_by_the_fast_path(ways: Ways, version: str) -> None:
     assert is_answered_fast(ways, request(version, "ping", {}))
 
 
 @pytest.mark.parametrize("version", CURRENT)
 @pytest.mark.parametrize("client", ["a-program", "a-host+apps", "claude-ai"])
 @pytest.mark.parametrize("profile", ["auto", "chatkit", "split", "neither"])
-def test_every_profile_is_that_of_the_ordinary_way(
+def test_every_profile_equals_the_ordinary_path(
     ways: Ways, version: str, client: str, profile: str
 ) -> None:
     call = {"name": "greeting", "arguments": {"who": "Ada"}}
@@ -160,7 +160,7 @@ def test_every_profile_is_that_of_the_ordinary_way(
     ],
     ids=["text json", "split", "split for one client", "strict", "large trees behind a link"],
 )
-def test_every_policy_is_that_of_the_ordinary_way(tmp_path: Path, policy: Policy) -> None:
+def test_every_policy_equals_the_ordinary_path(tmp_path: Path, policy: Policy) -> None:
     with two_ways(tmp_path, policy=policy) as ways:
         for version in (MODERN, *HANDSHAKES):
             for method, params in GOOD.values():
@@ -193,7 +193,7 @@ def test_unknown_token_is_left_to_the_ordinary_way(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", CURRENT)
-def test_a_rate_is_taken_from_once_for_each_request(tmp_path: Path, version: str) -> None:
+def test_rate_is_charged_once_for_each_request(tmp_path: Path, version: str) -> None:
     with two_ways(tmp_path, bounds=Bounds(rate_per_s=0.001, burst=6)) as ways:
         for method, params in (GOOD["a call"], GOOD["the list of tools"], GOOD["a template"]) * 4:
             is_answered_fast(ways, request(version, method, params))
@@ -202,7 +202,7 @@ def test_a_rate_is_taken_from_once_for_each_request(tmp_path: Path, version: str
         assert "W2201" in json.dumps(refused.content)
 
 
-def test_a_session_that_has_ended_is_not_answered(ways: Ways) -> None:
+def test_ended_session_is_not_answered(ways: Ways) -> None:
     version = "2025-11-25"
     assert is_answered_fast(ways, request(version, *GOOD["a call"], client="who-leaves"))
     fields = (*regular_fields(version, ""),)
@@ -240,7 +240,7 @@ def cancellation(version: str, *, request_id: int) -> Request:
     return Request(version=version, fields=fields, body=(body,))
 
 
-def test_a_session_is_for_the_token_that_opened_it(tmp_path: Path) -> None:
+def test_session_belongs_to_the_token_that_opened_it(tmp_path: Path) -> None:
     asked = request("2025-11-25", *GOOD["a call"])
     with two_ways(tmp_path, token=ADA) as ways:
         assert is_answered_fast(ways, asked)
@@ -260,7 +260,7 @@ class Broken(Resources):
         yield from super().of_widget(widget, snapshot)
 
 
-def test_unforeseen_error_reveals_nothing_internal(tmp_path: Path) -> None:
+def test_unexpected_error_reveals_nothing_internal(tmp_path: Path) -> None:
     with two_ways(tmp_path, resources=Broken()) as ways:
         asked = request(MODERN, "resources/list", {})
 

@@ -194,7 +194,7 @@ def no_json(url: str) -> list[bytes]:
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
-async def test_a_request_is_answered_alike_however_it_comes(
+async def test_request_gets_the_same_answer_in_any_chunks(
     sent: Callable[[str], list[bytes]], replies: int, answered: int
 ) -> None:
     async with ports() as both:

@@ -22,7 +22,7 @@ def write_tokens(folder: Path, text: str) -> Path:
     return path
 
 
-def test_a_line_grants_its_scopes_and_some_widgets_only(tmp_path: Path) -> None:
+def test_line_grants_its_scopes_and_some_widgets_only(tmp_path: Path) -> None:
     text = f"# who\n\nada {ADA}\nkiosk {KIOSK} gallery include=travel,a exclude=b\n"
     grants = read_grants(write_tokens(tmp_path, text))
 
@@ -66,9 +66,7 @@ def test_token_itself_is_not_stored(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_line_that_cannot_be_used_is_named_without_its_token(
-    tmp_path: Path, text: str, problem: str
-) -> None:
+def test_unusable_line_is_named_without_its_token(tmp_path: Path, text: str, problem: str) -> None:
     with pytest.raises(ConfigError) as raised:
         read_grants(write_tokens(tmp_path, text))
 

@@ -69,7 +69,7 @@ async def test_metrics_of_a_hidden_widget_have_an_opaque_label(tmp_path: Path, t
     assert hidden in again
 
 
-async def test_a_port_of_metrics_that_asks_for_no_token_names_nothing_hidden(
+async def test_metrics_port_without_a_token_names_nothing_hidden(
     tmp_path: Path,
 ) -> None:
     widgets, tokens = fill(tmp_path, HIDING["elevated"])
@@ -86,9 +86,7 @@ async def test_a_port_of_metrics_that_asks_for_no_token_names_nothing_hidden(
 
 
 @pytest.mark.parametrize("accept", ["application/json", "text/html"])
-async def test_a_fault_of_a_hidden_file_is_counted_and_not_named(
-    tmp_path: Path, accept: str
-) -> None:
+async def test_fault_of_a_hidden_file_is_counted_and_not_named(tmp_path: Path, accept: str) -> None:
     widgets, tokens = fill(tmp_path, HIDING["elevated"])
     (widgets / "Broken.widget").write_text("{")
     for name in ("Payslip", "Payday"):
@@ -108,7 +106,9 @@ async def test_a_fault_of_a_hidden_file_is_counted_and_not_named(
 
 
 @pytest.mark.parametrize("sidecar", HIDING.values(), ids=HIDING)
-async def test_a_render_stays_hidden_when_its_widget_has_left(tmp_path: Path, sidecar: str) -> None:
+async def test_render_stays_hidden_after_its_widget_is_removed(
+    tmp_path: Path, sidecar: str
+) -> None:
     widgets, tokens = fill(tmp_path, sidecar)
     async with serving(widgets, token_file=tokens) as url:
         made = await call(url, CHIEF, "payroll", who="Ada")

@@ -31,7 +31,7 @@ def rendering(snapshot: Snapshot, *, most: int = 100, **policy: Any) -> Renderer
     return Renderer(Registry(snapshot), Policy(**policy), local_store(Bounds(renders=most)))
 
 
-async def test_a_full_cache_of_renders_gives_the_collector_nothing_to_visit() -> None:
+async def test_full_cache_of_renders_gives_the_collector_nothing_to_visit() -> None:
     widgets, most = discover_widgets(bundled_folder()), 2000
     snapshot = snapshot_of(*widgets)
     calls = rendering(snapshot, most=most)
@@ -58,7 +58,7 @@ async def test_a_full_cache_of_renders_gives_the_collector_nothing_to_visit() ->
 @pytest.mark.parametrize("profile", ["chatkit", "split"])
 @pytest.mark.parametrize("text", ["summary", "json"])
 @pytest.mark.parametrize("inline_max_bytes", [10, 10_000])
-async def test_a_result_says_the_same_as_json_and_as_values_in_both_eras(
+async def test_result_is_equal_as_json_and_as_values_in_both_eras(
     profile: Any, text: Any, inline_max_bytes: int
 ) -> None:
     flight = load_widget(bundled_folder() / "Flight Tracker.widget")

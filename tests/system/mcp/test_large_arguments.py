@@ -43,7 +43,7 @@ async def turns_during(arguments: dict[str, Any]) -> int:
 
 
 @pytest.mark.parametrize("last", [7, "seven"], ids=["admitted", "refused"])
-async def test_the_loop_turns_while_what_is_large_is_decided(last: object) -> None:
+async def test_loop_keeps_turning_while_large_arguments_are_decided(last: object) -> None:
     few = await turns_during({"rows": [*range(10), last]})
     many = await turns_during({"rows": [*range(LARGE * 10), last]})
 

@@ -39,7 +39,7 @@ def make_snapshot(*letters: str) -> Snapshot:
     return snapshot_of(*(widget(letter) for letter in letters))
 
 
-def test_pages_continue_after_a_name_that_was_removed() -> None:
+def test_pages_continue_after_a_removed_name() -> None:
     several = listings(page_size=2)
     first = several.of(make_snapshot("a", "b", "c", "d")).page()
     second = several.of(make_snapshot("a", "c", "d", "e")).page(first["nextCursor"])
@@ -49,21 +49,21 @@ def test_pages_continue_after_a_name_that_was_removed() -> None:
     assert "nextCursor" not in third
 
 
-def test_the_listing_of_a_snapshot_is_made_once() -> None:
+def test_list_of_a_snapshot_is_built_once() -> None:
     found, several = make_snapshot("a", "b"), listings()
 
     assert several.of(found) is several.of(found)
     assert several.of(found).ready() is several.of(found).ready()
 
 
-def test_a_cursor_that_no_page_ends_with_is_answered_and_not_remembered() -> None:
+def test_unknown_cursor_is_answered_and_not_cached() -> None:
     listing = listings(page_size=2).of(make_snapshot("a", "b", "c", "d"))
 
     assert names(listing.page("a")) == ["b", "c"]
     assert listing.ready("a") is not listing.ready("a")
 
 
-def test_the_authors_schema_is_listed_verbatim() -> None:
+def test_authors_schema_is_listed_verbatim() -> None:
     schema = {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "type": "object",
@@ -81,7 +81,7 @@ def test_the_authors_schema_is_listed_verbatim() -> None:
     assert listing.page()["tools"][0]["inputSchema"] == schema
 
 
-def test_a_tool_has_the_icon_that_its_widget_names_first() -> None:
+def test_tool_has_the_first_icon_of_its_widget() -> None:
     plain, iconic = (
         listings().of(snapshot_of(one)) for one in (widget(), widget(template=WITH_ICON))
     )
@@ -92,7 +92,7 @@ def test_a_tool_has_the_icon_that_its_widget_names_first() -> None:
     assert len(icon["src"]) <= 1024
 
 
-def test_the_draft_that_a_client_assumes_is_not_listed() -> None:
+def test_default_draft_is_not_listed() -> None:
     schema = {"type": "object", "properties": {"$schema": {"type": "string"}}}
     written = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
@@ -101,7 +101,7 @@ def test_the_draft_that_a_client_assumes_is_not_listed() -> None:
     }
 
 
-def test_a_widget_is_listed_as_a_tool_that_changes_nothing() -> None:
+def test_widget_is_listed_as_a_read_only_tool() -> None:
     listing = listings().of(snapshot_of(widget(sidecar='title = "A greeting"')))
 
     entry = listing.page()["tools"][0]
@@ -116,13 +116,13 @@ def test_a_widget_is_listed_as_a_tool_that_changes_nothing() -> None:
     assert "outputSchema" not in entry
 
 
-def test_search_mode_lists_only_what_is_pinned() -> None:
+def test_search_mode_lists_only_pinned_widgets() -> None:
     found = snapshot_of(widget("a"), widget("b", sidecar='tags = ["pinned"]'))
 
     assert names(listings(expose="search").of(found).page()) == ["b"]
 
 
-def test_auto_decides_once_by_what_the_list_costs_a_model() -> None:
+def test_auto_mode_depends_on_the_tokens_of_the_list() -> None:
     one = tokens_of_entry(tool_entry(widget("w0")))
     few, many = (listings(expose="auto", list_tokens=9 * one) for _ in range(2))
     nine, ten = (snapshot_of(*(widget(f"w{at}") for at in range(number))) for number in (9, 10))

@@ -66,7 +66,7 @@ async def act(client: Client, shown: dict[str, Any], action: str, **more: Any) -
     return await client.call_tool("widget_action", given)
 
 
-async def test_result_says_what_a_page_needs_to_act_by_itself(client: Client) -> None:
+async def test_result_has_everything_that_a_page_needs_to_act_locally(client: Client) -> None:
     shown = await show(client)
 
     assert shown["local"] == {
@@ -78,13 +78,13 @@ async def test_result_says_what_a_page_needs_to_act_by_itself(client: Client) ->
 
 
 @pytest.mark.parametrize("tool", ["closed", "secret"])
-async def test_page_that_cannot_act_by_itself_gets_no_arguments(client: Client, tool: str) -> None:
+async def test_page_unable_to_act_locally_gets_no_arguments(client: Client, tool: str) -> None:
     shown = await show(client, tool)
 
     assert shown["local"] == {"state": {"showAll": False}, "actions": ["rows.toggle"]}
 
 
-async def test_server_draws_the_next_state_and_keeps_nothing_of_it(client: Client) -> None:
+async def test_server_draws_the_next_state_and_stores_nothing(client: Client) -> None:
     shown = await show(client, "closed")
     answer = await act(client, shown, "rows.toggle")
     again = await act(client, shown, "rows.toggle", state={"showAll": True})

@@ -100,9 +100,7 @@ async def send(url: str, method: str, params: dict[str, Any], token: str = "") -
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-async def test_a_host_that_knows_nothing_but_the_address_logs_in_and_calls(
-    tmp_path: Path, mode: Any
-) -> None:
+async def test_host_with_only_the_address_logs_in_and_calls(tmp_path: Path, mode: Any) -> None:
     async with authorizing() as server, serve_guarded(tmp_path, server) as url:
         with anyio.fail_after(PATIENCE_S):
             async with httpx2.AsyncClient(auth=host_of(url), timeout=PATIENCE_S) as http:
@@ -150,7 +148,7 @@ async def test_metadata_is_served_at_the_addresses_of_both_kinds_of_hosts(tmp_pa
     }
 
 
-async def test_a_refusal_says_where_to_log_in_and_what_to_ask_for(tmp_path: Path) -> None:
+async def test_refusal_names_the_login_and_the_scope(tmp_path: Path) -> None:
     async with authorizing() as server, serve_guarded(tmp_path, server) as url:
         nothing = await send(url, "tools/list", {})
         unknown = await send(url, "tools/list", {}, "somebody-else-entirely")
@@ -187,7 +185,7 @@ async def test_token_without_the_scope_is_challenged_to_request_it(tmp_path: Pat
     assert f'{WELL_KNOWN}/mcp"' in challenge
 
 
-async def test_a_host_that_lacks_a_scope_asks_for_it_and_goes_on(tmp_path: Path) -> None:
+async def test_host_without_a_scope_requests_it_and_continues(tmp_path: Path) -> None:
     async with authorizing() as server, serve_guarded(tmp_path, server) as url:
         server.scopes = frozenset({"widgets:read"})
         with anyio.fail_after(PATIENCE_S):

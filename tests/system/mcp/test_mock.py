@@ -34,7 +34,7 @@ def test_every_bundled_widget_is_mocked_in_every_state(widget: Widget, state: Mo
 
 @needs_corpus
 @pytest.mark.parametrize("path", corpus_files(), ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_every_real_widget_that_loads_is_mocked_in_every_state(path: Path) -> None:
+def test_every_real_widget_is_mocked_in_every_state(path: Path) -> None:
     try:
         widget = load_widget(path)
     except WidgetError:

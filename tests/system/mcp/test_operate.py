@@ -97,7 +97,7 @@ async def test_operate_toolset_reads_log_and_status(
     assert str(tmp_path) not in json.dumps(logged)
 
 
-async def test_a_daemon_that_was_not_asked_for_them_lists_none(tmp_path: Path) -> None:
+async def test_daemon_without_the_operate_toolset_lists_none(tmp_path: Path) -> None:
     async with serving(tmp_path) as url, Client(url) as client:
         assert NAMES.isdisjoint(tool.name for tool in (await client.list_tools()).tools)
 
@@ -153,7 +153,7 @@ async def test_event_larger_than_an_answer_comes_alone_and_hides_no_later_one() 
     assert events(await logs(server, after=first["next"])) == ["small.done"]
 
 
-async def test_the_ring_keeps_to_its_bounds_and_says_how_much_was_dropped() -> None:
+async def test_ring_stays_within_its_bounds_and_counts_dropped_events() -> None:
     ring = LogRing(most_events=100, most_bytes=10_000)
     server = operating(ring)
     log_event(ring, "first.done")
@@ -187,7 +187,7 @@ async def test_invalid_log_query_is_refused(arguments: dict[str, Any], code: str
     assert text(await call(operating(LogRing()), "get_logs", **arguments)).startswith(f"[{code}]")
 
 
-async def test_a_cursor_of_thousands_of_digits_is_none_of_this_process() -> None:
+async def test_cursor_of_thousands_of_digits_is_refused() -> None:
     ring = LogRing()
     ring(None, "info", {"event": "new.done", "level": "info", "timestamp": ""})
 
@@ -206,7 +206,7 @@ async def test_a_cursor_of_thousands_of_digits_is_none_of_this_process() -> None
     ],
     ids=["a name that is no UTF-8", "half a character", "beyond 64 bits", "64 bits"],
 )
-async def test_event_with_any_values_is_kept(value: object, told: object) -> None:
+async def test_event_with_any_values_is_stored(value: object, told: object) -> None:
     ring = LogRing()
     log_event(ring, "widget.refused", path=value)
 
@@ -226,7 +226,7 @@ async def test_log_query_returns_events_within_its_time() -> None:
     assert events(await logs(server, since="2001-01-01T00:00:01Z")) == ["new.done"]
 
 
-async def test_an_audience_hears_nothing_of_widgets_that_it_does_not_see() -> None:
+async def test_audience_reads_no_event_of_widgets_hidden_from_it() -> None:
     ring = LogRing()
     log_event(ring, "widget.refused", path="Payroll.widget", problem="salary is no field")
     log_event(ring, "call.crashed", tool="payroll")
@@ -242,7 +242,7 @@ async def test_an_audience_hears_nothing_of_widgets_that_it_does_not_see() -> No
     assert answer["items"][2]["tool"] == "greeting"
 
 
-async def test_refused_file_is_reported_to_callers_that_may_see_it() -> None:
+async def test_refused_file_is_reported_to_callers_with_access() -> None:
     ring = LogRing()
     fault = Finding(code="W1101", problem="it is no JSON", advice="mend it", path="Bad.widget")
     log_event(ring, "widget.refused", path="Bad.widget", problem="it is no JSON")
@@ -256,7 +256,7 @@ async def test_refused_file_is_reported_to_callers_that_may_see_it() -> None:
     folder=st.text(st.characters(categories=["L", "N"]), min_size=1),
     words=st.text(max_size=20),
 )
-def test_no_place_on_the_disk_and_no_traceback_is_kept(folder: str, words: str) -> None:
+def test_events_store_no_path_and_no_traceback(folder: str, words: str) -> None:
     ring = LogRing()
     place = f"/srv/{folder}/widgets/A.widget"
     log_event(
@@ -271,7 +271,7 @@ def test_no_place_on_the_disk_and_no_traceback_is_kept(folder: str, words: str) 
     assert "GET" not in kept
 
 
-async def test_usage_is_what_the_audit_file_says_without_the_names_of_hidden_widgets(
+async def test_usage_summarises_the_audit_file_without_names_of_hidden_widgets(
     tmp_path: Path,
 ) -> None:
     audit = tmp_path / "audit.jsonl"
@@ -299,7 +299,7 @@ async def test_usage_is_what_the_audit_file_says_without_the_names_of_hidden_wid
     assert len(hidden.structured_content["items"]) == 3
 
 
-async def test_usage_without_an_audit_file_says_what_is_missing() -> None:
+async def test_usage_without_an_audit_file_names_what_is_missing() -> None:
     refused = await call(operating(LogRing()), "get_usage", report="slow")
 
     assert text(refused).startswith("[W3103] nothing is recorded: widgetd was started without")

@@ -80,7 +80,7 @@ def profile_of(result: CallToolResult) -> str:
 
 
 @both_eras
-async def test_a_program_gets_the_tree_and_a_host_of_models_keeps_it_out_of_their_sight(
+async def test_program_gets_the_tree_and_a_model_host_hides_it_from_models(
     folder: Path, era: Era
 ) -> None:
     async with serving(folder) as url:
@@ -92,7 +92,7 @@ async def test_a_program_gets_the_tree_and_a_host_of_models_keeps_it_out_of_thei
 
 
 @both_eras
-async def test_a_host_that_shows_metadata_to_the_model_gets_the_renders_id_and_no_tree(
+async def test_host_that_shows_metadata_to_the_model_gets_the_renders_id_and_no_tree(
     folder: Path, era: Era
 ) -> None:
     async with serving(folder) as url, client_named(url, era, "google-adk") as client:
@@ -105,7 +105,7 @@ async def test_a_host_that_shows_metadata_to_the_model_gets_the_renders_id_and_n
 
 
 @both_eras
-async def test_a_host_that_draws_finds_the_renders_id_in_the_text_and_no_link(
+async def test_host_that_draws_reads_the_renders_id_in_the_text_and_no_link(
     folder: Path, era: Era
 ) -> None:
     async with serving(folder, inline_max_bytes=10) as url:
@@ -145,7 +145,7 @@ async def test_tools_of_pages_are_listed_to_clients_that_draw_or_to_all(
 
 
 @both_eras
-async def test_a_host_that_shows_mcp_apps_keeps_the_tree_out_of_its_models_sight(
+async def test_host_of_mcp_apps_keeps_the_tree_out_of_its_models_sight(
     folder: Path, era: Era
 ) -> None:
     async with serving(folder) as url, client_named(url, era, apps=True) as client:
@@ -153,7 +153,7 @@ async def test_a_host_that_shows_mcp_apps_keeps_the_tree_out_of_its_models_sight
 
 
 @both_eras
-async def test_a_call_decides_before_the_widget_the_clients_name_and_the_setting(
+async def test_profile_of_a_call_precedes_the_widgets_the_clients_and_the_setting(
     folder: Path, era: Era
 ) -> None:
     sidecar = folder / "Greeting.widget.toml"
@@ -197,7 +197,7 @@ async def test_search_exposure_keeps_widgets_callable(folder: Path, era: Era) ->
 
 
 @pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26"])
-async def test_a_client_that_knows_no_structured_content_gets_the_tree_as_text(
+async def test_client_without_structured_content_gets_the_tree_as_text(
     folder: Path, version: str
 ) -> None:
     headers = {"accept": "application/json, text/event-stream"}

@@ -49,7 +49,7 @@ async def test_one_prompt_is_offered(client: Client) -> None:
     ]
 
 
-async def test_the_widgets_that_fit_the_wish_come_first(client: Client) -> None:
+async def test_prompt_lists_the_best_matching_widgets_first(client: Client) -> None:
     text = await ask(client, data=FLIGHT, wish="compare them in a table")
 
     assert len(list_names(text)) == 3

@@ -16,7 +16,7 @@ from widgetd.store.factory import local_store
 from widgetd.widget.widget import Widget
 
 
-async def test_widget_that_is_no_longer_served_is_released() -> None:
+async def test_removed_widget_is_released() -> None:
     provider = WidgetProvider(build(Registry(), local_store()), None)
     made = widget("Greeting")
     tool_entry(made)
@@ -35,7 +35,7 @@ async def test_widget_that_is_no_longer_served_is_released() -> None:
     )
 
 
-async def test_a_server_that_starts_makes_no_tool_to_find_out_which_are_tasks(
+async def test_starting_server_builds_no_tool_to_find_tasks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     server = build(Registry(snapshot_of(widget("Greeting"))), local_store())

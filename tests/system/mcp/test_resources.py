@@ -65,7 +65,7 @@ async def read_json(client: Client, uri: str) -> Any:
     return json.loads((await read(client, uri)).text)
 
 
-async def test_a_list_names_templates_and_packages_of_widgets_and_their_pages(
+async def test_list_names_templates_and_packages_of_widgets_and_their_pages(
     client: Client, registry: Registry
 ) -> None:
     listed = (await client.list_resources()).resources
@@ -83,7 +83,7 @@ async def test_a_list_names_templates_and_packages_of_widgets_and_their_pages(
     }
 
 
-async def test_a_list_of_resources_comes_in_pages_and_names_those_of_the_listed_widgets() -> None:
+async def test_list_of_resources_comes_in_pages_and_names_those_of_the_listed_widgets() -> None:
     crowd = (widget(f"Widget {number}") for number in range(5))
     served = snapshot_of(*crowd, widget("Pinned", sidecar='tags = ["pinned"]'))
     options = ServerOptions(
@@ -147,7 +147,7 @@ async def test_missing_resource_is_a_protocol_error(client: Client, uri: str) ->
     assert caught.value.error.message == f"Resource not found: '{uri}'"
 
 
-async def test_a_tool_names_its_page_and_the_page_names_its_images(
+async def test_tool_names_its_page_and_the_page_names_its_images(
     client: Client, registry: Registry
 ) -> None:
     tools = {tool.name: tool for tool in (await client.list_tools()).tools}
@@ -190,7 +190,7 @@ async def test_page_without_a_program_is_the_view_as_it_is(sidecar: str) -> None
     assert await text_of(found) == "<head>"
 
 
-async def test_widget_with_an_operator_that_the_page_lacks_is_drawn_by_the_server() -> None:
+async def test_widget_with_an_operator_missing_in_the_page_is_drawn_by_the_server() -> None:
     template = '{"type":"Card","children":[{"type":"Text","value":{{ who|wordwrap(4)|tojson }}}]}'
     snapshot = snapshot_of(widget(template=template))
     found = Resources("<head>").find("ui://widgetd/greeting.html", snapshot)
@@ -210,7 +210,7 @@ def test_uri_of_a_page_changes_with_its_program_and_its_image_origins() -> None:
     assert widget().page_digest == widget().page_digest
 
 
-async def test_a_render_can_be_read_again_by_its_id(client: Client) -> None:
+async def test_render_can_be_read_again_by_its_id(client: Client) -> None:
     result = await client.call_tool("greeting", {"who": "Ada"})
     assert result.meta is not None
     render_id = result.meta["widgetd/render"]["id"]
@@ -231,7 +231,7 @@ async def test_every_served_type_of_response_is_listed(client: Client) -> None:
     ]
 
 
-async def test_the_schema_of_a_result_admits_what_results_say(client: Client) -> None:
+async def test_result_schema_admits_every_result(client: Client) -> None:
     schema = await read_json(client, "widgetd://schemas/result")
 
     assert schema["properties"].keys() == {
@@ -244,7 +244,7 @@ async def test_the_schema_of_a_result_admits_what_results_say(client: Client) ->
     }
 
 
-async def test_the_schema_of_a_result_says_what_is_always_there(client: Client) -> None:
+async def test_result_schema_requires_what_is_always_present(client: Client) -> None:
     [content] = (await client.read_resource("widgetd://schemas/result")).contents
 
     assert isinstance(content, TextResourceContents)
@@ -253,7 +253,7 @@ async def test_the_schema_of_a_result_says_what_is_always_there(client: Client) 
     assert metadata["properties"]["provider"] == {"type": "string"}
 
 
-async def test_the_name_of_a_tool_is_completed(client: Client) -> None:
+async def test_tool_names_are_completed(client: Client) -> None:
     reference = ResourceTemplateReference(type="ref/resource", uri="widget://{tool}")
     completed = await client.complete(reference, {"name": "tool", "value": "gr"})
 

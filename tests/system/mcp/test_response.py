@@ -47,7 +47,7 @@ async def show(client: Client, profile: str = "chatkit") -> widgetd.Shown:
 
 
 @pytest.mark.parametrize("profile", ["chatkit", "split"])
-async def test_the_tree_is_found_in_either_profile(client: Client, profile: str) -> None:
+async def test_tree_is_found_in_either_profile(client: Client, profile: str) -> None:
     answered = await show(client, profile)
 
     assert answered.tree == TREE
@@ -70,7 +70,7 @@ async def test_models_data_is_separate_from_the_tree(client: Client) -> None:
     }
 
 
-async def test_tree_that_is_too_large_is_sent_as_a_link() -> None:
+async def test_oversized_tree_is_sent_as_a_link() -> None:
     options = ServerOptions(policy=Policy(inline_max_bytes=10))
     server = build(Registry(snapshot_of(widget(sidecar=SIDECAR))), local_store(), options)
     async with Client(sdk.lowlevel_of(server.mcp)) as client:
@@ -82,7 +82,7 @@ async def test_tree_that_is_too_large_is_sent_as_a_link() -> None:
     assert answered.facts.ui_type == "social-greeting"
 
 
-async def test_a_failure_is_a_type_of_its_own(client: Client) -> None:
+async def test_failure_has_its_own_type(client: Client) -> None:
     answered = widgetd.response(await client.call_tool("greeting", {"who": 7}))
 
     assert not is_greeting(answered)
@@ -91,7 +91,7 @@ async def test_a_failure_is_a_type_of_its_own(client: Client) -> None:
     assert answered.text.startswith("[W2002] who: ")
 
 
-async def test_a_client_of_fastmcp_reads_the_same(server: Server) -> None:
+async def test_fastmcp_client_reads_the_same(server: Server) -> None:
     async with FastMCPClient(server.mcp) as client:
         answered = widgetd.response(await client.call_tool("greeting", ADA))
 
@@ -99,7 +99,7 @@ async def test_a_client_of_fastmcp_reads_the_same(server: Server) -> None:
     assert answered.tree == TREE
 
 
-def test_the_json_of_a_mocked_call_reads_the_same() -> None:
+def test_json_of_a_mocked_call_reads_the_same() -> None:
     (call,) = widgetd.mocks(widget(sidecar=SIDECAR), profile="split", seed=3)
 
     answered = widgetd.response(call["result"])
@@ -116,7 +116,7 @@ async def test_no_part_of_a_response_can_be_changed(client: Client) -> None:
             setattr(part, next(iter(type(part).model_fields)), None)
 
 
-async def test_a_result_that_shows_no_widget_is_refused(client: Client) -> None:
+async def test_result_without_a_widget_is_refused(client: Client) -> None:
     found = await client.call_tool("search_widgets", {})
 
     with pytest.raises(ValueError, match="shows no widget") as caught:

@@ -33,13 +33,13 @@ def found(search: Search, snapshot: Snapshot, query: str) -> list[tuple[str, flo
     return [(hit.widget.tool, hit.score) for hit in hits]
 
 
-def test_the_best_match_comes_first_and_a_word_in_the_name_means_more() -> None:
+def test_best_match_is_first_and_a_word_in_the_name_weighs_more() -> None:
     names = [tool for tool, _ in found(Search(), snapshot_of(FLIGHT, HOTEL, TRAVEL), "flights")]
 
     assert names == ["flight", "hotel"]
 
 
-def test_folders_names_and_endings_are_found() -> None:
+def test_folders_names_and_endings_are_searched() -> None:
     everything = snapshot_of(FLIGHT, HOTEL, TRAVEL)
 
     assert [tool for tool, _ in found(Search(), everything, "travel")] == ["trips"]
@@ -47,13 +47,13 @@ def test_folders_names_and_endings_are_found() -> None:
     assert found(Search(), everything, "zebra") == []
 
 
-def test_the_limit_cuts_the_answer_and_not_the_count() -> None:
+def test_limit_applies_to_the_answer_and_not_to_the_count() -> None:
     hits, total = Search().find(snapshot_of(FLIGHT, HOTEL), "flight", 1)
 
     assert ([hit.widget.tool for hit in hits], total) == (["flight"], 2)
 
 
-def test_only_widgets_with_one_of_the_tags_are_found() -> None:
+def test_tags_filter_widgets() -> None:
     sky = widget("Sky", sidecar='tags = ["weather"]\ndescription = "Show the sky of a flight."')
     everything = snapshot_of(FLIGHT, HOTEL, TRAVEL, sky)
 
@@ -81,14 +81,14 @@ def first(query: str) -> str | None:
     return hits[0].widget.tool if hits else None
 
 
-def test_a_sentence_that_sends_to_another_widget_gives_no_credit() -> None:
+def test_sentence_that_points_to_another_widget_gives_no_credit() -> None:
     assert first("table") == "table"
     assert [tool for tool, _ in found(Search(), snapshot_of(CHART, TABLE), "exact values")] == [
         "table"
     ]
 
 
-def test_other_words_for_a_thing_keywords_slips_and_hyphens_are_found() -> None:
+def test_synonyms_keywords_typos_and_hyphens_are_matched() -> None:
     assert first("graph") == "chart"
     assert first("a trend") == "chart"
     assert first("fligt") == "flight"
@@ -96,7 +96,7 @@ def test_other_words_for_a_thing_keywords_slips_and_hyphens_are_found() -> None:
     assert first("multichoice") == first("multi choice") == "button_box"
 
 
-def test_words_that_say_nothing_find_nothing() -> None:
+def test_stop_words_match_nothing() -> None:
     assert first("what is the one that I would like to have?") is None
     assert first("zebra crossing") is None
     assert words("Show me where it is, please") == []
@@ -119,7 +119,7 @@ def rank_answers(file: str, *widgets: Widget) -> list[int]:
 
 
 @needs_corpus
-def test_sixty_questions_find_the_widget_that_was_meant() -> None:
+def test_sixty_questions_find_the_intended_widget() -> None:
     ranks = rank_answers(
         "search_questions.json",
         *{**load_widgets(CORPUS), **load_widgets(bundled_folder())}.values(),
@@ -130,7 +130,7 @@ def test_sixty_questions_find_the_widget_that_was_meant() -> None:
     assert sum(rank < 3 for rank in ranks) >= 59, ranks
 
 
-def test_questions_about_shops_and_actions_find_the_bundled_widget_that_was_meant() -> None:
+def test_questions_about_shops_and_actions_find_the_intended_bundled_widget() -> None:
     ranks = rank_answers("bundled_questions.json", *load_widgets(bundled_folder()).values())
 
     assert len(ranks) == 37
@@ -138,7 +138,7 @@ def test_questions_about_shops_and_actions_find_the_bundled_widget_that_was_mean
     assert max(ranks) < 3, ranks
 
 
-def test_questions_written_without_a_look_at_the_index_find_the_widget_that_was_meant() -> None:
+def test_questions_written_without_a_look_at_the_index_find_the_intended_widget() -> None:
     ranks = rank_answers("fresh_questions.json", *load_widgets(bundled_folder()).values())
 
     assert len(ranks) == 30
@@ -159,7 +159,7 @@ def test_questions_written_without_a_look_at_the_index_find_the_widget_that_was_
         ("flights", "flight"),
     ],
 )
-def test_a_plural_finds_its_singular(plural: str, singular: str) -> None:
+def test_plural_finds_its_singular(plural: str, singular: str) -> None:
     assert words(plural) == words(singular)
 
 
@@ -175,7 +175,7 @@ def test_two_swapped_letters_are_one_slip(query: str, tool: str) -> None:
     assert hit.widget.tool == tool
 
 
-async def test_an_unknown_tool_is_answered_by_meaning_unless_its_name_is_misspelt() -> None:
+async def test_unknown_tool_is_answered_by_meaning_unless_its_name_is_misspelt() -> None:
     bundled = snapshot_of(*load_widgets(bundled_folder()).values())
 
     async def suggestion(name: str) -> tuple[str, ...]:
@@ -187,7 +187,7 @@ async def test_an_unknown_tool_is_answered_by_meaning_unless_its_name_is_misspel
     assert await suggestion("zebra_crossing") == ()
 
 
-async def test_many_widgets_are_read_beside_the_loop_and_found_all_the_same() -> None:
+async def test_many_widgets_are_indexed_beside_the_loop() -> None:
     crowd = snapshot_of(*(widget(f"Widget {number}") for number in range(MANY + 1)), FLIGHT)
     search = Search()
 
@@ -197,7 +197,7 @@ async def test_many_widgets_are_read_beside_the_loop_and_found_all_the_same() ->
 
 
 @given(st.lists(st.lists(st.sampled_from([FLIGHT, HOTEL, HOTEL_NOW, TRAVEL]), max_size=3)))
-def test_a_search_that_followed_any_swaps_finds_what_a_new_one_does(
+def test_search_updated_over_any_swaps_equals_a_new_one(
     moments: list[list[Widget]],
 ) -> None:
     search = Search()
@@ -207,7 +207,7 @@ def test_a_search_that_followed_any_swaps_finds_what_a_new_one_does(
             assert found(search, now, query) == found(Search(), now, query)
 
 
-def test_a_word_of_any_length_is_looked_through_once() -> None:
+def test_word_of_any_length_is_scanned_once() -> None:
     endless = "x" * 1_000_000  # by the square of its length this would take hours
     described = widget("Long", sidecar=f'description = "{endless[:200_000]} parcel"')
 
@@ -225,7 +225,7 @@ def test_search_reads_a_bounded_part_of_a_question() -> None:
     assert found(Search(), served, "?" * 3_000 + " flight") == []
 
 
-def test_a_word_that_lifts_no_widget_over_the_floor_brings_none() -> None:
+def test_word_that_lifts_no_widget_over_the_floor_matches_none() -> None:
     crowd = [
         widget(f"Crowd {number}", sidecar='description = "Show all of the common ones."')
         for number in range(40)

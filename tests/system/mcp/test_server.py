@@ -63,7 +63,7 @@ def structured_content(result: CallToolResult) -> dict[str, Any]:
     return content
 
 
-async def test_a_call_answers_with_the_tree_and_says_which_render_it_is(
+async def test_call_answers_with_the_tree_and_its_render_id(
     client: Client, registry: Registry
 ) -> None:
     result = await client.call_tool("greeting", {"who": "Ada"})
@@ -77,7 +77,7 @@ async def test_a_call_answers_with_the_tree_and_says_which_render_it_is(
     assert result.meta["widgetd/ui"]["uiType"] == "greeting"
 
 
-async def test_arguments_that_do_not_fit_are_an_error_the_model_can_read(client: Client) -> None:
+async def test_invalid_arguments_are_an_error_that_the_model_can_read(client: Client) -> None:
     result = await client.call_tool("greeting", {"who": 5, "how": "loud"})
 
     assert result.is_error
@@ -87,7 +87,7 @@ async def test_arguments_that_do_not_fit_are_an_error_the_model_can_read(client:
     assert result.meta["widgetd/error"]["path"] == "who"
 
 
-async def test_an_unknown_tool_is_an_error_that_names_the_nearest(client: Client) -> None:
+async def test_unknown_tool_is_an_error_with_the_nearest_name(client: Client) -> None:
     result = await client.call_tool("flight_traker", {})
 
     assert result.is_error
@@ -105,7 +105,7 @@ async def test_an_unknown_tool_is_an_error_that_names_the_nearest(client: Client
         ("show_render", {"render_id": "x" * 10_000}),
     ],
 )
-async def test_an_error_does_not_repeat_a_long_name(
+async def test_error_does_not_repeat_a_long_name(
     client: Client, tool: str, arguments: dict[str, str]
 ) -> None:
     result = await client.call_tool(tool, arguments)
@@ -125,7 +125,7 @@ async def test_internal_failure_reveals_nothing_to_the_caller(
     assert text(result) == "Error calling tool 'greeting'"
 
 
-async def test_search_finds_widgets_by_what_they_are_for(client: Client) -> None:
+async def test_search_finds_widgets_by_their_purpose(client: Client) -> None:
     found = structured_content(await client.call_tool("search_widgets", {"query": "flights"}))
 
     assert found["total"] == 1
@@ -133,7 +133,7 @@ async def test_search_finds_widgets_by_what_they_are_for(client: Client) -> None
     assert found["items"][0]["description"] == "Show where a flight is."
 
 
-async def test_an_empty_search_names_every_widget(client: Client) -> None:
+async def test_empty_search_names_every_widget(client: Client) -> None:
     found = structured_content(await client.call_tool("search_widgets", {"limit": 2}))
 
     assert [item["name"] for item in found["items"]] == ["flight_tracker", "greeting"]
@@ -148,7 +148,7 @@ async def test_an_empty_search_names_every_widget(client: Client) -> None:
         "greeting, tabel",
     ],
 )
-async def test_details_take_names_however_they_are_written(client: Client, names: object) -> None:
+async def test_details_accept_names_in_any_spelling(client: Client, names: object) -> None:
     details = structured_content(await client.call_tool("get_widget_details", {"names": names}))
 
     known, unknown = details["items"]
@@ -159,7 +159,7 @@ async def test_details_take_names_however_they_are_written(client: Client, names
 
 
 @pytest.mark.parametrize("arguments", [{}, {"names": None}, {"names": ""}])
-async def test_details_of_nothing_name_all_there_is(
+async def test_details_of_an_unknown_name_list_all_names(
     client: Client, registry: Registry, arguments: dict[str, Any]
 ) -> None:
     details = await client.call_tool("get_widget_details", arguments)
@@ -211,7 +211,7 @@ async def test_render_widget_is_the_same_as_calling_the_tool(client: Client) -> 
     assert structured_content(rendered) == structured_content(direct)
 
 
-async def test_a_call_is_answered_from_the_snapshot_it_came_in_with(
+async def test_call_is_answered_from_the_snapshot_at_its_arrival(
     client: Client, registry: Registry
 ) -> None:
     before = registry.current
@@ -235,7 +235,7 @@ async def test_one_call_may_ask_for_its_own_profile(client: Client) -> None:
     assert result.meta["widgetd/widget"] == greeting("Hello", "Ada")
 
 
-async def test_a_profile_that_does_not_exist_is_refused(client: Client) -> None:
+async def test_unknown_profile_is_refused(client: Client) -> None:
     result = await client.call_tool("greeting", {"who": "Ada"}, meta=asking("slit"))
 
     assert result.is_error
@@ -274,7 +274,7 @@ async def test_too_old_client_gets_the_required_version(
     }
 
 
-async def test_a_client_that_is_new_enough_or_says_nothing_is_served(
+async def test_client_of_a_sufficient_or_unknown_version_is_served(
     client: Client, registry: Registry
 ) -> None:
     registry.swap(snapshot_of(widget(sidecar='min_client_version = "1.5.0"')))
@@ -284,7 +284,7 @@ async def test_a_client_that_is_new_enough_or_says_nothing_is_served(
         assert structured_content(result) == greeting("Hello", "Ada")
 
 
-async def test_a_client_too_old_for_a_widget_is_shown_no_render_of_it(
+async def test_client_too_old_for_a_widget_is_shown_no_render_of_it(
     client: Client, registry: Registry
 ) -> None:
     registry.swap(snapshot_of(widget(sidecar='min_client_version = "1.5.0"')))
@@ -301,7 +301,7 @@ async def test_a_client_too_old_for_a_widget_is_shown_no_render_of_it(
 
 
 @pytest.mark.parametrize("version", ["new", 15, "1.5.0\n", "1" * 40])
-async def test_a_client_version_that_is_none_is_refused_where_one_is_needed(
+async def test_invalid_client_version_is_refused_where_one_is_needed(
     client: Client, registry: Registry, version: object
 ) -> None:
     registry.swap(snapshot_of(widget(sidecar='min_client_version = "1.5.0"')))
@@ -321,7 +321,7 @@ async def test_text_json_mirrors_the_tree_for_old_clients(registry: Registry) ->
     assert text(result) == '{"type":"Card","children":[{"type":"Text","value":"Hello, Ada"}]}'
 
 
-async def test_a_tree_that_may_hold_what_is_sensitive_is_never_mirrored() -> None:
+async def test_tree_with_possibly_sensitive_values_is_never_mirrored() -> None:
     made = widget(sidecar='sensitive = ["who"]')
     mirrored = build(
         Registry(snapshot_of(made)), local_store(), ServerOptions(policy=Policy(text="json"))
@@ -332,7 +332,7 @@ async def test_a_tree_that_may_hold_what_is_sensitive_is_never_mirrored() -> Non
     assert text(result) == "Greeting"
 
 
-def test_a_schema_with_a_header_the_sdk_rejects_never_reaches_the_list() -> None:
+def test_schema_with_a_header_the_sdk_rejects_never_reaches_the_list() -> None:
     schema = {
         "type": "object",
         "properties": {"who": {"type": "object", "x-mcp-header": "Who"}},
@@ -348,7 +348,7 @@ def test_a_schema_with_a_header_the_sdk_rejects_never_reaches_the_list() -> None
     )
 
 
-def test_a_library_that_lost_a_private_name_is_a_sentence_at_start(
+def test_library_without_an_expected_private_name_is_a_sentence_at_start(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delattr(server.mcp, "_mcp_server")

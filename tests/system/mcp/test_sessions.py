@@ -82,7 +82,7 @@ async def wired(folder: Path, tokens: str = "", **settings: Any) -> AsyncIterato
         yield Wire(url, http)
 
 
-async def test_the_session_that_was_idle_longest_gives_way(tmp_path: Path) -> None:
+async def test_least_recently_used_session_is_evicted(tmp_path: Path) -> None:
     async with wired(tmp_path, sessions=3) as wire:
         first, second, third = [await wire.opened() for _ in range(3)]
         await wire.ping(first)
@@ -92,7 +92,7 @@ async def test_the_session_that_was_idle_longest_gives_way(tmp_path: Path) -> No
     assert alive == [200, 404, 200, 200]
 
 
-async def test_a_session_with_a_standing_stream_is_not_idle(tmp_path: Path) -> None:
+async def test_session_with_a_standing_stream_is_not_idle(tmp_path: Path) -> None:
     async with wired(tmp_path, sessions=2) as wire:
         listening, idle = await wire.opened(), await wire.opened()
         async with wire.standing(listening):
@@ -118,7 +118,7 @@ async def test_newcomer_gets_a_retry_time_if_all_sessions_are_in_use(tmp_path: P
     assert freed.status_code == 200
 
 
-async def test_client_that_opens_many_sessions_displaces_only_its_own(tmp_path: Path) -> None:
+async def test_client_with_many_sessions_displaces_only_its_own(tmp_path: Path) -> None:
     async with wired(tmp_path, TOKENS, sessions=100, sessions_each=3) as wire:
         mine = await wire.opened(ADA)
         last = [await wire.opened(EVE) for _ in range(20)][-1]
@@ -127,7 +127,7 @@ async def test_client_that_opens_many_sessions_displaces_only_its_own(tmp_path: 
         assert await wire.ping(last, EVE) == 200
 
 
-async def test_sessions_do_not_add_up_however_many_are_opened_at_once(tmp_path: Path) -> None:
+async def test_sessions_opened_at_once_stay_within_the_limit(tmp_path: Path) -> None:
     async with wired(tmp_path, sessions=5) as wire:
         ids: list[str] = []
 
@@ -157,7 +157,7 @@ async def test_shaking_hands_is_paid_for_like_a_call(tmp_path: Path) -> None:
     assert other.status_code == 200
 
 
-async def test_the_stream_of_a_session_that_only_shook_hands_ends_with_its_token(
+async def test_stream_of_a_session_with_only_a_handshake_ends_with_its_token(
     tmp_path: Path,
 ) -> None:
     async with wired(tmp_path, TOKENS) as wire:
@@ -170,7 +170,7 @@ async def test_the_stream_of_a_session_that_only_shook_hands_ends_with_its_token
                     pass
 
 
-async def test_a_session_holds_less_than_43_kb(tmp_path: Path) -> None:
+async def test_session_holds_less_than_43_kb(tmp_path: Path) -> None:
     async with wired(tmp_path, sessions=1000) as wire:
         for _ in range(20):
             await wire.opened()
@@ -207,7 +207,7 @@ class Endpoint:
 
 
 @pytest.mark.parametrize("left_s", [-1.0, 0.05])
-async def test_a_standing_stream_ends_with_the_time_of_its_token(left_s: float) -> None:
+async def test_standing_stream_ends_with_the_time_of_its_token(left_s: float) -> None:
     endpoint = Endpoint()
     guest = Principal(name="guest", until=time.time() + left_s)
     limits = LocalRateLimits(bounds=Bounds(), timer=time.monotonic)

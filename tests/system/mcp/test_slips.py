@@ -31,7 +31,7 @@ async def client() -> AsyncIterator[Client[Any]]:
         ),
     ],
 )
-async def test_a_slip_is_read_as_it_was_meant(
+async def test_misspelt_argument_is_corrected(
     client: Client[Any], tool: str, arguments: dict[str, Any], said: str
 ) -> None:
     result = await client.call_tool_mcp(tool, arguments)
@@ -55,7 +55,7 @@ async def test_a_slip_is_read_as_it_was_meant(
         ("flight_status", {}, "did you mean 'flight_tracker'?"),
     ],
 )
-async def test_a_refusal_names_what_was_meant(
+async def test_refusal_suggests_the_intended_value(
     client: Client[Any], tool: str, arguments: dict[str, Any], said: str
 ) -> None:
     result = await client.call_tool_mcp(tool, arguments)

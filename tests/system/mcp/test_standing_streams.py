@@ -133,14 +133,14 @@ async def test_notifications_of_a_broken_stream_are_sent_again_on_the_next(
             await hears(said, TOOLS, RESOURCES)
 
 
-async def test_a_stream_that_opens_when_nothing_changed_says_nothing(tmp_path: Path) -> None:
+async def test_stream_opened_without_a_change_sends_nothing(tmp_path: Path) -> None:
     async with beginning(tmp_path) as session, session.listening() as said:
         (tmp_path / "Greeting.widget").write_text(widget_file(description="Greet."))
 
         await hears(said, TOOLS)
 
 
-async def test_a_second_stream_that_is_refused_does_not_end_the_first(tmp_path: Path) -> None:
+async def test_refused_second_stream_does_not_end_the_first(tmp_path: Path) -> None:
     async with beginning(tmp_path) as session, session.listening() as said:
         assert await session.is_refused_another_stream()
         (tmp_path / "New.widget").write_text(widget_file("New"))

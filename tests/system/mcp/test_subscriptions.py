@@ -159,7 +159,7 @@ async def test_page_is_announced_when_its_image_origins_change(folder: Path, era
 
 
 @both_eras
-async def test_a_widget_that_comes_or_goes_changes_the_list_of_resources(
+async def test_added_or_removed_widget_changes_the_list_of_resources(
     folder: Path, era: Era
 ) -> None:
     async with serving(folder) as url, listening(url, era) as ear:
@@ -170,7 +170,7 @@ async def test_a_widget_that_comes_or_goes_changes_the_list_of_resources(
         assert "new_template" in names
 
 
-async def test_a_client_subscribes_to_so_many_resources_and_no_more() -> None:
+async def test_client_subscribes_to_a_limited_number_of_resources() -> None:
     server = build(Registry(snapshot_of(widget())), local_store())
     async with Client(sdk.lowlevel_of(server.mcp), mode="legacy") as client:
         for number in range(MCP_LIMITS.subscriptions):

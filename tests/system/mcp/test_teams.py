@@ -23,7 +23,7 @@ def write_teams(folder: Path) -> None:
         (folder / team / "Card.widget").write_text(widget_file(f"{team} card"))
 
 
-async def test_each_team_sees_its_widgets_and_feels_no_fault_or_flood_of_another(
+async def test_each_team_sees_its_widgets_and_is_unaffected_by_faults_and_floods_of_another(
     tmp_path: Path,
 ) -> None:
     folder, tokens = tmp_path / "widgets", tmp_path / "tokens"

@@ -64,7 +64,7 @@ def test_every_example_of_a_bundled_widget_costs_under_100_tokens_in_profile_spl
 
 
 @pytest.mark.parametrize(("widget", "arguments"), list(cases()))
-def test_every_result_has_one_summary_of_25_tokens_and_the_facts_that_its_question_needs(
+def test_every_result_has_one_summary_of_25_tokens_and_the_facts_of_its_question(
     widget: Widget, arguments: Mapping[str, Any]
 ) -> None:
     facts = widget.summary.facts(arguments, widget.summary.text(arguments))
@@ -76,7 +76,7 @@ def test_every_result_has_one_summary_of_25_tokens_and_the_facts_that_its_questi
     assert len(facts.get("topProducts", ())) <= 3
 
 
-def test_the_guide_for_developers_shows_what_the_command_prints(
+def test_guide_for_developers_shows_the_output_of_the_command(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     guide = (bundled_folder().parent / "docs" / "developers.md").read_text(encoding="utf-8")
@@ -90,7 +90,7 @@ def test_the_guide_for_developers_shows_what_the_command_prints(
     assert total in section
 
 
-def test_the_table_has_a_row_for_each_widget() -> None:
+def test_table_has_a_row_for_each_widget() -> None:
     *lines, _, total = table(SERVED).splitlines()
 
     assert lines[0].split() == ["widget", "tool", "chatkit", "split", "full"]

@@ -71,7 +71,7 @@ async def act(client: Client, render_id: str, action: str, payload: Any, key: st
     return await client.call_tool("widget_action", given)
 
 
-async def test_an_update_is_what_is_shown_and_read_from_then_on(client: Client) -> None:
+async def test_update_is_shown_and_read_from_then_on(client: Client) -> None:
     render_id = mark(await client.call_tool("greeting", {"who": "Ada"}))["id"]
     told = await update(client, render_id, arguments={"who": "Grace"}, note="Welcome back.")
     again = await show(client, render_id)
@@ -91,7 +91,7 @@ async def test_an_update_is_what_is_shown_and_read_from_then_on(client: Client) 
     assert (read["tree"], read["render"]) == (greeting("Hello", "Grace"), said)
 
 
-async def test_a_note_alone_leaves_the_picture_and_does_not_outlast_its_version(
+async def test_note_alone_leaves_the_picture_and_does_not_outlast_its_version(
     client: Client, render_id: str
 ) -> None:
     before = await show(client, render_id)
@@ -137,9 +137,7 @@ async def test_updates_above_the_rate_get_a_retry_time(client: Client, render_id
     assert 0 < said["retryAfterS"] <= 0.334
 
 
-async def test_an_action_is_one_that_the_newest_version_offers(
-    client: Client, render_id: str
-) -> None:
+async def test_action_must_be_in_the_newest_version(client: Client, render_id: str) -> None:
     await update(client, render_id, arguments={"order": "o1", "lines": ["tea"]})
 
     kept = await act(client, render_id, "order.send", GIVEN, "one")
@@ -178,7 +176,7 @@ async def test_only_its_owner_and_an_administrator_may_replace_a_render() -> Non
     assert not any(one.is_error for one in (hers, chiefs, again))
 
 
-async def test_a_page_that_follows_has_each_newer_version_at_once(
+async def test_following_page_receives_each_newer_version_at_once(
     client: Client, render_id: str, store: Store
 ) -> None:
     seen: list[CallToolResult] = []
@@ -213,7 +211,7 @@ async def test_following_is_for_pages_and_updating_for_models(client: Client) ->
 
 
 @pytest.mark.parametrize("name", ["google-adk", "Visual Studio Code"])
-async def test_page_gets_a_tree_that_its_hosts_result_does_not_hold(name: str) -> None:
+async def test_page_receives_a_tree_that_its_hosts_result_lacks(name: str) -> None:
     options = ServerOptions(policy=Policy(inline_max_bytes=10))
     server = build(Registry(snapshot_of(widget())), local_store(Bounds()), options=options)
     info = Implementation(name=name, version="1")
@@ -228,7 +226,7 @@ async def test_page_gets_a_tree_that_its_hosts_result_does_not_hold(name: str) -
     assert fetched.meta["widgetd/widget"] == greeting("Hello", "Ada")
 
 
-async def test_pages_that_follow_one_render_share_the_result_of_each_version(
+async def test_pages_following_one_render_share_the_result_of_each_version(
     server: Server, client: Client, render_id: str, store: Store
 ) -> None:
     first, second = (

@@ -50,7 +50,7 @@ async def test_blocked_origin_is_logged_once_for_each_widget(
     assert len(said[2:]) == 8
 
 
-async def test_the_sidecars_origins_are_declared_to_hosts(tmp_path: Path) -> None:
+async def test_origins_of_the_sidecar_are_declared_to_hosts(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A", template=GIVEN))
     (tmp_path / "A.widget.toml").write_text('image_origins = ["https://i.imgur.com"]')
     async with serving(tmp_path) as url, connect_client(url, "modern") as client:
@@ -59,7 +59,7 @@ async def test_the_sidecars_origins_are_declared_to_hosts(tmp_path: Path) -> Non
     assert (page.meta or {})["ui"]["csp"]["resourceDomains"] == ["https://i.imgur.com"]
 
 
-async def test_page_that_drew_another_tree_is_counted_and_logged_once(tmp_path: Path) -> None:
+async def test_page_with_a_different_tree_is_counted_and_logged_once(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
     with captured_logs() as logged:
         async with serving(tmp_path) as url, connect_client(url, "modern") as client:

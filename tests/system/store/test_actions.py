@@ -27,7 +27,7 @@ def tracked(seq: int, number: int) -> Action:
     return Action(seq=seq, action="flight.track", payload={"number": number}, at=NOW)
 
 
-async def test_actions_are_read_in_the_order_in_which_they_came(backend: Server | None) -> None:
+async def test_actions_are_read_in_order_of_arrival(backend: Server | None) -> None:
     async with replicas(backend) as both:
         await both.here.renders.put(render())
         assert await track(both.here, 10) == 1
@@ -39,7 +39,7 @@ async def test_actions_are_read_in_the_order_in_which_they_came(backend: Server 
             )
 
 
-async def test_an_answer_that_was_lost_is_given_again(backend: Server | None) -> None:
+async def test_lost_answer_is_given_again(backend: Server | None) -> None:
     async with replicas(backend) as both:
         await both.here.renders.put(render())
         await track(both.here, 10)
@@ -52,7 +52,7 @@ async def test_an_answer_that_was_lost_is_given_again(backend: Server | None) ->
         assert [action.seq for action in second.actions] == [1, 2]
 
 
-async def test_a_later_after_acknowledges_what_was_read(backend: Server | None) -> None:
+async def test_later_after_acknowledges_earlier_actions(backend: Server | None) -> None:
     async with replicas(backend) as both:
         await both.here.renders.put(render())
         await track(both.here, 10)
@@ -67,9 +67,7 @@ async def test_a_later_after_acknowledges_what_was_read(backend: Server | None) 
 
 
 @pytest.mark.parametrize("made_up", [-1, 1, 99, 1_000_001])
-async def test_an_after_that_was_never_given_out_loses_nothing(
-    backend: Server | None, made_up: int
-) -> None:
+async def test_unknown_after_loses_nothing(backend: Server | None, made_up: int) -> None:
     async with replicas(backend) as both:
         await both.here.renders.put(render())
         await track(both.here, 10)
@@ -79,7 +77,7 @@ async def test_an_after_that_was_never_given_out_loses_nothing(
         assert read == Awaited(status="actions", next=1, actions=(tracked(1, 10),))
 
 
-async def test_the_same_key_queues_once_and_has_one_answer(backend: Server | None) -> None:
+async def test_repeated_key_queues_once_and_has_one_answer(backend: Server | None) -> None:
     async with replicas(backend) as both:
         await both.here.renders.put(render())
         first = await track(both.here, 10)
@@ -92,7 +90,7 @@ async def test_the_same_key_queues_once_and_has_one_answer(backend: Server | Non
         assert read.actions == (tracked(1, 10),)
 
 
-async def test_renders_have_nothing_to_do_with_each_other(backend: Server | None) -> None:
+async def test_renders_have_separate_queues(backend: Server | None) -> None:
     async with replicas(backend) as both:
         for render_id in ("r1", "r2"):
             await both.here.renders.put(render(render_id))
@@ -104,7 +102,7 @@ async def test_renders_have_nothing_to_do_with_each_other(backend: Server | None
         assert (await both.here.actions.read("r2")).actions == (tracked(1, 10),)
 
 
-async def test_a_reader_waits_until_an_action_comes_from_any_replica(
+async def test_reader_waits_until_an_action_comes_from_any_replica(
     backend: Server | None,
 ) -> None:
     async with replicas(backend) as both:
@@ -125,7 +123,9 @@ async def test_a_reader_waits_until_an_action_comes_from_any_replica(
         assert heard == [Awaited(status="actions", next=1, actions=(tracked(1, 10),))] * 2
 
 
-async def test_an_action_of_one_render_is_no_answer_for_another(backend: Server | None) -> None:
+async def test_action_of_one_render_does_not_wake_readers_of_another(
+    backend: Server | None,
+) -> None:
     async with replicas(backend) as both:
         await both.here.renders.put(render())
         await track(both.here, 10, "r2")
@@ -135,7 +135,7 @@ async def test_an_action_of_one_render_is_no_answer_for_another(backend: Server 
         assert read == Awaited(status="timeout", next=0)
 
 
-async def test_a_reader_whose_time_is_over_may_ask_again(backend: Server | None) -> None:
+async def test_reader_may_ask_again_after_its_timeout(backend: Server | None) -> None:
     async with replicas(backend) as both:
         await both.here.renders.put(render())
         await track(both.here, 10)
@@ -146,7 +146,7 @@ async def test_a_reader_whose_time_is_over_may_ask_again(backend: Server | None)
         )
 
 
-async def test_a_reader_that_gave_up_takes_nothing_with_it(backend: Server | None) -> None:
+async def test_cancelled_reader_takes_no_action(backend: Server | None) -> None:
     async with replicas(backend) as both:
         await both.here.renders.put(render())
         with anyio.move_on_after(0.01):
@@ -156,7 +156,7 @@ async def test_a_reader_that_gave_up_takes_nothing_with_it(backend: Server | Non
         assert (await both.here.actions.read("r1")).actions == (tracked(1, 10),)
 
 
-async def test_a_reader_of_a_render_that_never_was_waits_for_nothing(
+async def test_reader_of_an_unknown_render_does_not_wait(
     backend: Server | None,
 ) -> None:
     async with replicas(backend) as both:
@@ -166,7 +166,7 @@ async def test_a_reader_of_a_render_that_never_was_waits_for_nothing(
         assert read == Awaited(status="expired", next=0)
 
 
-async def test_a_render_that_is_over_has_no_actions(backend: Server | None) -> None:
+async def test_expired_render_has_no_actions(backend: Server | None) -> None:
     async with replicas(backend, render_ttl_s=60.0) as both:
         await both.here.renders.put(render())
         await track(both.here, 10)
@@ -178,7 +178,7 @@ async def test_a_render_that_is_over_has_no_actions(backend: Server | None) -> N
         assert read == Awaited(status="expired", next=1)
 
 
-async def test_actions_outlive_a_render_that_made_room_for_others(backend: Server | None) -> None:
+async def test_actions_outlive_the_eviction_of_their_render(backend: Server | None) -> None:
     async with replicas(backend, renders=1) as both:
         await both.here.renders.put(render("r1"))
         await track(both.here, 10)
@@ -200,7 +200,7 @@ async def test_using_a_queue_prolongs_it(backend: Server | None) -> None:
             assert (await both.here.actions.read("r1")).actions == (tracked(1, 10),)
 
 
-async def test_a_full_queue_says_so_and_loses_nothing(backend: Server | None) -> None:
+async def test_full_queue_is_reported_and_loses_nothing(backend: Server | None) -> None:
     async with replicas(backend, actions=2) as both:
         await both.here.renders.put(render())
         await track(both.here, 10)
@@ -222,7 +222,7 @@ async def test_a_full_queue_says_so_and_loses_nothing(backend: Server | None) ->
         assert accepted == 3
 
 
-async def test_a_payload_that_is_too_large_is_refused(backend: Server | None) -> None:
+async def test_oversized_payload_is_refused(backend: Server | None) -> None:
     async with replicas(backend, payload_bytes=10) as both:
         await both.here.renders.put(render())
 
@@ -274,7 +274,7 @@ async def test_unread_actions_can_be_read_while_draining(backend: Server | None)
         assert (await both.here.actions.read("r1")).actions == (tracked(1, 10),)
 
 
-async def test_a_process_that_ends_takes_no_action_that_would_end_with_it() -> None:
+async def test_stopping_process_refuses_actions_that_would_be_lost() -> None:
     async with replicas(None) as both:
         taken = await track(both.here, 10)
         both.here.actions.drain()
@@ -289,7 +289,7 @@ async def test_a_process_that_ends_takes_no_action_that_would_end_with_it() -> N
         )
 
 
-async def test_a_replica_that_ends_takes_actions_for_the_others(shared_server: Server) -> None:
+async def test_stopping_replica_accepts_actions_for_the_others(shared_server: Server) -> None:
     async with replicas(shared_server) as both:
         await both.here.renders.put(render())
         both.here.actions.drain()
@@ -308,7 +308,7 @@ async def test_one_replica_drains_alone(shared_server: Server) -> None:
         assert read.status == "timeout"
 
 
-async def test_queues_with_nothing_unread_make_room_for_others() -> None:
+async def test_queues_without_unread_actions_are_evicted_first() -> None:
     async with replicas(None, queues=2) as both:
         for render_id in ("r1", "r2"):
             await track(both.here, 10, render_id)
@@ -340,7 +340,7 @@ async def test_longest_unused_queue_without_unread_actions_makes_room() -> None:
         assert (await both.here.actions.read("r1", after=1, timeout_s=0.0)).actions == ()
 
 
-async def test_withdrawn_action_that_was_repeated_is_queued_once() -> None:
+async def test_repeated_action_is_queued_once_after_its_withdrawal() -> None:
     clock, bounds = Clock(), Bounds(queues=1)
     renders = Renders(build_local_caches(bounds, clock)[0])
     actions = LocalActions(renders, Waiters(), bounds=bounds, clock=clock, timer=clock)
@@ -372,7 +372,7 @@ async def test_everything_on_the_server_ends_by_itself(shared_server: Server) ->
         assert all(0 < life_ms <= 86_400_000 for life_ms in lives.values()), lives
 
 
-async def test_an_action_knows_of_its_render_after_the_render_has_left(
+async def test_action_remembers_its_render_after_eviction(
     backend: Server | None,
 ) -> None:
     origin = Origin(owner="ann", elevated=True, labels=("orders", "secret"))

@@ -61,7 +61,7 @@ async def follow(store: Store, after: int) -> tuple[list[int], int]:
             return heard, after
 
 
-async def test_a_server_that_dies_is_reported_once_and_its_return_once(
+async def test_server_outage_and_return_are_each_reported_once(
     server: Server, events: Events
 ) -> None:
     async with open_store(server.url) as store:
@@ -82,16 +82,14 @@ async def test_a_server_that_dies_is_reported_once_and_its_return_once(
     assert recovered == {"event": "store.recovered", "level": "info", "server": server.url}
 
 
-async def test_the_loss_of_a_server_is_noticed_without_any_call(
-    server: Server, events: Events
-) -> None:
+async def test_loss_of_a_server_is_noticed_without_any_call(server: Server, events: Events) -> None:
     async with open_store(server.url):
         server.kill()
         with anyio.fail_after(SOON_S):
             await events.wait_for("store.degraded")
 
 
-async def test_a_store_opens_without_its_server_and_finds_it_later(
+async def test_store_opens_without_its_server_and_finds_it_later(
     server: Server, events: Events
 ) -> None:
     server.kill()
@@ -125,9 +123,7 @@ async def test_no_call_waits_for_a_server_known_to_be_away(server: Server, event
         server.thaw()
 
 
-async def test_local_copies_are_found_while_the_server_is_away(
-    server: Server, events: Events
-) -> None:
+async def test_local_copies_are_readable_during_an_outage(server: Server, events: Events) -> None:
     async with open_store(server.url) as here, open_store(server.url) as there:
         await here.renders.put(render("r1"))
         await here.idempotency.remember("k", {"seat": "12A"})
@@ -180,9 +176,7 @@ async def test_limits_go_on_in_each_replica_alone(server: Server, events: Events
     assert events.names() == ["store.degraded"]
 
 
-async def test_a_call_outlives_the_server_that_knows_its_place(
-    server: Server, events: Events
-) -> None:
+async def test_call_outlives_the_server_that_counts_it(server: Server, events: Events) -> None:
     async with open_store(server.url, bounds=Bounds(at_once=1)) as store:
         async with store.limits.slot("ann") as verdict:
             server.kill()
@@ -194,7 +188,7 @@ async def test_a_call_outlives_the_server_that_knows_its_place(
     assert events.names() == ["store.degraded"]
 
 
-async def test_reader_that_waits_while_the_server_dies_gets_later_actions(
+async def test_reader_waiting_at_the_start_of_an_outage_gets_later_actions(
     server: Server, events: Events
 ) -> None:
     async with open_store(server.url) as store:
@@ -211,7 +205,7 @@ async def test_reader_that_waits_while_the_server_dies_gets_later_actions(
     assert [action.payload for action in heard[0].actions] == [1]
 
 
-async def test_reader_that_waits_while_the_server_comes_back_gets_later_actions(
+async def test_reader_waiting_at_the_end_of_an_outage_gets_later_actions(
     server: Server, events: Events
 ) -> None:
     async with open_store(server.url) as here, open_store(server.url) as there:
@@ -303,7 +297,7 @@ async def test_actions_queued_during_an_outage_are_read_in_every_replica(
     assert again == []
 
 
-async def test_values_without_room_on_the_server_are_kept_locally(
+async def test_values_rejected_by_a_full_server_are_stored_locally(
     server: Server, events: Events
 ) -> None:
     async with open_store(server.url, bounds=Bounds(actions=2), clock=Clock()) as store:
@@ -323,9 +317,7 @@ async def test_values_without_room_on_the_server_are_kept_locally(
     assert heard == [1, 2, 3]
 
 
-async def test_an_answer_lost_while_the_server_was_away_is_given_again(
-    server: Server, events: Events
-) -> None:
+async def test_answer_lost_during_an_outage_is_given_again(server: Server, events: Events) -> None:
     async with open_store(server.url) as store:
         await store.renders.put(render("r1"))
         server.kill()
@@ -342,7 +334,7 @@ async def test_an_answer_lost_while_the_server_was_away_is_given_again(
     assert again == []
 
 
-async def test_a_server_that_comes_back_empty_loses_no_later_action(
+async def test_server_that_returns_empty_loses_no_later_action(
     server: Server, events: Events
 ) -> None:
     async with open_store(server.url) as store:
@@ -363,7 +355,7 @@ async def test_a_server_that_comes_back_empty_loses_no_later_action(
     assert heard == [4]
 
 
-async def test_a_render_of_another_replica_is_not_called_expired_while_the_server_is_away(
+async def test_render_of_another_replica_is_not_called_expired_while_the_server_is_away(
     server: Server, events: Events
 ) -> None:
     async with open_store(server.url) as store:
@@ -376,9 +368,7 @@ async def test_a_render_of_another_replica_is_not_called_expired_while_the_serve
     assert read.status == "timeout"
 
 
-async def test_a_server_that_answers_but_takes_no_writes_counts_as_away(
-    server: Server, events: Events
-) -> None:
+async def test_read_only_server_counts_as_away(server: Server, events: Events) -> None:
     with server.client() as client:
         client.config_set("maxmemory", 1)
     async with open_store(server.url) as store:
@@ -409,7 +399,7 @@ async def test_draining_reaches_waiting_readers_while_the_server_is_away(
 @pytest.mark.parametrize(
     "url", ["http://127.0.0.1", "localhost:6379", "redis://host:port", "redis://host?db=x"]
 )
-async def test_a_url_that_names_no_server_is_refused(url: str) -> None:
+async def test_url_without_a_server_is_refused(url: str) -> None:
     with pytest.raises(ConfigError) as caught:
         async with open_store(url):
             pass
@@ -422,7 +412,7 @@ async def test_a_url_that_names_no_server_is_refused(url: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["redis", "valkey"])
-async def test_a_password_is_never_logged(scheme: str, events: Events) -> None:
+async def test_password_is_never_logged(scheme: str, events: Events) -> None:
     async with open_store(f"{scheme}://ann:s3cret@127.0.0.1:1/0"):
         pass
 

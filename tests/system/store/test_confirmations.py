@@ -9,7 +9,7 @@ from widgetd.store.confirmations import Confirmations
 CALL = {"tool": "save_widget", "arguments": {"file": "Card"}}
 
 
-async def test_token_gives_its_call_to_one_of_many_that_take_it_at_once(
+async def test_token_is_redeemed_once_by_concurrent_callers(
     backend: Server | None,
 ) -> None:
     taken = []
@@ -28,7 +28,7 @@ async def test_token_gives_its_call_to_one_of_many_that_take_it_at_once(
     assert [call for call in taken if call is not None] == [CALL]
 
 
-async def test_token_is_worth_nothing_to_another_owner_or_after_its_time(
+async def test_token_is_worthless_to_another_owner_or_after_its_expiry(
     backend: Server | None,
 ) -> None:
     async with replicas(backend, answer_ttl_s=60.0) as both:

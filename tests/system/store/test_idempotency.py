@@ -4,7 +4,7 @@ from tests.system.store.replicas import replicas
 from tests.system.store.server import Server
 
 
-async def test_an_answer_is_recalled_in_every_replica(backend: Server | None) -> None:
+async def test_answer_is_recalled_in_every_replica(backend: Server | None) -> None:
     async with replicas(backend) as both:
         await both.here.idempotency.remember("k", {"status": "accepted", "next": None})
 
@@ -12,19 +12,19 @@ async def test_an_answer_is_recalled_in_every_replica(backend: Server | None) ->
         assert await both.there.idempotency.recall("k") == {"status": "accepted", "next": None}
 
 
-async def test_a_call_that_was_never_made_has_no_answer(backend: Server | None) -> None:
+async def test_call_without_a_recorded_answer_has_none(backend: Server | None) -> None:
     async with replicas(backend) as both:
         assert await both.here.idempotency.recall("k") is None
 
 
-async def test_first_answer_is_kept_when_another_is_given(backend: Server | None) -> None:
+async def test_first_answer_is_kept_over_a_second(backend: Server | None) -> None:
     async with replicas(backend) as both:
         assert await both.here.idempotency.remember("k", {"seat": "12A"}) == {"seat": "12A"}
         assert await both.there.idempotency.remember("k", {"seat": "30F"}) == {"seat": "12A"}
         assert await both.there.idempotency.recall("k") == {"seat": "12A"}
 
 
-async def test_the_oldest_answer_is_forgotten_when_there_are_too_many(
+async def test_oldest_answer_is_evicted_above_the_limit(
     backend: Server | None,
 ) -> None:
     async with replicas(backend, answers=2) as both:
@@ -55,7 +55,7 @@ async def test_call_is_repeated_after_its_answer_expired(backend: Server | None)
         assert await both.there.idempotency.remember("k", {"seat": "30F"}) == {"seat": "30F"}
 
 
-async def test_keys_that_differ_only_at_their_end_are_different_keys(
+async def test_keys_with_different_endings_are_different(
     backend: Server | None,
 ) -> None:
     async with replicas(backend) as both:

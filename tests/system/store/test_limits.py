@@ -17,7 +17,7 @@ async def test_without_limits_everybody_may_go_on(backend: Server | None) -> Non
             assert verdict.is_allowed
 
 
-async def test_a_burst_is_allowed_and_then_no_more_in_any_replica(backend: Server | None) -> None:
+async def test_burst_is_allowed_once_across_replicas(backend: Server | None) -> None:
     async with replicas(backend, rate_per_s=2.0, burst=3.0) as both:
         for store in (both.here, both.there, both.here):
             assert await store.limits.take("ann") == Decision()
@@ -26,7 +26,7 @@ async def test_a_burst_is_allowed_and_then_no_more_in_any_replica(backend: Serve
             assert await store.limits.take("ann") == Decision(code="W2201", retry_after_s=0.5)
 
 
-async def test_retry_at_the_given_time_is_admitted(backend: Server | None) -> None:
+async def test_retry_at_the_stated_time_is_admitted(backend: Server | None) -> None:
     async with replicas(backend, rate_per_s=7.0, burst=1.0) as both:
         for _ in range(20):
             assert (await both.here.limits.take("ann")).is_allowed
@@ -36,14 +36,14 @@ async def test_retry_at_the_given_time_is_admitted(backend: Server | None) -> No
             both.clock.now += refused.retry_after_s
 
 
-async def test_being_refused_costs_nothing(backend: Server | None) -> None:
+async def test_refusal_costs_nothing(backend: Server | None) -> None:
     async with replicas(backend, rate_per_s=1.0, burst=2.0) as both:
         assert (await both.here.limits.take("ann")).is_allowed
         assert not (await both.here.limits.take("ann", cost=2.0)).is_allowed
         assert (await both.here.limits.take("ann")).is_allowed
 
 
-async def test_a_long_rest_gives_one_burst_and_no_more(backend: Server | None) -> None:
+async def test_long_rest_gives_one_burst_and_no_more(backend: Server | None) -> None:
     async with replicas(backend, rate_per_s=1.0, burst=2.0) as both:
         assert (await both.here.limits.take("ann")).is_allowed
         both.later(1_000.0)
@@ -52,13 +52,13 @@ async def test_a_long_rest_gives_one_burst_and_no_more(backend: Server | None) -
         assert not (await both.here.limits.take("ann")).is_allowed
 
 
-async def test_a_cost_above_the_burst_can_be_paid(backend: Server | None) -> None:
+async def test_cost_above_the_burst_can_be_paid(backend: Server | None) -> None:
     async with replicas(backend, rate_per_s=1.0, burst=2.0) as both:
         assert (await both.here.limits.take("ann", cost=50.0)).is_allowed
         assert not (await both.here.limits.take("ann")).is_allowed
 
 
-async def test_one_principal_takes_nothing_from_another(backend: Server | None) -> None:
+async def test_principals_have_separate_rates(backend: Server | None) -> None:
     async with replicas(backend, rate_per_s=1.0, burst=1.0, at_once=1) as both:
         await both.here.limits.take("ann")
 
@@ -67,7 +67,7 @@ async def test_one_principal_takes_nothing_from_another(backend: Server | None) 
             assert verdict.is_allowed
 
 
-async def test_a_clock_that_is_set_back_takes_nothing(backend: Server | None) -> None:
+async def test_clock_set_back_takes_nothing(backend: Server | None) -> None:
     async with replicas(backend, rate_per_s=1.0, burst=2.0) as both:
         assert (await both.here.limits.take("ann")).is_allowed
         both.clock.now -= 3_600.0
@@ -86,7 +86,7 @@ async def test_only_so_many_calls_run_at_once_over_all_replicas(backend: Server 
             assert other.is_allowed
 
 
-async def test_a_call_that_was_refused_a_place_gives_none_back(backend: Server | None) -> None:
+async def test_call_refused_a_place_returns_none(backend: Server | None) -> None:
     async with replicas(backend, at_once=1) as both, both.here.limits.slot("ann"):
         async with both.here.limits.slot("ann"):
             pass
@@ -94,7 +94,7 @@ async def test_a_call_that_was_refused_a_place_gives_none_back(backend: Server |
             assert not verdict.is_allowed
 
 
-async def test_a_call_that_fails_gives_its_place_back(backend: Server | None) -> None:
+async def test_failed_call_returns_its_place(backend: Server | None) -> None:
     async with replicas(backend, at_once=1) as both:
         with pytest.raises(ZeroDivisionError):
             async with both.here.limits.slot("ann"):
@@ -104,7 +104,7 @@ async def test_a_call_that_fails_gives_its_place_back(backend: Server | None) ->
             assert verdict.is_allowed
 
 
-async def test_a_call_that_is_cancelled_gives_its_place_back(backend: Server | None) -> None:
+async def test_cancelled_call_returns_its_place(backend: Server | None) -> None:
     async with replicas(backend, at_once=1) as both:
         with anyio.CancelScope() as scope:
             async with both.here.limits.slot("ann"):
@@ -115,14 +115,14 @@ async def test_a_call_that_is_cancelled_gives_its_place_back(backend: Server | N
             assert verdict.is_allowed
 
 
-async def test_places_of_a_replica_that_was_killed_come_back(shared_server: Server) -> None:
+async def test_places_of_a_killed_replica_are_returned(shared_server: Server) -> None:
     async with replicas(shared_server, at_once=1) as both, both.here.limits.slot("ann"):
         both.clock.now += 121.0
         async with both.there.limits.slot("ann") as verdict:
             assert verdict.is_allowed
 
 
-async def test_only_the_principals_seen_last_are_remembered() -> None:
+async def test_only_recent_principals_are_remembered() -> None:
     async with replicas(None, rate_per_s=1.0, burst=1.0, principals=2) as both:
         for principal in ("ann", "bob", "ann", "cem"):
             await both.here.limits.take(principal)
@@ -142,7 +142,7 @@ async def test_only_the_principals_seen_last_are_remembered() -> None:
         ),
     ],
 )
-def test_a_refusal_says_when_to_try_again(verdict: Decision, message: str) -> None:
+def test_refusal_names_the_time_of_the_next_attempt(verdict: Decision, message: str) -> None:
     with pytest.raises(CallError) as caught:
         verdict.check()
 
@@ -152,11 +152,11 @@ def test_a_refusal_says_when_to_try_again(verdict: Decision, message: str) -> No
     assert caught.value.retry_after_s == round(verdict.retry_after_s, 3)
 
 
-def test_a_verdict_in_favour_raises_nothing() -> None:
+def test_favourable_verdict_raises_nothing() -> None:
     Decision().check()
 
 
-async def test_the_slowest_rate_is_a_rate(backend: Server | None) -> None:
+async def test_slowest_rate_is_positive(backend: Server | None) -> None:
     async with replicas(backend, rate_per_s=1e-30, burst=2.0) as both:
         verdicts = [(await both.here.limits.take("ann")).is_allowed for _ in range(3)]
 

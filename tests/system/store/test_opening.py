@@ -12,7 +12,7 @@ from widgetd.extras import install_advice
 from widgetd.store.factory import open_store
 
 
-async def test_a_store_without_a_url_is_in_this_process() -> None:
+async def test_store_without_a_url_is_local_to_the_process() -> None:
     async with open_store() as store:
         await store.renders.put(render())
 
@@ -20,12 +20,12 @@ async def test_a_store_without_a_url_is_in_this_process() -> None:
         assert await store.renders.get("r1") == render()
 
 
-async def test_a_store_with_a_url_is_shared(shared_server: Server) -> None:
+async def test_store_with_a_url_is_shared(shared_server: Server) -> None:
     async with open_store(shared_server.url) as store:
         assert store.mode() == "shared"
 
 
-async def test_two_prefixes_on_one_server_have_nothing_to_do_with_each_other(
+async def test_two_prefixes_on_one_server_are_separate(
     shared_server: Server,
 ) -> None:
     async with replicas(shared_server) as one, replicas(shared_server) as other:
@@ -34,7 +34,7 @@ async def test_two_prefixes_on_one_server_have_nothing_to_do_with_each_other(
         assert await other.here.renders.get("r1") is None
 
 
-async def test_an_error_of_the_block_comes_out_as_it_is(backend: Server | None) -> None:
+async def test_error_of_the_block_is_raised_unchanged(backend: Server | None) -> None:
     with pytest.raises(ZeroDivisionError):
         async with replicas(backend):
             raise ZeroDivisionError
@@ -45,7 +45,7 @@ def test_redis_py_is_not_loaded_without_a_server() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_without_redis_py_a_url_is_refused_with_what_to_install(
+def test_url_without_redis_py_is_refused_with_the_package_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "redis", None)

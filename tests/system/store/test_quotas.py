@@ -227,7 +227,7 @@ async def test_flood_by_one_principal_leaves_the_entries_of_another(store: str) 
     assert await STORES[store]()
 
 
-def test_every_mapping_of_the_rooms_that_serve_callers_has_a_row() -> None:
+def test_every_mapping_of_the_serving_rooms_has_a_row() -> None:
     rows = BY_ANOTHER_TEST.keys() | IN_A_STORE | NO_ENTRIES_OF_PRINCIPALS.keys()
 
     assert set(_mappings()) == rows

@@ -16,7 +16,7 @@ from widgetd.store.contract import StoredRender
 from widgetd.store.factory import Store
 
 
-async def test_a_render_is_found_as_it_was_put_in_every_replica(backend: Server | None) -> None:
+async def test_render_is_found_unchanged_in_every_replica(backend: Server | None) -> None:
     stored = render(
         tree={"type": "Card", "children": [{"type": "Text", "value": "Zürich ✈"}]},
         text="Pan Am 845: Zürich to Boston",
@@ -40,7 +40,7 @@ async def test_a_render_is_found_as_it_was_put_in_every_replica(backend: Server 
         assert await both.there.renders.get("r1") == stored
 
 
-def test_metadata_of_a_render_is_what_the_public_type_describes() -> None:
+def test_metadata_of_a_render_matches_the_public_type() -> None:
     full = render(
         generation="0123456789abcdef",
         digest="f" * 32,
@@ -65,12 +65,12 @@ def test_metadata_of_a_render_is_what_the_public_type_describes() -> None:
     assert sent.keys() == envelope_schema()["$defs"]["RenderMark"]["properties"].keys()
 
 
-async def test_a_render_that_was_never_put_is_not_found(backend: Server | None) -> None:
+async def test_unknown_render_is_not_found(backend: Server | None) -> None:
     async with replicas(backend) as both:
         assert await both.here.renders.get("r1") is None
 
 
-async def test_a_render_never_changes(backend: Server | None) -> None:
+async def test_render_never_changes(backend: Server | None) -> None:
     async with replicas(backend) as both:
         await both.here.renders.put(render(text="first"))
         await both.here.renders.put(render(text="second"))
@@ -81,7 +81,7 @@ async def test_a_render_never_changes(backend: Server | None) -> None:
         assert found.text == "first"
 
 
-async def test_the_oldest_render_makes_room_when_there_are_too_many(backend: Server | None) -> None:
+async def test_oldest_render_is_evicted_above_the_limit(backend: Server | None) -> None:
     async with replicas(backend, renders=2) as both:
         for render_id in ("r3", "r2", "r1"):
             await both.here.renders.put(render(render_id))
@@ -92,7 +92,7 @@ async def test_the_oldest_render_makes_room_when_there_are_too_many(backend: Ser
             assert await store.renders.get("r1") is not None
 
 
-async def test_the_oldest_renders_make_room_when_they_are_too_large_together(
+async def test_oldest_renders_are_evicted_above_the_total_size(
     backend: Server | None,
 ) -> None:
     async with replicas(backend, render_bytes=100_000) as both:
@@ -105,7 +105,7 @@ async def test_the_oldest_renders_make_room_when_they_are_too_large_together(
             assert await store.renders.get("r3") is not None
 
 
-async def test_a_render_larger_than_all_the_room_is_not_kept(backend: Server | None) -> None:
+async def test_render_above_the_total_size_is_not_stored(backend: Server | None) -> None:
     async with replicas(backend, render_bytes=100_000) as both:
         await both.here.renders.put(render("large", size_bytes=100_001))
         await both.here.renders.put(render("small", size_bytes=100_000))
@@ -115,7 +115,7 @@ async def test_a_render_larger_than_all_the_room_is_not_kept(backend: Server | N
             assert await store.renders.get("small") is not None
 
 
-async def test_a_render_larger_than_all_the_room_takes_nothing_away_from_its_owner(
+async def test_render_above_the_total_size_evicts_none_of_its_owner(
     backend: Server | None,
 ) -> None:
     async with replicas(backend, render_bytes=100_000) as both:
@@ -137,7 +137,7 @@ async def test_render_expires(backend: Server | None) -> None:
         assert await both.there.renders.get("r1") is None
 
 
-async def test_a_copy_in_another_replica_lives_no_longer_than_the_render(
+async def test_copy_in_another_replica_lives_no_longer_than_the_render(
     backend: Server | None,
 ) -> None:
     async with replicas(backend, render_ttl_s=60.0) as both:
@@ -150,7 +150,7 @@ async def test_a_copy_in_another_replica_lives_no_longer_than_the_render(
         assert await both.there.renders.get("r1") is None
 
 
-async def test_a_render_that_is_over_takes_no_room(backend: Server | None) -> None:
+async def test_expired_render_occupies_no_room(backend: Server | None) -> None:
     async with replicas(backend, renders=3, render_bytes=100_000, render_ttl_s=60.0) as both:
         await both.here.renders.put(render("old", size_bytes=60_000))
         both.later(30.0)

@@ -209,7 +209,7 @@ def test_store_works_with_any_rubbish_at_any_key(
 
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("place", range(KEYS))
-async def test_a_key_of_another_type_makes_room(
+async def test_key_of_another_type_is_replaced(
     shared_server: Server, kind: str, place: int
 ) -> None:
     await everything_goes_on(shared_server, place, TYPES[kind], replace=True)
@@ -323,7 +323,9 @@ async def test_skipped_entries_are_counted_logged_once_and_affect_no_other(
     }
 
 
-async def test_a_render_of_a_release_that_knows_more_of_it_is_found(shared_server: Server) -> None:
+async def test_render_of_a_newer_release_with_unknown_fields_is_found(
+    shared_server: Server,
+) -> None:
     async with replicas(shared_server) as both:
         await both.here.renders.put(render("r1"))
         with shared_server.client() as client:
@@ -359,7 +361,7 @@ AS_BEFORE = {
 """A render as the releases kept it that did not keep it as bytes."""
 
 
-async def test_a_render_of_an_older_release_is_found_and_an_older_release_finds_ours(
+async def test_renders_of_an_older_release_and_ours_are_readable_by_each_other(
     shared_server: Server,
 ) -> None:
     async with replicas(shared_server) as both:
@@ -380,7 +382,7 @@ async def test_a_render_of_an_older_release_is_found_and_an_older_release_finds_
             assert orjson.loads(client.get(f"{key}r1") or b"") == AS_BEFORE
 
 
-async def test_a_render_that_nests_deeper_than_any_can_is_skipped(shared_server: Server) -> None:
+async def test_render_above_the_depth_limit_is_skipped(shared_server: Server) -> None:
     async with replicas(shared_server) as both:
         tree = b'{"a":' * 300 + b"1" + b"}" * 300
         kept = orjson.dumps(AS_BEFORE | {"tree": orjson.Fragment(tree)})
@@ -393,7 +395,7 @@ async def test_a_render_that_nests_deeper_than_any_can_is_skipped(shared_server:
 
 @pytest.mark.parametrize("lacking", ["id", "tool", "text", "size_bytes"])
 @pytest.mark.parametrize("other", ["missing", None, -1.5, [], {}, True])
-async def test_a_render_that_lacks_what_ours_have_is_skipped(
+async def test_render_with_missing_fields_is_skipped(
     shared_server: Server, lacking: str, other: object
 ) -> None:
     async with replicas(shared_server) as both:

@@ -19,7 +19,7 @@ def says(text: str) -> Callable[[StoredRender], StoredRender]:
     return lambda standing: replace(standing, text=text)
 
 
-async def test_a_version_takes_the_place_of_the_one_before_in_every_replica(
+async def test_version_replaces_the_previous_one_in_every_replica(
     backend: Server | None,
 ) -> None:
     async with replicas(backend) as both:
@@ -40,7 +40,7 @@ async def test_a_version_takes_the_place_of_the_one_before_in_every_replica(
             assert (found.text, found.owner) == ("third", "alice")
 
 
-async def test_a_version_after_one_that_is_not_the_newest_is_refused(
+async def test_version_after_an_outdated_one_is_refused(
     backend: Server | None,
 ) -> None:
     async with replicas(backend) as both:
@@ -56,7 +56,7 @@ async def test_a_version_after_one_that_is_not_the_newest_is_refused(
         assert found.text == "second"
 
 
-async def test_versions_made_in_the_same_instant_come_one_after_the_other(
+async def test_versions_of_the_same_instant_are_ordered(
     backend: Server | None,
 ) -> None:
     async with replicas(backend) as both:
@@ -84,7 +84,7 @@ async def test_expired_value_is_not_replaced(backend: Server | None) -> None:
         assert await both.here.renders.replace("r1", says("nothing")) is None
 
 
-async def test_a_version_lives_as_long_as_a_new_render(backend: Server | None) -> None:
+async def test_version_lives_as_long_as_a_new_render(backend: Server | None) -> None:
     async with replicas(backend, render_ttl_s=100) as both:
         await both.here.renders.put(render())
         both.later(90)
@@ -96,7 +96,7 @@ async def test_a_version_lives_as_long_as_a_new_render(backend: Server | None) -
         assert await both.there.renders.get("r1") is None
 
 
-async def test_a_second_has_only_so_many_versions_in_all_replicas(backend: Server | None) -> None:
+async def test_versions_per_second_are_limited_across_replicas(backend: Server | None) -> None:
     async with replicas(backend, versions_per_s=4) as both:
         await both.here.renders.put(render())
         for store in (both.here, both.there) * 2:

@@ -74,7 +74,7 @@ async def test_webhook_gets_the_signed_action_which_still_waits_for_its_reader()
     assert [action.payload for action in read.actions] == [{"number": "PA 845"}]
 
 
-async def test_a_secret_may_be_base64_as_libraries_for_webhooks_want_it() -> None:
+async def test_secret_may_be_base64_as_webhook_libraries_expect() -> None:
     key = bytes(range(24))
     secret = f"whsec_{base64.b64encode(key).decode()}"
     async with receiving() as receiver, Client() as client:
@@ -114,7 +114,7 @@ async def test_permanent_failure_ends_the_retries_with_one_log_line(
     ]
 
 
-async def test_a_receiver_that_is_away_is_tried_again_and_given_up() -> None:
+async def test_unreachable_receiver_is_retried_and_given_up() -> None:
     async with receiving() as receiver:
         hook = hook_of(receiver)
     async with Client() as client:
@@ -161,12 +161,12 @@ async def test_webhook_to_this_machine_needs_permission() -> None:
         "2002:7f00:1::",
     ],
 )
-def test_an_address_that_only_some_can_reach_is_not_public(address: str) -> None:
+def test_partly_reachable_address_is_not_public(address: str) -> None:
     assert not is_public(ip_address(address))
 
 
 @pytest.mark.parametrize("address", ["1.1.1.1", "2606:4700::1111", "64:ff9b::101:101"])
-def test_an_address_that_all_can_reach_is_public(address: str) -> None:
+def test_globally_reachable_address_is_public(address: str) -> None:
     assert is_public(ip_address(address))
 
 
@@ -199,7 +199,7 @@ def test_an_address_that_all_can_reach_is_public(address: str) -> None:
         ),
     ],
 )
-def test_a_webhook_that_cannot_be_used_is_refused_at_the_start(
+def test_unusable_webhook_is_refused_at_the_start(
     url: str, secret: str, private: bool, sentence: str
 ) -> None:
     with pytest.raises(ConfigError) as caught:
@@ -226,9 +226,7 @@ async def test_full_outbox_delays_no_call() -> None:
 
 @pytest.mark.parametrize("how", SLOW)
 @pytest.mark.parametrize("size", [2, 10_000_000])
-async def test_a_receiver_that_is_slow_in_any_way_has_one_deadline_for_each_attempt(
-    how: str, size: int
-) -> None:
+async def test_slow_receiver_has_one_deadline_for_each_attempt(how: str, size: int) -> None:
     async with receiving_slowly(SLOW[how]) as receiver, Client() as client:
         hook = hook_of(receiver, timeout_s=0.2)
         with anyio.fail_after(PATIENCE_S), captured_logs() as events:
@@ -255,7 +253,7 @@ async def test_accepted_delivery_does_not_wait_for_a_slow_body() -> None:
     [((600.0,), 1.0), ((0.0,) * 10_000, 0.2)],
     ids=["rests", "tries at once"],
 )
-async def test_actions_that_are_never_taken_do_not_hold_up_the_others(
+async def test_unread_actions_do_not_delay_the_others(
     backoff_s: tuple[float, ...], timeout_s: float
 ) -> None:
     """A receiver that fails on one kind of action for ever takes all others."""

@@ -164,7 +164,7 @@ async def test_failing_tool_reveals_nothing_of_its_error(tmp_path: Path) -> None
         assert len(flights.calls) == 5
 
 
-async def test_upstream_that_comes_back_is_reconnected_without_a_call(tmp_path: Path) -> None:
+async def test_returning_upstream_is_reconnected_without_a_call(tmp_path: Path) -> None:
     flights, path = Flights(), tmp_path / "u.toml"
     async with serve_mcp(flights.mcp) as url:
         port = int(url.split(":")[2].split("/")[0])

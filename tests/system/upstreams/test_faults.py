@@ -129,7 +129,7 @@ async def test_each_fault_has_a_reason_of_one_word(fault: str, tmp_path: Path) -
         assert error.retry_after_s is not None
 
 
-async def test_answer_that_is_not_json_has_no_value(tmp_path: Path) -> None:
+async def test_invalid_json_answer_has_no_value(tmp_path: Path) -> None:
     async with (
         service(answering(200, b"<html>", "text/html"))(tmp_path) as said,
         upstreams_of(tmp_path / "u.toml", said) as upstreams,
@@ -179,7 +179,7 @@ def busy_once(requests: list[bytes], retry_after: str) -> Reply:
         ("make_product", {}, "", [b"POST"]),
     ],
 )
-async def test_busy_upstream_is_asked_once_more_if_that_changes_nothing_and_is_in_time(
+async def test_busy_upstream_is_asked_once_more_within_the_time_limit_if_read_only(
     tool: str, arguments: dict[str, Any], retry_after: str, expected: list[bytes], tmp_path: Path
 ) -> None:
     requests: list[bytes] = []

@@ -154,7 +154,7 @@ async def test_each_kind_of_upstream_fills_a_widget(kind: str, era: Any, tmp_pat
     assert mark.keys() == {"upstream", "tool", "at", "ageS", "stale", "ms"}
 
 
-async def test_kept_answer_serves_every_way_of_calling(tmp_path: Path) -> None:
+async def test_cached_answer_serves_every_way_of_calling(tmp_path: Path) -> None:
     flights = Flights()
     async with serve_mcp(flights.mcp) as url:
         write(tmp_path, FEED.replace("ask =", "keep_s = 3600\nask ="))
@@ -324,7 +324,7 @@ async def test_waiting_request_calls_again_after_the_first_is_cancelled(tmp_path
         assert found[0].checked.arguments["airline"] == "United"
 
 
-async def test_answer_is_kept_for_its_window_and_stale_during_failures(
+async def test_answer_is_cached_for_its_window_and_stale_during_failures(
     tmp_path: Path,
 ) -> None:
     async with asking(tmp_path) as asked:
@@ -351,7 +351,7 @@ async def test_answer_is_kept_for_its_window_and_stale_during_failures(
         assert asked.feeds.counts["flights"] == {"call": 2, "kept": 1, "stale": 1}
 
 
-async def test_answer_that_does_not_fit_names_the_path_and_no_value(
+async def test_invalid_answer_is_reported_with_its_path_and_no_value(
     tmp_path: Path,
 ) -> None:
     wrong = FEED.replace("carrier.name", "segments")
@@ -367,7 +367,7 @@ async def test_answer_that_does_not_fit_names_the_path_and_no_value(
     assert "SFO" not in str(raised.value)
 
 
-async def test_feed_may_fall_back_to_the_given_arguments(tmp_path: Path) -> None:
+async def test_feed_may_fall_back_to_the_callers_arguments(tmp_path: Path) -> None:
     sidecar = FEED.replace('ask = ["number"]', 'ask = ["number"]\non_failure = "arguments"')
     schema_fits = sidecar.replace("get_flight", "no_such_tool")
     async with asking(tmp_path, schema_fits) as asked:

@@ -164,5 +164,5 @@ async def test_chat_offers_the_tools_that_the_operator_allows(tmp_path: Path) ->
             }
 
 
-def test_the_table_has_at_least_twenty_rows() -> None:
+def test_table_has_at_least_twenty_rows() -> None:
     assert len(MISBEHAVIORS) >= 20

@@ -131,7 +131,7 @@ async def test_press_reaches_an_mcp_server_once_with_its_key(tmp_path: Path) -> 
     assert airport.principals == {""}
 
 
-async def test_press_is_audited_counted_and_sent_to_the_webhook_without_what_is_secret(
+async def test_press_is_audited_counted_and_sent_to_the_webhook_without_secrets(
     tmp_path: Path,
 ) -> None:
     airport, widgets = Airport(), write(tmp_path, ACTION)
@@ -206,7 +206,7 @@ async def test_gallery_rehearses_a_press_and_says_so(tmp_path: Path) -> None:
     assert not airport.keys
 
 
-async def test_tool_that_only_actions_may_call_is_called_for_nothing_else(tmp_path: Path) -> None:
+async def test_tool_reserved_for_actions_is_called_for_nothing_else(tmp_path: Path) -> None:
     feed = FEED.replace("get_board", "book_seat").replace("every_s = 1\n", "")
     airport, widgets = Airport(), write(tmp_path, feed)
     async with serve_mcp(airport.mcp) as upstream:
@@ -281,7 +281,7 @@ async def test_service_gets_the_key_as_header_and_its_status_decides(
     assert b"idempotency-key: " in heads[0].lower()
 
 
-async def test_service_that_refuses_the_connection_did_nothing(tmp_path: Path) -> None:
+async def test_refused_connection_did_nothing(tmp_path: Path) -> None:
     async with serve_mcp(Airport().mcp) as gone:
         port = httpx2.URL(gone).port
     airport, widgets = Airport(), write(tmp_path, ACTION)
@@ -300,7 +300,7 @@ async def test_service_that_refuses_the_connection_did_nothing(tmp_path: Path) -
     assert not airport.keys
 
 
-async def test_board_that_pages_follow_changes_by_itself(tmp_path: Path) -> None:
+async def test_followed_board_changes_by_itself(tmp_path: Path) -> None:
     airport, widgets = Airport(), write(tmp_path, FEED + ACTION)
     async with serve_mcp(airport.mcp) as upstream:
         declared = tmp_path / "u.toml"

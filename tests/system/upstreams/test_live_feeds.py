@@ -223,7 +223,7 @@ async def test_failing_upstream_is_asked_no_more_than_its_breaker_allows(tmp_pat
     assert airport.asked["get_board"] == 1
 
 
-async def test_several_feeds_change_by_themselves_and_one_that_fails_is_marked_stale(
+async def test_several_feeds_change_by_themselves_and_a_failing_one_is_marked_stale(
     tmp_path: Path,
 ) -> None:
     airport = Airport()
@@ -259,7 +259,7 @@ async def test_several_feeds_change_by_themselves_and_one_that_fails_is_marked_s
             assert mark_of(rain)["stale"] is False
 
 
-async def test_widget_shown_without_its_upstream_is_filled_once_that_answers(
+async def test_widget_shown_without_its_upstream_is_filled_on_its_return(
     tmp_path: Path,
 ) -> None:
     airport = Airport()

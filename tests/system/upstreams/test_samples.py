@@ -91,7 +91,7 @@ def test_filled_widget_costs_at_most_a_third_of_the_tokens(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_a_feed_in_a_bundled_sidecar_fills_its_widget(name: str) -> None:
+def test_feed_in_a_bundled_sidecar_fills_its_widget(name: str) -> None:
     asked, answer, expected = ANSWERS[name]
 
     found = feed_of(name).fill(asked, {"": answer}, {}).arguments
@@ -100,13 +100,13 @@ def test_a_feed_in_a_bundled_sidecar_fills_its_widget(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_the_sample_of_an_upstreams_file_declares_what_the_sidecars_name(name: str) -> None:
+def test_sample_upstreams_file_declares_the_names_used_in_sidecars(name: str) -> None:
     declared = read_file(ROOT / "examples" / "upstreams.toml", {}).declarations
 
     assert {one.part.upstream for one in feed_of(name).sources} <= declared.keys()
 
 
-async def test_the_sample_upstream_fills_the_flight_tracker(tmp_path: Path) -> None:
+async def test_sample_upstream_fills_the_flight_tracker(tmp_path: Path) -> None:
     (tmp_path / "Flight Tracker.widget").write_text((WIDGETS / "Flight Tracker.widget").read_text())
     (tmp_path / "Flight Tracker.widget.toml").write_text(uncomment("Flight Tracker"))
     (tmp_path / "upstreams").mkdir()

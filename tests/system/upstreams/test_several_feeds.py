@@ -38,7 +38,7 @@ async def test_several_upstreams_are_asked_at_the_same_time_and_joined(tmp_path:
     assert mark["stale"] is False
 
 
-async def test_one_that_fails_without_an_answer_fails_the_call_or_is_left_out(
+async def test_feed_failing_without_an_answer_fails_the_call_or_is_omitted(
     tmp_path: Path,
 ) -> None:
     airport = Airport()

@@ -31,7 +31,7 @@ async def test_cross_site_request_to_every_route_is_refused_unless_documented(
     assert admitted["link"] - admitted["image"] == documented_routes("Any site may link to")
 
 
-async def test_every_answer_to_one_site_says_that_no_other_may_embed_it(tmp_path: Path) -> None:
+async def test_every_response_to_one_site_forbids_embedding_elsewhere(tmp_path: Path) -> None:
     async with every_page(tmp_path, 1) as client:
         client.headers["authorization"] = f"Bearer {token(0)}"
         own = [await client.get(path) for path in ("/", "/gallery/static/icon.svg", "/none")]

@@ -86,7 +86,7 @@ async def test_draft_is_drawn_with_the_place_of_each_component(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("tool", ["a", "flight_tracker", "b"])
-async def test_draft_is_saved_unless_the_file_is_another(tool: str, tmp_path: Path) -> None:
+async def test_draft_is_saved_unless_the_file_changed(tool: str, tmp_path: Path) -> None:
     async with serving(folder_of(tmp_path), **SERVED) as url, client(url) as asking:
         read = (await asking.get(f"/gallery/edit/{tool}")).json()
         part = "jsx" if "jsx" in read["parts"] else "template"
@@ -139,7 +139,7 @@ async def test_new_widget_is_saved_once(tmp_path: Path) -> None:
         {"tool": ["a"], "parts": {"jsx": "<Card />"}, "digest": "0"},
     ],
 )
-async def test_body_that_is_no_draft_is_refused(body: dict[str, Any], tmp_path: Path) -> None:
+async def test_body_other_than_a_draft_is_refused(body: dict[str, Any], tmp_path: Path) -> None:
     async with serving(folder_of(tmp_path), **SERVED) as url, client(url) as asking:
         refused = await asking.post("/gallery/draft", json=body)
 

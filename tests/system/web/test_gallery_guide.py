@@ -77,7 +77,7 @@ async def test_page_of_components_shows_each_with_its_properties_and_its_sheet(
     assert 'href="/components"' in guide.text
 
 
-async def test_the_tree_and_a_call_stand_ready_to_be_copied(tmp_path: Path) -> None:
+async def test_tree_and_call_can_be_copied(tmp_path: Path) -> None:
     async with page_of_greeting(tmp_path) as (url, asking):
         page = unescape((await asking.get("/w/greeting")).text)
         typed = (await asking.post("/w/greeting.json", json={"who": TRICKY})).json()
@@ -96,7 +96,7 @@ async def ran(command: list[str]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("who", ["Ada", TRICKY], ids=["plain", "tricky"])
-async def test_a_call_in_python_and_one_by_curl_answer_the_widget(tmp_path: Path, who: str) -> None:
+async def test_copied_python_and_curl_calls_return_the_widget(tmp_path: Path, who: str) -> None:
     async with page_of_greeting(tmp_path) as (url, _):
         ready = calls(url, "greeting", {"who": who})
         python = await ran([sys.executable, "-W", "ignore", "-c", ready["Python"]])

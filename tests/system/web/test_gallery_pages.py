@@ -60,7 +60,7 @@ async def test_embedded_json_cannot_end_its_script_element(tmp_path: Path) -> No
     assert not set("<>&'").intersection(block)
 
 
-async def test_a_page_runs_only_our_own_scripts(tmp_path: Path) -> None:
+async def test_page_runs_only_our_own_scripts(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
     async with serving(tmp_path, gallery=True) as url, client(url) as asking:
         policies = [
@@ -74,7 +74,7 @@ async def test_a_page_runs_only_our_own_scripts(tmp_path: Path) -> None:
     assert "sandbox allow-scripts allow-forms" in frame.headers["content-security-policy"]
 
 
-async def test_a_frame_may_load_images_only_from_where_its_template_has_them(
+async def test_frame_loads_images_only_from_origins_in_its_template(
     tmp_path: Path,
 ) -> None:
     template = '{"type":"Card","children":[{"type":"Image","src":"https://img.example/a.png"}]}'
@@ -90,7 +90,7 @@ async def test_a_frame_may_load_images_only_from_where_its_template_has_them(
 @pytest.mark.parametrize(
     ("in_dev", "allowed"), [(False, "https://own.test"), (True, "https://i.test https://own.test")]
 )
-async def test_a_frame_loads_the_images_of_the_sample_in_dev_alone(
+async def test_frame_loads_images_of_the_sample_only_in_dev(
     tmp_path: Path, allowed: str, *, in_dev: bool
 ) -> None:
     template = '{"type":"Card","children":[{"type":"Image","src":{{ who | tojson }}}]}'
@@ -108,7 +108,7 @@ async def test_a_frame_loads_the_images_of_the_sample_in_dev_alone(
     assert shown["images"] == allowed.split()
 
 
-async def test_a_widget_is_downloaded_as_a_file_for_studio(tmp_path: Path) -> None:
+async def test_widget_is_downloaded_as_a_file_for_studio(tmp_path: Path) -> None:
     (tmp_path / "Añadir.widget").write_text(widget_file("Anadir"))
     async with serving(tmp_path, gallery=True) as url, client(url) as asking:
         page = (await asking.get("/w/anadir")).text
@@ -143,7 +143,7 @@ async def test_each_page_has_a_twin_for_programs(tmp_path: Path) -> None:
     ("query", "shown"),
     [("", ["a", "b"]), ("?q=beta", ["b"]), ("?tag=one", ["a"]), ("?problems=fault", ["b"])],
 )
-async def test_the_index_shows_what_is_asked_for(
+async def test_index_shows_matches_of_the_query(
     tmp_path: Path, query: str, shown: list[str]
 ) -> None:
     (tmp_path / "one").mkdir()
@@ -186,7 +186,7 @@ async def test_index_separates_good_doubtful_and_broken_widgets(
     assert [name for name in ("open", "sound") if f'data-tool="{name}"' in page] == shown
 
 
-async def test_a_stranger_sees_no_gallery(tmp_path: Path) -> None:
+async def test_caller_without_a_token_sees_no_gallery(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
     async with serving(tmp_path, gallery=True) as url, client(url) as asking:
         page = await asking.get("/", headers={"host": "evil.example"})
@@ -214,7 +214,7 @@ async def test_open_streams_do_not_hold_up_the_end(tmp_path: Path) -> None:
             await opened.wait()
 
 
-async def test_the_changes_to_the_version_before_are_shown(tmp_path: Path) -> None:
+async def test_changes_since_the_previous_version_are_shown(tmp_path: Path) -> None:
     file = tmp_path / "A.widget"
     file.write_text(widget_file("A"))
     async with serving(tmp_path, gallery=True) as url, client(url) as asking:
@@ -231,7 +231,7 @@ async def test_the_changes_to_the_version_before_are_shown(tmp_path: Path) -> No
     assert "Bye, " in after
 
 
-async def test_a_token_shows_only_the_widgets_that_it_is_for(tmp_path: Path) -> None:
+async def test_token_shows_only_its_widgets(tmp_path: Path) -> None:
     folder = tmp_path / "widgets"
     folder.mkdir()
     for name in ("Open", "Secret"):

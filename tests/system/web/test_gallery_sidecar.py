@@ -53,7 +53,7 @@ async def test_preview_of_the_models_text_changes_nothing(tmp_path: Path) -> Non
     assert (tmp_path / "A.widget.toml").read_text() == BESIDE
 
 
-async def test_a_saved_sidecar_is_served_and_keeps_what_was_not_edited(tmp_path: Path) -> None:
+async def test_saved_sidecar_is_served_and_keeps_unedited_text(tmp_path: Path) -> None:
     async with serving(folder_of(tmp_path), **SERVED) as url:
         before = await show(url)
         values = {**before["sidecar"], "description": "Greet somebody.", "keywords": ["hello"]}
@@ -74,7 +74,7 @@ async def test_a_saved_sidecar_is_served_and_keeps_what_was_not_edited(tmp_path:
     )
 
 
-async def test_no_save_overwrites_a_change_made_meanwhile(tmp_path: Path) -> None:
+async def test_save_never_overwrites_a_concurrent_change(tmp_path: Path) -> None:
     async with serving(folder_of(tmp_path), **SERVED) as url:
         before = await show(url)
         (tmp_path / "A.widget.toml").write_text("# Theirs.\n" + BESIDE)

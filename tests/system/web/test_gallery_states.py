@@ -33,7 +33,7 @@ def made() -> Any:
     return widget(schema=SCHEMA, template=TEMPLATE, sidecar=SIDECAR)
 
 
-def test_the_authors_examples_stand_among_the_states(made: Any) -> None:
+def test_authors_examples_are_listed_among_the_states(made: Any) -> None:
     assert [(state.key, state.label) for state in list_states(made)] == [
         ("sample", "Sample"),
         ("example-1", "two rows"),
@@ -46,13 +46,13 @@ def test_the_authors_examples_stand_among_the_states(made: Any) -> None:
     ]
 
 
-def test_every_state_is_one_that_the_schema_admits(made: Any) -> None:
+def test_every_state_is_valid_for_the_schema(made: Any) -> None:
     for state in list_states(made):
         assert made.schema.admits(show_state(made, state.key).arguments), state.key
 
 
 @pytest.mark.parametrize(("key", "rows"), [("empty", 0), ("one", 1)])
-def test_lists_are_as_long_as_the_state_says(made: Any, key: str, rows: int) -> None:
+def test_lists_are_as_long_as_the_state_requires(made: Any, key: str, rows: int) -> None:
     assert len(show_state(made, key).arguments["rows"]) == rows
 
 
@@ -68,5 +68,5 @@ def test_text_is_no_longer_than_the_schema_allows(made: Any) -> None:
     assert len(show_state(made, "emoji").arguments["title"]) <= 20
 
 
-def test_a_state_that_does_not_exist_is_the_sample(made: Any) -> None:
+def test_unknown_state_shows_the_sample(made: Any) -> None:
     assert show_state(made, "nonsense").arguments == show_state(made, "sample").arguments

@@ -59,7 +59,7 @@ async def test_every_page_but_the_probes_asks_for_a_token(tmp_path: Path) -> Non
     }
 
 
-async def test_a_stream_ends_with_the_token_that_a_reread_takes_away(tmp_path: Path) -> None:
+async def test_stream_ends_with_the_token_that_a_reload_removes(tmp_path: Path) -> None:
     tokens, widgets = tmp_path / "tokens", tmp_path / "widgets"
     widgets.mkdir()
     tokens.write_text(f"ada {ADA} gallery\nbob {BOB} gallery\n")

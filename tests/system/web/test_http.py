@@ -25,7 +25,7 @@ def fill(folder: Path, *names: str) -> None:
         (folder / f"{name}.widget").write_text(widget_file(name))
 
 
-async def test_a_ready_list_is_what_the_sdk_would_have_answered(tmp_path: Path) -> None:
+async def test_prepared_list_equals_the_sdks_answer(tmp_path: Path) -> None:
     fill(tmp_path, "A", "B", "C")
     async with serving(tmp_path) as url:
         ready = await exchange(url, *modern_request(url, "tools/list"))
@@ -43,7 +43,7 @@ async def test_a_ready_list_is_what_the_sdk_would_have_answered(tmp_path: Path) 
     )
 
 
-async def test_a_list_asked_for_by_a_number_that_64_bits_do_not_hold_is_answered(
+async def test_list_request_with_an_id_beyond_64_bits_is_answered(
     tmp_path: Path,
 ) -> None:
     async with serving(tmp_path) as url:
@@ -64,7 +64,7 @@ async def test_a_list_asked_for_by_a_number_that_64_bits_do_not_hold_is_answered
         ({"mcp-protocol-version": "2031-01-01"}, {}, 400, -32020),
     ],
 )
-async def test_an_irregular_list_request_gets_the_sdks_own_error(
+async def test_irregular_list_request_gets_the_sdks_own_error(
     tmp_path: Path, headers: dict[str, str], params: dict[str, Any], status: int, code: int
 ) -> None:
     async with serving(tmp_path) as url:
@@ -78,7 +78,7 @@ async def test_an_irregular_list_request_gets_the_sdks_own_error(
     [({"host": "evil.example"}, 421), ({"origin": "https://evil.example"}, 403)],
 )
 @pytest.mark.parametrize("method", ["tools/list", "tools/call"])
-async def test_a_page_of_a_stranger_gets_nothing(
+async def test_page_of_another_site_gets_nothing(
     tmp_path: Path, method: str, headers: dict[str, str], status: int
 ) -> None:
     async with serving(tmp_path) as url:
@@ -89,7 +89,7 @@ async def test_a_page_of_a_stranger_gets_nothing(
     assert got[0] == status
 
 
-async def test_a_host_that_was_allowed_is_answered(tmp_path: Path) -> None:
+async def test_allowed_host_is_answered(tmp_path: Path) -> None:
     async with serving(tmp_path, allowed_host=("widgets.example",)) as url:
         request = modern_request(url, "tools/list", headers={"host": "widgets.example"})
         status, _ = await exchange(url, *request)
@@ -97,7 +97,7 @@ async def test_a_host_that_was_allowed_is_answered(tmp_path: Path) -> None:
     assert status == 200
 
 
-async def test_a_page_may_call_from_an_origin_that_was_named_and_from_no_other(
+async def test_page_may_call_only_from_a_named_origin(
     tmp_path: Path,
 ) -> None:
     tokens = tmp_path / "tokens"
@@ -115,7 +115,7 @@ async def test_a_page_may_call_from_an_origin_that_was_named_and_from_no_other(
     assert "access-control-allow-origin" not in refused.headers
 
 
-async def test_a_message_that_is_too_long_is_refused(tmp_path: Path) -> None:
+async def test_oversized_message_is_refused(tmp_path: Path) -> None:
     async with serving(tmp_path) as url:
         arguments = {"query": "x" * (4 * 1024 * 1024)}
         call = {"name": TOOL, "arguments": arguments}
@@ -124,7 +124,7 @@ async def test_a_message_that_is_too_long_is_refused(tmp_path: Path) -> None:
     assert status == 413
 
 
-async def test_probes_report_what_is_served(tmp_path: Path) -> None:
+async def test_probes_report_the_served_generation(tmp_path: Path) -> None:
     fill(tmp_path, "A")
     (tmp_path / "Broken.widget").write_text("{")
     async with serving(tmp_path) as url:
@@ -153,7 +153,7 @@ async def test_client_that_never_reads_delays_no_other(tmp_path: Path) -> None:
             assert not (await other.call(f"w{number}", who="Ada")).is_error
 
 
-async def test_a_client_that_vanished_is_forgotten(tmp_path: Path) -> None:
+async def test_vanished_client_is_forgotten(tmp_path: Path) -> None:
     async with serving(tmp_path) as url:
         async with connect_client(url, "legacy") as gone:
             await gone.tools()

@@ -67,9 +67,7 @@ UNFINISHED = {
 
 
 @pytest.mark.parametrize("sent", UNFINISHED.values(), ids=list(UNFINISHED))
-async def test_a_request_that_is_never_finished_ends_with_its_connection(
-    tmp_path: Path, sent: bytes
-) -> None:
+async def test_unfinished_request_ends_with_its_connection(tmp_path: Path, sent: bytes) -> None:
     async with (
         serving(tmp_path, header_s=SHORT_S, body_s=SHORT_S) as url,
         await connect(url) as stream,
@@ -86,7 +84,7 @@ async def test_a_request_that_is_never_finished_ends_with_its_connection(
 
 
 @pytest.mark.parametrize("drip", [b"x", b"x: y\r\n"], ids=["a name", "fields"])
-async def test_a_header_that_comes_in_drips_has_the_same_time(tmp_path: Path, drip: bytes) -> None:
+async def test_header_sent_byte_by_byte_has_the_same_deadline(tmp_path: Path, drip: bytes) -> None:
     async with serving(tmp_path, header_s=SHORT_S) as url, await connect(url) as stream:
 
         async def dripping() -> None:
@@ -106,7 +104,7 @@ async def test_a_header_that_comes_in_drips_has_the_same_time(tmp_path: Path, dr
                 await dripping()
 
 
-async def test_a_request_that_takes_its_time_within_the_limits_is_answered(tmp_path: Path) -> None:
+async def test_slow_request_within_the_limits_is_answered(tmp_path: Path) -> None:
     async with serving(tmp_path) as url:
         head, body = modern_request(url, "tools/list")
         status, _ = await exchange(url, head[:9], head[9:], body[:1], body[1:])
@@ -171,7 +169,7 @@ async def test_bytes_after_a_request_do_not_cancel_its_answer(
     assert [record for record in caplog.records if record.levelname == "ERROR"] == []
 
 
-async def test_a_listening_client_outlives_the_limits(tmp_path: Path) -> None:
+async def test_listening_client_outlives_the_limits(tmp_path: Path) -> None:
     listen = {"notifications": {"toolsListChanged": True}}
     async with (
         serving(tmp_path, header_s=SHORT_S, body_s=SHORT_S) as url,
@@ -275,9 +273,7 @@ async def test_ambiguous_request_is_refused_and_its_connection_closed(
         ALIVE.replace(b"host:", b"Connection: Upgrade\r\nUpgrade: h2c\r\nhost:"),
     ],
 )
-async def test_an_unusual_request_that_all_readers_read_alike_is_answered(
-    tmp_path: Path, sent: bytes
-) -> None:
+async def test_unusual_but_unambiguous_request_is_answered(tmp_path: Path, sent: bytes) -> None:
     async with serving(tmp_path) as url:
         assert (await exchange(url, sent))[0] == 200
 
@@ -320,7 +316,7 @@ async def test_body_that_ends_early_logs_no_error(
     assert [record for record in caplog.records if record.levelname == "ERROR"] == []
 
 
-async def test_a_trailer_is_no_field_of_the_header(tmp_path: Path) -> None:
+async def test_trailer_is_not_read_as_a_header_field(tmp_path: Path) -> None:
     async with serving(tmp_path) as url:
         head, body = modern_request(url, "tools/list")
         length = f"content-length: {len(body)}".encode()
@@ -339,7 +335,7 @@ async def test_a_trailer_is_no_field_of_the_header(tmp_path: Path) -> None:
     [b"GET /livez HTTP/1.1\r\nx: ", POST + b"transfer-encoding: chunked\r\n\r\n0\r\nx: "],
     ids=["header", "trailers"],
 )
-async def test_a_field_without_an_end_is_not_kept(tmp_path: Path, head: bytes) -> None:
+async def test_field_without_an_end_is_not_buffered(tmp_path: Path, head: bytes) -> None:
     async with serving(tmp_path) as url, await connect(url) as stream:
         await stream.send(head)
         sent = 0
@@ -412,7 +408,7 @@ async def test_without_free_connections_probes_are_answered_and_others_get_503(
     assert [line for line in logged.all if line["event"] == "connections.exhausted"] == []
 
 
-async def test_a_burst_of_connections_takes_no_more_descriptors_than_there_are_places(
+async def test_connection_burst_takes_no_more_descriptors_than_places(
     tmp_path: Path,
 ) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -431,7 +427,7 @@ async def test_a_burst_of_connections_takes_no_more_descriptors_than_there_are_p
     assert [line for line in logged.all if line["event"] == "accept.failed"] == []
 
 
-async def test_a_probe_that_has_a_kept_place_gives_it_back(tmp_path: Path) -> None:
+async def test_probe_in_a_reserved_place_closes_its_connection(tmp_path: Path) -> None:
     async with (
         serving(tmp_path, connections=1) as url,
         await connect(url),
@@ -486,7 +482,7 @@ def test_there_are_fewer_places_than_descriptors() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 100, 1_000_000])
-async def test_a_header_is_read_before_there_is_a_body_and_the_body_after_it(size: int) -> None:
+async def test_header_is_read_before_its_body_arrives(size: int) -> None:
     header_read = anyio.Event()
 
     async def app(_scope: Scope, _receive: Receive, send: Send) -> None:

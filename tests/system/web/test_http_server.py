@@ -8,7 +8,7 @@ from widgetd.errors import ConfigError
 from widgetd.web.http_server import bind, url_of
 
 
-def test_a_port_in_use_is_named() -> None:
+def test_port_in_use_is_named() -> None:
     with bind("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(ConfigError) as caught:
@@ -20,7 +20,7 @@ def test_a_port_in_use_is_named() -> None:
     assert (caught.value.code, caught.value.exit_code) == ("W0005", 3)
 
 
-def test_an_address_of_another_machine_is_refused() -> None:
+def test_address_of_another_machine_is_refused() -> None:
     with pytest.raises(ConfigError) as caught:
         bind("300.1.1.1", 0)
 
@@ -30,6 +30,6 @@ def test_an_address_of_another_machine_is_refused() -> None:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
-def test_the_url_is_one_that_a_client_on_this_machine_can_use(host: str) -> None:
+def test_url_is_usable_by_a_client_on_this_machine(host: str) -> None:
     with bind(host, 0) as listener:
         assert url_of(listener) == f"http://127.0.0.1:{listener.getsockname()[1]}"

@@ -34,7 +34,7 @@ async def scrape(url: str) -> dict[str, float]:
     }
 
 
-async def test_calls_are_counted_by_widget_and_outcome_however_they_were_made(
+async def test_calls_are_counted_by_widget_and_outcome_on_every_path(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
@@ -59,7 +59,7 @@ async def test_calls_are_counted_by_widget_and_outcome_however_they_were_made(
     assert not any("sk_12345" in name for name in found)
 
 
-async def test_requests_are_counted_by_route_however_they_are_answered(tmp_path: Path) -> None:
+async def test_requests_are_counted_by_route_whatever_the_answer(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
     async with serving(tmp_path) as url, connect_client(url, "legacy") as client:
         await client.call("a", who="Ada")  # the first one asks for the list, too
@@ -173,7 +173,7 @@ async def test_metrics_can_have_a_port_of_their_own(tmp_path: Path) -> None:
         (False, "native", 2.0, 0),
     ],
 )
-def test_a_change_is_missed_when_only_the_timer_found_it_though_events_arrive(
+def test_change_counts_as_missed_if_only_the_timer_found_it_despite_working_events(
     *, routine: bool, watch: str, saved_s: float, missed: int
 ) -> None:
     registry, health = Registry(), Health(watch=watch)

@@ -50,7 +50,7 @@ async def post(
     return status, json.loads(answer) if answer[:1] == b"{" else answer
 
 
-async def test_a_render_that_a_backend_made_is_shown_by_its_id(folder: Path) -> None:
+async def test_render_from_a_backend_is_shown_by_its_id(folder: Path) -> None:
     async with serving(folder) as url, connect_client(url, "modern") as model:
         status, made = await post(url, "/render/greeting", b'{"who":"Ada"}')
         shown = await model.call("show_render", render_id=made["renderId"])
@@ -112,7 +112,7 @@ async def test_unrenderable_call_is_refused_with_a_code_and_a_path(
     assert (told["code"], told["path"], told["message"]) == error
 
 
-async def test_a_backend_replaces_what_it_rendered(folder: Path) -> None:
+async def test_backend_replaces_its_own_render(folder: Path) -> None:
     async with serving(folder) as url, connect_client(url, "modern") as model:
         _, made = await post(url, "/render/greeting", b'{"who":"Ada"}')
         place = f"/render/greeting/{made['renderId']}"
@@ -155,7 +155,7 @@ async def test_invalid_update_is_refused_with_a_code_and_a_path(
     assert (answer["error"]["code"], answer["error"]["path"]) == error
 
 
-async def test_a_body_that_is_no_json_is_refused(folder: Path) -> None:
+async def test_invalid_json_body_is_refused(folder: Path) -> None:
     async with serving(folder) as url:
         status, answer = await post(url, "/render/greeting", b"who=Ada")
 
@@ -167,7 +167,7 @@ async def test_a_body_that_is_no_json_is_refused(folder: Path) -> None:
     ("headers", "status"),
     [({"host": "evil.example"}, 421), ({"origin": "https://evil.example"}, 403)],
 )
-async def test_a_strangers_page_renders_nothing(
+async def test_page_of_another_site_renders_nothing(
     folder: Path, headers: dict[str, str], status: int
 ) -> None:
     async with serving(folder) as url:
@@ -187,9 +187,7 @@ def bearing(token: str) -> dict[str, str]:
     return {"authorization": f"Bearer {token}"}
 
 
-async def test_a_backend_renders_with_a_token_where_one_is_needed(
-    folder: Path, tokens: Path
-) -> None:
+async def test_backend_renders_with_a_token_where_one_is_needed(folder: Path, tokens: Path) -> None:
     async with serving(folder, token_file=tokens) as url:
         answers = [
             await post(url, "/render/greeting", b'{"who":"Ada"}', headers)
@@ -229,7 +227,7 @@ async def test_rate_limited_render_is_answered_with_the_time_to_retry(folder: Pa
 
 
 @pytest.mark.parametrize("profile", ["chatkit", "split"])
-async def test_a_large_tree_is_linked_to_and_can_be_read(folder: Path, profile: str) -> None:
+async def test_large_tree_is_linked_and_readable(folder: Path, profile: str) -> None:
     rows = [f"row {number}" for number in range(100)]
     async with (
         serving(folder, inline_max_bytes=1000, profile=profile) as url,

@@ -73,7 +73,7 @@ async def test_page_answers_the_error_of_a_call_with_its_status_and_code() -> No
 
 
 @pytest.mark.parametrize("page", TABLES, ids=lambda page: page.path)
-async def test_page_whose_site_fails_answers_500_and_is_logged_with_its_route(
+async def test_failing_page_answers_500_and_is_logged_with_its_route(
     page: WebPage[Any],
 ) -> None:
     status, events = await answers_of(page, Broken())
@@ -88,7 +88,7 @@ async def test_page_whose_site_fails_answers_500_and_is_logged_with_its_route(
 
 
 @pytest.mark.parametrize("page", TABLES, ids=lambda page: page.path)
-async def test_page_whose_result_cannot_be_written_is_logged_with_its_route(
+async def test_unserializable_page_is_logged_with_its_route(
     page: WebPage[Any],
 ) -> None:
     async def view(_site: None, _request: Any) -> Any:
@@ -100,7 +100,7 @@ async def test_page_whose_result_cannot_be_written_is_logged_with_its_route(
     assert (event["event"], event["route"]) == ("request.crashed", page.path)
 
 
-async def test_every_route_of_a_daemon_that_fails_before_its_page_is_logged(
+async def test_every_route_with_a_failure_before_its_page_is_logged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     servers: list[Server] = []
@@ -119,7 +119,7 @@ async def test_every_route_of_a_daemon_that_fails_before_its_page_is_logged(
     assert Counter(event["route"] for event in crashed if "route" in event) == Counter(failed)
 
 
-async def test_client_that_leaves_in_the_middle_of_a_body_causes_no_error(
+async def test_client_leaving_in_the_middle_of_a_body_causes_no_error(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     posts = [page for page in TABLES if "POST" in page.methods]

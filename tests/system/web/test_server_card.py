@@ -22,7 +22,7 @@ async def get(url: str, path: str, method: str = "GET", **headers: str) -> httpx
             return await client.request(method, address, headers=headers)
 
 
-async def test_card_says_who_and_where_the_server_is_and_names_no_tool(tmp_path: Path) -> None:
+async def test_card_names_the_server_and_its_address_and_no_tool(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_text(widget_file("Secret Widget"))
     async with serving(tmp_path, public_url=PUBLIC) as url:
         card = await get(url, CARD_PATH, origin="https://anywhere.example")

@@ -31,7 +31,7 @@ async def test_status_names_each_fault_and_whether_a_good_version_is_served(
     assert said["faults"][1]["problem"].startswith("Never.widget: ")
 
 
-async def test_a_browser_gets_a_page_that_a_file_cannot_write_into(tmp_path: Path) -> None:
+async def test_browser_gets_a_page_with_escaped_file_names(tmp_path: Path) -> None:
     (tmp_path / "<img src=x>.widget").write_text("{")
     async with serving(tmp_path) as url:
         answer = await ask(url, "/status", accept="text/html,*/*")

@@ -29,7 +29,7 @@ def test_line_breaks_of_a_template_are_no_white_space_on_the_page() -> None:
     assert html("problems.html", {"problems": ()}) == ('<p class="quiet">No problems found.</p>')
 
 
-def test_a_name_that_a_view_forgot_is_an_error() -> None:
+def test_missing_variable_of_a_template_is_an_error() -> None:
     with pytest.raises(UndefinedError):
         html("problems.html", {})
 
@@ -42,7 +42,7 @@ def test_a_name_that_a_view_forgot_is_an_error() -> None:
         (("q", "theme"), {"tag": "a&b"}, "/w/a?theme=dark&tag=a%26b"),
     ],
 )
-def test_a_link_takes_along_what_it_names_of_the_address(
+def test_link_keeps_the_named_parameters_of_the_address(
     names: tuple[str, ...], more: dict[str, str], address: str
 ) -> None:
     assert link("/w/a", {"theme": "dark", "q": "", "tab": "model"}, *names, **more) == address

@@ -23,13 +23,13 @@ def _sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def test_the_page_is_the_one_its_checksum_names() -> None:
+def test_page_matches_its_checksum() -> None:
     page = (BUILT / "view.html").read_bytes()
 
     assert (_seal()["sha256"], _seal()["bytes"]) == (_sha256(page), len(page))
 
 
-def test_the_page_was_built_from_the_sources_as_they_stand() -> None:
+def test_page_was_built_from_the_present_sources() -> None:
     files = ["package-lock.json", "package.json", "view.html", "vocabulary.json"]
     files += ["vite.chat.config.ts", "vite.config.ts"]
     sources = [VIEW / name for name in files]
@@ -40,7 +40,7 @@ def test_the_page_was_built_from_the_sources_as_they_stand() -> None:
     assert _seal()["source_sha256"] == _sha256(listed.encode()), "run `make view`"
 
 
-def test_the_lock_names_exact_packages_and_no_place_to_fetch_them_from() -> None:
+def test_lock_names_exact_packages_and_no_registry() -> None:
     lock = json.loads((VIEW / "package-lock.json").read_text())
     packages = {name: one for name, one in lock["packages"].items() if name}
 
@@ -48,20 +48,20 @@ def test_the_lock_names_exact_packages_and_no_place_to_fetch_them_from() -> None
     assert not any("resolved" in one for one in packages.values())
 
 
-def test_the_page_stays_within_its_size() -> None:
+def test_page_stays_within_its_size() -> None:
     page = (BUILT / "view.html").read_bytes()
 
     assert len(gzip.compress(page, compresslevel=9)) <= MAX_GZIP_BYTES
 
 
-def test_the_notices_name_every_package_in_the_page() -> None:
+def test_notices_name_every_package_in_the_page() -> None:
     notices = (BUILT / "NOTICES.txt").read_text()
 
     for package in ("preact", "d3-shape", "d3-path", "marked", "@openai/apps-sdk-ui"):
         assert f"\n{package} " in notices
 
 
-def test_the_notices_name_every_package_in_the_editor() -> None:
+def test_notices_name_every_package_in_the_editor() -> None:
     """The bundle itself is compared with its sources by `make view-check`."""
     folder = VIEW.parent / "widgetd" / "web" / "gallery" / "editor"
     notices, script = (folder / "editor.txt").read_text(), (folder / "editor.js").read_bytes()
@@ -73,7 +73,7 @@ def test_the_notices_name_every_package_in_the_editor() -> None:
     assert len(gzip.compress(script, compresslevel=9)) <= 180_000
 
 
-def test_the_view_is_held_against_the_installed_chatkit() -> None:
+def test_view_is_compared_with_the_installed_chatkit() -> None:
     command = [sys.executable, "-W", "ignore", str(VIEW / "vocabulary.py")]
     declared = subprocess.run(command, check=True, capture_output=True, text=True).stdout
 

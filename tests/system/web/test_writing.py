@@ -105,7 +105,7 @@ async def test_answers_to_writers_reveal_no_hidden_name(tmp_path: Path, hidden: 
 
 
 @pytest.mark.parametrize("hidden", HIDDEN)
-async def test_a_writer_from_whom_something_is_hidden_replaces_what_they_see(
+async def test_writer_with_a_limited_view_replaces_only_visible_files(
     tmp_path: Path, hidden: str
 ) -> None:
     widgets, tokens = tmp_path / "widgets", tmp_path / "tokens"
@@ -133,7 +133,7 @@ async def test_a_writer_from_whom_something_is_hidden_replaces_what_they_see(
     }
 
 
-async def test_sidecar_that_hides_a_widget_holds_before_the_next_scan(
+async def test_sidecar_hiding_a_widget_applies_before_the_next_scan(
     tmp_path: Path,
 ) -> None:
     widgets, tokens = tmp_path / "widgets", tmp_path / "tokens"
@@ -151,7 +151,7 @@ async def test_sidecar_that_hides_a_widget_holds_before_the_next_scan(
     assert (widgets / "Open.widget.toml").read_text() == ELEVATED
 
 
-async def test_a_writer_from_whom_nothing_is_hidden_adds_what_they_will_see(
+async def test_writer_with_a_full_view_adds_only_visible_files(
     tmp_path: Path,
 ) -> None:
     widgets, tokens = tmp_path / "widgets", tmp_path / "tokens"
@@ -172,7 +172,7 @@ async def test_a_writer_from_whom_nothing_is_hidden_adds_what_they_will_see(
     assert (unseen.status_code, secret.status_code, after.status_code) == (403, 201, 403)
 
 
-async def test_to_write_takes_a_scope_that_no_other_scope_holds(tmp_path: Path) -> None:
+async def test_writing_needs_a_scope_that_no_other_scope_implies(tmp_path: Path) -> None:
     widgets, tokens = tmp_path / "widgets", tmp_path / "tokens"
     widgets.mkdir()
     tokens.write_text(TOKENS)
@@ -243,7 +243,7 @@ async def test_writer_above_the_rate_gets_a_retry_time(tmp_path: Path) -> None:
     assert other.status_code == 400
 
 
-async def test_a_folder_that_is_full_is_added_to_by_other_hands_only(
+async def test_full_folder_accepts_only_replacements(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(uploads, "LIMITS", CatalogLimits(folder_files=1))
@@ -258,7 +258,7 @@ async def test_a_folder_that_is_full_is_added_to_by_other_hands_only(
     assert list(contents(tmp_path)) == ["Open.widget"]
 
 
-async def test_an_answer_waits_until_what_was_brought_is_served(tmp_path: Path) -> None:
+async def test_answer_waits_until_the_upload_is_served(tmp_path: Path) -> None:
     settings: dict[str, Any] = {"gallery": True, "allow_upload": True, "poll": 60}
     async with serving(tmp_path, **settings) as url:
         answer = await put(url, {"A.widget": widget_file("A")})
