@@ -39,7 +39,7 @@ def test_common_changes_have_their_place() -> None:
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change[0].strip())
-def test_the_place_of_a_change_is_there(change: tuple[str, str, str]) -> None:
+def test_every_place_of_a_change_exists(change: tuple[str, str, str]) -> None:
     named = re.findall(r"`((?:[a-z_]+/)*[a-z_]*(?:/|\.py))`", change[1] + change[2])
 
     for path in named:

@@ -26,5 +26,5 @@ def test_functions_are_named_by_verbs() -> None:
     assert measure().participles == (), "\n".join(measure().participles)
 
 
-def test_a_class_name_exists_once() -> None:
+def test_class_name_exists_once() -> None:
     assert measure().repeated == ()

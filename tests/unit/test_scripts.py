@@ -53,7 +53,7 @@ def _parse(text: str) -> ast.Module | None:
 
 
 # One test, so that collecting the tests does not parse all of them.
-def test_scripts_use_only_names_that_exist() -> None:
+def test_scripts_use_only_existing_names() -> None:
     trees = {place: tree for place, text in scripts() if (tree := _parse(text)) is not None}
     faults = {place: fault for place, tree in trees.items() if (fault := _find_fault(tree))}
 

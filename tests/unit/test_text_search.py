@@ -31,7 +31,7 @@ def test_every_pattern_of_the_package_is_linear() -> None:
     assert len(said) > 100
 
 
-def test_a_pattern_of_quadratic_time_is_noticed() -> None:
+def test_pattern_of_quadratic_time_is_noticed() -> None:
     patterns = (
         r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?",
         r"\s*\n\s*",
@@ -71,11 +71,11 @@ def _breaches(tree: ast.Module) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("pattern", ["^(a+)+$", "(a|a)*b", "(.*)*(.*)*x", "a?" * 40 + "b"])
-def test_a_pattern_of_others_takes_linear_time(pattern: str) -> None:
+def test_foreign_pattern_takes_linear_time(pattern: str) -> None:
     assert not LinearPattern(pattern).matches("a" * 1_000_000 + "!")
 
 
-def test_a_pattern_of_others_takes_flags_and_any_text() -> None:
+def test_foreign_pattern_accepts_flags_and_any_text() -> None:
     assert LinearPattern("^sa.e$", "ims").matches("x\nSA\nE\ny")
     assert LinearPattern("a.c").matches("\ud800abc")
     assert LinearPattern("").matches("")
@@ -96,14 +96,14 @@ def test_a_pattern_of_others_takes_flags_and_any_text() -> None:
         ("a" * 1_001, "the pattern has 1,001 characters; write at most 1,000"),
     ],
 )
-def test_a_pattern_that_cannot_be_linear_is_refused(pattern: str, problem: str) -> None:
+def test_non_linear_pattern_is_refused(pattern: str, problem: str) -> None:
     with pytest.raises(ValueError) as caught:  # noqa: PT011 - its message is asserted
         LinearPattern(pattern)
 
     assert str(caught.value) == problem
 
 
-def test_nearest_finds_a_long_name_that_differs_behind_what_is_compared() -> None:
+def test_nearest_finds_a_long_name_that_differs_behind_the_compared_part() -> None:
     long = "name_" * 100
 
     assert nearest(f"{long}x", [f"{long}y", "other"]) == f"{long}y"
@@ -118,7 +118,7 @@ def test_most_similar_compares_words() -> None:
     assert len(most_similar("a" * 1_000_000, ["b" * 1_000_000] * 3, 2)) == 1
 
 
-def test_a_diff_shows_changed_lines_in_their_context() -> None:
+def test_diff_shows_changed_lines_in_their_context() -> None:
     before = [f"line {number}" for number in range(100)]
     after = [*before[:50], "new", *before[51:]]
 
@@ -133,7 +133,7 @@ def test_a_diff_shows_changed_lines_in_their_context() -> None:
     assert list(unified_diff(before, before, 3)) == []
 
 
-def test_a_diff_of_many_lines_compares_none_of_them() -> None:
+def test_diff_above_its_limit_compares_no_line() -> None:
     before, after = (["same", *[sign] * (LIMITS.compared_lines + 1)] for sign in "ab")
 
     lines = list(unified_diff(before, after, 0))

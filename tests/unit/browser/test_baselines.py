@@ -11,7 +11,7 @@ from widgetd.browser.keywords import find_keyword
 from widgetd.errors import CallError
 
 
-def test_a_baseline_is_written_and_read_below_the_test(tmp_path: Path) -> None:
+def test_baseline_is_written_and_read_below_the_test(tmp_path: Path) -> None:
     baselines = Baselines(home=tmp_path, prefix="pictures/A/acts", update=True)
 
     assert baselines.read("card", ".png") is None
@@ -20,7 +20,7 @@ def test_a_baseline_is_written_and_read_below_the_test(tmp_path: Path) -> None:
     assert (tmp_path / "pictures/A/acts-card.png").read_bytes() == b"png"
 
 
-def test_a_missing_baseline_is_refused_unless_it_is_to_be_written(tmp_path: Path) -> None:
+def test_missing_baseline_is_refused_unless_writing(tmp_path: Path) -> None:
     with pytest.raises(CallError) as raised:
         Baselines(home=tmp_path, prefix="pictures/A/acts").read("", ".png")
 
@@ -29,7 +29,7 @@ def test_a_missing_baseline_is_refused_unless_it_is_to_be_written(tmp_path: Path
 
 
 @pytest.mark.parametrize("linked", ["pictures", "pictures/A"])
-def test_a_folder_of_baselines_that_leads_out_is_neither_read_nor_written(
+def test_baseline_folder_outside_the_project_is_neither_read_nor_written(
     linked: str, tmp_path: Path
 ) -> None:
     outside, home = tmp_path / "outside", tmp_path / "home"
@@ -48,7 +48,7 @@ def test_a_folder_of_baselines_that_leads_out_is_neither_read_nor_written(
 
 
 @pytest.mark.parametrize("name", ["/../../OUT", "a/b", "..\\b", "x" * 101])
-def test_a_name_of_a_picture_is_no_path(name: str) -> None:
+def test_picture_name_cannot_be_a_path(name: str) -> None:
     with pytest.raises(CallError) as raised:
         find_keyword("Expect Picture").parse({"name": name})
 

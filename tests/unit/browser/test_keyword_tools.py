@@ -65,7 +65,7 @@ async def parsed(slug: str, **arguments: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("slug", KEYWORDS)
-async def test_a_tool_can_be_called_with_its_required_arguments_alone(slug: str) -> None:
+async def test_tool_can_be_called_with_its_required_arguments_alone(slug: str) -> None:
     keyword = KEYWORDS[slug]
     required = {name: VALUES[name] for name in keyword.schema.get("required", ())}
 
@@ -73,7 +73,7 @@ async def test_a_tool_can_be_called_with_its_required_arguments_alone(slug: str)
 
 
 @pytest.mark.parametrize("slug", KEYWORDS)
-async def test_a_tool_can_be_called_with_every_default_that_its_schema_names(slug: str) -> None:
+async def test_tool_accepts_every_default_in_its_schema(slug: str) -> None:
     keyword = KEYWORDS[slug]
     required = {name: VALUES[name] for name in keyword.schema.get("required", ())}
     parts = keyword.schema["properties"].items()
@@ -86,7 +86,7 @@ async def test_a_tool_can_be_called_with_every_default_that_its_schema_names(slu
     "slug", [one.slug for one in KEYWORDS.values() if "target" in one.schema["properties"]]
 )
 @pytest.mark.parametrize("target", [["text=A", "css=.a"], '["text=A", "css=.a"]'], ids=str)
-async def test_a_tool_takes_a_list_of_targets(slug: str, target: object) -> None:
+async def test_tool_takes_a_list_of_targets(slug: str, target: object) -> None:
     required = {name: VALUES[name] for name in KEYWORDS[slug].schema.get("required", ())}
 
     given = await parsed(slug, **{**required, "target": target})

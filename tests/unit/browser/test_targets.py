@@ -37,11 +37,11 @@ from widgetd.text_search import LinearPattern
         ("ref=f1e12", [Part("ref", "f1e12", {}, 0)]),
     ],
 )
-def test_a_target_is_read_as_it_is_meant(text: str, parts: list[Part]) -> None:
+def test_target_is_parsed(text: str, parts: list[Part]) -> None:
     assert [list(rung) for rung in read_target(text).candidates] == [parts]
 
 
-def test_a_list_is_a_list_of_candidates() -> None:
+def test_list_is_read_as_candidates() -> None:
     ladder = read_target(["action=a", "text=b"])
 
     assert str(ladder) == "action=a | text=b"
@@ -102,7 +102,7 @@ ARIA = """- heading "a/b: /c" [level=2]
 - paragraph: and/or"""
 
 
-def test_an_aria_snapshot_is_taken_as_playwright_writes_it() -> None:
+def test_aria_snapshot_is_accepted_in_playwrights_format() -> None:
     given = find_keyword("Expect Aria").parse({"snapshot": ARIA})
 
     assert given["snapshot"] == ARIA
@@ -128,7 +128,7 @@ def test_an_aria_snapshot_is_taken_as_playwright_writes_it() -> None:
         "[{text: /(a+)+$/}]",
     ],
 )
-def test_an_aria_snapshot_brings_no_pattern_to_the_page(line: str) -> None:
+def test_aria_snapshot_sends_no_pattern_to_the_page(line: str) -> None:
     with pytest.raises(CallError) as caught:
         find_keyword("Expect Aria").parse({"snapshot": f"{ARIA}\n{line}"})
 

@@ -8,7 +8,7 @@ from widgetd.browser.traces import Traces
 LIMITS = BrowserLimits(sessions=4, session_idle_s=10)
 
 
-def test_one_owner_fills_the_store_and_the_trace_of_another_is_still_there() -> None:
+def test_full_store_of_one_owner_keeps_the_trace_of_another() -> None:
     traces = Traces(limits=LIMITS, clock=lambda: 0.0)
     traces.put("first", "bo", b"bo")
     for number in range(10):
@@ -28,7 +28,7 @@ def test_many_owners_share_the_room_and_the_one_with_the_most_gives_way() -> Non
     assert stored == [b"ada", b"bo", b"cy", b"di"]
 
 
-def test_a_trace_is_its_owners_and_expires() -> None:
+def test_trace_is_private_to_its_owner_and_expires() -> None:
     now = [0.0]
     traces = Traces(limits=LIMITS, clock=lambda: now[0])
     traces.put("one", "ada", b"ada")

@@ -70,7 +70,7 @@ def state(tmp_path: Path) -> StateFolder:
     return StateFolder(tmp_path / "state")
 
 
-def test_content_that_was_rendered_at_the_end_is_suspect_and_nothing_is_refused(
+def test_content_rendered_at_the_end_is_suspect_and_nothing_is_refused(
     state: StateFolder,
 ) -> None:
     end_amid(state, ONE, OTHER)
@@ -100,13 +100,13 @@ def test_start_that_fails_before_it_serves_changes_nothing(state: StateFolder) -
     assert suspects(state) == {ONE}
 
 
-def test_render_that_had_just_begun_is_not_suspect(state: StateFolder) -> None:
+def test_newly_begun_render_is_not_suspect(state: StateFolder) -> None:
     soon = Clock(LIMITS.crash_render_s / 2)
     for _ in range(3):
         assert end_amid(state, ONE, clock=soon).suspects == set()
 
 
-def test_render_that_ended_or_failed_leaves_nothing(state: StateFolder) -> None:
+def test_completed_or_failed_render_leaves_nothing(state: StateFolder) -> None:
     for _ in range(3):
         journal = end_amid(state)
         with journal.rendering(ONE):
@@ -140,7 +140,7 @@ def test_arguments_rendered_at_the_end_are_quarantined_for_their_widget_alone(
         pass
 
 
-def test_quarantine_is_kept_over_starts_and_ends_after_its_time(state: StateFolder) -> None:
+def test_quarantine_persists_over_starts_and_expires(state: StateFolder) -> None:
     journal = start_journal(state)
     digest = journal.digest({"v": 1})
     _AMID.append(journal.rendering(ONE, digest))
@@ -155,7 +155,7 @@ def test_quarantine_is_kept_over_starts_and_ends_after_its_time(state: StateFold
         pass
 
 
-def test_arguments_have_no_digest_where_nothing_is_kept() -> None:
+def test_arguments_have_no_digest_without_a_state_folder() -> None:
     assert CrashJournal().digest({"v": 1}) == ""
 
 
@@ -259,7 +259,7 @@ def test_suspect_that_ends_the_process_with_limits_is_refused_until_it_changes(
     assert loader.load(file, source("Greeting.widget.toml", "title = 'Hi'")).tool == "greeting"
 
 
-def test_suspect_that_passes_is_served_and_not_tried_again(state: StateFolder) -> None:
+def test_passing_suspect_is_served_and_not_tried_again(state: StateFolder) -> None:
     file = source("Greeting.widget", widget_file())
     for _ in range(3):
         end_amid(state, file.digest)

@@ -16,7 +16,7 @@ REQUIRED = {
 }
 
 
-def test_history_lists_only_the_parts_that_differ() -> None:
+def test_history_lists_only_changed_parts() -> None:
     difference = diff_versions(widget(text="Hello"), widget(text="Bye"))
 
     assert [name for name, _ in difference.parts] == ["What it draws", "Template"]
@@ -36,7 +36,7 @@ def test_equal_versions_do_not_differ() -> None:
     assert diff_versions(widget(), widget()).parts == ()
 
 
-def test_the_version_before_is_remembered_until_the_widget_goes() -> None:
+def test_previous_version_is_remembered_until_the_widget_is_removed() -> None:
     history, first, second = History(), widget(text="A"), widget(text="B")
     history.record(snapshot_of(first), snapshot_of(second))
     known = history.before(second, lambda _: True)
@@ -53,7 +53,7 @@ def test_version_before_is_hidden_from_readers_who_did_not_see_it() -> None:
     assert history.before(second, lambda one: one is second) is None
 
 
-def test_a_swap_among_thousands_looks_at_the_widgets_that_it_changed_alone() -> None:
+def test_swap_among_thousands_compares_only_changed_widgets() -> None:
     one: Any = _Version("one")
     other: Any = _Version("other")
     kept: dict[str, Any] = {str(number): _Version("kept") for number in range(5_000)}

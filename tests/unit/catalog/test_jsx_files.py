@@ -63,7 +63,7 @@ def test_it_holds_its_schema_its_sample_and_one_element(tmp_path: Path, text: st
     ]
 
 
-def test_its_schema_may_stand_in_the_sidecar(tmp_path: Path) -> None:
+def test_schema_of_a_jsx_file_may_be_in_the_sidecar(tmp_path: Path) -> None:
     sidecar = TOML + '[schema]\nrequired = ["names"]\n[schema.properties.names]\ntype = "array"\n'
     widget = load_widget(write_view(tmp_path, VIEW, sidecar))
 
@@ -72,7 +72,7 @@ def test_its_schema_may_stand_in_the_sidecar(tmp_path: Path) -> None:
     assert widget.call({"names": ["Ann"]}).tree == people("Ann")
 
 
-def test_without_a_schema_it_takes_what_it_reads(tmp_path: Path) -> None:
+def test_jsx_file_without_a_schema_infers_it_from_its_reads(tmp_path: Path) -> None:
     widget = load_widget(write_view(tmp_path, VIEW))
 
     assert widget.input_schema["properties"] == {"names": {}}
@@ -148,7 +148,7 @@ def test_beside_an_export_of_its_name_the_export_is_served(tmp_path: Path) -> No
     assert snapshot.faults["People.widget.jsx"].code == "W1108"
 
 
-def test_a_folder_beside_it_may_hold_any_other_jsx(tmp_path: Path) -> None:
+def test_folder_may_also_hold_any_other_jsx(tmp_path: Path) -> None:
     (tmp_path / "App.jsx").write_text("nothing of ours")
 
     assert not Catalog(tmp_path, Loader(admit).load, quiet_ms=0).scan().entries

@@ -50,7 +50,7 @@ async def wait_for_copy(state: Path, count: int) -> None:
             await anyio.sleep(0.01)
 
 
-async def test_a_file_that_was_broken_while_the_daemon_was_down_serves_its_last_good_version(
+async def test_file_broken_while_the_daemon_was_down_serves_its_last_good_version(
     tmp_path: Path,
 ) -> None:
     widgets, state = folders(tmp_path)
@@ -70,7 +70,7 @@ async def test_a_file_that_was_broken_while_the_daemon_was_down_serves_its_last_
     assert [(fault["path"], fault["state"]) for fault in said["faults"]] == [("A.widget", "stale")]
 
 
-async def test_a_deleted_file_leaves_the_latest_generation(tmp_path: Path) -> None:
+async def test_deleted_file_leaves_the_latest_generation(tmp_path: Path) -> None:
     widgets, state = folders(tmp_path)
     for name in ("A", "B"):
         (widgets / f"{name}.widget").write_text(widget_file(name))
@@ -80,7 +80,7 @@ async def test_a_deleted_file_leaves_the_latest_generation(tmp_path: Path) -> No
         await wait_for_copy(state, 1)
 
 
-async def test_an_empty_folder_takes_no_copies_with_it(tmp_path: Path) -> None:
+async def test_empty_folder_deletes_no_copies(tmp_path: Path) -> None:
     widgets, state = folders(tmp_path)
     (widgets / "A.widget").write_text(widget_file("A"))
     async with serving(widgets, state_dir=state):
@@ -92,7 +92,7 @@ async def test_an_empty_folder_takes_no_copies_with_it(tmp_path: Path) -> None:
     await wait_for_copy(state, 1)
 
 
-def test_a_copy_that_widgetd_itself_fails_on_costs_that_copy_alone(tmp_path: Path) -> None:
+def test_failure_of_widgetd_on_a_copy_costs_that_copy_alone(tmp_path: Path) -> None:
     widgets, state = folders(tmp_path)
 
     def fail_on_a(file: Source, sidecar: Source | None) -> Widget:
@@ -134,7 +134,7 @@ async def test_two_folders_on_one_state_folder_keep_apart(tmp_path: Path) -> Non
     assert len(copies_in(state)) == 3
 
 
-async def test_kill_9_at_any_moment_loses_nothing_that_is_on_the_disk(tmp_path: Path) -> None:
+async def test_kill_9_at_any_moment_loses_nothing_on_the_disk(tmp_path: Path) -> None:
     widgets, state = folders(tmp_path)
     churn, random = Churn(widgets, widgets=8), Random(1)
     for _ in range(3):

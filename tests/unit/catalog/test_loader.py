@@ -71,7 +71,7 @@ def test_undrawable_widget_is_refused_and_the_last_good_version_stays(
 
 
 @pytest.mark.parametrize("template", [one for one, _ in NEVER_DRAWN.values()], ids=NEVER_DRAWN)
-def test_a_sample_that_draws_is_enough_to_be_served(template: str) -> None:
+def test_one_drawable_sample_is_enough_to_be_served(template: str) -> None:
     sometimes = f'{{% if who == "x" %}}{{"type":"Card"}}{{% else %}}{template}{{% endif %}}'
     sidecar = b'[[examples]]\nname = "x"\narguments = { who = "x" }\n'
     file = widget_file(template=sometimes).encode()
@@ -114,7 +114,7 @@ def test_served_generated_templates_have_no_faults(statements: str, value: str) 
 
 
 @pytest.mark.parametrize("path", BAD, ids=lambda path: path.stem)
-def test_a_bad_widget_is_refused_in_the_words_of_a_check(path: Path) -> None:
+def test_bad_widget_is_refused_with_the_message_of_a_check(path: Path) -> None:
     sidecar = path.with_name(path.name + ".toml")
     beside = Source.of(sidecar.name, sidecar.read_bytes()) if sidecar.exists() else None
 
@@ -123,7 +123,7 @@ def test_a_bad_widget_is_refused_in_the_words_of_a_check(path: Path) -> None:
     assert said in ([], [path.with_suffix(".txt").read_text(encoding="utf-8")])
 
 
-def test_a_template_that_spends_all_it_may_is_not_drawn_with_one_sample_after_another() -> None:
+def test_template_that_exhausts_its_budget_is_not_drawn_with_further_samples() -> None:
     endless = widget_file(template=NEVER_DRAWN["it never ends"][0]).encode()
     widget = load_file(Source.of("a.widget", endless))
 

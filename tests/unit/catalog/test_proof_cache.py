@@ -33,7 +33,7 @@ def load(
     return Loader(tool_entry, proofs=proofs).load(file, None)
 
 
-def test_a_file_proven_before_is_served_without_being_looked_into(tmp_path: Path) -> None:
+def test_proven_file_is_served_without_being_parsed(tmp_path: Path) -> None:
     first = load(ProofCache(StateFolder(tmp_path), "1"), widget_file())
     again = load(ProofCache(StateFolder(tmp_path), "1"), "no JSON at all", digest=first.key)
 
@@ -41,7 +41,7 @@ def test_a_file_proven_before_is_served_without_being_looked_into(tmp_path: Path
     assert again.listing == first.listing
 
 
-def test_a_widget_proven_before_is_compiled_when_it_is_called(tmp_path: Path) -> None:
+def test_proven_widget_is_compiled_at_its_first_call(tmp_path: Path) -> None:
     load(ProofCache(StateFolder(tmp_path), "1"), widget_file())
 
     assert load(ProofCache(StateFolder(tmp_path), "1"), widget_file()).call(
@@ -82,7 +82,7 @@ def test_other_path_is_proven_again_because_it_may_name_the_widget(tmp_path: Pat
     assert again.tool == "two"
 
 
-def test_only_the_last_proof_of_a_file_is_kept(tmp_path: Path) -> None:
+def test_only_the_last_proof_of_a_file_is_stored(tmp_path: Path) -> None:
     for text in ("Hello", "Bye"):
         load(ProofCache(StateFolder(tmp_path), "1"), widget_file(text=text))
 
@@ -104,14 +104,14 @@ def test_file_of_proofs_is_compacted_as_it_grows(tmp_path: Path) -> None:
     assert len(ProofCache(StateFolder(tmp_path), "1")) == 1
 
 
-def test_another_version_of_widgetd_believes_nothing(tmp_path: Path) -> None:
+def test_another_version_of_widgetd_ignores_all_proofs(tmp_path: Path) -> None:
     load(ProofCache(StateFolder(tmp_path), "1"), widget_file())
 
     assert len(ProofCache(StateFolder(tmp_path), "2")) == 0
 
 
 @pytest.mark.parametrize("keep", [0, 10, 40, -3])
-def test_a_line_that_is_not_whole_is_not_believed(tmp_path: Path, keep: int) -> None:
+def test_incomplete_line_is_ignored(tmp_path: Path, keep: int) -> None:
     load(ProofCache(StateFolder(tmp_path), "1"), widget_file())
     file = tmp_path / FILE
     file.write_bytes(file.read_bytes()[:keep])
@@ -160,7 +160,7 @@ def count_believed(folder: Path, text: bytes) -> int:
         orjson.dumps([*LINE[0][:3], LINE[0][3], ["Says it.", "l", 1]]),
     ],
 )
-def test_a_whole_line_that_holds_no_proof_is_not_believed(tmp_path: Path, head: bytes) -> None:
+def test_whole_line_without_a_proof_is_ignored(tmp_path: Path, head: bytes) -> None:
     assert count_believed(tmp_path, whole(orjson.dumps(LINE[0]), *LINE[1:])) == 1
     assert count_believed(tmp_path, whole(head, *LINE[1:])) == 0
 
@@ -177,7 +177,7 @@ def test_a_whole_line_that_holds_no_proof_is_not_believed(tmp_path: Path, head: 
         (LINE[1] + b"]}",),
     ],
 )
-def test_a_line_whose_entry_would_spoil_a_list_is_not_believed(
+def test_line_with_an_entry_invalid_for_lists_is_ignored(
     tmp_path: Path, entries: tuple[bytes, ...]
 ) -> None:
     assert count_believed(tmp_path, whole(orjson.dumps(LINE[0]), *entries)) == 0
@@ -193,7 +193,7 @@ def test_any_content_of_the_file_of_proofs_is_survived(text: bytes) -> None:
         assert count_believed(Path(folder), text) == 0
 
 
-def test_a_line_that_a_crash_cut_swallows_none_that_comes_after(tmp_path: Path) -> None:
+def test_torn_line_does_not_damage_later_ones(tmp_path: Path) -> None:
     load(ProofCache(StateFolder(tmp_path), "1"), widget_file(), path="A.widget")
     with (tmp_path / FILE).open("ab") as file:
         file.write(b"cut sh")
@@ -202,7 +202,7 @@ def test_a_line_that_a_crash_cut_swallows_none_that_comes_after(tmp_path: Path) 
     assert len(ProofCache(StateFolder(tmp_path), "1")) == 2
 
 
-def test_a_line_that_finds_no_room_leaves_no_part_of_it(tmp_path: Path) -> None:
+def test_line_without_room_leaves_no_part_behind(tmp_path: Path) -> None:
     proofs = ProofCache(StateFolder(tmp_path), "1")
     load(proofs, widget_file(), path="A.widget")
     before = (tmp_path / FILE).read_bytes()
@@ -216,7 +216,7 @@ def test_a_line_that_finds_no_room_leaves_no_part_of_it(tmp_path: Path) -> None:
     assert (tmp_path / FILE).read_bytes() == before
 
 
-def test_the_file_may_be_deleted_at_any_time(tmp_path: Path) -> None:
+def test_file_may_be_deleted_at_any_time(tmp_path: Path) -> None:
     proofs = ProofCache(StateFolder(tmp_path), "1")
     load(proofs, widget_file())
     (tmp_path / FILE).unlink()

@@ -57,7 +57,7 @@ def test_one_change_costs_one_build_among_any_number_of_widgets(tmp_path: Path) 
     assert counting.made == ["Widget 7.widget"]
 
 
-def test_a_changed_sidecar_builds_its_widget_again(tmp_path: Path) -> None:
+def test_changed_sidecar_builds_its_widget_again(tmp_path: Path) -> None:
     write(tmp_path, "Greeting")
     catalog, counting = catalog_of(tmp_path)
     assert catalog.scan().widgets["greeting"].definition.sidecar.description is None
@@ -80,7 +80,7 @@ def test_reload_without_changes_keeps_the_snapshot(tmp_path: Path) -> None:
     assert counting.made == ["Greeting.widget"]
 
 
-def test_a_broken_file_keeps_its_last_good_widget_with_its_fault(tmp_path: Path) -> None:
+def test_broken_file_keeps_its_last_good_widget_with_its_fault(tmp_path: Path) -> None:
     write(tmp_path, "Greeting")
     catalog, _ = catalog_of(tmp_path)
     good = catalog.scan()
@@ -93,7 +93,7 @@ def test_a_broken_file_keeps_its_last_good_widget_with_its_fault(tmp_path: Path)
     assert list(broken.faults) == ["Greeting.widget"]
 
 
-def test_a_file_that_widgetd_itself_fails_on_harms_no_other(tmp_path: Path) -> None:
+def test_file_on_which_widgetd_itself_fails_harms_no_other(tmp_path: Path) -> None:
     def failing(source: Source, sidecar: Source | None) -> Widget:
         if source.path == "Other.widget":
             raise ZeroDivisionError
@@ -112,7 +112,7 @@ def test_a_file_that_widgetd_itself_fails_on_harms_no_other(tmp_path: Path) -> N
     ]
 
 
-def test_a_broken_sidecar_keeps_the_last_good_widget_too(tmp_path: Path) -> None:
+def test_broken_sidecar_keeps_the_last_good_widget_too(tmp_path: Path) -> None:
     write(tmp_path, "Greeting")
     catalog, _ = catalog_of(tmp_path)
     catalog.scan()
@@ -126,7 +126,7 @@ def test_a_broken_sidecar_keeps_the_last_good_widget_too(tmp_path: Path) -> None
     ]
 
 
-def test_a_look_at_the_whole_folder_is_priced_where_it_found_nothing_new() -> None:
+def test_unsuccessful_scan_of_the_whole_folder_is_charged() -> None:
     # Files that were not written just now, for those are read once more.
     catalog, _ = catalog_of(bundled_folder())
     catalog.scan()
@@ -138,7 +138,7 @@ def test_a_look_at_the_whole_folder_is_priced_where_it_found_nothing_new() -> No
     assert 0 < catalog.cost_s < 1
 
 
-def test_an_emptied_file_is_looked_at_again_without_the_timer(tmp_path: Path) -> None:
+def test_emptied_file_is_read_again_without_the_timer(tmp_path: Path) -> None:
     catalog, _ = catalog_of(tmp_path, quiet_ms=1)
     file = tmp_path / "Greeting.widget"
     for text in (widget_file(), ""):
@@ -152,7 +152,7 @@ def test_an_emptied_file_is_looked_at_again_without_the_timer(tmp_path: Path) ->
     assert 0 < (catalog.due_s or 0) <= 1
 
 
-def test_a_file_absent_in_one_scan_is_still_served(tmp_path: Path) -> None:
+def test_file_absent_in_one_scan_is_still_served(tmp_path: Path) -> None:
     write(tmp_path, "Greeting")
     catalog, _ = catalog_of(tmp_path)
     catalog.scan()
@@ -163,7 +163,7 @@ def test_a_file_absent_in_one_scan_is_still_served(tmp_path: Path) -> None:
     assert catalog.due_s == 0.25
 
 
-def test_a_vanished_folder_removes_nothing_and_degrades(tmp_path: Path) -> None:
+def test_vanished_folder_removes_nothing_and_degrades(tmp_path: Path) -> None:
     root = tmp_path / "widgets"
     root.mkdir()
     write(root, "Greeting")
@@ -191,7 +191,7 @@ def test_a_vanished_folder_removes_nothing_and_degrades(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs the clock by which Linux dates writes")
-def test_a_finished_file_that_would_be_refused_is_waited_for(tmp_path: Path) -> None:
+def test_finished_file_is_awaited_if_it_would_be_refused(tmp_path: Path) -> None:
     write(tmp_path, "Greeting")
     catalog, _ = catalog_of(tmp_path, quiet_ms=60_000)
     good = catalog.scan(["Greeting.widget"], finished=["Greeting.widget"])
@@ -202,7 +202,7 @@ def test_a_finished_file_that_would_be_refused_is_waited_for(tmp_path: Path) -> 
     assert catalog.unsettled_files == {"Greeting.widget"}
 
 
-async def test_waiters_for_a_swap_run_before_its_log_event_which_a_stop_does_not_lose(
+async def test_swap_wakes_waiters_before_its_log_event_which_a_stop_does_not_lose(
     tmp_path: Path,
 ) -> None:
     write(tmp_path, "Greeting")

@@ -21,7 +21,7 @@ def refuse(source: Source, _sidecar: Source | None) -> Widget:
     raise WidgetError(Finding(code="W1101", problem="no", advice="none", path=source.path))
 
 
-def test_generation_that_is_refused_now_leaves_the_folder_served(tmp_path: Path) -> None:
+def test_generation_refused_now_leaves_the_folder_served(tmp_path: Path) -> None:
     state = StateFolder(tmp_path)
     rollback = Rollback(state, refuse)
     good, _ = record(rollback.versions, "good"), record(rollback.versions, "bad")
@@ -68,7 +68,7 @@ def test_foreign_request_is_ignored_with_at_most_one_event(tmp_path: Path, conte
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, who may write for another user")
-def test_request_that_root_writes_belongs_to_the_owner_of_the_state(tmp_path: Path) -> None:
+def test_request_written_by_root_belongs_to_the_owner_of_the_state(tmp_path: Path) -> None:
     os.chown(tmp_path, 4711, 4711)
 
     assert write_request(StateFolder(tmp_path), "generation")

@@ -152,7 +152,7 @@ async def followed(root: Path) -> AsyncIterator[Seen]:
 
 
 @pytest.mark.parametrize("save", SAVES, ids=lambda save: save.__name__)
-async def test_a_finished_file_is_served_though_it_is_not_quiet(save: Save, tmp_path: Path) -> None:
+async def test_finished_file_is_served_without_a_quiet_period(save: Save, tmp_path: Path) -> None:
     root = tmp_path / "root"
     root.mkdir()
     async with followed(root) as seen:

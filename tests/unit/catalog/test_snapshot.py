@@ -64,14 +64,14 @@ def test_snapshot_equals_the_files_after_any_sequence_of_changes(
         assert list(ordered) == sorted(ordered)
 
 
-def test_replicas_that_see_the_same_files_have_the_same_hashes() -> None:
+def test_replicas_with_the_same_files_have_the_same_hashes() -> None:
     one = snapshot_of(widget("A"), widget("B"))
     other = snapshot_of(widget("B"), widget("A"))
 
     assert (one.files, one.generation) == (other.files, other.generation)
 
 
-def test_a_stale_widget_changes_the_hash_of_the_files_and_not_of_what_is_served() -> None:
+def test_stale_widget_changes_the_hash_of_the_files_and_not_of_the_served_widgets() -> None:
     good = snapshot_of(widget())
     stale = Snapshot.empty().with_changes(
         {
@@ -87,7 +87,7 @@ def test_a_stale_widget_changes_the_hash_of_the_files_and_not_of_what_is_served(
     assert stale.refusals == ()
 
 
-def test_a_file_that_never_was_good_is_refused_and_not_stale() -> None:
+def test_never_valid_file_is_refused_and_not_stale() -> None:
     found = Snapshot.empty().with_changes(
         {"Greeting.widget": Entry(path="Greeting.widget", key="k", widget=None, fault=BROKEN)}
     )
@@ -95,7 +95,7 @@ def test_a_file_that_never_was_good_is_refused_and_not_stale() -> None:
     assert (found.stale, found.refusals) == ((), (BROKEN,))
 
 
-def test_settings_that_matter_are_part_of_both_hashes() -> None:
+def test_relevant_settings_are_part_of_both_hashes() -> None:
     entries = {"Greeting.widget": entry(widget())}
     plain = Snapshot.empty().with_changes(entries)
     other = Snapshot.empty(settings="strict=True").with_changes(entries)
@@ -114,7 +114,7 @@ def test_settings_that_matter_are_part_of_both_hashes() -> None:
         (Selection(include=frozenset({"travel"}), exclude=frozenset({"a"})), []),
     ],
 )
-def test_a_selection_takes_widgets_by_tag_and_by_name(
+def test_selection_takes_widgets_by_tag_and_by_name(
     selection: Selection, served: list[str]
 ) -> None:
     made = [widget("A", path="travel/A.widget"), widget("B")]
@@ -125,7 +125,7 @@ def test_a_selection_takes_widgets_by_tag_and_by_name(
     assert list(found.widgets) == served
 
 
-def test_a_difference_names_what_came_changed_and_went() -> None:
+def test_difference_names_added_changed_and_removed_widgets() -> None:
     before = snapshot_of(widget("Kept"), widget("Changed"), widget("Removed"))
     after = snapshot_of(widget("Kept"), widget("Changed", text="Bye"), widget("Added"))
 
@@ -139,7 +139,7 @@ def test_a_difference_names_what_came_changed_and_went() -> None:
     assert change.relisted == ()
 
 
-def test_a_new_description_is_a_new_entry_in_a_list() -> None:
+def test_new_description_is_a_new_entry_in_a_list() -> None:
     before = snapshot_of(widget())
     after = snapshot_of(widget(sidecar='description = "Greet somebody."'))
 
@@ -148,7 +148,7 @@ def test_a_new_description_is_a_new_entry_in_a_list() -> None:
     assert change.relisted == ("greeting",)
 
 
-def test_a_field_that_is_newly_required_breaks_callers_and_is_named() -> None:
+def test_newly_required_field_is_named_as_breaking() -> None:
     schema = {
         "type": "object",
         "properties": {"who": {"type": "string"}, "how": {"type": "string"}},

@@ -58,7 +58,7 @@ def test_each_generation_is_restored_and_unchanged_files_are_stored_once(tmp_pat
     assert again.latest()[1].tools == ("~a",)
 
 
-def test_a_restart_adds_no_generation_of_its_own(tmp_path: Path) -> None:
+def test_restart_adds_no_generation_of_its_own(tmp_path: Path) -> None:
     for _ in range(3):
         record(Versions(StateFolder(tmp_path)), "1", "x")
 
@@ -96,7 +96,7 @@ def add_foreign(log: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("harm", "left"), [(cut, 2), (change, 0), (drop_first, 0), (add_foreign, 3)]
 )
-def test_damaged_lines_are_skipped_with_what_follows_from_them(
+def test_damaged_lines_are_skipped_with_their_successors(
     tmp_path: Path, harm: object, left: int
 ) -> None:
     assert callable(harm)
@@ -112,7 +112,7 @@ def test_damaged_lines_are_skipped_with_what_follows_from_them(
     assert texts_of(Versions(StateFolder(tmp_path)), newest) == expected("new", "y")
 
 
-def test_a_changed_content_is_not_believed(tmp_path: Path) -> None:
+def test_changed_content_is_not_believed(tmp_path: Path) -> None:
     versions = Versions(StateFolder(tmp_path))
     generation = record(versions, "1")
     [content] = (tmp_path / CONTENTS).iterdir()
@@ -122,9 +122,7 @@ def test_a_changed_content_is_not_believed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("in_the_way", [LOG, CONTENTS])
-def test_a_state_that_cannot_be_written_costs_history_and_one_event(
-    tmp_path: Path, in_the_way: str
-) -> None:
+def test_unwritable_state_costs_history_and_one_event(tmp_path: Path, in_the_way: str) -> None:
     place = tmp_path / in_the_way
     if in_the_way == LOG:
         place.mkdir()

@@ -67,7 +67,7 @@ def test_button_without_effect_or_name_is_reported() -> None:
     ]
 
 
-def test_key_that_is_written_twice_is_reported_once_with_what_was_meant() -> None:
+def test_key_written_twice_is_reported_once_with_the_intended_key() -> None:
     inputs = '{"type":"Input","name":"a","type":"email"},\n{"type":"Row","gap":1,"gap":2}'
     example = '[[examples]]\narguments = { src = "data:," }\n'
 
@@ -114,7 +114,7 @@ def test_literal_color_of_a_text_is_compared_with_the_card_in_both_themes(
     assert check_messages(f'{{"type":"Card","children":[{boxed}]}}', example) == []
 
 
-def test_space_that_is_meant_in_pixels_is_reported_in_units() -> None:
+def test_spacing_in_pixels_is_reported_in_units() -> None:
     spaces = '{"type":"Row","gap":16,"padding":{"x":24,"y":2},"margin":"24px"}'
 
     assert check_messages(f'{{"type":"Card","padding":4,"children":[{spaces}]}}', NOTHING) == [
@@ -173,7 +173,7 @@ def example(src: str) -> str:
 REMOTE = example("https://i.imgur.com/a.png")
 
 
-def test_where_a_sample_has_its_images_is_named_with_what_to_write() -> None:
+def test_image_origins_of_a_sample_are_named_with_the_setting_to_write() -> None:
     [finding] = check_messages(toml=REMOTE)
 
     assert finding == (
@@ -210,7 +210,7 @@ def test_allowed_embedded_and_placeholder_images_have_no_finding(
     assert check_messages(toml=toml, allowed=allowed) == []
 
 
-def test_an_image_of_the_template_itself_is_allowed() -> None:
+def test_image_in_the_template_is_allowed() -> None:
     assert check_messages(GIVEN.replace("{{ src | tojson }}", '"https://i.imgur.com/a.png"')) == []
 
 

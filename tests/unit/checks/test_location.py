@@ -51,19 +51,17 @@ def make_finding(path: str, at: str, line: int | None = None, column: int | None
         ),
     ],
 )
-def test_a_finding_points_into_the_file_or_into_the_template_within(
-    finding: Finding, location: Location
-) -> None:
+def test_finding_points_into_the_file_or_its_template(finding: Finding, location: Location) -> None:
     assert location_of(finding, FILE) == location
 
 
-def test_a_finding_about_an_empty_file_points_at_its_beginning() -> None:
+def test_finding_about_an_empty_file_points_at_its_beginning() -> None:
     assert location_of(make_finding("a.widget", ""), "") == Location(
         line=1, column=1, text="", text_column=1
     )
 
 
-def test_a_finding_about_a_sidecar_points_at_the_line_of_its_key() -> None:
+def test_finding_about_a_sidecar_points_at_the_line_of_its_key() -> None:
     told = [one for one in check_widget(widget(sidecar=SIDECAR)) if one.path.endswith(".toml")]
 
     assert [(one.code, location_of(one, SIDECAR).line) for one in told] == [
@@ -76,7 +74,7 @@ def test_a_finding_about_a_sidecar_points_at_the_line_of_its_key() -> None:
     )
 
 
-def test_a_sidecar_that_is_no_toml_is_shown_where_it_goes_wrong() -> None:
+def test_invalid_toml_sidecar_is_shown_at_its_error() -> None:
     finding = make_finding("a.widget.toml", "", line=2, column=9)
 
     assert location_of(finding, 'title = "a"\ntitle = Parcel\n') == Location(

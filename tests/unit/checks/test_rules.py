@@ -51,11 +51,11 @@ STOPS: dict[str, Any] = {
 }
 
 
-def test_a_widget_that_is_as_it_should_be_is_not_spoken_of() -> None:
+def test_good_widget_has_no_findings() -> None:
     assert check_messages(widget(card("city | default('?')"), city={"type": "string"})) == []
 
 
-def test_each_rule_says_what_it_needs_and_nothing_but_its_own_codes() -> None:
+def test_each_rule_declares_its_inputs_and_reports_only_its_own_codes() -> None:
     toml = 'summary = "{{ twon }}"\nsensitive = ["nobody"]\n[actions.x]\ndescription = "."'
     faulty = card("city", "stops | tojson").replace('"Text"', '"Txet"')
     subject = Subject(widget(faulty, toml, city={}, stops={"type": "array"}), strict=True)
@@ -92,9 +92,7 @@ def test_misspelt_name_is_one_finding_with_all_its_consequences() -> None:
         ("town = 1", "/town", 4),
     ],
 )
-def test_an_example_that_does_not_fit_is_shown_where_it_does_not(
-    given: str, at: str, line: int
-) -> None:
+def test_invalid_example_is_shown_at_its_error(given: str, at: str, line: int) -> None:
     sidecar = f'[[examples]]\nname = "one"\n[examples.arguments]\n{given}\n'
     stops = {"type": "array", "items": {"properties": {"km": {"type": "number"}}}}
     file = widget(card("city | default('?')", "stops | length"), sidecar, city=TEXT, stops=stops)
@@ -104,7 +102,7 @@ def test_an_example_that_does_not_fit_is_shown_where_it_does_not(
     assert location_of(finding, sidecar).line == line
 
 
-def test_reading_what_is_not_declared_is_a_fault_under_strict_rules() -> None:
+def test_undeclared_read_is_a_fault_under_strict_rules() -> None:
     made = widget(card("city | default('?')", "twon | default('?')"), city={}, town={})
 
     warning, *_ = check_widget(made)
@@ -126,11 +124,11 @@ def test_reading_what_is_not_declared_is_a_fault_under_strict_rules() -> None:
         '{"type":"Card","key":"{% for s in stops %}{{ s | tojson | length }}{% endfor %}"}',
     ],
 )
-def test_a_field_within_what_is_passed_on_as_a_whole_is_used(template: str) -> None:
+def test_field_of_an_object_passed_on_whole_is_used(template: str) -> None:
     assert not [line for line in check_messages(widget(template, stops=STOPS)) if "W1210" in line]
 
 
-def test_only_a_field_that_may_be_shown_with_what_is_around_it_is_tried_out() -> None:
+def test_only_fields_possibly_shown_through_their_parent_are_tried_out() -> None:
     fields: dict[str, Any] = {f"f{number}": {"type": "string"} for number in range(200)}
     around = {"type": "object", "properties": fields}
     made = widget(card("city.f0", "city | length"), city=around, town=around, **fields)
@@ -155,7 +153,7 @@ def test_many_undeclared_names_are_all_reported_and_some_get_advice() -> None:
     assert told[59].advice == "declare it"
 
 
-def test_the_one_field_beside_it_that_nothing_reads_was_meant_by_an_undeclared_name() -> None:
+def test_undeclared_name_suggests_the_only_unread_field_beside_it() -> None:
     items = {"type": "object", "properties": {"id": {}, "label": {"type": "string"}}}
     rows = {"type": "array", "items": items}
     loop = "{% for s in rows %}{{ s.id }}{{ s.name }}{% endfor %}"
@@ -173,7 +171,7 @@ def test_the_one_field_beside_it_that_nothing_reads_was_meant_by_an_undeclared_n
     ]
 
 
-def test_a_field_that_only_the_sidecar_reads_is_used() -> None:
+def test_field_read_only_by_the_sidecar_is_used() -> None:
     toml = 'summary = "{{ city }}"\nsummary_fields = ["place.km"]\n[summary_data]\nn = "town"'
     made = widget('{"type":"Card"}', toml, city={}, town={}, place=STOPS["items"])
 
@@ -185,7 +183,7 @@ def test_a_field_that_only_the_sidecar_reads_is_used() -> None:
     ]
 
 
-def test_an_expression_of_the_sidecar_that_reads_what_is_not_declared_is_warned_about() -> None:
+def test_undeclared_read_in_a_sidecar_expression_is_warned_about() -> None:
     toml = """
         summary = "{{ city }} {{ twon }} {{ twon }}"
         [summary_data]
@@ -219,9 +217,7 @@ def test_an_expression_of_the_sidecar_that_reads_what_is_not_declared_is_warned_
         ("a / b", "correct the sample, or the schema"),
     ],
 )
-def test_an_example_with_an_address_that_has_no_host_is_advised_upon(
-    address: str, advice: str
-) -> None:
+def test_example_address_without_a_host_is_advised_upon(address: str, advice: str) -> None:
     toml = f'[[examples]]\narguments = {{ picture = "{address}" }}'
     made = widget(card("picture"), toml, picture={"type": "string", "format": "uri"})
 
@@ -229,7 +225,7 @@ def test_an_example_with_an_address_that_has_no_host_is_advised_upon(
     assert misfit.advice == advice
 
 
-def test_a_sidecar_may_pass_through_a_list_only_to_keep_a_secret() -> None:
+def test_sidecar_path_may_pass_through_a_list_only_for_a_secret() -> None:
     made = widget(card("stops | tojson"), 'sensitive = ["stops.km"]', stops=STOPS)
 
     assert check_messages(made) == []
@@ -243,7 +239,7 @@ def test_a_sidecar_may_pass_through_a_list_only_to_keep_a_secret() -> None:
     ]
 
 
-def test_an_open_schema_declares_what_it_does_not_name() -> None:
+def test_open_schema_declares_unnamed_properties() -> None:
     anything: dict[str, Any] = {}
     extras = {"type": "object", "additionalProperties": {"type": "string"}}
     made = widget(card("a.b.c | default('?')", "x.y | default('?')"), a=anything, x=extras)
@@ -251,7 +247,7 @@ def test_an_open_schema_declares_what_it_does_not_name() -> None:
     assert check_messages(made) == []
 
 
-def test_branches_and_references_declare_what_is_in_them() -> None:
+def test_branches_and_references_declare_their_properties() -> None:
     branches = {
         "anyOf": [
             {"type": "object", "properties": {"city": {"type": "string"}}},
@@ -314,7 +310,7 @@ def test_every_real_widget_renders_or_is_warned_about() -> None:
     assert not [one for found in served.values() for one in found if one.level == "fault"]
 
 
-def test_a_payload_that_hides_a_field_is_warned_about() -> None:
+def test_payload_hiding_a_field_is_warned_about() -> None:
     template = (
         '{"type":"Card","asForm":true,"confirm":{"label":"Send","action":{"type":"parcel.send",'
         '"payload":{"to":1}}},"children":[{"type":"Input","name":"to.city"}]}'
@@ -339,9 +335,7 @@ BUTTON = '{"type":"Card","children":[{"type":"Button","onClickAction":{"type":TY
         ('{"type":"Card"}', "remove it; the widget has no actions"),
     ],
 )
-def test_a_description_of_an_action_that_is_not_there_is_warned_about(
-    template: str, advice: str
-) -> None:
+def test_description_of_a_missing_action_is_warned_about(template: str, advice: str) -> None:
     assert check_messages(
         widget(template, '[actions."parcel.trak"]\ndescription = "Track it."')
     ) == [
@@ -352,7 +346,7 @@ def test_a_description_of_an_action_that_is_not_there_is_warned_about(
     ]
 
 
-def test_an_action_whose_type_an_argument_says_may_be_described() -> None:
+def test_action_typed_by_an_argument_may_be_described() -> None:
     made = widget(
         BUTTON.replace("TYPE", "{{ what | tojson }}"),
         '[actions."parcel.track"]\ndescription = "Track it."',
@@ -411,7 +405,7 @@ def test_constants_are_checked_by_the_vocabulary_without_a_sample(
     assert [one for one in told if one.startswith(("W1403", "W1404", "W1405"))] == expected
 
 
-def test_finding_about_a_component_has_the_line_of_the_template_that_wrote_it() -> None:
+def test_component_finding_has_the_line_of_the_template_that_wrote_it() -> None:
     children = [
         "null, [false, [",
         '{"type":"Text","value":"a"}',
@@ -427,7 +421,7 @@ def test_finding_about_a_component_has_the_line_of_the_template_that_wrote_it() 
     assert "at /children/1/children/children/0/name of the tree" in finding.problem
 
 
-def test_finding_out_what_is_shown_has_one_budget_of_steps_for_all_fields() -> None:
+def test_search_for_shown_fields_has_one_budget_of_steps_for_all_fields() -> None:
     costly = (
         "{% macro m(n) %}{% if n %}{{ m(n-1) }}{{ m(n-1) }}{% endif %}{% endmacro %}{{ m(14) }}"
     )
@@ -458,7 +452,7 @@ def test_finding_out_what_is_shown_has_one_budget_of_steps_for_all_fields() -> N
         ('{"type":"Card"}', []),
     ],
 )
-def test_arguments_that_are_inferred_are_reported(template: str, expected: list[str]) -> None:
+def test_inferred_arguments_are_reported(template: str, expected: list[str]) -> None:
     file = {"version": "1.0", "name": "Parcel", "description": "Parcels.", "template": template}
     source = Source(path="parcel.widget", content=json.dumps(file).encode(), digest="")
 

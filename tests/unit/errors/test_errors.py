@@ -21,7 +21,5 @@ MANY = tuple(f"widget_{number:04}" for number in range(5000)) + FEW
         ("zzz", None),
     ],
 )
-def test_a_slip_of_the_pen_is_recognised(
-    known: tuple[str, ...], name: str, meant: str | None
-) -> None:
+def test_misspelling_is_recognised(known: tuple[str, ...], name: str, meant: str | None) -> None:
     assert nearest(name, known) == meant

@@ -30,13 +30,13 @@ def test_folder_keeps_its_identity_while_its_content_changes(tmp_path: Path) -> 
     assert identify(tmp_path) == before
 
 
-def test_a_link_to_a_folder_is_that_folder(tmp_path: Path) -> None:
+def test_link_to_a_folder_is_that_folder(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path)
 
     assert identify(tmp_path / "link") == identify(tmp_path)
 
 
-def test_a_file_is_no_folder(tmp_path: Path) -> None:
+def test_file_is_not_a_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
     with pytest.raises(NotADirectoryError):

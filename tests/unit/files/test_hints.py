@@ -6,7 +6,7 @@ from widgetd.files.hints import EVERYWHERE, Hint, Hints
 from widgetd.files.limits import LIMITS
 
 
-async def test_hints_that_are_not_taken_yet_are_one_hint() -> None:
+async def test_pending_hints_are_merged() -> None:
     hints = Hints()
     hints.add({"a.widget"})
     hints.add({"b.widget"})
@@ -14,7 +14,7 @@ async def test_hints_that_are_not_taken_yet_are_one_hint() -> None:
     assert await take(hints) == Hint(paths=frozenset({"a.widget", "b.widget"}))
 
 
-async def test_a_hint_that_was_taken_is_not_given_again() -> None:
+async def test_taken_hint_is_not_returned_again() -> None:
     hints = Hints()
     hints.add({"a.widget"})
     await take(hints)
@@ -24,7 +24,7 @@ async def test_a_hint_that_was_taken_is_not_given_again() -> None:
     assert not await has_hint(hints)
 
 
-async def test_a_hint_at_everything_swallows_the_others() -> None:
+async def test_hint_at_everything_absorbs_the_others() -> None:
     hints = Hints()
     hints.add({"a.widget"})
     hints.add()
@@ -51,7 +51,7 @@ async def test_file_stays_finished_until_its_next_event() -> None:
     )
 
 
-async def test_a_wait_that_is_cancelled_takes_nothing() -> None:
+async def test_cancelled_wait_takes_nothing() -> None:
     hints = Hints()
     assert not await has_hint(hints)
     hints.add({"a.widget"})

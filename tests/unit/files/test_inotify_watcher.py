@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-async def test_a_file_that_was_closed_is_finished(tmp_path: Path) -> None:
+async def test_closed_file_is_finished(tmp_path: Path) -> None:
     async with watched(tmp_path, inotify_watcher.follow) as seen:
         await seen.went_through("native")
         (tmp_path / "a.widget").write_text("whole")
@@ -30,7 +30,7 @@ async def test_a_file_that_was_closed_is_finished(tmp_path: Path) -> None:
         assert "a.widget" in (await seen.hinted_at("a.widget")).finished
 
 
-async def test_a_file_that_was_moved_into_place_is_finished(tmp_path: Path) -> None:
+async def test_file_moved_into_place_is_finished(tmp_path: Path) -> None:
     (tmp_path / ".a").write_text("whole")
     async with watched(tmp_path, inotify_watcher.follow) as seen:
         await seen.went_through("native")
@@ -39,7 +39,7 @@ async def test_a_file_that_was_moved_into_place_is_finished(tmp_path: Path) -> N
         assert "a.widget" in (await seen.hinted_at("a.widget")).finished
 
 
-async def test_a_file_that_is_open_for_writing_is_not_finished(tmp_path: Path) -> None:
+async def test_file_open_for_writing_is_not_finished(tmp_path: Path) -> None:
     async with watched(tmp_path, inotify_watcher.follow) as seen:
         await seen.went_through("native")
         with (tmp_path / "a.widget").open("w", buffering=1) as file:
@@ -48,7 +48,7 @@ async def test_a_file_that_is_open_for_writing_is_not_finished(tmp_path: Path) -
             assert "a.widget" not in (await seen.hinted_at("a.widget")).finished
 
 
-async def test_a_file_that_is_written_again_is_not_finished(tmp_path: Path) -> None:
+async def test_rewritten_file_is_not_finished(tmp_path: Path) -> None:
     file = tmp_path / "a.widget"
     async with watched(tmp_path, inotify_watcher.follow) as seen:
         await seen.went_through("native")
@@ -61,7 +61,7 @@ async def test_a_file_that_is_written_again_is_not_finished(tmp_path: Path) -> N
                     pass
 
 
-async def test_a_folder_that_was_renamed_is_known_by_its_new_name(tmp_path: Path) -> None:
+async def test_renamed_folder_is_known_by_its_new_name(tmp_path: Path) -> None:
     (tmp_path / "old/below").mkdir(parents=True)
     async with watched(tmp_path, inotify_watcher.follow) as seen:
         await seen.went_through("native")
@@ -74,7 +74,7 @@ async def test_a_folder_that_was_renamed_is_known_by_its_new_name(tmp_path: Path
     assert hint == finished("new/below/a.widget")
 
 
-async def test_a_folder_that_was_moved_out_is_no_longer_followed(tmp_path: Path) -> None:
+async def test_folder_moved_out_is_no_longer_followed(tmp_path: Path) -> None:
     root = tmp_path / "root"
     (root / "folder/below").mkdir(parents=True)
     async with watched(root, inotify_watcher.follow) as seen:
@@ -88,7 +88,7 @@ async def test_a_folder_that_was_moved_out_is_no_longer_followed(tmp_path: Path)
         assert await seen.hints.wait() == finished("b.widget")
 
 
-async def test_a_name_that_is_not_utf_8_is_hinted_at(tmp_path: Path) -> None:
+async def test_name_outside_utf_8_is_hinted_at(tmp_path: Path) -> None:
     name = os.fsdecode(b"\xff.widget")
     async with watched(tmp_path, inotify_watcher.follow) as seen:
         await seen.went_through("native")
@@ -101,7 +101,7 @@ async def test_a_name_that_is_not_utf_8_is_hinted_at(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("length", [LONGEST - 1, LONGEST, LONGEST + 300, 3 * LONGEST])
 @pytest.mark.parametrize("when", ["before", "while watching", "moved in while watching"])
-async def test_beside_a_path_that_is_too_long_all_else_is_watched(
+async def test_too_long_path_does_not_stop_other_watches(
     tmp_path: Path, length: int, when: str
 ) -> None:
     root = tmp_path / "root"

@@ -19,7 +19,7 @@ def code_of(folder: Path, name: str, limit_bytes: int = 100) -> str:
     return raised.value.finding.code
 
 
-def test_a_file_below_the_folder_is_read_and_written(tmp_path: Path) -> None:
+def test_file_below_the_folder_is_read_and_written(tmp_path: Path) -> None:
     write_inside(tmp_path, "pictures/A/b.png", b"content")
 
     assert read_inside(tmp_path, "pictures/A/b.png", limit_bytes=7) == b"content"
@@ -30,9 +30,7 @@ def test_a_file_below_the_folder_is_read_and_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["", ".", "..", "/etc/passwd", "../inside/a", "a/../../b", "/proc/self/environ", "a\0b"]
 )
-def test_a_name_that_is_not_plain_is_refused_for_reading_and_writing(
-    name: str, tmp_path: Path
-) -> None:
+def test_special_name_is_refused_for_reading_and_writing(name: str, tmp_path: Path) -> None:
     home = tmp_path / "inside"
     home.mkdir()
     (home / "a").write_bytes(b"x")
@@ -43,7 +41,7 @@ def test_a_name_that_is_not_plain_is_refused_for_reading_and_writing(
     assert [one.name for one in tmp_path.rglob("*")] == ["inside", "a"]
 
 
-def test_a_link_that_leads_out_is_neither_read_nor_followed_to_write(tmp_path: Path) -> None:
+def test_link_leading_out_is_neither_read_nor_followed_to_write(tmp_path: Path) -> None:
     outside, home = tmp_path / "outside", tmp_path / "home"
     outside.mkdir()
     home.mkdir()
@@ -61,7 +59,7 @@ def test_a_link_that_leads_out_is_neither_read_nor_followed_to_write(tmp_path: P
     assert [one.name for one in outside.iterdir()] == ["secret"]
 
 
-def test_a_link_within_the_folder_is_followed(tmp_path: Path) -> None:
+def test_link_within_the_folder_is_followed(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data/rows.csv").write_bytes(b"a,b")
     (tmp_path / "rows.csv").symlink_to("data/rows.csv")

@@ -35,7 +35,7 @@ def messages_of(found: Scan) -> tuple[list[tuple[str, bytes]], list[str]]:
         (["nowhere/a.widget", "nowhere"], set()),
     ],
 )
-def test_a_partial_scan_looks_where_the_hint_points_and_nowhere_else(
+def test_partial_scan_reads_only_the_hinted_places(
     hinted: list[str], seen: set[str], tmp_path: Path
 ) -> None:
     paths = ("a.widget", "b.widget", "one/b.widget", "one/more/c.widget")
@@ -52,9 +52,7 @@ def test_a_partial_scan_looks_where_the_hint_points_and_nowhere_else(
     "hint",
     ["..data", "..data/a.widget", "..gone", ".store", ".store/a.widget", "link", "link/a.widget"],
 )
-def test_a_hint_that_may_concern_other_names_is_a_look_at_everything(
-    hint: str, tmp_path: Path
-) -> None:
+def test_hint_about_unknown_names_scans_everything(hint: str, tmp_path: Path) -> None:
     write_all(tmp_path, ("..2026/a.widget", ".store/a.widget"), "linked")
     (tmp_path / "..data").symlink_to("..2026")
     (tmp_path / "link").symlink_to(".store")
@@ -71,7 +69,7 @@ def test_no_path_at_all_is_a_look_at_everything(tmp_path: Path) -> None:
     assert list(look(tmp_path, (), known=known).sources) == ["a.widget"]
 
 
-def test_in_another_folder_everything_is_looked_at(tmp_path: Path) -> None:
+def test_another_folder_is_scanned_completely(tmp_path: Path) -> None:
     write_all(tmp_path / "root", ("a.widget", "b.widget"), "old")
     known = look(tmp_path / "root")
     (tmp_path / "root").rename(tmp_path / "away")
@@ -92,7 +90,7 @@ def test_after_a_failure_everything_is_looked_at(tmp_path: Path) -> None:
     assert found.failure is None
 
 
-def test_a_folder_with_links_in_it_takes_a_look_at_everything(tmp_path: Path) -> None:
+def test_folder_with_links_is_scanned_completely(tmp_path: Path) -> None:
     write_all(tmp_path, ("v1/a.widget",), "real")
     known = look(tmp_path)
     (tmp_path / "folder").mkdir()
@@ -131,7 +129,7 @@ DEEDS = st.lists(st.tuples(st.sampled_from(["write", "remove", "move"]), PATHS, 
 
 @settings(deadline=None)  # how long a busy disk takes is no property of a partial scan
 @given(deeds=DEEDS)
-def test_where_there_are_no_links_a_scan_of_all_that_changed_finds_what_a_scan_of_everything_finds(
+def test_partial_scan_equals_a_full_scan_without_links(
     deeds: list[tuple[str, str, str]],
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:

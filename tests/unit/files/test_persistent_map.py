@@ -33,7 +33,7 @@ def few(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 @given(MAPPINGS, CHANGES)
-def test_a_patched_mapping_has_the_changes_in_the_order_of_keys(
+def test_patched_mapping_has_the_changes_in_the_order_of_keys(
     mapping: Mapping[str, str], changes: Mapping[str, str | None]
 ) -> None:
     before = patch({}, mapping)
@@ -58,7 +58,7 @@ def test_difference_of_any_two_mappings_is_found(
         assert list_missing(before, after) == list_missing(dict(before), dict(after))
 
 
-def test_a_mapping_stays_as_it_is_however_many_follow_it() -> None:
+def test_mapping_does_not_change_with_its_successors() -> None:
     one = patch({}, {f"{number:04}": "one" for number in range(2 * MOST_APART)})
     mapping = one
     for number in range(MOST_APART + 10):
@@ -84,7 +84,7 @@ def test_old_mapping_is_released_after_a_bounded_number_of_changes() -> None:
     assert gone() is None
 
 
-def test_mappings_that_follow_with_other_values_are_known_to_have_the_same_keys() -> None:
+def test_mappings_with_other_values_are_known_to_have_the_same_keys() -> None:
     one = patch({}, {"a": "one", "b": "one"})
 
     assert key_set(patch(one, {"a": "two"})) is key_set(one)
@@ -94,16 +94,14 @@ def test_mappings_that_follow_with_other_values_are_known_to_have_the_same_keys(
 
 
 @given(st.sets(st.text("ab/", max_size=6)), st.text("ab/", max_size=3))
-def test_the_keys_that_begin_with_a_text_are_found_in_their_order(
-    keys: set[str], prefix: str
-) -> None:
+def test_keys_with_a_prefix_are_found_in_order(keys: set[str], prefix: str) -> None:
     wanted = sorted(key for key in keys if key.startswith(prefix))
 
     assert list_below(patch({}, dict.fromkeys(keys, "one")), prefix) == wanted
     assert list_below(dict.fromkeys(sorted(keys), "one"), prefix) == wanted
 
 
-def test_mapping_that_others_read_does_not_change() -> None:
+def test_shared_mapping_does_not_change() -> None:
     mapping: Any = patch({}, {"a": "one"})
 
     with pytest.raises(TypeError, match="does not support item assignment"):

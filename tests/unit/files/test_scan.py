@@ -43,7 +43,7 @@ def faults(found: Scan) -> list[str]:
     return [f"{fault.finding.code} {fault}" for fault in found.faults.values()]
 
 
-def test_a_scan_finds_the_served_files_of_every_folder_in_order(tmp_path: Path) -> None:
+def test_scan_finds_the_served_files_of_every_folder_in_order(tmp_path: Path) -> None:
     for path in ("b.widget", "a.widget", "a.widget.toml", "z/y/x.widget", "z/w.widget"):
         write(tmp_path / path, path)
     for path in ("readme.md", "a.widget.crdownload", "a.widget~", "widget"):
@@ -61,9 +61,7 @@ def test_a_scan_finds_the_served_files_of_every_folder_in_order(tmp_path: Path) 
 @pytest.mark.parametrize(
     "length", [LONGEST - 300, LONGEST - 1, LONGEST, LONGEST + 300, 3 * LONGEST]
 )
-def test_path_that_is_too_long_is_reported_and_affects_no_other_file(
-    tmp_path: Path, length: int
-) -> None:
+def test_too_long_path_is_reported_and_affects_no_other_file(tmp_path: Path, length: int) -> None:
     (tmp_path / "a.widget").write_text("here")
     with deep(tmp_path, length) as path:
         found, hinted = look(tmp_path), look(tmp_path, [STEP], known=look(tmp_path))
@@ -82,7 +80,7 @@ def test_hidden_files_and_folders_are_not_looked_into(tmp_path: Path) -> None:
     assert texts(look(tmp_path)) == {}
 
 
-def test_a_root_may_be_a_link(tmp_path: Path) -> None:
+def test_root_may_be_a_link(tmp_path: Path) -> None:
     write(tmp_path / "root/a.widget", "here")
     (tmp_path / "link").symlink_to("root")
 
@@ -90,7 +88,7 @@ def test_a_root_may_be_a_link(tmp_path: Path) -> None:
     assert look(tmp_path / "link").root == look(tmp_path / "root").root
 
 
-def test_a_folder_is_found_under_its_own_name_before_any_link(tmp_path: Path) -> None:
+def test_folder_is_found_under_its_own_name_before_any_link(tmp_path: Path) -> None:
     write(tmp_path / "v1/a.widget")
     for link in ("current", "zzz"):
         (tmp_path / link).symlink_to("v1")
@@ -98,7 +96,7 @@ def test_a_folder_is_found_under_its_own_name_before_any_link(tmp_path: Path) ->
     assert list(texts(look(tmp_path))) == ["v1/a.widget"]
 
 
-def test_a_hidden_folder_is_found_under_the_first_of_its_links(tmp_path: Path) -> None:
+def test_hidden_folder_is_found_under_the_first_of_its_links(tmp_path: Path) -> None:
     write(tmp_path / ".v1/below/a.widget")
     for number in range(50, 90):
         (tmp_path / str(number)).symlink_to(".v1")
@@ -106,7 +104,7 @@ def test_a_hidden_folder_is_found_under_the_first_of_its_links(tmp_path: Path) -
     assert list(texts(look(tmp_path))) == ["50/below/a.widget"]
 
 
-def test_links_that_go_round_are_followed_once(tmp_path: Path) -> None:
+def test_circular_links_are_followed_once(tmp_path: Path) -> None:
     write(tmp_path / "a/x.widget")
     (tmp_path / "a/up").symlink_to("..")
     (tmp_path / "a/here").symlink_to(".")
@@ -117,7 +115,7 @@ def test_links_that_go_round_are_followed_once(tmp_path: Path) -> None:
     assert faults(found) == []
 
 
-def test_a_linked_folder_that_lies_elsewhere_is_one_fault(tmp_path: Path) -> None:
+def test_linked_folder_elsewhere_is_one_fault(tmp_path: Path) -> None:
     write(tmp_path / "outside/a.widget")
     write(tmp_path / "root/b.widget")
     (tmp_path / "root/folder").symlink_to("../outside")
@@ -130,7 +128,7 @@ def test_a_linked_folder_that_lies_elsewhere_is_one_fault(tmp_path: Path) -> Non
     ]
 
 
-def test_each_file_that_cannot_be_read_is_a_fault_of_its_own(tmp_path: Path) -> None:
+def test_each_unreadable_file_is_a_fault_of_its_own(tmp_path: Path) -> None:
     write(tmp_path / "fine.widget", "fine")
     os.mkfifo(tmp_path / "pipe.widget")
     (tmp_path / "dangling.widget").symlink_to("nowhere")
@@ -148,14 +146,14 @@ def test_each_file_that_cannot_be_read_is_a_fault_of_its_own(tmp_path: Path) -> 
     ]
 
 
-def test_a_folder_named_like_a_file_is_a_folder(tmp_path: Path) -> None:
+def test_folder_named_like_a_file_is_a_folder(tmp_path: Path) -> None:
     write(tmp_path / "a.widget/b.widget")
 
     assert list(texts(look(tmp_path))) == ["a.widget/b.widget"]
     assert faults(look(tmp_path)) == []
 
 
-def test_an_unreadable_file_is_a_fault(unprivileged: Path) -> None:
+def test_unreadable_file_is_a_fault(unprivileged: Path) -> None:
     write(unprivileged / "a.widget").chmod(0)
 
     found = look(unprivileged)
@@ -180,7 +178,7 @@ def test_files_of_an_unreadable_folder_keep_their_last_state(unprivileged: Path)
     assert texts(found) == texts(glimpse) == {"folder/a.widget": "known"}
 
 
-def test_the_files_of_a_folder_that_cannot_be_entered_are_faults(unprivileged: Path) -> None:
+def test_files_of_an_unreadable_folder_are_faults(unprivileged: Path) -> None:
     write(unprivileged / "folder/a.widget")
     (unprivileged / "folder").chmod(0o400)
 
@@ -219,13 +217,13 @@ def test_missing_root_is_reported_and_keeps_all_files(instead: str, tmp_path: Pa
     assert texts(found) == {"a.widget": "known"}
 
 
-def test_a_root_never_seen_holds_nothing(tmp_path: Path) -> None:
+def test_missing_root_holds_nothing(tmp_path: Path) -> None:
     found = look(tmp_path / "root")
 
     assert (found.root, texts(found)) == (None, {})
 
 
-def test_an_unchanged_file_is_not_read_again(tmp_path: Path) -> None:
+def test_unchanged_file_is_not_read_again(tmp_path: Path) -> None:
     file = write(tmp_path / "a.widget", "on the disk")
     stamp = stamp_of(file.stat())
     remembered = Source(path="a.widget", content=b"remembered", digest="", stamp=stamp)
@@ -236,7 +234,7 @@ def test_an_unchanged_file_is_not_read_again(tmp_path: Path) -> None:
     assert texts(look(tmp_path, known=known)) == {"a.widget": "on the disk"}
 
 
-def test_a_file_read_right_after_a_write_is_read_once_more(tmp_path: Path) -> None:
+def test_file_read_right_after_a_write_is_read_once_more(tmp_path: Path) -> None:
     file = write(tmp_path / "a.widget", "old")
     with file.open("r+b") as opened, mmap.mmap(opened.fileno(), 0) as memory:
         memory[:] = b"one"
@@ -261,7 +259,7 @@ def test_file_just_written_is_unsettled_and_keeps_its_last_state(tmp_path: Path)
     assert texts(look(tmp_path, known=found)) == {"a.widget": "half", "b.widget": "half"}
 
 
-def test_a_file_that_seems_empty_is_believed_when_it_stays_so(tmp_path: Path) -> None:
+def test_empty_file_is_believed_once_it_stays_empty(tmp_path: Path) -> None:
     file = write(tmp_path / "a.widget", "known")
     before = look(tmp_path)
     file.write_text("")
@@ -279,7 +277,7 @@ def test_a_file_that_seems_empty_is_believed_when_it_stays_so(tmp_path: Path) ->
     assert texts(look(tmp_path, ["a.widget"], known=known, quiet_ms=1)) == {"a.widget": ""}
 
 
-def test_a_file_that_is_well_again_is_no_fault_any_more(tmp_path: Path) -> None:
+def test_repaired_file_is_no_longer_a_fault(tmp_path: Path) -> None:
     file = tmp_path / "a.widget"
     os.mkfifo(file)
     before = look(tmp_path)

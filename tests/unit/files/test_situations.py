@@ -368,7 +368,7 @@ by_each_follower = pytest.mark.parametrize("follower", FOLLOWERS)
 
 @by_each_follower
 @pytest.mark.parametrize("situation", SITUATIONS, ids=lambda situation: situation.__name__)
-async def test_the_mirror_converges_untorn_and_events_go_on(
+async def test_mirror_converges_untorn_and_events_continue(
     situation: Situation, follower: str, tmp_path: Path
 ) -> None:
     root = tmp_path / "root"
@@ -406,7 +406,7 @@ async def test_timer_finds_changes_without_events_after_any_rest(
 
 
 @by_each_follower
-async def test_the_mirror_goes_on_beside_what_it_may_not_read(follower: str) -> None:
+async def test_mirror_continues_beside_unreadable_files(follower: str) -> None:
     with stopped_by_permissions() as root:
         write_all(root, {"a.widget": OLD, "folder/b.widget": OLD})
         async with following(root, FOLLOWERS[follower]) as mirror:
@@ -424,7 +424,7 @@ async def test_the_mirror_goes_on_beside_what_it_may_not_read(follower: str) -> 
 
 
 @by_each_follower
-async def test_the_mirror_converges_where_the_kernel_dropped_events(
+async def test_mirror_converges_where_the_kernel_dropped_events(
     follower: str, tmp_path: Path
 ) -> None:
     async with mirrored_apart(tmp_path, follower) as (process, lines):

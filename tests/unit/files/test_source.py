@@ -34,7 +34,7 @@ def fault_of(folder: Folder, path: str) -> str:
     return f"{caught.value.finding.code} {caught.value}"
 
 
-def test_a_source_is_all_bytes_and_their_digest(folder: Folder) -> None:
+def test_source_is_all_bytes_and_their_digest(folder: Folder) -> None:
     Path(folder.path, "a.widget").write_bytes(b"\x00\xff")
 
     assert source_of(folder, "a.widget") == Source(
@@ -44,13 +44,13 @@ def test_a_source_is_all_bytes_and_their_digest(folder: Folder) -> None:
     )
 
 
-def test_a_file_of_just_the_permitted_length_is_read(folder: Folder) -> None:
+def test_file_of_exactly_the_permitted_length_is_read(folder: Folder) -> None:
     Path(folder.path, "a.widget").write_bytes(bytes(LIMIT_BYTES))
 
     assert len(source_of(folder, "a.widget").content) == LIMIT_BYTES
 
 
-def test_a_file_that_is_too_long_is_refused(folder: Folder) -> None:
+def test_oversized_file_is_refused(folder: Folder) -> None:
     Path(folder.path, "a.widget").write_bytes(bytes(LIMIT_BYTES + 1))
 
     assert fault_of(folder, "a.widget") == (
@@ -59,7 +59,7 @@ def test_a_file_that_is_too_long_is_refused(folder: Folder) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs the clock by which Linux dates writes")
-def test_a_finished_file_is_read_however_lately_it_was_written(folder: Folder) -> None:
+def test_finished_file_is_read_right_after_its_write(folder: Folder) -> None:
     Path(folder.path, "a.widget").write_text("whole")
 
     found = read(folder, "a.widget", limit_bytes=LIMIT_BYTES, quiet_ms=60_000, finished=True)
@@ -67,7 +67,7 @@ def test_a_finished_file_is_read_however_lately_it_was_written(folder: Folder) -
     assert found.content == b"whole"
 
 
-def test_a_file_written_a_moment_ago_is_unsettled_for_the_rest_of_that_moment(
+def test_recently_written_file_is_unsettled_for_the_rest_of_its_tick(
     folder: Folder,
 ) -> None:
     file = Path(folder.path, "a.widget")
@@ -81,7 +81,7 @@ def test_a_file_written_a_moment_ago_is_unsettled_for_the_rest_of_that_moment(
     assert written_s + 60 <= time.time() + raised.value.settles_s
 
 
-def test_an_mtime_in_the_future_does_not_unsettle_a_file(folder: Folder) -> None:
+def test_mtime_in_the_future_does_not_unsettle_a_file(folder: Folder) -> None:
     file = Path(folder.path, "a.widget")
     file.touch()
     os.utime(file, (4_000_000_000, 4_000_000_000))
@@ -89,13 +89,13 @@ def test_an_mtime_in_the_future_does_not_unsettle_a_file(folder: Folder) -> None
     assert source_of(folder, "a.widget").content == b""
 
 
-def test_a_source_read_right_after_a_write_vouches_for_nothing(folder: Folder) -> None:
+def test_source_read_right_after_a_write_has_no_stamp(folder: Folder) -> None:
     Path(folder.path, "a.widget").touch()
 
     assert source_of(folder, "a.widget").stamp is None
 
 
-def test_a_file_that_is_not_there_is_not_there(folder: Folder) -> None:
+def test_missing_file_has_no_source(folder: Folder) -> None:
     Path(folder.path, "file").touch()
 
     for path in ("a.widget", "folder/a.widget", "file/a.widget"):
@@ -103,7 +103,7 @@ def test_a_file_that_is_not_there_is_not_there(folder: Folder) -> None:
             source_of(folder, path)
 
 
-def test_a_named_pipe_is_refused_without_waiting_for_a_writer(folder: Folder) -> None:
+def test_named_pipe_is_refused_without_waiting_for_a_writer(folder: Folder) -> None:
     os.mkfifo(Path(folder.path, "a.widget"))
 
     assert fault_of(folder, "a.widget") == (
@@ -111,7 +111,7 @@ def test_a_named_pipe_is_refused_without_waiting_for_a_writer(folder: Folder) ->
     )
 
 
-def test_a_socket_is_refused(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_socket_is_refused(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder.path)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind("a.widget")
@@ -121,7 +121,7 @@ def test_a_socket_is_refused(folder: Folder, monkeypatch: pytest.MonkeyPatch) ->
         )
 
 
-def test_a_folder_and_a_device_are_refused(folder: Folder) -> None:
+def test_folder_and_a_device_are_refused(folder: Folder) -> None:
     Path(folder.path, "a.widget").mkdir()
     Path(folder.path, "b.widget").symlink_to("/dev/zero")
 
@@ -133,7 +133,7 @@ def test_a_folder_and_a_device_are_refused(folder: Folder) -> None:
     )
 
 
-def test_a_name_that_is_not_utf_8_is_refused_with_a_name_that_can_be_printed(
+def test_name_outside_utf_8_is_refused_with_a_printable_name(
     folder: Folder,
 ) -> None:
     name = os.fsdecode(b"\xff.widget")
@@ -142,7 +142,7 @@ def test_a_name_that_is_not_utf_8_is_refused_with_a_name_that_can_be_printed(
     assert fault_of(folder, name) == r"W1004 \xff.widget: the name is not UTF-8; rename the file"
 
 
-def test_a_link_that_leads_nowhere_is_refused(folder: Folder) -> None:
+def test_dangling_link_is_refused(folder: Folder) -> None:
     Path(folder.path, "a.widget").symlink_to("nowhere")
 
     assert fault_of(folder, "a.widget") == (
@@ -150,7 +150,7 @@ def test_a_link_that_leads_nowhere_is_refused(folder: Folder) -> None:
     )
 
 
-def test_a_link_to_itself_is_refused(folder: Folder) -> None:
+def test_link_to_itself_is_refused(folder: Folder) -> None:
     Path(folder.path, "a.widget").symlink_to("a.widget")
 
     assert fault_of(folder, "a.widget") == (
@@ -171,7 +171,7 @@ def test_files_outside_the_folder_are_not_read(folder: Folder, path: str) -> Non
     )
 
 
-def test_an_absolute_path_leads_out(folder: Folder) -> None:
+def test_absolute_path_leads_out(folder: Folder) -> None:
     assert fault_of(folder, "/etc/passwd") == (
         "W1003 /etc/passwd: it leads outside the folder; put a copy into the folder"
     )
@@ -187,7 +187,7 @@ def test_links_within_the_folder_are_followed(folder: Folder) -> None:
     assert source_of(folder, "a.widget").content == b"linked"
 
 
-def test_a_folder_that_was_renamed_while_held_open_still_holds_its_files(folder: Folder) -> None:
+def test_folder_renamed_while_held_open_still_holds_its_files(folder: Folder) -> None:
     Path(folder.path, "a.widget").write_text("here")
     Path(folder.path).rename(Path(folder.path).with_name("renamed"))
 

@@ -36,7 +36,7 @@ def test_how_far_a_ctime_is_believed(ctime_ms_ago: int, quiet: bool, racy: bool)
     assert (not time_to_quiet_s(found, LIMITS.quiet_ms), is_racy(found)) == (quiet, racy)
 
 
-def test_a_stamp_marks_what_it_was_taken_from_and_nothing_written_since() -> None:
+def test_stamp_matches_its_own_file_and_no_later_write() -> None:
     found = status(ctime_ms_ago=5)
 
     assert stamp_of(found) == stamp_of(make_status(found.st_ctime_ns))
@@ -44,7 +44,7 @@ def test_a_stamp_marks_what_it_was_taken_from_and_nothing_written_since() -> Non
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs the clock by which Linux dates writes")
-def test_a_write_of_this_tick_is_outlasted_when_the_clock_has_ticked() -> None:
+def test_write_is_outlasted_after_the_next_clock_tick() -> None:
     ticking = 5  # CLOCK_REALTIME_COARSE, see clock_gettime(2)
     now_ns = time.clock_gettime_ns(ticking)
 
@@ -53,5 +53,5 @@ def test_a_write_of_this_tick_is_outlasted_when_the_clock_has_ticked() -> None:
 
 
 @pytest.mark.parametrize("step_ns", [10_000_000, 1_000_000_000, 2_000_000_000])
-def test_a_write_that_is_dated_coarsely_is_not_outlasted(step_ns: int) -> None:
+def test_write_with_a_coarse_timestamp_is_not_outlasted(step_ns: int) -> None:
     assert not wait_for_tick(make_status(time.time_ns() // step_ns * step_ns))

@@ -26,7 +26,7 @@ by_each_follower = pytest.mark.parametrize("follow", FOLLOWERS.values(), ids=FOL
 
 
 @by_each_follower
-async def test_a_write_is_hinted_at(follow: Follow, tmp_path: Path) -> None:
+async def test_write_is_hinted_at(follow: Follow, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     async with watched(tmp_path, follow) as seen:
         await seen.went_through("native")
@@ -54,7 +54,7 @@ async def test_without_events_the_timer_hints_at_everything(tmp_path: Path) -> N
 
 
 @by_each_follower
-async def test_the_timer_goes_on_beside_the_events(follow: Follow, tmp_path: Path) -> None:
+async def test_timer_continues_beside_the_events(follow: Follow, tmp_path: Path) -> None:
     async with watched(tmp_path, follow, poll_s=0.01) as seen:
         await seen.went_through("native")
         await seen.hinted_at_everything()
@@ -71,7 +71,7 @@ def test_while_events_come_the_timer_takes_little_of_a_processor_and_rests_ten_s
     assert pause_s(2, cost_s) == pytest.approx(rests_s)
 
 
-def test_a_longer_period_that_was_asked_for_is_kept() -> None:
+def test_longer_period_is_respected() -> None:
     assert pause_s(60, 0.2) == 60
 
 
@@ -164,9 +164,7 @@ async def test_persistent_error_is_logged_once(tmp_path: Path) -> None:
 
 
 @by_each_follower
-async def test_a_root_that_is_not_there_is_awaited_and_is_no_failure(
-    follow: Follow, tmp_path: Path
-) -> None:
+async def test_missing_root_is_awaited_and_is_no_failure(follow: Follow, tmp_path: Path) -> None:
     root = tmp_path / "root"
     async with watched(root, follow) as seen:
         await seen.went_through("poll")
@@ -180,9 +178,7 @@ async def test_a_root_that_is_not_there_is_awaited_and_is_no_failure(
 
 
 @by_each_follower
-async def test_a_root_that_is_replaced_is_followed_without_the_timer(
-    follow: Follow, tmp_path: Path
-) -> None:
+async def test_replaced_root_is_followed_without_the_timer(follow: Follow, tmp_path: Path) -> None:
     root = tmp_path / "root"
     for name in ("blue", "green"):
         (tmp_path / name).mkdir()

@@ -14,7 +14,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_new_file_holds_all_of_its_content(tmp_path: Path) -> None:
+def test_new_file_holds_all_of_its_content(tmp_path: Path) -> None:
     with open_folder(tmp_path) as folder:
         write_atomically(folder, "A.widget", b"content", replace=False)
 
@@ -22,7 +22,7 @@ def test_a_new_file_holds_all_of_its_content(tmp_path: Path) -> None:
     assert names(tmp_path) == ["A.widget"]
 
 
-def test_a_file_that_is_there_is_kept_unless_it_is_to_be_replaced(tmp_path: Path) -> None:
+def test_existing_file_is_replaced_only_on_request(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_bytes(b"old")
     with open_folder(tmp_path) as folder, pytest.raises(FileExistsError):
         write_atomically(folder, "A.widget", b"new", replace=False)
@@ -35,7 +35,7 @@ def test_a_file_that_is_there_is_kept_unless_it_is_to_be_replaced(tmp_path: Path
     assert names(tmp_path) == ["A.widget"]
 
 
-def test_a_link_is_replaced_and_not_followed(tmp_path: Path) -> None:
+def test_link_is_replaced_and_not_followed(tmp_path: Path) -> None:
     outside, inside = tmp_path / "outside", tmp_path / "inside"
     inside.mkdir()
     outside.write_bytes(b"mine")

@@ -53,7 +53,7 @@ def test_enumerated_values_of_a_property_are_listed() -> None:
     assert item["values"] == ["solid", "soft", "outline", "ghost"]
 
 
-def test_default_that_the_view_draws_is_described() -> None:
+def test_default_drawn_by_the_view_is_described() -> None:
     assert one("Button.style")["default"] == "primary"
     assert one("Row.align")["default"] == "center"
     assert "default" not in one("Text.value")
@@ -163,7 +163,7 @@ def test_answer_for_all_components_loses_no_docstring_and_no_alternative() -> No
         assert series["kinds"][kind].keys() | series["fields"].keys() == fields.keys()
 
 
-def test_every_component_has_an_example_that_a_check_accepts() -> None:
+def test_every_component_has_a_valid_example() -> None:
     for item in map(one, load_vocabulary().components):
         assert item["example"]["type"] == item["name"]
         assert list(check_tree(item["example"])) == []
@@ -256,5 +256,5 @@ def test_icons_of_the_example_are_found_by_name() -> None:
     assert count_components(made) == {"Card": 1, "Row": 1, "Icon": 1, "Button": 1}
 
 
-def test_the_components_of_a_template_are_found_in_its_text() -> None:
+def test_components_of_a_template_are_found_in_its_text() -> None:
     assert count_components(widget(template=BUTTON)).keys() == {"Card", "Button"}

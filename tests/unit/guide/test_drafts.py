@@ -96,7 +96,7 @@ def test_fault_in_the_sidecar_names_the_sidecar() -> None:
 
 
 @pytest.mark.parametrize("widget", [{"a": 2**70}, {"a": "x" * 300_000}])
-def test_content_that_no_file_can_have_is_a_finding(widget: dict[str, Any]) -> None:
+def test_content_invalid_for_any_file_is_a_finding(widget: dict[str, Any]) -> None:
     [row] = Drafts(admit).check(widget, "").rows()
 
     assert row["level"] == "fault"

@@ -155,7 +155,7 @@ _WORDS = {
 """Keys of the sidecar, which look like tools."""
 
 
-def test_the_pages_are_short_and_say_when_to_read_them() -> None:
+def test_pages_are_short_and_say_when_to_read_them() -> None:
     assert list(pages()) == list(ORDER)
     for each in pages().values():
         assert 1_000 <= len(each.text) <= 4_096, each.name

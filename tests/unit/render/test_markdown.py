@@ -155,7 +155,7 @@ def test_tables_links_and_fields_have_their_markdown() -> None:
     ]
 
 
-def test_budget_states_what_is_left_out() -> None:
+def test_budget_states_the_omitted_parts() -> None:
     tree = {"type": "Col", "children": [{"type": "Text", "value": f"line {n}"} for n in range(99)]}
     said = to_markdown(tree, most_tokens=20)
 

@@ -72,9 +72,7 @@ def checked(keywords: Any, value: Any, *, strict: bool = False) -> Any:
 @pytest.mark.parametrize(
     ("keywords", "sent", "meant", "told"), ROWS, ids=[str(row[1]) for row in ROWS]
 )
-def test_a_value_sent_in_another_type_is_read_as_what_it_says(
-    keywords: Any, sent: Any, meant: Any, told: str
-) -> None:
+def test_value_of_another_type_is_coerced(keywords: Any, sent: Any, meant: Any, told: str) -> None:
     result = checked(keywords, sent)
 
     assert result.arguments == {"x": meant}
@@ -115,19 +113,19 @@ NOT_MENDED = [
 
 
 @pytest.mark.parametrize(("keywords", "sent"), NOT_MENDED, ids=[str(row[1]) for row in NOT_MENDED])
-def test_value_that_no_correction_makes_valid_is_refused(keywords: Any, sent: Any) -> None:
+def test_uncorrectable_value_is_refused(keywords: Any, sent: Any) -> None:
     with pytest.raises(CallError):
         checked(keywords, sent)
 
 
-def test_a_value_that_fits_is_left_alone() -> None:
+def test_valid_value_is_unchanged() -> None:
     result = checked({"type": "string"}, "7")
 
     assert result.arguments == {"x": "7"}
     assert result.coerced == ()
 
 
-def test_one_mend_may_bring_another_to_light() -> None:
+def test_one_repair_may_reveal_another() -> None:
     result = checked({"type": "array", "items": OBJECT}, '[{"n": "1"}, {"n": 2}]')
 
     assert result.arguments == {"x": [{"n": 1}, {"n": 2}]}
@@ -151,7 +149,7 @@ def test_outer_of_two_nested_faults_is_corrected_first() -> None:
         checked({"allOf": [lists, inner]}, {"n": "1"})
 
 
-def test_the_arguments_that_were_sent_are_not_changed() -> None:
+def test_original_arguments_are_not_changed() -> None:
     sent = {"x": [{"n": "1"}]}
     schema = compile_schema({"properties": {"x": {"type": "array", "items": OBJECT}}})
 
@@ -230,7 +228,7 @@ NEEDLESS: dict[str, tuple[Any, Any, Any]] = {
 
 
 @pytest.mark.parametrize("case", NEEDLESS)
-def test_a_null_that_may_not_be_there_and_need_not_is_no_argument(case: str) -> None:
+def test_null_of_an_optional_non_nullable_property_is_dropped(case: str) -> None:
     keywords, sent, meant = NEEDLESS[case]
 
     result = checked(keywords, sent)
@@ -253,7 +251,7 @@ def test_nulls_are_reported_once_for_all_elements_of_an_array() -> None:
     )
 
 
-def test_a_null_that_may_be_there_stays() -> None:
+def test_null_of_a_nullable_property_stays() -> None:
     nullable = optional({"type": ["string", "null"]})
 
     result = checked(nullable, {"a": None, "n": None, "unknown": None})
@@ -287,7 +285,7 @@ NEEDED: dict[str, tuple[Any, Any, str]] = {
 
 
 @pytest.mark.parametrize("case", NEEDED)
-def test_a_null_is_refused_where_something_must_be_or_nothing_may(case: str) -> None:
+def test_null_of_a_required_or_impossible_property_is_refused(case: str) -> None:
     keywords, sent, told = NEEDED[case]
 
     with pytest.raises(CallError) as refused:
@@ -296,7 +294,7 @@ def test_a_null_is_refused_where_something_must_be_or_nothing_may(case: str) -> 
     assert str(refused.value).startswith(told)
 
 
-def test_an_error_does_not_speak_of_nulls_that_do_no_harm() -> None:
+def test_error_omits_harmless_nulls() -> None:
     keywords = optional(TEXT, required=["n"])
 
     with pytest.raises(CallError) as refused:
@@ -327,7 +325,7 @@ def test_hundreds_of_nulls_are_read_as_absent_and_their_number_is_no_way_to_much
     assert explainer.budget.left > -LIMITS.explanation_units
 
 
-def test_a_null_in_every_level_of_deep_arguments_is_read_as_absent() -> None:
+def test_null_in_every_level_of_deep_arguments_counts_as_absent() -> None:
     node = optional(TEXT)
     node["properties"]["c"] = {"$ref": "#/properties/x"}
     sent: Any = {"a": None}
@@ -338,7 +336,7 @@ def test_a_null_in_every_level_of_deep_arguments_is_read_as_absent() -> None:
     assert checked(node, sent).arguments == {"x": meant}
 
 
-def test_a_null_in_an_unknown_property_is_dropped_and_reported() -> None:
+def test_null_in_an_unknown_property_is_dropped_and_reported() -> None:
     keywords = optional(TEXT, additionalProperties=False)
 
     read = checked(keywords, {"a": "b", "gate": None})
@@ -347,7 +345,7 @@ def test_a_null_in_an_unknown_property_is_dropped_and_reported() -> None:
     assert read.coerced == ("x.gate: null was read as absent",)
 
 
-def test_an_error_omits_the_values_that_coercion_can_read() -> None:
+def test_error_omits_coercible_values() -> None:
     keywords = {
         "type": "object",
         "properties": {

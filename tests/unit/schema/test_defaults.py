@@ -79,14 +79,14 @@ CASES: list[tuple[str, dict[str, Any], Any, Any]] = [
 @pytest.mark.parametrize(
     ("schema", "sent", "filled"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
 )
-def test_a_default_is_filled_in(schema: dict[str, Any], sent: Any, filled: Any) -> None:
+def test_default_is_filled_in(schema: dict[str, Any], sent: Any, filled: Any) -> None:
     before = str(sent)
 
     assert compile_schema(schema).with_defaults(sent) == filled
     assert str(sent) == before
 
 
-def test_a_default_that_holds_itself_is_filled_in_once() -> None:
+def test_self_referential_default_is_filled_in_once() -> None:
     node = {"type": "object", "default": {}, "properties": {"next": {"$ref": "#/$defs/node"}}}
     schema = compile_schema(
         {"properties": {"first": {"$ref": "#/$defs/node"}}, "$defs": {"node": node}}
@@ -95,7 +95,7 @@ def test_a_default_that_holds_itself_is_filled_in_once() -> None:
     assert schema.with_defaults({}) == {"first": {}}
 
 
-def test_a_default_does_not_make_a_required_property_optional() -> None:
+def test_default_does_not_make_a_required_property_optional() -> None:
     schema = compile_schema({"required": ["unit"], "properties": {"unit": UNIT}})
 
     assert not schema.admits({})

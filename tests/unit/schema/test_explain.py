@@ -135,7 +135,7 @@ MESSAGES = [
 @pytest.mark.parametrize(
     ("keywords", "value", "message"), MESSAGES, ids=[row[2][:60] for row in MESSAGES]
 )
-def test_a_slip_names_the_path_what_is_expected_and_what_came(
+def test_error_names_the_path_the_expectation_and_the_value(
     keywords: Any, value: Any, message: str
 ) -> None:
     assert explain_slip(keywords, value) == message
@@ -206,7 +206,7 @@ def test_where_not_all_slips_were_counted_there_are_at_least_so_many() -> None:
     assert "; and at least 59 more. Smallest valid example: " in str(error)
 
 
-def test_slips_for_which_there_is_no_room_are_counted_as_well() -> None:
+def test_errors_beyond_the_limit_are_counted() -> None:
     names = [letter * 60 for letter in "abcde"]
     texts = {name: {"type": "string", "pattern": "^x{9}$"} for name in names}
     schema = compile_schema({"type": "object", "properties": texts})
@@ -220,7 +220,7 @@ def test_slips_for_which_there_is_no_room_are_counted_as_well() -> None:
     assert f"; and {5 - told} more" in str(error.value)
 
 
-def test_a_message_stays_under_600_characters_and_ends_with_a_valid_example() -> None:
+def test_message_stays_under_600_characters_and_ends_with_a_valid_example() -> None:
     long = "a-rather-long-name-of-a-property-number-"
     properties = {f"{long}{index}": {"type": "string", "minLength": 40} for index in range(30)}
     schema = compile_schema(
@@ -246,7 +246,7 @@ def test_a_message_stays_under_600_characters_and_ends_with_a_valid_example() ->
     ],
 )
 @pytest.mark.parametrize("required", ["r", "r" * 390])
-def test_a_message_stays_under_600_characters_however_long_its_parts_are(
+def test_message_stays_under_600_characters_for_parts_of_any_length(
     keywords: Any, value: Any, required: str
 ) -> None:
     properties = {"x": keywords, required: {"const": "e" * 300}}
@@ -259,7 +259,7 @@ def test_a_message_stays_under_600_characters_however_long_its_parts_are(
     assert all(len(argument.expected) <= 240 for argument in error.value.invalid_arguments)
 
 
-def test_an_example_may_hold_an_integer_of_64_bits() -> None:
+def test_example_may_contain_an_integer_of_64_bits() -> None:
     schema = compile_schema({"properties": {"x": {"const": 2**64 - 1}}, "required": ["x"]})
 
     with pytest.raises(CallError) as error:
@@ -309,9 +309,7 @@ SECRETS = [
 @pytest.mark.parametrize(
     ("arguments", "sensitive", "message"), SECRETS, ids=[row[2] for row in SECRETS]
 )
-def test_a_sensitive_value_is_never_shown(
-    arguments: Any, sensitive: list[str], message: str
-) -> None:
+def test_sensitive_value_is_never_shown(arguments: Any, sensitive: list[str], message: str) -> None:
     error = check_refusal({"number": "PA", "legs": [{"from": "KHI"}]} | arguments, *sensitive)
 
     assert str(error).startswith(message + ". Smallest")
@@ -319,7 +317,7 @@ def test_a_sensitive_value_is_never_shown(
     assert "X123" not in str(error)
 
 
-def test_a_fault_far_down_in_a_long_array_is_found() -> None:
+def test_fault_deep_in_a_long_array_is_found() -> None:
     legs = [{"from": "KHI", "to": "DXB"} for _ in range(20_000)]
     legs[19_450] = {"from": "KHI", "to": 5}  # type: ignore[dict-item]  # the slip
 
@@ -337,7 +335,7 @@ def test_a_fault_far_down_in_a_long_array_is_found() -> None:
         {"contains": {"not": {"$ref": "#/$defs/n"}}, "maxContains": 0},
     ],
 )
-def test_a_long_array_is_searched_wherever_its_elements_are_described(root: Any) -> None:
+def test_long_array_is_searched_wherever_its_elements_are_described(root: Any) -> None:
     root = json.loads(json.dumps(root))
     definitions = root.pop("$defs", {"n": {}, "a b": {}})
     naming = {key: root.pop(key) for key in ("$id", "$schema") if key in root}
@@ -371,7 +369,7 @@ def kinds(count: int) -> dict[str, Any]:
     }
 
 
-def test_in_a_deep_union_of_many_kinds_the_slip_is_found_where_it_is() -> None:
+def test_error_in_a_deep_union_of_many_kinds_is_located() -> None:
     schema = compile_schema(kinds(150))
     value: Any = 5
     for level in range(60):
@@ -453,7 +451,7 @@ def ending(arguments: Any, example: Any, schema: Any = None) -> str:
     return str(error.value).partition(". ")[2]
 
 
-def test_the_example_is_the_authors() -> None:
+def test_authors_example_is_shown() -> None:
     assert ending({"title": 7}, SMALL) == (
         'Valid example: {"title":"Ships","rows":[{"name":"Ada","cells":[1,2,3]}]}'
     )
@@ -469,7 +467,7 @@ def test_large_example_is_reduced_to_the_faulty_part_and_one_list_element() -> N
     assert ending({"title": 7, "rows": []}, LARGE) == 'Valid example of title: "Ships"'
 
 
-def test_a_list_that_may_not_be_so_short_is_shown_whole_or_not_at_all() -> None:
+def test_list_with_a_minimum_length_is_shown_whole_or_not_at_all() -> None:
     rows = {**ROWS["properties"]["rows"], "minItems": 90}  # type: ignore[index]  # a schema is JSON
     schema = {**ROWS, "properties": {**ROWS["properties"], "rows": rows}}  # type: ignore[dict-item]
 

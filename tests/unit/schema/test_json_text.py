@@ -120,7 +120,7 @@ def test_any_bytes_are_read_or_refused(content: bytes) -> None:
     assert code in {"", "W1101", "W1102", "W1103", "W1104", "W1106"}
 
 
-def test_the_limit_on_depth_counts_objects_and_lists() -> None:
+def test_depth_limit_counts_objects_and_lists() -> None:
     assert parse_file(b'{"a":[{"b":[1]}]}', LIMITS) == {"a": [{"b": [1]}]}
     assert fault(b'{"a":[{"b":[{}]}]}')[0] == "W1103"
     assert math.isfinite(parse_file(b'{"a":1e300}', LIMITS)["a"])
@@ -151,7 +151,7 @@ def locate(text: str, at: str) -> tuple[int, int] | None:
         ("/nowhere", None),
     ],
 )
-def test_a_pointer_leads_to_the_line_and_column_of_its_key(
+def test_pointer_resolves_to_the_line_and_column_of_its_key(
     at: str, place: tuple[int, int] | None
 ) -> None:
     assert locate(TEXT, at) == place
@@ -168,7 +168,7 @@ def test_escaped_key_is_found_under_its_unescaped_name() -> None:
 @pytest.mark.parametrize(
     "text", ["", "}", "]]", "{]", '{"a"', ":,", '{"a": [1, }', "{,}", '{"a" 1 "b"}']
 )
-def test_text_that_is_no_json_is_walked_all_the_same(text: str) -> None:
+def test_invalid_json_is_walked(text: str) -> None:
     assert isinstance(list(iterate_places(text)), list)
 
 
@@ -211,7 +211,7 @@ def _at(value: Any, at: str) -> Any:
     return value
 
 
-def test_an_excerpt_is_one_short_line_with_the_place_marked() -> None:
+def test_excerpt_is_one_short_line_with_the_place_marked() -> None:
     assert excerpt("abc", 1) == "a▸bc"
     assert (
         excerpt("x" * 50 + "\n  y" + "z" * 50, 51) == "…xxxxxxxxxxxxxxxxxxx ▸ yzzzzzzzzzzzzzzzzz…"

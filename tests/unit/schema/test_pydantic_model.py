@@ -58,7 +58,7 @@ def hint(model: type[BaseModel], name: str) -> Any:
     return model.model_fields[name].annotation
 
 
-def test_fields_have_the_types_that_the_schema_says(flight: type[BaseModel]) -> None:
+def test_fields_have_the_types_of_the_schema(flight: type[BaseModel]) -> None:
     airline = hint(flight, "airline")
 
     assert hint(flight, "number") is str
@@ -87,7 +87,7 @@ def test_models_have_bounds_lengths_patterns_and_descriptions(flight: type[BaseM
     assert flight.model_fields["number"].description == "As on the ticket"
 
 
-def test_the_models_own_schema_is_the_authors_with_a_title(flight: type[BaseModel]) -> None:
+def test_schema_of_the_model_is_the_authors_with_a_title(flight: type[BaseModel]) -> None:
     assert flight.model_json_schema() == {**FLIGHT, "title": "FlightArguments"}
 
 
@@ -102,7 +102,7 @@ def test_arguments_become_nested_models_and_come_back_unchanged(flight: type[Bas
     assert (type(dumped["price"]), type(dumped["progress"])) == (int, float)
 
 
-def test_an_absent_property_has_its_default_or_none(flight: type[BaseModel]) -> None:
+def test_absent_property_has_its_default_or_none(flight: type[BaseModel]) -> None:
     made: Any = flight(number="PA 845", airline={"name": "PIA"})
 
     assert made.progress == 0
@@ -132,7 +132,7 @@ def test_parts_built_first_are_validated_by_their_part_of_the_schema(
         airline(name=5)
 
 
-def test_a_model_of_the_same_schema_is_made_once() -> None:
+def test_model_of_the_same_schema_is_built_once() -> None:
     again = json_schema_to_pydantic(dict(FLIGHT), "FlightModel", "FlightArguments")
 
     assert again is json_schema_to_pydantic(FLIGHT, "FlightModel", "FlightArguments")
@@ -179,7 +179,7 @@ def test_any_property_name_works(names: list[str]) -> None:
         model.model_validate({**dict.fromkeys(names, 1), "other": 1})
 
 
-def test_a_property_that_can_keep_its_name_keeps_it() -> None:
+def test_property_with_a_valid_name_keeps_it() -> None:
     schema: dict[str, Any] = {
         "properties": {"from": {}, "from_": {}, "_x": {}, "x": {}, "items": {}}
     }
@@ -195,7 +195,7 @@ def test_a_property_that_can_keep_its_name_keeps_it() -> None:
     }
 
 
-def test_a_signature_has_a_keyword_for_each_property_that_can_be_one() -> None:
+def test_signature_has_a_keyword_for_each_property_with_a_valid_name() -> None:
     schema: dict[str, Any] = {
         "properties": {"number": {"type": "string"}, "a-b": {}, "unit": {"default": "C"}},
         "required": ["number"],
@@ -212,7 +212,7 @@ def test_a_signature_has_a_keyword_for_each_property_that_can_be_one() -> None:
     assert signature.parameters["unit"].default == "C"
 
 
-def test_a_recursive_schema_makes_a_recursive_model() -> None:
+def test_recursive_schema_makes_a_recursive_model() -> None:
     node = {
         "type": "object",
         "properties": {
@@ -230,7 +230,7 @@ def test_a_recursive_schema_makes_a_recursive_model() -> None:
     assert made.model_dump(exclude_unset=True) == {"tree": tree}
 
 
-def test_the_alternative_that_a_value_fits_is_the_model_that_it_becomes() -> None:
+def test_value_becomes_the_model_of_its_alternative() -> None:
     pays = {
         "anyOf": [
             {"type": "object", "properties": {"kind": {"const": "bank"}}, "required": ["kind"]},
@@ -248,7 +248,7 @@ def test_the_alternative_that_a_value_fits_is_the_model_that_it_becomes() -> Non
     assert none.pay is None  # type: ignore[attr-defined]  # made at run time
 
 
-def test_parts_that_hold_together_make_one_model() -> None:
+def test_parts_of_allof_make_one_model() -> None:
     both = {
         "allOf": [
             {"properties": {"a": {"type": "integer"}}, "required": ["a"]},
@@ -274,7 +274,7 @@ def test_other_properties_are_kept() -> None:
     assert made.model_dump(by_alias=True) == {"from": 1, "from_": 2, "other": [1.0]}
 
 
-def test_a_schema_that_cannot_be_used_makes_no_model() -> None:
+def test_unusable_schema_makes_no_model() -> None:
     with pytest.raises(WidgetError):
         json_schema_to_pydantic({"properties": {"x": {"type": "strin"}}}, "Bad")
 

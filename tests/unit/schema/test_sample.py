@@ -56,7 +56,7 @@ def of_flight(state: State, seed: int = 0) -> dict[str, Any]:
     return arguments
 
 
-def test_the_smallest_example_has_what_is_required_and_reads_well() -> None:
+def test_smallest_example_has_the_required_properties_and_reads_well() -> None:
     assert FLIGHT.sample(state="smallest") == {
         "number": "BS 204",
         "departure": {"city": "Lisbon"},
@@ -84,7 +84,7 @@ def test_full_has_every_property_and_repeats_no_city() -> None:
 
 
 @pytest.mark.parametrize(("state", "count"), [("empty", 0), ("one", 1), ("two", 2), ("many", 20)])
-def test_a_state_says_how_long_an_open_array_is(state: State, count: int) -> None:
+def test_state_determines_the_length_of_an_open_array(state: State, count: int) -> None:
     assert len(of_flight(state)["legs"]) == count
     assert set(of_flight(state)) == {"number", "airline", "departure", "arrival", "note", "legs"}
 
@@ -96,7 +96,7 @@ def test_bounds_come_before_the_state() -> None:
     assert make_sample({"type": "integer"}, "nulls") == 2
 
 
-def test_nulls_stand_wherever_they_may() -> None:
+def test_nulls_are_everywhere_they_are_allowed() -> None:
     assert of_flight("nulls")["note"] is None
     assert of_flight("nulls")["number"] == "BS 204"
     assert make_sample({"enum": ["a", None]}, "nulls") is None
@@ -107,21 +107,21 @@ def test_long_strings_are_long() -> None:
     assert len(of_flight("long")["number"]) == 300
 
 
-def test_nasty_strings_hold_what_breaks_strings_scripts_templates_and_lines() -> None:
+def test_nasty_strings_contain_what_breaks_strings_scripts_templates_and_lines() -> None:
     text = of_flight("nasty")["departure"]["city"]
 
     for nasty in ('"', "\\", "\n", "</script>", "{{ x }}", "{% y %}", "\u2028", "😀", "\u202e"):
         assert nasty in text
 
 
-def test_the_same_seed_makes_the_same_and_another_makes_another() -> None:
+def test_same_seed_makes_the_same_and_another_makes_another() -> None:
     for state in STATES:
         assert of_flight(state) == of_flight(state)
     assert of_flight("full", seed=1) != of_flight("full")
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_format_is_honoured(name: str) -> None:
+def test_format_is_honoured(name: str) -> None:
     first, second = make_sample(
         {"type": "array", "items": {"format": name}, "uniqueItems": True}, "two"
     )
@@ -149,12 +149,12 @@ PATTERNS = [
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_a_pattern_is_matched(pattern: str) -> None:
+def test_pattern_is_matched(pattern: str) -> None:
     for state in STATES:
         make_sample({"type": "string", "pattern": pattern}, state)
 
 
-def test_a_pattern_and_a_length_are_honoured_together() -> None:
+def test_pattern_and_a_length_are_honoured_together() -> None:
     assert (
         len(
             make_sample({"type": "string", "pattern": "^[a-z]+$", "minLength": 12, "maxLength": 40})
@@ -168,7 +168,7 @@ def test_unsupported_pattern_gets_no_sample(pattern: str) -> None:
     assert list(make_pattern_strings(pattern)) in ([], [""])
 
 
-def test_strings_made_of_nested_repetitions_stay_short() -> None:
+def test_strings_of_nested_repetitions_stay_short() -> None:
     assert all(len(text) < 5_000 for text in make_pattern_strings("((((a+)+)+)+){100}"))
 
 
@@ -224,13 +224,13 @@ KEYWORDS: list[tuple[Any, Any]] = [
 @pytest.mark.parametrize(
     ("keywords", "expected"), KEYWORDS, ids=[str(row[0])[:50] for row in KEYWORDS]
 )
-def test_a_keyword_is_honoured(keywords: Any, expected: Any) -> None:
+def test_keyword_is_honoured(keywords: Any, expected: Any) -> None:
     assert make_sample(keywords) == expected
     for state in STATES:
         make_sample(keywords, state)
 
 
-def test_a_recursion_ends_by_the_shortest_way() -> None:
+def test_recursion_ends_on_the_shortest_path() -> None:
     node = {
         "anyOf": [
             {
@@ -261,12 +261,12 @@ def test_alternatives_are_taken_in_turn() -> None:
 
 
 @pytest.mark.parametrize("least", [10_001, 10**9, 2**63])
-def test_no_string_is_made_that_would_take_all_memory(least: int) -> None:
+def test_string_requiring_all_memory_is_not_made(least: int) -> None:
     demanding = {"properties": {"x": {"type": "string", "minLength": least}}, "required": ["x"]}
     assert compile_schema(demanding).sample(state="smallest") is None
 
 
-def test_none_says_that_nothing_fitting_was_found() -> None:
+def test_none_means_that_no_sample_was_found() -> None:
     contradiction = {"allOf": [{"pattern": "^a$"}, {"pattern": "^b$"}], "type": "string"}
     schema = compile_schema({"properties": {"x": contradiction}, "required": ["x"]})
 
@@ -292,7 +292,7 @@ def test_every_real_widget_gets_arguments_in_every_state(state: State) -> None:
         assert schema.admits(arguments), name
 
 
-def test_an_integer_that_few_readers_of_json_can_hold_is_written_as_they_can() -> None:
+def test_integer_beyond_most_json_readers_is_written_in_a_form_they_read() -> None:
     large = {"type": "integer", "minimum": 1e20}
     schema = compile_schema({"properties": {"x": large}, "required": ["x"]})
 

@@ -62,7 +62,7 @@ def calls(draw: st.DrawFn) -> tuple[Schema, dict[str, Any]]:
 
 @lawful
 @given(calls())
-def test_an_explanation_finds_fault_exactly_where_the_validator_does(
+def test_explanation_agrees_with_the_validator_on_every_place(
     call: tuple[Schema, dict[str, Any]],
 ) -> None:
     schema, arguments = call
@@ -131,7 +131,7 @@ OTHER_FORM = {("items", "draft/2020-12"), ("additionalItems", "draft/2020-12")}
 
 @pytest.mark.parametrize("draft", DRAFTS)
 @pytest.mark.parametrize("keyword", REFUSED_BY_KEYWORD)
-def test_a_keyword_is_at_fault_exactly_in_the_drafts_that_know_it(keyword: str, draft: str) -> None:
+def test_keyword_is_at_fault_exactly_in_the_drafts_that_know_it(keyword: str, draft: str) -> None:
     keywords, value = REFUSED_BY_KEYWORD[keyword]
     source = {
         "$schema": DRAFTS[draft],
@@ -153,7 +153,7 @@ def test_a_keyword_is_at_fault_exactly_in_the_drafts_that_know_it(keyword: str, 
 
 @lawful
 @given(calls())
-def test_a_model_admits_what_the_schema_admits_and_changes_nothing(
+def test_model_admits_the_same_as_its_schema_and_changes_nothing(
     call: tuple[Schema, dict[str, Any]],
 ) -> None:
     schema, arguments = call
@@ -198,7 +198,7 @@ def check_value(schema: Schema, arguments: dict[str, Any]) -> ValidArguments | C
 
 @lawful
 @given(SCHEMAS, STATES, st.integers(0, 3))
-def test_a_sample_fits_and_is_the_same_each_time(
+def test_sample_fits_and_is_the_same_each_time(
     source: dict[str, Any], state: State, seed: int
 ) -> None:
     schema = compile_or_assume(source)
@@ -213,7 +213,7 @@ def test_a_sample_fits_and_is_the_same_each_time(
 
 @lawful
 @given(calls())
-def test_defaults_are_added_and_nothing_that_was_there_is_changed(
+def test_defaults_are_added_without_changing_present_values(
     call: tuple[Schema, dict[str, Any]],
 ) -> None:
     schema, arguments = call
@@ -233,7 +233,7 @@ def holds(filled: Any, sent: Any) -> bool:
 
 @lawful
 @given(RECORDS, STATES, st.integers(0, 2))
-def test_nulls_for_absent_properties_that_may_not_be_null_change_nothing(
+def test_nulls_of_absent_non_nullable_properties_change_nothing(
     source: dict[str, Any], state: State, seed: int
 ) -> None:
     schema = compile_or_assume(source)

@@ -122,7 +122,7 @@ def test_names_and_lists_are_read_as_a_table(
         (CHART, {"labels": ["Jan"], "values": [3], "rows": []}),
     ],
 )
-def test_a_table_that_would_lose_a_value_is_refused(
+def test_table_that_would_lose_a_value_is_refused(
     schema: dict[str, Any], sent: dict[str, Any]
 ) -> None:
     with pytest.raises(CallError, match="expected"):
@@ -143,7 +143,7 @@ def test_any_columns_and_rows_are_read_as_a_table_or_refused(
         assert compiled.admits(compiled.check(sent).arguments)
 
 
-def test_an_error_beside_a_table_that_was_read_names_the_rest_alone() -> None:
+def test_error_beside_a_converted_table_names_the_rest_alone() -> None:
     with pytest.raises(CallError) as caught:
         compile_schema(TABLE).check({"columns": ["Model"], "rows": [["A"]], "note": "perhaps"})
 

@@ -63,7 +63,7 @@ IMPOSSIBLE: list[tuple[dict[str, Any], str, str]] = [
 @pytest.mark.parametrize(
     ("schema", "at", "problem"), IMPOSSIBLE, ids=[row[2] for row in IMPOSSIBLE]
 )
-def test_a_schema_that_admits_nothing_is_refused_with_the_contradiction(
+def test_unsatisfiable_schema_is_refused_with_the_contradiction(
     schema: dict[str, Any], at: str, problem: str
 ) -> None:
     with pytest.raises(WidgetError) as refused:
@@ -91,7 +91,5 @@ POSSIBLE: list[tuple[dict[str, Any], Any]] = [
 @pytest.mark.parametrize(
     ("schema", "fitting"), POSSIBLE, ids=[str(row[0])[:60] for row in POSSIBLE]
 )
-def test_a_schema_that_admits_something_is_not_refused(
-    schema: dict[str, Any], fitting: Any
-) -> None:
+def test_satisfiable_schema_is_not_refused(schema: dict[str, Any], fitting: Any) -> None:
     assert compile_schema(schema).admits(fitting)

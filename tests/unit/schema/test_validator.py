@@ -16,7 +16,7 @@ def compile_properties(**keywords: Any) -> Any:
     return compile_schema({"type": "object", "properties": {"x": keywords}})
 
 
-def test_the_authors_schema_is_advertised_verbatim() -> None:
+def test_authors_schema_is_advertised_verbatim() -> None:
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "properties": {"from": {"type": "string", "x-note": ["kept"]}},
@@ -28,7 +28,7 @@ def test_the_authors_schema_is_advertised_verbatim() -> None:
     assert list(compile_schema(schema).advertised) == list(schema)
 
 
-def test_a_missing_type_and_missing_properties_are_added_at_the_root() -> None:
+def test_missing_type_and_missing_properties_are_added_at_the_root() -> None:
     assert compile_schema({}).advertised == {"type": "object", "properties": {}}
     assert compile_schema({"$ref": "#/$defs/a", "$defs": {"a": {}}}).advertised == {
         "type": "object",
@@ -38,7 +38,7 @@ def test_a_missing_type_and_missing_properties_are_added_at_the_root() -> None:
     }
 
 
-def test_the_callers_changes_to_a_schema_change_nothing() -> None:
+def test_later_changes_to_a_callers_schema_change_nothing() -> None:
     schema: dict[str, Any] = {"type": "object", "properties": {"x": {"type": "integer"}}}
     made = compile_schema(schema)
 
@@ -115,7 +115,7 @@ def test_every_keyword_is_enforced_as_specified_and_its_refusals_are_explained(
         assert refused.value.path.startswith("x"), value
 
 
-def test_the_draft_that_the_schema_names_is_the_one_that_holds() -> None:
+def test_draft_named_by_the_schema_applies() -> None:
     bounds = {"minimum": 1, "exclusiveMinimum": True}
     draft_4 = compile_schema(
         {"$schema": "http://json-schema.org/draft-04/schema#", "properties": {"x": bounds}}
@@ -153,7 +153,7 @@ REFERENCES = [
 @pytest.mark.parametrize(
     "keywords", REFERENCES, ids=["pointer", "escaped", "anchor", "dynamic", "address", "anywhere"]
 )
-def test_a_reference_resolves_inside_the_file(keywords: dict[str, Any]) -> None:
+def test_reference_resolves_inside_the_file(keywords: dict[str, Any]) -> None:
     schema = compile_schema({"type": "object", **keywords})
 
     assert schema.admits({"x": 1})
@@ -161,7 +161,7 @@ def test_a_reference_resolves_inside_the_file(keywords: dict[str, Any]) -> None:
         schema.check({"x": "a"})
 
 
-def test_a_recursive_schema_admits_every_depth_up_to_the_limit() -> None:
+def test_recursive_schema_admits_every_depth_up_to_the_limit() -> None:
     schema = compile_schema(
         {"type": "object", "properties": {"next": {"$ref": "#"}}, "additionalProperties": False}
     )
@@ -272,7 +272,7 @@ REFUSED = [
 @pytest.mark.parametrize(
     ("code", "at", "schema", "message"), REFUSED, ids=[row[3][:40] for row in REFUSED]
 )
-def test_a_schema_that_cannot_be_used_is_refused_with_where_and_why(
+def test_unusable_schema_is_refused_with_place_and_reason(
     code: str, at: str, schema: Any, message: str
 ) -> None:
     with pytest.raises(WidgetError) as refused:
@@ -348,7 +348,7 @@ def test_reference_with_invalid_uri_characters_is_not_reported_as_an_unknown_dra
     assert finding.advice == "write %20 for a space and %25 for a percent sign"
 
 
-def test_a_bad_keyword_is_pointed_at() -> None:
+def test_bad_keyword_is_pointed_at() -> None:
     with pytest.raises(WidgetError) as refused:
         compile_schema({"properties": {"a/b": {"minLength": "two"}}})
 
@@ -383,7 +383,7 @@ def test_values_without_a_json_form_are_refused_by_name(arguments: Any, message:
 
 
 @pytest.mark.parametrize("schema", [{}, {"type": "object"}], ids=["silent", "said"])
-def test_arguments_that_are_no_object_are_refused(schema: dict[str, Any]) -> None:
+def test_arguments_other_than_an_object_are_refused(schema: dict[str, Any]) -> None:
     with pytest.raises(CallError) as refused:
         compile_schema(schema).check([1])
 
@@ -391,7 +391,7 @@ def test_arguments_that_are_no_object_are_refused(schema: dict[str, Any]) -> Non
     assert ", got an array of 1. " in str(refused.value)
 
 
-def test_arguments_that_fit_come_back_as_they_are() -> None:
+def test_valid_arguments_are_returned_unchanged() -> None:
     arguments = {"x": 1.0, "y": [1, True]}
 
     assert compile_schema({}).check(arguments) == ValidArguments(arguments=arguments, coerced=())

@@ -113,7 +113,7 @@ def draw(widget: Widget) -> list[Any]:
         (f"<Card>{JOINED_JSX}</Card>", None, "view", ["Ann, Bob"]),
     ],
 )  # fmt: skip
-def test_the_jsx_is_drawn_where_the_exporter_lost_some_of_it(
+def test_jsx_is_drawn_where_the_exporter_lost_some_of_it(
     view: str | None, template: str | None, source: str, children: list[Any]
 ) -> None:
     made = export(view, template)
@@ -232,7 +232,7 @@ def test_comparison_names_the_author_of_each_change(
     assert compare_messages(export(view, template)) == expected
 
 
-def test_a_template_that_cannot_be_used_gives_way_to_a_jsx_that_draws_the_preview() -> None:
+def test_unusable_template_gives_way_to_a_jsx_that_draws_the_preview() -> None:
     view, faulty = f"<Card>\n<Text value={{n}} />{LOOP_JSX}</Card>", card("{%- if -%}", LOOP)
     children = [{"type": "Text", "value": each} for each in (3, "Ann", "Bob")]
     preview = {"type": "Card", "children": children}
@@ -254,7 +254,7 @@ def test_a_template_that_cannot_be_used_gives_way_to_a_jsx_that_draws_the_previe
 @pytest.mark.parametrize(
     ("source", "children"), [("template", [None, "Ann", "Bob"]), ("view", ["Ann, Bob", 3])]
 )
-def test_the_sidecar_decides_where_it_says_so(source: str, children: list[Any]) -> None:
+def test_sidecar_may_choose_the_source(source: str, children: list[Any]) -> None:
     made = export(
         f"<Card>{JOINED_JSX}<Text value={{n}} /></Card>",
         card(JOINED, LOOP),
@@ -273,7 +273,7 @@ def test_the_sidecar_decides_where_it_says_so(source: str, children: list[Any]) 
         ("import x from 'y'", card(N), 'source = "view"', "people.widget#/encodedWidget/view: line 1: the statement import is not available: import x from 'y'; arguments come by their names, and a form keeps what a user types"),
     ],
 )  # fmt: skip
-def test_jsx_that_has_to_be_drawn_and_cannot_be_is_refused(
+def test_undrawable_jsx_is_refused_if_it_is_required(
     view: str | None, template: str, sidecar: str, message: str
 ) -> None:
     with pytest.raises(WidgetError) as caught:
@@ -282,7 +282,7 @@ def test_jsx_that_has_to_be_drawn_and_cannot_be_is_refused(
     assert (caught.value.finding.code, str(caught.value)) == ("W1327", message)
 
 
-def test_a_finding_in_the_jsx_is_shown_with_its_line() -> None:
+def test_finding_in_the_jsx_is_shown_with_its_line() -> None:
     made = export("<Card>\n  <Text value={m} /></Card>", "")
     [finding] = [one for one in check_widget(made) if one.code == "W1320"]
     location = location_of(finding, made.definition.content.decode())
@@ -292,7 +292,7 @@ def test_a_finding_in_the_jsx_is_shown_with_its_line() -> None:
     assert (location.text, location.text_column) == ("  <Text value={m} /></Card>", 16)
 
 
-def test_a_failing_view_is_named_as_such() -> None:
+def test_failing_view_is_named_as_such() -> None:
     made = export("<Card><Text value={names[9].length + n.trim()} /></Card>", "")
 
     assert [one for one in compare_messages(made) if "fails" in one] == [
@@ -325,7 +325,7 @@ def test_advice_about_a_preview_depends_on_the_agreeing_sources(
     ]
 
 
-def test_no_library_is_imported_for_a_template_that_has_lost_nothing() -> None:
+def test_complete_template_imports_no_library() -> None:
     made = export(SAME, card(N))
     made.call(SAMPLE)
 

@@ -177,7 +177,7 @@ def shown_texts(widget: Widget) -> set[str]:
 
 @needs_corpus
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.__name__)
-def test_an_edit_of_an_export_loses_nothing_and_is_one_finding(
+def test_edit_of_an_export_loses_nothing_and_is_one_finding(
     edit: Callable[[File], bool], exports: Sequence[Export]
 ) -> None:
     count = 0

@@ -11,7 +11,7 @@ from widgetd.files.source import Source
 from widgetd.studio.findings import check_wrapped_data
 
 
-def test_data_that_the_exporter_took_for_components_is_named() -> None:
+def test_data_mistaken_for_components_by_the_exporter_is_named() -> None:
     template = """{"type":"Card","children":[
       {"type":"Chart","series":[{"type":"Text","value":{"type":"bar","dataKey":"a"}}]},
       {"type":"Select","options":[{"label":"a"}]}]}"""

@@ -93,7 +93,7 @@ def test_jsx_of_every_export_but_one_is_transcribed_without_loss() -> None:
 
 
 @needs_corpus
-def test_table_of_studios_keys_counts_the_files_that_have_them() -> None:
+def test_table_of_studios_keys_counts_the_files_with_them() -> None:
     counts: Counter[str] = Counter()
     for path in (*corpus_files(), *bundled_folder().glob("*.widget")):
         with suppress(ValueError):
@@ -146,7 +146,7 @@ def widget_of(view: str, tmp_path: Path) -> Widget:
         '<Card><>{done ? <Badge label="Done" /> : null}<Text value="{{ no }}" /></></Card>',
     ],
 )
-def test_template_made_of_jsx_draws_what_the_jsx_draws(view: str, tmp_path: Path) -> None:
+def test_template_made_of_jsx_draws_the_same_as_the_jsx(view: str, tmp_path: Path) -> None:
     widget = widget_of(view, tmp_path)
     packed = pack(widget)
     again = load(Source.of("Some.widget", packed.content), None, limits=Limits())
@@ -169,7 +169,7 @@ def test_template_made_of_jsx_draws_what_the_jsx_draws(view: str, tmp_path: Path
         "<Card>{rows.map((row, at, all) => <Text value={String(all.length)} />)}</Card>",
     ],
 )
-def test_jsx_that_jinja_cannot_say_is_exported_without_a_template(
+def test_jsx_without_an_equivalent_in_jinja_is_exported_without_a_template(
     view: str, tmp_path: Path
 ) -> None:
     packed = pack(widget_of(view, tmp_path))
@@ -203,7 +203,7 @@ def test_tree_is_formatted_as_jsx_that_draws_it() -> None:
     assert not differ(tree(view.render({})), shown)
 
 
-def test_export_keeps_unknown_keys_and_says_what_studio_will_not_know(tmp_path: Path) -> None:
+def test_export_keeps_unknown_keys_and_warns_of_them(tmp_path: Path) -> None:
     (tmp_path / "Plain.widget").write_text(
         '{"version":"1.0","name":"Plain","notes":["mine"],"template":"{\\"type\\":\\"Card\\"}"}'
     )

@@ -75,11 +75,11 @@ def test_absent_values_print_nothing_and_loop_zero_times() -> None:
 
 
 @pytest.mark.parametrize("source", ["none + 1", "none * 2", "-none", "none < 1", "none[0:1]"])
-def test_null_in_arithmetic_is_as_absent_as_what_is_not_there(source: str) -> None:
+def test_null_in_arithmetic_counts_as_absent(source: str) -> None:
     assert evaluate(source) in {None, False}
 
 
-def test_a_loop_over_null_takes_no_turn() -> None:
+def test_loop_over_null_has_no_turns() -> None:
     template = compile_template("[{% for x in x %}1{% endfor %}]", limits=Limits())
 
     assert template.render({"x": None}) == "[]"

@@ -51,7 +51,9 @@ def text(source: str, **arguments: object) -> str:
         ("a === 1 and b !== 1", True),
     ],
 )
-def test_javascript_comparisons_mean_what_they_say(source: str, expected: object) -> None:
+def test_javascript_comparisons_have_their_javascript_meaning(
+    source: str, expected: object
+) -> None:
     assert Expression(source, limits=Limits()).evaluate({"a": 1, "b": 2}) == expected
 
 
@@ -71,13 +73,13 @@ def test_text_and_a_number_are_joined(source: str, expected: object) -> None:
     assert Expression(source, limits=Limits()).evaluate({"n": 3}) == expected
 
 
-def test_an_index_that_nothing_binds_counts_the_turns() -> None:
+def test_unbound_index_counts_the_turns() -> None:
     source = "[{% for x in xs %}{% if not loop.first %},{% endif %}{{ i + 1 }}{% endfor %}]"
     assert tree(source, xs="abc") == [1, 2, 3]
     assert tree("[{% for x in xs %}{{ index }}{% endfor %}]", xs=[1]) == [0]
 
 
-def test_an_index_that_is_an_argument_or_bound_is_what_it_is() -> None:
+def test_index_bound_or_passed_as_an_argument_is_unchanged() -> None:
     loop = "[{% for x in xs %}{{ index }}{% endfor %}]"
     assert tree(loop, xs=[1], index=7) == [7]
     assert tree("{% set index = 5 %}" + loop, xs=[1]) == [5]
@@ -85,7 +87,7 @@ def test_an_index_that_is_an_argument_or_bound_is_what_it_is() -> None:
     assert tree('"{{ index }}"') == ""
 
 
-def test_the_length_of_a_list_may_be_asked_for_as_in_javascript() -> None:
+def test_length_of_a_list_is_available_as_in_javascript() -> None:
     assert tree(
         "[{{ xs.length }},{{ s.length }},{{ o.length }}]", xs=[1, 2], s="abc", o={"length": 9}
     ) == [2, 3, 9]
@@ -139,19 +141,19 @@ def test_non_text_inside_a_string_is_written_as_printed(source: str, expected: s
         ("\"{{ x | replace('\\n', '\\\\n') }}\"", 'a\nb "c"'),
     ],
 )
-def test_a_template_that_escapes_by_itself_is_not_escaped_twice(source: str, value: str) -> None:
+def test_self_escaping_template_is_not_escaped_twice(source: str, value: str) -> None:
     assert tree(source, x=value) == value
 
 
 @pytest.mark.parametrize(
     "value", [*NASTY, 0, 2.5, True, False, None, ["a", {"b": None}], {"k": 'q"'}, -1]
 )
-def test_a_value_without_quotes_where_json_wants_one_is_written_as_json(value: object) -> None:
+def test_unquoted_value_is_written_as_json(value: object) -> None:
     expected = None if value == "null" else value
     assert tree('{"v": {{ x }}}', x=value) == {"v": expected}
 
 
-def test_a_fragment_of_json_is_written_as_it_is() -> None:
+def test_json_fragment_is_written_unchanged() -> None:
     source = '{% set part %}{"a": [1]}{% endset %}{"v": {{ part }}, "w": [{{ part }}]}'
     assert tree(source) == {"v": {"a": [1]}, "w": [{"a": [1]}]}
 
@@ -203,7 +205,7 @@ def test_stray_commas_make_valid_json_of_none_one_and_two(
         "{{ xs | tojson }}",
     ],
 )
-def test_commas_that_are_right_need_no_mending_and_no_warning(source: str) -> None:
+def test_correct_commas_need_no_repair_and_no_warning(source: str) -> None:
     template = compile_template(source, limits=Limits())
 
     assert template.warnings == ()
@@ -213,7 +215,7 @@ def test_commas_that_are_right_need_no_mending_and_no_warning(source: str) -> No
         assert len(json.loads(made.text)) in {count, count + 1}
 
 
-def test_a_comma_that_depends_on_arguments_is_set_right_without_a_warning() -> None:
+def test_comma_depending_on_arguments_is_repaired_without_a_warning() -> None:
     source = "[{% if a %}1,{% endif %}{% if b %}2{% endif %}]"
     template = compile_template(source, limits=Limits())
 
@@ -222,7 +224,7 @@ def test_a_comma_that_depends_on_arguments_is_set_right_without_a_warning() -> N
     assert json.loads(template.render({"a": True, "b": True})) == [1, 2]
 
 
-def test_the_exporters_comma_stripping_costs_its_text_once() -> None:
+def test_exporters_comma_stripping_costs_its_text_once() -> None:
     level = "{}"
     for _ in range(6):
         level = (
@@ -235,7 +237,7 @@ def test_the_exporters_comma_stripping_costs_its_text_once() -> None:
     assert json.loads(template.render({})) == [[[[[[{}]]]]]]
 
 
-def test_a_name_that_is_also_read_elsewhere_keeps_its_comma() -> None:
+def test_name_read_elsewhere_keeps_its_comma() -> None:
     strip = "{{ (_c[1:] if _c and _c[0] == ',' else _c) }}"
     source = "{% set _c %},1{% endset %}" + strip + "|{{ _c }}"
 
@@ -263,7 +265,7 @@ def test_a_name_that_is_also_read_elsewhere_keeps_its_comma() -> None:
         ("", None),
     ],
 )
-def test_mending_touches_commas_and_nothing_else(broken: str, repaired: str | None) -> None:
+def test_repair_touches_only_commas(broken: str, repaired: str | None) -> None:
     assert commas.repair(broken) == repaired
 
 
@@ -288,7 +290,7 @@ def test_any_text_comes_through_a_raw_interpolation(text: str, other: str) -> No
     assert tree('["{{ a }} and {{ b }}"]', a=text, b=other) == [f"{text} and {other}"]
 
 
-def test_a_summary_is_plain_text() -> None:
+def test_summary_is_plain_text() -> None:
     template = compile_text('{{ a }} "{{ b }}": {{ n }}', limits=Limits())
 
     assert template.render({"a": "x\ny", "b": 'q"', "n": 2.0}) == 'x\ny "q"": 2'
@@ -306,7 +308,7 @@ def test_a_summary_is_plain_text() -> None:
         ('{"a": {{ (x if x else none) | tojson }}}', []),
     ],
 )
-def test_a_value_that_the_exporter_lost_is_a_warning(source: str, lines: list[int]) -> None:
+def test_value_lost_by_the_exporter_is_a_warning(source: str, lines: list[int]) -> None:
     found = [
         each for each in compile_template(source, limits=Limits()).warnings if each.code == "W1307"
     ]
@@ -314,7 +316,7 @@ def test_a_value_that_the_exporter_lost_is_a_warning(source: str, lines: list[in
     assert [each.line for each in found] == lines
 
 
-def test_an_unbound_index_and_a_wrong_comma_are_warnings_with_their_lines() -> None:
+def test_unbound_index_and_a_wrong_comma_are_warnings_with_their_lines() -> None:
     source = "[\n{% for x in xs %}\n{{ index | tojson }},\n{% endfor %}\n]"
 
     assert [str(each) for each in compile_template(source, limits=Limits()).warnings] == [

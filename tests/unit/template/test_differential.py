@@ -124,7 +124,7 @@ TEMPLATES = st.recursive(
 
 @settings(max_examples=400, deadline=None)
 @given(TEMPLATES)
-def test_a_generated_template_renders_as_in_jinja(source: str) -> None:
+def test_generated_template_renders_as_in_jinja(source: str) -> None:
     """Wherever Jinja renders it, that is; ours renders more."""
     try:
         expected = JINJA.from_string(source).render(ARGUMENTS)
@@ -144,7 +144,7 @@ def without_fractions(text: str) -> str:
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(VALUES, min_size=1, max_size=4))
-def test_a_generated_widget_is_the_same_tree_as_in_jinja(values: list[str]) -> None:
+def test_generated_widget_is_the_same_tree_as_in_jinja(values: list[str]) -> None:
     parts = ",".join(f'{{"type":"Text","value":{{{{ ({value}) | tojson }}}}}}' for value in values)
     source = f'{{"type":"Card","children":[{parts}]}}'
     try:

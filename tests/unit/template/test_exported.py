@@ -95,7 +95,7 @@ def test_value_becomes_text_in_every_position() -> None:
     ) == ["1", "2"]
 
 
-def test_the_rules_hold_behind_line_ends_of_any_kind() -> None:
+def test_rules_apply_across_line_ends_of_any_kind() -> None:
     assert draw('{\r\n"a": 1,\r\n\r"v": {{ ((n)) | tojson }}}') == {"a": 1, "v": "3"}
 
 
@@ -121,7 +121,7 @@ def test_the_rules_hold_behind_line_ends_of_any_kind() -> None:
         ),
     ],
 )  # fmt: skip
-def test_an_object_that_was_taken_for_a_component_is_data(source: str, expected: object) -> None:
+def test_object_mistaken_for_a_component_is_data(source: str, expected: object) -> None:
     assert draw(source) == expected
 
 
@@ -136,11 +136,11 @@ def test_an_object_that_was_taken_for_a_component_is_data(source: str, expected:
         '{"o":["{\\"type\\":\\"Text\\",\\"value\\":{\\"type\\":1}}"]}',
     ],
 )
-def test_a_component_stays_one(source: str) -> None:
+def test_component_stays_a_component(source: str) -> None:
     assert draw(source) == json.loads(source)
 
 
-def test_a_mistake_behind_a_wrapper_keeps_its_place() -> None:
+def test_mistake_behind_a_wrapper_keeps_its_place() -> None:
     source = '{"o":[\n{"type":"Text","value":{"type":"a"}}], "v":\n  {{ n | int(z=[]) }}}'
 
     with pytest.raises(Exception, match="line 3") as caught:
@@ -150,7 +150,7 @@ def test_a_mistake_behind_a_wrapper_keeps_its_place() -> None:
     assert str(caught.value) == str(other.value)
 
 
-def test_a_template_can_be_read_to_the_letter() -> None:
+def test_template_can_be_read_literally() -> None:
     source = '{"v":{{ ((n)) | tojson }},"o":[{"type":"Text","value":{"type":"a"}}]}'
 
     assert draw(source, to_the_letter=True) == {
@@ -159,7 +159,7 @@ def test_a_template_can_be_read_to_the_letter() -> None:
     }
 
 
-def test_a_text_that_was_made_of_much_is_paid_for() -> None:
+def test_concatenated_text_is_charged() -> None:
     source = "[{% for x in range(2000) %}{{ ((xs)) | tojson }}{% endfor %}]"
 
     with pytest.raises(CallError, match=r"rendering (takes|makes) more than"):

@@ -233,9 +233,7 @@ DEVIATIONS = {"tojson", "float", "round", "filesizeformat"}
     ("name", "source", "expected"),
     [(name, *case) for name, cases in CASES.items() for case in cases.items()],
 )
-def test_a_filter_makes_of_a_value_what_its_table_says(
-    name: str, source: str, expected: str
-) -> None:
+def test_filter_returns_the_result_of_its_table(name: str, source: str, expected: str) -> None:
     assert render(source) == expected
     if name not in DEVIATIONS and "none|" not in source:
         assert JINJA.from_string(source).render(ARGUMENTS) == expected
@@ -287,9 +285,7 @@ def test_every_filter_of_jinja_is_in_the_table_or_refused() -> None:
         ),
     ],
 )
-def test_a_filter_that_is_not_available_is_a_fault_that_says_what_to_do(
-    source: str, message: str
-) -> None:
+def test_unavailable_filter_is_a_fault_with_advice(source: str, message: str) -> None:
     with pytest.raises(WidgetError) as caught:
         render(source)
 
@@ -335,7 +331,7 @@ CHARACTER = "line 1: a format writes one character, or the number of one, at '%c
         ),
     ],
 )
-def test_a_filter_that_fails_says_so_in_a_sentence(source: str, message: str) -> None:
+def test_failing_filter_is_explained_in_a_sentence(source: str, message: str) -> None:
     with pytest.raises(CallError) as caught:
         render(source)
 

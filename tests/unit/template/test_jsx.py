@@ -105,7 +105,7 @@ def value(expression: str) -> Any:
         ("typeof missing === 'undefined'", True), ("typeof z", "object"), ("parseInt('12px')", 12), ("parseFloat('1.5x')", 1.5), ("isNaN('a')", True), ("Math.max(...[1, 4])", 4), ("Math.trunc(-2.5)", -2), ("Math.pow(2, 3)", 8), ("Math.sqrt(-1)", None),
     ],
 )  # fmt: skip
-def test_an_expression_means_what_javascript_says(expression: str, expected: Any) -> None:
+def test_expression_has_its_javascript_value(expression: str, expected: Any) -> None:
     got = value(expression)
 
     assert got == expected
@@ -149,7 +149,7 @@ def test_an_expression_means_what_javascript_says(expression: str, expected: Any
         ("const f = (g) => g(n); <A v={f(x => x + 1)} w={(() => { const q = 1; return q })()}/>", {"type": "A", "v": 4, "w": 1}),
     ],
 )  # fmt: skip
-def test_an_element_is_an_object_with_its_type(view: str, expected: Any) -> None:
+def test_element_is_an_object_with_its_type(view: str, expected: Any) -> None:
     assert draw(view) == expected
 
 
@@ -195,7 +195,7 @@ def test_uncompilable_jsx_is_named_with_its_place(view: str, message: str) -> No
     assert caught.value.finding.code == "W1327"
 
 
-def test_a_place_counts_characters_and_lines_of_every_kind() -> None:
+def test_place_counts_characters_and_lines_of_every_kind() -> None:
     with pytest.raises(WidgetError) as caught:
         View("<A\r\n  b='äöü😀' c={xs.nothing()}/>", LIMITS)
 
@@ -214,7 +214,7 @@ def test_a_place_counts_characters_and_lines_of_every_kind() -> None:
         ("<A b={[...o, ...n]}/>", "line 1: cannot loop over a number"),
     ],
 )
-def test_a_view_that_fails_on_arguments_says_where(view: str, message: str) -> None:
+def test_view_failing_on_arguments_names_the_place(view: str, message: str) -> None:
     with pytest.raises(CallError) as caught:
         View(view, LIMITS).render(ARGUMENTS)
 
@@ -236,7 +236,7 @@ def test_a_view_that_fails_on_arguments_says_where(view: str, message: str) -> N
         ("<A b={s.trim().toUpperCase()} c={Math.max(n, f)} d={xs.join(s)}/>", ["s 1:7", "n 1:43", "f 1:46", "xs 1:53", "s 1:61"]),
     ],
 )  # fmt: skip
-def test_a_view_says_what_it_reads_and_where(view: str, reads: list[str]) -> None:
+def test_view_lists_its_reads_and_their_places(view: str, reads: list[str]) -> None:
     made = View(view, LIMITS)
 
     assert [f"{read.path} {read.line}:{read.column}" for read in made.reads] == reads
@@ -254,7 +254,9 @@ def test_a_view_says_what_it_reads_and_where(view: str, reads: list[str]) -> Non
         ("<A b={rows.map(r => r.n)} c={s + n}/>", {"b": [1, 2], "c": "a b3"}),
     ],
 )  # fmt: skip
-def test_exported_jsx_loses_what_the_exporter_loses(view: str, expected: dict[str, Any]) -> None:
+def test_exported_jsx_loses_the_same_as_with_the_exporter(
+    view: str, expected: dict[str, Any]
+) -> None:
     made = View(view, LIMITS, builder=ExporterBuilder)
 
     assert json.loads(made.render(ARGUMENTS)) == {"type": "A", **expected}
@@ -289,7 +291,7 @@ def test_few_unfinished_comments_are_reported_as_a_syntax_error(count: int) -> N
 
 
 @pytest.mark.parametrize("depth", [MAX_DEPTH // 2, 1_000, 30_000])
-def test_depth_is_bounded_before_anything_goes_into_it(depth: int) -> None:
+def test_depth_is_bounded_before_any_recursion(depth: int) -> None:
     for view in (
         "(" * depth + "n" + ")" * depth,
         "<A>" * depth + "</A>" * depth,
@@ -337,7 +339,7 @@ def test_any_expression_is_evaluated_or_fails_as_a_call_does(expression: str) ->
     "expression",
     ["big.toFixed(2)", "xs.slice(big)", "Math.max(big, 1)", "big < 1.5", "(1).toFixed(big)"],
 )
-def test_an_argument_of_hundreds_of_digits_is_too_large_to_compute_with(expression: str) -> None:
+def test_argument_of_hundreds_of_digits_is_too_large_to_compute_with(expression: str) -> None:
     view = View(f"<A b={{{expression}}}/>", LIMITS)
 
     with pytest.raises(CallError, match="line 1: a number is too large to compute with"):
@@ -345,7 +347,7 @@ def test_an_argument_of_hundreds_of_digits_is_too_large_to_compute_with(expressi
 
 
 @pytest.mark.parametrize("number", ["0x10n", "10n", "0b1n", "0o7n"])
-def test_an_integer_of_any_length_is_not_available(number: str) -> None:
+def test_integer_of_any_length_is_not_available(number: str) -> None:
     with pytest.raises(WidgetError) as caught:
         View(f"<A b={{{number}}}/>", LIMITS)
 
@@ -356,7 +358,7 @@ REACT = sorted((Path(__file__).parents[2] / "widgets" / "react").glob("*.jsx"))
 
 
 @pytest.mark.parametrize("file", REACT, ids=lambda file: file.name)
-def test_a_widget_as_react_designers_write_it_draws_its_sample(file: Path) -> None:
+def test_widget_as_react_designers_write_it_draws_its_sample(file: Path) -> None:
     text = file.read_text()
     declared = constants(text, limits=LIMITS)
     properties = cast("dict[str, Any]", declared["schema"])["properties"]
@@ -405,14 +407,14 @@ def test_all_refusals_of_a_file_come_at_once() -> None:
         ("const W = (props) => <A {...props}/>; export default W", "line 1: all arguments at once are not available: props; write their names"),
     ],
 )  # fmt: skip
-def test_a_statement_that_is_not_available_says_what_to_write(view: str, message: str) -> None:
+def test_unavailable_statement_names_its_replacement(view: str, message: str) -> None:
     with pytest.raises(WidgetError) as caught:
         View(view, LIMITS)
 
     assert str(caught.value) == message
 
 
-def test_functions_that_multiply_are_refused_before_they_fill_the_memory() -> None:
+def test_multiplying_functions_are_refused_before_they_fill_the_memory() -> None:
     doubling = "".join(f"const f{n} = (x) => f{n - 1}(x) + f{n - 1}(x);\n" for n in range(1, 40))
 
     with pytest.raises(WidgetError, match="more than 5,000 syntax nodes"):
@@ -422,7 +424,7 @@ def test_functions_that_multiply_are_refused_before_they_fill_the_memory() -> No
         View(f"const f0 = (x) => x;\n{chain}<A b={{f199(1)}}/>", LIMITS)
 
 
-def test_threads_that_parse_at_once_do_not_end_the_process() -> None:
+def test_concurrent_parsing_in_threads_does_not_end_the_process() -> None:
     command = [sys.executable, "-m", "tests.programs.parse_in_threads"]
     ran = subprocess.run(
         command, cwd=Path(__file__).parents[3], capture_output=True, timeout=100, check=False

@@ -106,7 +106,7 @@ SAME = [
 
 
 @pytest.mark.parametrize("source", SAME)
-def test_the_evaluator_says_what_jinja_says(source: str) -> None:
+def test_evaluator_agrees_with_jinja(source: str) -> None:
     assert render(source) == JINJA.from_string(source).render(ARGUMENTS)
 
 
@@ -115,12 +115,12 @@ def test_keys_come_before_methods() -> None:
     assert render("{{ cart.items()|length }}") == "3"
 
 
-def test_an_integral_float_prints_as_an_integer() -> None:
+def test_integral_float_prints_as_an_integer() -> None:
     assert render("{{ 2.0 }} {{ 6 / 2 }} {{ 1e15 }} {{ [1.0] }}") == "2 3 1000000000000000 [1]"
     assert render("{{ 1e300 }} {{ 0.1 + 0.2 }}") == "1e+300 0.30000000000000004"
 
 
-def test_an_argument_is_never_changed_by_a_template() -> None:
+def test_argument_is_never_changed_by_a_template() -> None:
     with pytest.raises(CallError) as caught:
         render("\n{{ cart['items'].append(3) }}")
 
@@ -207,7 +207,7 @@ def test_forbidden_syntax_is_a_fault_that_names_it(source: str, message: str) ->
         ("{{ 1e308 * 10 }}", "a number is too large to compute with"),
     ],
 )
-def test_a_template_that_fails_says_where_and_why(source: str, message: str) -> None:
+def test_failing_template_names_the_place_and_the_reason(source: str, message: str) -> None:
     with pytest.raises(CallError) as caught:
         render(f"\n\n{source}")
 
@@ -221,7 +221,7 @@ def test_repetition_of_an_empty_value_is_empty(empty: str) -> None:
     assert text.render({}) == "0"
 
 
-def test_a_failure_inside_a_long_statement_names_its_own_line() -> None:
+def test_failure_inside_a_long_statement_names_its_own_line() -> None:
     source = "{% set x = {\n 'a': 1,\n 'b': [1] + 2,\n} %}"
 
     with pytest.raises(CallError, match=r"^line 3: cannot add a list and a number$"):
@@ -241,10 +241,10 @@ def test_a_failure_inside_a_long_statement_names_its_own_line() -> None:
         ("n > 5", True),
     ],
 )
-def test_an_expression_evaluates_to_a_json_value(source: str, expected: object) -> None:
+def test_expression_evaluates_to_a_json_value(source: str, expected: object) -> None:
     assert Expression(source, limits=Limits()).evaluate(ARGUMENTS) == expected
 
 
-def test_an_expression_that_goes_on_is_a_fault() -> None:
+def test_expression_followed_by_more_is_a_fault() -> None:
     with pytest.raises(WidgetError, match=r"^line 1: the expression ends before this; "):
         Expression("items items", limits=Limits())

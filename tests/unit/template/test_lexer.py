@@ -91,7 +91,7 @@ def test_token_has_its_offset(text: str) -> None:
 
 
 @pytest.mark.parametrize("escape", [r"\g", r"\\g", r"\\\g", r"\477", r"\101", r"\é", r"\u00e9"])
-def test_an_escape_that_python_warns_of_is_read_without_a_warning(escape: str) -> None:
+def test_escape_that_python_warns_of_is_read_without_a_warning(escape: str) -> None:
     text = '{{ "' + escape + '" }}'
     with warnings.catch_warnings(action="ignore"):
         meant = by_jinja(text)

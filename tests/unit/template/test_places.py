@@ -36,9 +36,7 @@ STRIPPED = (
         ("{{ a }}\n{{ " + "(" * 40 + "a" + ")" * 40 + "}}", "W1303", (2, 36)),
     ],
 )
-def test_a_template_that_is_refused_is_refused_at_its_place(
-    source: str, code: str, place: tuple[int, int]
-) -> None:
+def test_refused_template_has_its_place(source: str, code: str, place: tuple[int, int]) -> None:
     with pytest.raises(WidgetError) as raised:
         compile_template(source, limits=Limits())
 
@@ -46,7 +44,7 @@ def test_a_template_that_is_refused_is_refused_at_its_place(
     assert (found.code, (found.line, found.column)) == (code, place)
 
 
-def test_an_expression_that_is_refused_is_refused_at_its_place() -> None:
+def test_refused_expression_has_its_place() -> None:
     with pytest.raises(WidgetError) as raised:
         Expression("a\n ~ b|filtre", limits=Limits())
 

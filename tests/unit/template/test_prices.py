@@ -89,7 +89,7 @@ def test_matrix_has_every_operator() -> None:
 
 
 @pytest.mark.parametrize(("what", "source"), list(matrix.working()))
-def test_a_builtin_of_the_matrix_works_on_ordinary_values(what: str, source: str) -> None:
+def test_builtin_of_the_matrix_works_on_ordinary_values(what: str, source: str) -> None:
     assert matrix.render(source), what
 
 
@@ -129,7 +129,7 @@ TABLES = {
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_a_builtin_has_a_price_unless_it_reads_nothing(table: str) -> None:
+def test_builtin_has_a_price_unless_it_reads_nothing(table: str) -> None:
     functions, _ = TABLES[table]
     priced = {name for name, function in functions.items() if hasattr(function, "__wrapped__")}
 
@@ -148,7 +148,7 @@ PLENTY = Limits(steps=10**9, output_bytes=10**9)
         for place in range(len(called[name]))
     ],
 )
-def test_a_builtin_pays_for_each_of_its_arguments_before_it_begins(
+def test_builtin_is_charged_for_each_argument_before_it_runs(
     table: str, name: str, place: int
 ) -> None:
     functions, called = TABLES[table]
@@ -219,7 +219,7 @@ def test_a_builtin_pays_for_each_of_its_arguments_before_it_begins(
         ),
     ],
 )
-def test_work_that_grows_with_two_things_is_paid_by_both(source: str, steps: int) -> None:
+def test_work_that_grows_with_two_values_is_charged_for_both(source: str, steps: int) -> None:
     assert compile_text(source, limits=PLENTY).rendering({}).steps >= steps
 
 
@@ -341,7 +341,7 @@ def test_one_module_makes_text_of_values_and_no_other_does() -> None:
     assert set(texts_made()) == TEXTS | OTHER_TEXTS
 
 
-def test_a_message_names_kinds_and_counts_and_never_shows_a_value() -> None:
+def test_message_names_kinds_and_counts_and_never_shows_a_value() -> None:
     shown = {
         ast.unparse(each.value)
         for path in PACKAGE.rglob("*.py")
@@ -416,7 +416,7 @@ def test_value_above_the_weight_limit_is_refused(more: str) -> None:
         "{% set rows = range(1000)|list %}{% set l = [] %}{% for i in rows %}{% set _ = l.append({'row': i, 'all': rows}) %}{% endfor %}{{ l|length }}",
     ],
 )
-def test_lists_that_people_gather_are_made(source: str) -> None:
+def test_ordinary_lists_are_within_the_budget(source: str) -> None:
     assert compile_text(source, limits=Limits()).render({}).isdigit()
 
 
@@ -610,7 +610,7 @@ def reached(values: list[Any]) -> list[Any]:
 
 @settings(max_examples=400, deadline=None)
 @given(STATEMENTS)
-def test_a_random_template_makes_and_does_no_more_than_it_pays_for(source: str) -> None:
+def test_random_template_stays_within_its_charges(source: str) -> None:
     try:
         run = Run(START + source)
     except WidgetError:

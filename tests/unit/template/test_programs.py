@@ -37,7 +37,7 @@ def words(operand: Any) -> set[str]:
     return found | {word for each in operand for word in words(each)}
 
 
-def test_table_has_every_word_that_the_page_has() -> None:
+def test_table_has_every_word_of_the_page() -> None:
     found = {word for case in CASES for key in "be" for word in words(case["program"].get(key))}
     signs = {"filters": "|", "tests": "?"}
     wanted = {

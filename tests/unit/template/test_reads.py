@@ -55,7 +55,7 @@ def unguarded_reads(source: str) -> list[str]:
         ("{{ a.upper() }}{{ a.b.get('c', d) }}", ["a", "a.b", "d"]),
     ],
 )  # fmt: skip
-def test_a_read_is_followed_as_far_as_it_is_certain(source: str, expected: list[str]) -> None:
+def test_read_is_traced_as_far_as_it_is_certain(source: str, expected: list[str]) -> None:
     assert paths(source) == expected
 
 
@@ -79,13 +79,11 @@ def test_a_read_is_followed_as_far_as_it_is_certain(source: str, expected: list[
         ("{% for x in xs %}{{ x }}{{ xs }}{% endfor %}", ["xs"]),
     ],
 )
-def test_a_read_is_guarded_where_its_absence_is_provided_for(
-    source: str, expected: list[str]
-) -> None:
+def test_read_is_guarded_where_its_absence_is_handled(source: str, expected: list[str]) -> None:
     assert unguarded_reads(source) == expected
 
 
-def test_a_read_knows_its_place_and_what_is_certainly_there() -> None:
+def test_read_has_its_place_and_the_names_certainly_present() -> None:
     source = "{% if a %}\n{% for x in xs %}\n{{ x.y }}{% endfor %}{% endif %}"
 
     assert reads(source)[-1] == Read(
@@ -93,7 +91,7 @@ def test_a_read_knows_its_place_and_what_is_certainly_there() -> None:
     )
 
 
-def test_the_names_are_those_that_only_arguments_can_give() -> None:
+def test_free_names_come_only_from_arguments() -> None:
     source = (
         "{% set own = a.b %}{% for x in xs %}{{ x.y }}{{ own }}{{ index }}{% endfor %}"
         "{% macro m(p) %}{{ p }}{{ q }}{% endmacro %}{{ m(r) }}{{ undefined }}{{ range(3) }}"
@@ -102,11 +100,11 @@ def test_the_names_are_those_that_only_arguments_can_give() -> None:
     assert compile_template(source, limits=Limits()).names == {"a", "xs", "q", "r"}
 
 
-def test_an_index_is_a_name_where_no_loop_could_mean_it() -> None:
+def test_index_is_a_name_outside_of_loops() -> None:
     assert compile_template("{{ index }}", limits=Limits()).names == {"index"}
 
 
-def test_an_expression_says_what_it_reads() -> None:
+def test_expression_lists_its_reads() -> None:
     expression = Expression("products | map(attribute='price') | sum", limits=Limits())
 
     assert names(expression.reads) == {"products"}

@@ -209,7 +209,7 @@ BOMBS = [
 
 @pytest.mark.parametrize("source", BOMBS)
 @pytest.mark.parametrize("compiled", [compile_template, compile_text])
-def test_a_bomb_is_refused_or_stopped_within_little_memory(source: str, compiled: object) -> None:
+def test_bomb_is_refused_or_stopped_within_little_memory(source: str, compiled: object) -> None:
     tracemalloc.start()
     try:
         with pytest.raises((WidgetError, CallError)) as caught:
@@ -223,7 +223,7 @@ def test_a_bomb_is_refused_or_stopped_within_little_memory(source: str, compiled
 
 
 @pytest.mark.parametrize("source", BOMBS)
-def test_a_bomb_that_is_never_reached_does_nothing(source: str) -> None:
+def test_unreached_bomb_does_nothing(source: str) -> None:
     """Nothing is evaluated by loading: no constant is folded."""
     try:
         template = compile_text("{% if false %}" + source + "{% endif %}", limits=LIMITS)
@@ -263,7 +263,7 @@ def test_a_bomb_that_is_never_reached_does_nothing(source: str) -> None:
         ),
     ],
 )
-def test_the_budgets_error_says_which_limit_and_where(source: str, message: str, code: str) -> None:
+def test_budget_error_names_the_limit_and_the_place(source: str, message: str, code: str) -> None:
     with pytest.raises(CallError) as caught:
         compile_text(source, limits=LIMITS).render({})
 
@@ -300,9 +300,7 @@ def test_the_budgets_error_says_which_limit_and_where(source: str, message: str,
         ("{{ 0x" + "f" * 5_000 + " }}", "line 1: a number is too large; write it as text"),
     ],
 )
-def test_a_template_that_is_too_much_is_refused_before_anything_else(
-    source: str, message: str
-) -> None:
+def test_oversized_template_is_refused_before_anything_else(source: str, message: str) -> None:
     with pytest.raises(WidgetError) as caught:
         compile_template(source, limits=LIMITS)
 
@@ -318,7 +316,7 @@ def test_a_template_that_is_too_much_is_refused_before_anything_else(
         "{% set a %}" * 500,
     ],
 )
-def test_a_template_that_nests_by_words_is_refused(source: str) -> None:
+def test_template_nested_by_words_is_refused(source: str) -> None:
     with pytest.raises(WidgetError) as caught:
         compile_template(source, limits=LIMITS)
 
@@ -333,7 +331,7 @@ def test_looking_through_nested_loops_and_conditions_stays_small() -> None:
     assert compile_template(source, limits=LIMITS).render({"xs": []}) == ""
 
 
-def test_arguments_that_share_and_repeat_are_paid_for_by_what_they_print() -> None:
+def test_shared_and_repeated_arguments_are_charged_by_their_printed_size() -> None:
     template = compile_template("[{% for x in xs %}{{ xs | tojson }},{% endfor %}]", limits=LIMITS)
 
     with pytest.raises(
@@ -342,14 +340,14 @@ def test_arguments_that_share_and_repeat_are_paid_for_by_what_they_print() -> No
         template.render({"xs": list(range(2_000))})
 
 
-def test_a_number_of_many_digits_is_not_shown() -> None:
+def test_number_of_many_digits_is_not_shown() -> None:
     with pytest.raises(CallError, match=r"^line 1: a number is too large to show$"):
         compile_template("{{ n | tojson }}", limits=LIMITS).render({"n": 10**5000})
     with pytest.raises(CallError, match=r"^line 1: a number is too large to compute with$"):
         Expression("n * n", limits=LIMITS).evaluate({"n": 10**5000})
 
 
-def test_the_same_call_ends_the_same_way_every_time() -> None:
+def test_same_call_has_the_same_end_every_time() -> None:
     template = compile_template("{% for x in xs %}{{ x * 1000 }}{% endfor %}", limits=LIMITS)
 
     def outcome() -> str:

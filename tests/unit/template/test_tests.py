@@ -78,7 +78,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("name", "source", "expected"), CASES)
-def test_a_test_answers_what_its_table_says(name: str, source: str, expected: object) -> None:
+def test_test_returns_the_result_of_its_table(name: str, source: str, expected: object) -> None:
     assert name in TESTS
     assert evaluate(source) == expected
     assert JINJA.compile_expression(source, undefined_to_none=False)(ARGUMENTS) == expected
@@ -89,7 +89,7 @@ def test_every_test_of_jinja_is_in_the_table() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(set(TESTS) - {"in", "divisibleby"}))
-def test_no_test_without_arguments_fails_on_nothing(name: str) -> None:
+def test_test_without_arguments_does_not_fail_on_absent_values(name: str) -> None:
     given = "" if name not in COMPARING else " 1"
     for value in ("missing", "none", "entry.a.b"):
         assert evaluate(f"{value} is {name}{given}") in {True, False} if name.isalpha() else True
@@ -103,13 +103,13 @@ def test_absence_counts_as_null_but_not_as_defined() -> None:
     assert evaluate(source) == [True, True, False, False]
 
 
-def test_an_unknown_test_is_a_fault_that_names_the_nearest() -> None:
+def test_unknown_test_is_a_fault_with_the_nearest_name() -> None:
     with pytest.raises(WidgetError) as caught:
         evaluate("text is strin")
 
     assert str(caught.value) == "line 1: there is no test 'strin'; did you mean 'string'?"
 
 
-def test_a_test_that_fails_says_so() -> None:
+def test_failing_test_is_explained() -> None:
     with pytest.raises(CallError, match=r"^line 1: cannot order a text and a number$"):
         evaluate("text is gt 5")

@@ -37,7 +37,7 @@ def bundled() -> Snapshot:
     return build_catalog(Settings(), bundled_folder(), Loader(admit).load, quiet_ms=0).scan()
 
 
-def test_the_bundled_wishes_are_found_by_the_index() -> None:
+def test_bundled_wishes_are_found_by_the_index() -> None:
     snapshot = bundled()
     cases = read_cases(bundled_folder(), snapshot)
 
@@ -50,7 +50,7 @@ def test_the_bundled_wishes_are_found_by_the_index() -> None:
     assert sum(one.is_found for one in outcomes) >= 57, missed
 
 
-def test_the_facts_of_each_bundled_widget_answer_its_questions() -> None:
+def test_facts_of_each_bundled_widget_answer_its_questions() -> None:
     snapshot = bundled()
     cases = read_cases(bundled_folder(), snapshot)
 
@@ -82,7 +82,7 @@ def test_all_faults_of_a_file_are_reported_with_their_lines(tmp_path: Path) -> N
     ]
 
 
-def test_a_miss_names_the_sentences_that_decided(tmp_path: Path) -> None:
+def test_miss_names_the_deciding_sentences(tmp_path: Path) -> None:
     cases = cases_of(tmp_path, "cases: [{wish: greet the train by name}]")
 
     [outcome] = Evaluator(SERVED).search(cases.wishes)
@@ -122,7 +122,7 @@ def test_transcript_separates_found_filled_and_repaired_calls(tmp_path: Path) ->
     assert judge(tmp_path, {"tool": "render_widget", "arguments": by_name}).is_filled
 
 
-def test_a_widget_that_must_not_be_called_is_a_problem(tmp_path: Path) -> None:
+def test_call_of_a_forbidden_widget_is_a_problem(tmp_path: Path) -> None:
     rows = [{"tool": "greeting"}, {"tool": "seats", "arguments": {"count": 2}}]
 
     outcome = judge(tmp_path, *rows, case="    never: [greeting]\n")
@@ -145,7 +145,7 @@ def test_all_faults_of_a_transcript_are_reported_with_their_lines(tmp_path: Path
 
 
 @pytest.mark.parametrize("given", ["", "    given: {who: Ada}\n"])
-def test_questions_are_answered_from_the_facts_of_the_example_or_of_what_is_given(
+def test_questions_are_answered_from_the_facts_of_the_example_or_of_the_arguments(
     tmp_path: Path, given: str
 ) -> None:
     text = f"tool: greeting\ncases:\n  - facts:\n      Who is greeted?: Ada\n{given}"
@@ -155,7 +155,7 @@ def test_questions_are_answered_from_the_facts_of_the_example_or_of_what_is_give
     assert (outcome.problem == "") == bool(given)
 
 
-def test_the_command_prints_misses_and_counts_and_no_daemon_minds_the_files(
+def test_command_prints_misses_and_counts_and_the_daemon_ignores_the_files(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["eval", str(tmp_path)]) == 5
@@ -165,7 +165,7 @@ def test_the_command_prints_misses_and_counts_and_no_daemon_minds_the_files(
     assert main(["check", str(tmp_path)]) == 0
 
 
-def test_the_command_prints_what_lost_and_exits_by_the_share_that_holds(
+def test_command_prints_the_losers_and_exits_by_the_required_share(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "Greeting.widget").write_text(widget_file())

@@ -58,7 +58,7 @@ def cases_of(suite: Suite) -> list[Case]:
         ("[a, {b: 1}]", ["a", {"b": 1}]),
     ],
 )
-def test_a_scalar_is_what_it_is_in_json(tmp_path: Path, written: str, value: Any) -> None:
+def test_scalar_has_its_json_meaning(tmp_path: Path, written: str, value: Any) -> None:
     assert suite_of(
         tmp_path,
         f"vars: {{}}\n{HEAD}vars2: 1".replace("vars2: 1", "").replace(
@@ -106,7 +106,7 @@ def test_yaml_anchor_is_replaced_by_its_value(tmp_path: Path) -> None:
         ("[" * 5_000, "1:"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_refused_with_its_place(
+def test_unreadable_file_is_refused_with_its_place(
     tmp_path: Path, text: str | bytes, problem: str
 ) -> None:
     fault = suite_of(tmp_path, text).faults[0]
@@ -146,7 +146,7 @@ tests:
     ]
 
 
-def test_a_fault_in_each_of_many_rows_is_reported_once(tmp_path: Path) -> None:
+def test_fault_in_each_of_many_rows_is_reported_once(tmp_path: Path) -> None:
     rows = "[{n: 1}, {n: 2}, {n: 3}]"
     suite = suite_of(tmp_path, f"tests:\n- name: a\n  for: {rows}\n  steps: [{{Prss: text=A}}]")
 
@@ -164,14 +164,14 @@ def test_a_fault_in_each_of_many_rows_is_reported_once(tmp_path: Path) -> None:
         ("tests: [{name: a, for: [], steps: [Look]}]", "1:24: there are no rows; write one at"),
     ],
 )
-def test_a_test_that_tests_nothing_is_refused(tmp_path: Path, text: str, problem: str) -> None:
+def test_test_without_a_check_is_refused(tmp_path: Path, text: str, problem: str) -> None:
     [fault] = faults_of(suite_of(tmp_path, text))
 
     assert f"A.test.yaml:{problem}" in format_fault(fault)
     assert fault.code == "W4401"
 
 
-def test_a_widget_that_does_not_exist_is_refused_though_no_step_shows_it(tmp_path: Path) -> None:
+def test_missing_widget_is_refused_though_no_step_shows_it(tmp_path: Path) -> None:
     snapshot = snapshot_of(widget("Greeting"))
     [fault] = faults_of(suite_of(tmp_path, f"widget: greting\n{HEAD}"), snapshot)
     filled_in = f"widget: ${{which}}\nvars: {{which: greting}}\n{HEAD}"
@@ -182,7 +182,7 @@ def test_a_widget_that_does_not_exist_is_refused_though_no_step_shows_it(tmp_pat
     assert problem in format_fault(other)
 
 
-def test_two_tests_whose_pictures_would_be_the_same_are_refused(tmp_path: Path) -> None:
+def test_two_tests_of_the_same_picture_are_refused(tmp_path: Path) -> None:
     [fault] = faults_of(suite_of(tmp_path, f"{HEAD}  - name: A!\n    steps: [Look]\n"))
 
     problem = "A.test.yaml:5:5: 'A!' has the name of the test in line 2; give it another"
@@ -191,7 +191,7 @@ def test_two_tests_whose_pictures_would_be_the_same_are_refused(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", ["A.test.yaml", "rows.csv", "test_cases.csv", "modules.csv"])
-def test_a_file_that_is_a_link_out_of_its_folder_is_refused(name: str, tmp_path: Path) -> None:
+def test_link_out_of_its_folder_is_refused(name: str, tmp_path: Path) -> None:
     home, secret = tmp_path / "home", tmp_path / "secret"
     home.mkdir()
     secret.write_text("a,b\nroot:x,secret\n")
@@ -208,7 +208,7 @@ def test_a_file_that_is_a_link_out_of_its_folder_is_refused(name: str, tmp_path:
 
 
 @pytest.mark.parametrize("leaf", ["[Look]", "[]"])
-def test_modules_that_multiply_are_refused(leaf: str, tmp_path: Path) -> None:
+def test_multiplying_modules_are_refused(leaf: str, tmp_path: Path) -> None:
     uses = "".join(f"  m{n}: [{', '.join([f'{{use: m{n + 1}}}'] * 10)}]\n" for n in range(9))
     text = f"modules:\n{uses}  m9: {leaf}\ntests: [{{name: a, steps: [{{use: m0}}]}}]\n"
 
@@ -224,7 +224,7 @@ def test_more_tests_than_a_file_may_have_are_refused(tmp_path: Path) -> None:
     assert fault.problem == "the file has more than 10,000 tests, rows counted"
 
 
-def test_aliases_that_multiply_are_refused(tmp_path: Path) -> None:
+def test_multiplying_aliases_are_refused(tmp_path: Path) -> None:
     lines = ["vars:", "  a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
     lines += [f"  a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
 
@@ -253,7 +253,7 @@ def test_aliases_that_multiply_are_refused(tmp_path: Path) -> None:
         ("- {Look: null, when: {them: dark}}", "W4402 5:9 there is no variable 'them'"),
     ],
 )
-def test_an_unknown_name_is_refused_before_anything_runs(
+def test_unknown_name_is_refused_before_anything_runs(
     tmp_path: Path, step: str, problem: str
 ) -> None:
     text = (
@@ -281,7 +281,7 @@ def test_an_unknown_name_is_refused_before_anything_runs(
         ("- Show Widget", "W2001 4:9 there is no widget ''; search_widgets finds what there is"),
     ],
 )
-def test_an_unknown_widget_or_state_is_refused_before_anything_runs(
+def test_unknown_widget_or_state_is_refused_before_anything_runs(
     tmp_path: Path, step: str, problem: str
 ) -> None:
     snapshot = snapshot_of(widget("Greeting", sidecar="[[examples]]\narguments = {who = 'Ada'}"))
@@ -313,7 +313,7 @@ STEPS = st.one_of(
 
 
 @given(steps=st.lists(STEPS, min_size=1, max_size=4), value=st.sampled_from(["text=A", "A", 3]))
-def test_a_case_that_is_collected_has_no_unknown_name(
+def test_collected_case_has_no_unknown_name(
     steps: list[dict[str, Any]], value: object, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     text = orjson.dumps(
@@ -351,7 +351,7 @@ def test_rows_variables_and_conditions_make_the_cases(tmp_path: Path) -> None:
     assert light.steps[0].location.line == 5
 
 
-def test_three_csv_files_are_the_suite_that_a_yaml_file_is(tmp_path: Path) -> None:
+def test_three_csv_files_equal_the_suite_of_a_yaml_file(tmp_path: Path) -> None:
     (tmp_path / "test_cases.csv").write_text("test_case,test_step\nFollow,Open\nFollow,Tell\n")
     (tmp_path / "modules.csv").write_text(
         "module_name,module_step,param_1,param_2\n"
@@ -374,7 +374,7 @@ def test_three_csv_files_are_the_suite_that_a_yaml_file_is(tmp_path: Path) -> No
     assert len(resolve_cases(written, Snapshot.empty())[0][0].steps) == 4
 
 
-def test_a_keyword_without_parameters_is_read_from_csv(tmp_path: Path) -> None:
+def test_keyword_without_parameters_is_read_from_csv(tmp_path: Path) -> None:
     (tmp_path / "test_cases.csv").write_text("test_case,test_step\nA,Look\nA,Lok\nB,Prss\n")
     suite = read_folder(tmp_path)
 

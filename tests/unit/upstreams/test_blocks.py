@@ -76,7 +76,7 @@ def test_texts_pictures_and_resources_are_blocks_in_their_order() -> None:
     assert compile_query("blocks[0].text").find(found) == '{"name": "Pier 7"}'
 
 
-def test_value_is_what_expressions_see_otherwise() -> None:
+def test_value_matches_the_view_of_expressions() -> None:
     structured = result(image(PNG), structuredContent={"a": 1})
     words = result({"type": "text", "text": "no JSON"})
 

@@ -140,7 +140,7 @@ def test_fault_of_the_file_names_its_line(case: str, tmp_path: Path) -> None:
     assert str(raised.value) == message
 
 
-def test_a_missing_secret_is_named(tmp_path: Path) -> None:
+def test_missing_secret_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as raised:
         read_declarations(
             tmp_path, '[a]\nurl = "http://a"\nheaders = { B = "${env:NONE}" }\n', "u.toml"

@@ -103,7 +103,7 @@ def test_large_document_is_reduced_to_its_parameters() -> None:
         '{"paths": {}, "x": ' + "[" * 200 + "]" * 200 + "}",
     ],
 )
-def test_text_that_is_no_document_is_none(text: str) -> None:
+def test_text_other_than_a_document_is_ignored(text: str) -> None:
     assert parse_document(text) is None
 
 

@@ -75,7 +75,7 @@ def recorder_of(listing: ToolListing) -> RecordingTransport:
     return RecordingTransport(private=True, is_mcp=True, reduce=listing.reduce)
 
 
-async def test_list_is_reduced_and_a_line_that_is_no_message_is_an_error() -> None:
+async def test_list_is_reduced_and_an_invalid_line_is_an_error() -> None:
     listing = ToolListing(())
     listed, wrong, notified = await receive(LISTING, recorder_of(listing))
 
@@ -94,7 +94,7 @@ async def test_line_without_end_ends_the_connection() -> None:
     assert recorder.failure.reason == TOO_LARGE
 
 
-async def test_program_that_ignores_every_request_to_end_is_killed_with_its_children(
+async def test_program_ignoring_every_request_to_end_is_killed_with_its_children(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(clients, "LIMITS", replace(LIMITS, exit_s=0.2))

@@ -122,7 +122,7 @@ async def test_decoding_leaves_turns_to_others() -> None:
 @pytest.mark.parametrize(
     ("coding", "kind"), [("gzip, gzip", "application/json"), ("gzip", "text/event-stream")]
 )
-async def test_content_coding_that_cannot_be_bounded_is_refused(coding: str, kind: str) -> None:
+async def test_unbounded_content_coding_is_refused(coding: str, kind: str) -> None:
     source = Source([gzip.compress(b"")], content_encoding=coding, content_type=kind)
     recorder, http = connect(source, is_mcp=True)
     async with http:
@@ -159,7 +159,7 @@ LARGE_LIST = orjson.dumps({"jsonrpc": "2.0", "id": 1, "result": {"tools": [{}] *
 
 @pytest.mark.parametrize("end", [b"\n", b"\r", b"\r\n"])
 @pytest.mark.parametrize("size", [1, 7, 65_536, 10_000_000])
-async def test_large_list_in_an_event_is_reduced_however_it_arrives(end: bytes, size: int) -> None:
+async def test_large_list_in_an_event_is_reduced_in_any_chunks(end: bytes, size: int) -> None:
     listing = ToolListing(())
     small, large = b"id: 1\ndata: {}\n\n", b"id: 2\ndata:" + LARGE_LIST + b"\n\n"
     # Single bytes take a second for each of 50,000 entries, so the list stays in one piece.
@@ -221,7 +221,7 @@ async def test_large_list_is_reduced_once_before_the_sdk_parses_it() -> None:
     "body",
     [b'["tools"]', b'"tools"', b'{"result": "tools"}', b'{"result": ["tools"]}', b'{"tools": NaN}'],
 )
-async def test_large_response_that_is_no_list_of_tools_is_left_as_it_is(body: bytes) -> None:
+async def test_large_response_without_a_list_of_tools_is_unchanged(body: bytes) -> None:
     body += b" " * LIMITS.loop_bytes
     source = Source([body], content_type="application/json")
     recorder = RecordingTransport(

@@ -20,14 +20,14 @@ JUDGE = Judge(BUNDLED[0])
 
 @settings(max_examples=150, deadline=None)
 @given(spoilt_files(BUNDLED))
-def test_a_spoilt_widget_is_judged_or_refused_and_either_names_the_file(content: bytes) -> None:
+def test_damaged_widget_is_checked_or_refused_with_the_name_of_its_file(content: bytes) -> None:
     verdict = JUDGE.judge(content)
 
     assert verdict.served or [finding.level for finding in verdict.found] == ["fault"]
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.widget")), ids=lambda path: path.stem)
-def test_a_bundled_widget_leaves_nothing_to_say(path: Path) -> None:
+def test_bundled_widget_has_no_findings(path: Path) -> None:
     sidecar = path.with_name(path.name + ".toml")
     widget = load(
         Source(path=path.name, content=path.read_bytes(), digest=""),

@@ -41,5 +41,5 @@ def check_messages(path: Path) -> str:
 
 
 @pytest.mark.parametrize("path", BAD, ids=[path.stem for path in BAD])
-def test_a_bad_widget_is_explained_in_exactly_these_words(path: Path) -> None:
+def test_bad_widget_is_explained_in_exactly_these_words(path: Path) -> None:
     assert check_messages(path) == path.with_suffix(".txt").read_text(encoding="utf-8")

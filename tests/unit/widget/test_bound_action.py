@@ -32,7 +32,7 @@ def bind(sidecar: str) -> BoundAction:
     return made.bound_actions["seat.book"]
 
 
-def test_request_has_the_payload_without_passwords_where_nothing_maps_it() -> None:
+def test_request_has_the_payload_without_passwords_by_default() -> None:
     action = bind(HEAD)
 
     sent = action.request(GIVEN, {"seat": "12A", "pin": "1234"}, ["pin"])
@@ -40,7 +40,7 @@ def test_request_has_the_payload_without_passwords_where_nothing_maps_it() -> No
     assert sent == {"seat": "12A"}
 
 
-def test_request_maps_arguments_and_payload_and_leaves_out_what_is_not_found() -> None:
+def test_request_maps_arguments_and_payload_and_omits_absent_values() -> None:
     action = bind(
         HEAD + '[actions."seat.book".arguments]\nflight = "number"\nseat = "payload.seat"\nx = "no"'
     )
@@ -90,7 +90,7 @@ def test_answer_fills_arguments_and_absent_values_change_nothing() -> None:
     assert merged == {**GIVEN, "booked": "12A"}
 
 
-def test_request_that_cannot_be_evaluated_is_refused_without_values() -> None:
+def test_unevaluable_request_is_refused_without_values() -> None:
     action = bind(HEAD + '[actions."seat.book".arguments]\nall = "length(`1`)"\n')
 
     with pytest.raises(CallError) as raised:
@@ -125,7 +125,7 @@ def test_request_that_cannot_be_evaluated_is_refused_without_values() -> None:
         ),
     ],
 )
-def test_action_that_names_a_part_of_its_tool_is_refused(sidecar: str, message: str) -> None:
+def test_action_naming_a_part_of_its_tool_is_refused(sidecar: str, message: str) -> None:
     with pytest.raises(WidgetError) as raised:
         bind(sidecar)
 
@@ -133,7 +133,7 @@ def test_action_that_names_a_part_of_its_tool_is_refused(sidecar: str, message: 
     assert str(raised.value) == message
 
 
-def test_question_that_cannot_be_compiled_is_refused() -> None:
+def test_invalid_question_template_is_refused() -> None:
     with pytest.raises(WidgetError) as raised:
         bind(HEAD + 'confirm = "Book {{ payload.seat"\n')
 
@@ -141,7 +141,7 @@ def test_question_that_cannot_be_compiled_is_refused() -> None:
     assert str(raised.value).startswith("Seat.widget.toml#/actions/seat.book/confirm: ")
 
 
-def test_check_names_tools_that_the_operator_does_not_allow_and_unknown_fields() -> None:
+def test_check_names_unpermitted_tools_and_unknown_fields() -> None:
     made = widget(
         "Seat",
         schema=SCHEMA,

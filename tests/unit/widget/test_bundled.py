@@ -97,19 +97,17 @@ def test_no_two_share_a_tool_name_or_a_response_type() -> None:
     assert len({compile_widget(name).definition.ui_type for name in NAMES}) == len(NAMES)
 
 
-def test_the_file_and_studio_call_it_the_same(widget: Widget, studio: Studio) -> None:
+def test_file_and_studio_have_the_same_name(widget: Widget, studio: Studio) -> None:
     assert widget.definition.path == f"{widget.definition.name}.widget"
     assert studio.name == widget.definition.name
     assert re.fullmatch(r"wig_[a-z0-9]{8}", studio.id)
 
 
-def test_the_sample_renders_to_the_preview(widget: Widget, states: States) -> None:
+def test_sample_renders_to_the_preview(widget: Widget, states: States) -> None:
     assert widget.call(states["sample"], strict=True).tree == widget.definition.document.preview
 
 
-def test_it_is_shown_in_several_states_none_of_which_needs_mending(
-    widget: Widget, states: States
-) -> None:
+def test_widget_has_several_states_without_repairs(widget: Widget, states: States) -> None:
     assert len(states) >= 3
     for state in states.values():
         assert widget.call(state, strict=True).tree["type"] == "Card"
@@ -167,11 +165,11 @@ def test_ids_are_stable_for_a_render_and_differ_between_renders(widget: Widget) 
         assert first.arguments[name] != other.arguments[name]
 
 
-def test_there_is_nothing_to_say_against_it(widget: Widget) -> None:
+def test_widget_has_no_findings(widget: Widget) -> None:
     assert [str(finding) for finding in check_widget(widget, strict=True)] == []
 
 
-def test_the_sample_looks_the_same_without_a_network(widget: Widget) -> None:
+def test_sample_looks_the_same_without_a_network(widget: Widget) -> None:
     assert widget.definition.document.preview is not None
     images = [
         part["src"]
@@ -212,7 +210,7 @@ def test_view_and_template_name_the_same_components_and_actions_in_the_same_orde
     assert re.findall(r'\btype: "([a-z]+\.[\w.]+)"', studio.view) == actions(widget)
 
 
-def test_the_zod_schema_names_the_properties_of_the_json_schema(
+def test_zod_schema_names_the_properties_of_the_json_schema(
     widget: Widget,
 ) -> None:
     assert widget.definition.schema is not None
@@ -225,7 +223,7 @@ def test_the_zod_schema_names_the_properties_of_the_json_schema(
     assert set(re.findall(r"^\s+(\w+):\s", package["schema"], re.MULTILINE)) == declared
 
 
-def test_the_sidecar_describes_the_widget_and_each_of_its_actions(widget: Widget) -> None:
+def test_sidecar_describes_the_widget_and_each_of_its_actions(widget: Widget) -> None:
     sidecar = widget.definition.sidecar
 
     assert sidecar.title
@@ -234,7 +232,7 @@ def test_the_sidecar_describes_the_widget_and_each_of_its_actions(widget: Widget
     assert {*sidecar.actions, *sidecar.local} == set(actions(widget))
 
 
-def test_the_sidecar_speaks_of_arguments_that_exist(widget: Widget) -> None:
+def test_sidecar_names_existing_arguments(widget: Widget) -> None:
     assert widget.definition.schema is not None
     sidecar = widget.definition.sidecar
     declared = {at.replace("[]", "") for at, _ in subschemas(widget.definition.schema)}

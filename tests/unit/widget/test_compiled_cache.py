@@ -10,7 +10,7 @@ from widgetd.limits import AT_WORK
 from widgetd.widget.widget import CompiledCache
 
 
-def test_the_widget_that_was_called_longest_ago_is_released_and_can_be_called() -> None:
+def test_least_recently_called_widget_is_released_and_can_be_called() -> None:
     cache = CompiledCache(most=2)
     first, second, third = (widget(name) for name in ("First", "Second", "Third"))
     parts = {each.tool: weakref.ref(each.schema) for each in (first, second, third)}
@@ -25,7 +25,7 @@ def test_the_widget_that_was_called_longest_ago_is_released_and_can_be_called() 
     assert second.call({"who": "Ada"}).tree == greeting("Hello", "Ada")
 
 
-def test_a_widget_that_is_served_no_more_is_not_kept_for_having_been_called() -> None:
+def test_call_does_not_retain_an_unserved_widget() -> None:
     cache = CompiledCache()
     made = widget()
     cache.touch(made)

@@ -32,7 +32,7 @@ def widget(path: str = "post/parcel.widget", toml: str | None = None, **keys: An
     return define(Source(path=path, content=content, digest="digest"), said)
 
 
-def test_a_definition_is_what_the_file_says() -> None:
+def test_definition_has_the_values_of_the_file() -> None:
     schema = {"type": "object", "description": "Where it is."}
     definition = widget(
         jsonSchema=schema, outputJsonPreview={"type": "Card"}, notes=["a"], encodedWidget=None
@@ -52,7 +52,7 @@ def test_a_definition_is_what_the_file_says() -> None:
     assert definition.document.content["notes"] == ["a"]
 
 
-def test_a_sidecar_adds_to_the_file_and_changes_its_digest() -> None:
+def test_sidecar_adds_to_the_file_and_changes_its_digest() -> None:
     definition = widget(
         toml='title = "Post"\ntags = ["pinned", "post"]\nui_type = "post-parcel"',
         description="From the file.",
@@ -75,7 +75,7 @@ def test_a_sidecar_adds_to_the_file_and_changes_its_digest() -> None:
         (None, None, None, ""),
     ],
 )
-def test_the_description_is_the_sidecars_else_the_files_else_the_schemas(
+def test_description_is_the_sidecars_else_the_files_else_the_schemas(
     toml: str | None, file: Any, schema: str | None, told: str
 ) -> None:
     definition = widget(toml=toml, description=file, jsonSchema={"description": schema})
@@ -94,7 +94,7 @@ def test_hidden_characters_are_not_served_in_names_and_descriptions() -> None:
     assert definition.description == "Where it is."
 
 
-def test_hidden_characters_are_not_served_in_a_schema_that_else_stays_as_it_is() -> None:
+def test_hidden_characters_are_removed_from_a_schema_and_nothing_else() -> None:
     said = {"description": "City\u200b.", "enum": ["a\u200b"], "title": ["b\u200b"]}
     definition = widget(jsonSchema={"properties": {"description": said}})
 
@@ -124,7 +124,7 @@ def test_other_data_is_no_studio_package(encoded: str) -> None:
     assert widget(encodedWidget=encoded).studio is None
 
 
-def test_a_package_of_odd_parts_is_read_as_far_as_it_goes() -> None:
+def test_package_of_odd_parts_is_read_as_far_as_possible() -> None:
     packed = base64.b64encode(b'{"id":7,"defaultState":[],"states":[1,{"a":2}]}').decode()
     studio = decode_studio(packed)
 
@@ -133,7 +133,7 @@ def test_a_package_of_odd_parts_is_read_as_far_as_it_goes() -> None:
     assert studio.states == ({"a": 2},)
 
 
-def test_a_fault_names_the_file_or_its_sidecar() -> None:
+def test_fault_names_the_file_or_its_sidecar() -> None:
     with pytest.raises(WidgetError, match=r"^post/parcel\.widget#/name: this is an integer; "):
         widget(name=7)
     with pytest.raises(WidgetError, match=r"^post/parcel\.widget\.toml: line 1: "):

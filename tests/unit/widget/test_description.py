@@ -40,13 +40,13 @@ PARCEL = {
 }
 
 
-def test_the_author_has_the_first_word() -> None:
+def test_authors_description_comes_first() -> None:
     assert told('description = "Show where a parcel is."', jsonSchema=PARCEL) == (
         "Show where a parcel is."
     )
 
 
-def test_made_description_says_what_is_shown_and_needed() -> None:
+def test_generated_description_names_shown_and_required_fields() -> None:
     assert told(jsonSchema=PARCEL) == (
         "Show the Parcel card. Needs city (where it is now) and status (on its way | delivered). "
         "Optional: sender (name, phone), stops (list of at) and weight. "
@@ -54,7 +54,7 @@ def test_made_description_says_what_is_shown_and_needed() -> None:
     )
 
 
-def test_the_authors_example_comes_before_a_made_one() -> None:
+def test_authors_example_comes_before_a_generated_one() -> None:
     sidecar = '[[examples]]\narguments = { city = "Oslo", status = "delivered" }'
 
     assert told(sidecar, jsonSchema=PARCEL).endswith(
@@ -62,7 +62,7 @@ def test_the_authors_example_comes_before_a_made_one() -> None:
     )
 
 
-def test_an_example_of_an_empty_state_comes_after_all_others() -> None:
+def test_example_of_an_empty_state_comes_after_all_others() -> None:
     sidecar = """
 [[examples]]
 arguments = { city = "Oslo", status = "delivered", stops = [] }
@@ -74,9 +74,7 @@ arguments = { city = "Oslo", status = "on its way", stops = [{ at = "Lier" }] }"
     )
 
 
-def test_a_made_example_shows_an_element_of_each_list_or_is_left_out_where_that_is_too_long() -> (
-    None
-):
+def test_generated_example_has_an_element_of_each_list_or_is_omitted_if_too_long() -> None:
     def example(length: int) -> str:
         stops = {"type": "array", "items": {"type": "string", "minLength": length}}
         schema = {"type": "object", "properties": {"stops": stops}, "required": ["stops"]}
@@ -86,7 +84,7 @@ def test_a_made_example_shows_an_element_of_each_list_or_is_left_out_where_that_
     assert example(LIMITS.description_chars) == ""
 
 
-def test_an_example_that_does_not_fit_is_not_given() -> None:
+def test_invalid_example_is_omitted() -> None:
     sidecar = '[[examples]]\narguments = { city = 7, status = "delivered" }'
 
     assert told(sidecar, jsonSchema=PARCEL).endswith(
@@ -94,7 +92,7 @@ def test_an_example_that_does_not_fit_is_not_given() -> None:
     )
 
 
-def test_no_example_is_given_where_a_field_is_secret() -> None:
+def test_example_is_omitted_where_a_field_is_secret() -> None:
     assert "For example" not in told('sensitive = ["city"]', jsonSchema=PARCEL)
 
 
@@ -109,7 +107,7 @@ def test_no_example_is_given_where_a_field_is_secret() -> None:
         ({"name": "Map", "template": "{% if a %}"}, "Show the Map widget."),
     ],
 )
-def test_a_widget_is_named_with_its_kind(keys: dict[str, Any], text: str) -> None:
+def test_widget_is_named_with_its_kind(keys: dict[str, Any], text: str) -> None:
     assert told(**keys) == text
 
 
@@ -119,7 +117,7 @@ def test_hidden_characters_do_not_come_in_through_a_field() -> None:
     assert told(jsonSchema=schema) == "Show the Parcel card. Takes city (where)."
 
 
-def test_a_deprecated_widget_says_so_and_where_to_go() -> None:
+def test_deprecated_widget_names_its_replacement() -> None:
     guide = 'deprecated = true\nmigration_guide = "https://example.com/new"'
 
     assert told("deprecated = true") == "Show the Parcel card. Deprecated."
@@ -140,7 +138,7 @@ def test_description_lists_as_many_fields_as_fit() -> None:
 
 
 @needs_corpus
-def test_every_made_description_is_short_and_its_example_fits() -> None:
+def test_every_generated_description_is_short_with_a_valid_example() -> None:
     exemplified = 0
     for path in corpus_files():
         relative = path.relative_to(CORPUS).as_posix()

@@ -75,7 +75,7 @@ def test_clients_get_the_asked_part_of_the_schema_verbatim() -> None:
     assert made.schema.advertised == SCHEMA
 
 
-def test_an_answer_becomes_the_widgets_arguments() -> None:
+def test_answer_becomes_the_widgets_arguments() -> None:
     answer = {"carrier": {"name": "United"}, "gate": "B12"}
 
     checked = feed_of(HEAD + MAP).fill({"number": "UA1"}, {"": answer}, {})
@@ -99,7 +99,7 @@ def test_without_a_map_the_same_names_are_taken() -> None:
     assert checked.arguments == {"airline": "United", "gate": "B1", "number": "UA 1"}
 
 
-def test_a_request_is_made_of_what_was_asked() -> None:
+def test_request_is_built_from_the_callers_arguments() -> None:
     with_arguments = HEAD + '[feed.arguments]\nflight_no = "number"\nwhen = "date"\n' + MAP
 
     for sidecar, request in (
@@ -123,7 +123,7 @@ def test_arguments_described_by_the_feed_alone_are_asked_for() -> None:
     assert "date" not in feed.fill(asked, {"": answer}, {}).arguments
 
 
-def test_a_value_of_an_answer_is_in_no_message() -> None:
+def test_value_of_an_answer_is_in_no_message() -> None:
     with pytest.raises(CallError) as raised:
         feed_of(HEAD + MAP).fill({"number": "UA1"}, {"": {"carrier": {"name": ["s3cr3t"]}}}, {})
 
@@ -164,7 +164,7 @@ def test_part_of_an_absent_answer_stays_as_it_was() -> None:
     assert checked.arguments == {**before, "airline": "United"}
 
 
-def test_each_of_several_feeds_sends_what_it_asks_for() -> None:
+def test_each_of_several_feeds_sends_its_own_request() -> None:
     sidecar = SEVERAL.replace(
         'ask = ["number"]\n[feed.map]\ngate', 'ask = ["note"]\n[feed.map]\ngate'
     )
@@ -275,7 +275,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_feed_that_cannot_be_used_is_refused_with_its_place(case: str) -> None:
+def test_unusable_feed_is_refused_with_its_place(case: str) -> None:
     sidecar, code, message = REFUSED[case]
 
     with pytest.raises(WidgetError) as raised:

@@ -49,13 +49,13 @@ def test_arguments_are_derived_from_others() -> None:
     assert fill_arguments(amount=12.5, currency="EUR")["amountText"] == "12.50 EUR"
 
 
-def test_given_arguments_are_not_derived() -> None:
+def test_passed_arguments_are_not_derived() -> None:
     given = fill_arguments(orderId="o1", amount=12.5, currency="EUR", amountText="€12.50")
 
     assert (given["orderId"], given["amountText"]) == ("o1", "€12.50")
 
 
-def test_in_a_list_it_follows_from_what_is_beside_and_around_it() -> None:
+def test_list_field_is_derived_from_its_siblings_and_parents() -> None:
     lines = fill_arguments(currency="EUR", lines=[{"price": 2}, {"price": 3, "text": "three"}])[
         "lines"
     ]
@@ -67,7 +67,7 @@ def test_underivable_argument_is_omitted() -> None:
     assert set(fill_arguments(currency="EUR")) == {"currency", "orderId"}
 
 
-def test_an_id_is_the_same_for_the_same_arguments_and_another_in_each_render() -> None:
+def test_id_is_the_same_for_the_same_arguments_and_another_in_each_render() -> None:
     once, again, other = (
         fill_arguments(amount=1),
         fill_arguments(amount=1),
@@ -84,7 +84,7 @@ def test_ids_reveal_no_sensitive_value() -> None:
     assert fill_arguments(pin="1111")["orderId"] == fill_arguments(pin="2222")["orderId"]
 
 
-def test_an_expression_that_cannot_be_read_is_a_fault_of_the_sidecar() -> None:
+def test_invalid_expression_is_a_fault_of_the_sidecar() -> None:
     with pytest.raises(WidgetError) as caught:
         make_widget('[derived]\namountText = "amount ~"').compile()
 
@@ -124,7 +124,7 @@ def test_undeclared_derived_argument_is_a_finding() -> None:
     ]
 
 
-def test_check_that_reads_anything_but_the_payload_is_a_fault() -> None:
+def test_check_reading_more_than_the_payload_is_a_fault() -> None:
     sidecar = (
         '[actions."x"]\ndescription = "X."\n[[actions."x".checks]]\n'
         "holds = \"'@' in email\"\nsays = 'Give an email.'\n"

@@ -47,7 +47,5 @@ def test_image_origins_are_separated_from_other_addresses(
         ("https://*.org.evil", True),
     ],
 )
-def test_an_origin_is_allowed_by_its_name_or_by_its_domain(
-    allowed: str, *, is_blocked: bool
-) -> None:
+def test_origin_is_allowed_by_its_name_or_by_its_domain(allowed: str, *, is_blocked: bool) -> None:
     assert bool(find_blocked(["https://img.example.org"], [allowed])) is is_blocked

@@ -68,7 +68,7 @@ FOUND: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("text", FOUND)
-def test_an_expression_finds_what_the_specification_says(text: str) -> None:
+def test_expression_has_the_value_of_the_specification(text: str) -> None:
     assert compile_query(text).find(DATA) == FOUND[text]
 
 
@@ -129,7 +129,7 @@ GREEDY = {
 
 
 @pytest.mark.parametrize("case", GREEDY)
-def test_an_expression_that_would_fill_memory_is_refused(case: str) -> None:
+def test_expression_that_would_fill_memory_is_refused(case: str) -> None:
     text, value = GREEDY[case]
     query = compile_query(text)
 
@@ -139,7 +139,7 @@ def test_an_expression_that_would_fill_memory_is_refused(case: str) -> None:
     assert raised.value.code == "W5007"
 
 
-def test_a_list_that_a_widget_can_show_is_within_the_budget() -> None:
+def test_longest_displayable_list_is_within_the_budget() -> None:
     rows = [{"a": n, "b": {"c": str(n)}} for n in range(2000)]
 
     found = compile_query("[].{a: a, c: b.c}").find(rows)

@@ -196,14 +196,14 @@ NOT_JMESPATH = {
 
 
 @pytest.mark.parametrize("text", FOUND)
-def test_an_expression_finds_what_the_specification_says(text: str) -> None:
+def test_expression_has_the_value_of_the_specification(text: str) -> None:
     found = compile_query(text).find(GIVEN)
 
     assert orjson.dumps(found) == orjson.dumps(FOUND[text])
 
 
 @pytest.mark.parametrize("text", TAKES_ANOTHER)
-def test_a_function_that_takes_another_kind_of_value_says_so(text: str) -> None:
+def test_function_of_another_kind_of_value_fails_with_a_sentence(text: str) -> None:
     with pytest.raises(CallError) as raised:
         compile_query(text).find(GIVEN)
 

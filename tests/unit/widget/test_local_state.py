@@ -71,11 +71,11 @@ before = "at"
     assert state == {"at": 8, "before": 1}
 
 
-def test_state_takes_precedence_over_an_argument_that_a_call_adds() -> None:
+def test_state_takes_precedence_over_an_added_argument() -> None:
     assert names(tasks().call({**ARGUMENTS, "showAll": True}).tree) == [1, "Sow"]
 
 
-def test_schema_that_is_inferred_leaves_the_state_out() -> None:
+def test_inferred_schema_omits_the_state() -> None:
     file = json.dumps({"version": "1.0", "name": "Tasks", "template": TEMPLATE})
     made = load(source("Tasks.widget", file), source("Tasks.widget.toml", SIDECAR), limits=Limits())
 
@@ -108,7 +108,7 @@ def test_state_of_a_page_is_checked(state: dict[str, Any], message: str) -> None
     ],
     ids=["argument", "payload", "no name", "not in the state", "in actions"],
 )
-def test_tables_that_contradict_something_are_faults(sidecar: str, code: str, at: str) -> None:
+def test_contradictory_tables_are_faults(sidecar: str, code: str, at: str) -> None:
     with pytest.raises(WidgetError) as raised:
         tasks(sidecar)
 
@@ -116,7 +116,7 @@ def test_tables_that_contradict_something_are_faults(sidecar: str, code: str, at
     assert (finding.code, finding.at, finding.path) == (code, at, "Tasks.widget.toml")
 
 
-def test_check_warns_of_names_that_nothing_reads_and_actions_that_nothing_takes() -> None:
+def test_check_warns_of_unread_names_and_unhandled_actions() -> None:
     sidecar = SIDECAR + 'hidden = "payload.x or colour"\n[local."sort.pick"]\n'
     sidecar = sidecar.replace("[state]\n", "[state]\nhidden = false\n")
     found = {(one.code, one.at) for one in check_widget(tasks(sidecar))}

@@ -37,16 +37,16 @@ from widgetd.widget.naming import (
         ("1" * 60, "_" + "1" * 39),
     ],
 )
-def test_a_tool_is_named_after_its_widget(name: str, tool: str) -> None:
+def test_tool_is_named_after_its_widget(name: str, tool: str) -> None:
     assert make_tool_name(name, "any.widget") == tool
 
 
 @pytest.mark.parametrize("name", ["", "   ", "+++", "- -", "Untitled widget", " untitled Widget "])
-def test_a_widget_whose_name_says_nothing_is_named_after_its_file(name: str) -> None:
+def test_widget_with_a_generic_name_is_named_after_its_file(name: str) -> None:
     assert make_tool_name(name, "pets/Cat Profile.widget") == "cat_profile"
 
 
-def test_a_widget_that_nothing_names_is_named_after_a_hash_of_its_path() -> None:
+def test_nameless_widget_is_named_after_a_hash_of_its_path() -> None:
     assert make_tool_name("!!!", "pets/+++.widget") == "widget_cd2240aa"
     assert make_tool_name("!!!", "cars/+++.widget") != "widget_cd2240aa"
 
@@ -57,7 +57,7 @@ def test_every_name_gives_a_tool_that_every_host_accepts(name: str, path: str) -
 
 
 @given(st.text())
-def test_a_tool_name_is_its_own_slug(name: str) -> None:
+def test_tool_name_is_its_own_slug(name: str) -> None:
     assert slugify(slugify(name)) == slugify(name)
 
 
@@ -69,7 +69,7 @@ def test_a_tool_name_is_its_own_slug(name: str) -> None:
         ("", "pets/cat_profile.widget", "cat_profile"),
     ],
 )
-def test_a_title_is_the_name_that_people_know(name: str, path: str, shown: str) -> None:
+def test_title_is_the_human_readable_name(name: str, path: str, shown: str) -> None:
     assert make_title(name, path) == shown
 
 
@@ -84,9 +84,7 @@ def test_a_title_is_the_name_that_people_know(name: str, path: str, shown: str) 
         ("", "", ""),
     ],
 )
-def test_a_name_has_a_class_form_and_a_response_type_form(
-    text: str, camel: str, kebab: str
-) -> None:
+def test_name_has_a_class_form_and_a_response_type_form(text: str, camel: str, kebab: str) -> None:
     assert camel_case(text) == camel
     assert to_kebab_case(text) == kebab
 

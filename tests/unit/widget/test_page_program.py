@@ -43,7 +43,7 @@ def test_program_has_the_statements_and_the_slots_of_the_arguments() -> None:
     }
 
 
-def test_program_has_what_the_server_fills_in_and_how_it_reads_slips() -> None:
+def test_program_has_the_servers_values_and_its_coercions() -> None:
     schema = {
         "type": "object",
         "properties": {

@@ -57,7 +57,7 @@ def test_get_widget_names_the_fault_of_the_file_it_finds(tmp_path: Path) -> None
     assert widgetd.get_widget("nothing", tmp_path) is None
 
 
-def test_get_widget_finds_the_copy_of_a_file_that_cannot_be_compiled(tmp_path: Path) -> None:
+def test_get_widget_finds_the_copy_of_an_uncompilable_file(tmp_path: Path) -> None:
     (tmp_path / "Greeting.widget").write_text(widget_file("Greeting", template="{{ who"))
     (tmp_path / "Greeting (1).widget").write_text(widget_file("Greeting"))
 

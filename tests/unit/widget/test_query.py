@@ -28,5 +28,5 @@ def test_query_above_the_budget_is_reported(text: str, problem: str) -> None:
     assert caught.value.message.endswith(f"cannot be used: {problem}")
 
 
-def test_a_join_that_can_be_afforded_is_made() -> None:
+def test_affordable_join_is_made() -> None:
     assert compile_query("join(', ', [@, @])").find("a") == "a, a"

@@ -39,7 +39,7 @@ def read_text(text: str) -> Sidecar:
     return read_sidecar(Source(path="a.widget.toml", content=text.encode(), digest=""))
 
 
-def test_a_sidecar_says_what_the_file_cannot() -> None:
+def test_sidecar_adds_what_the_file_cannot_hold() -> None:
     assert read_text(EVERYTHING) == Sidecar(
         description="Show where a parcel is.",
         title="Parcel",
@@ -70,7 +70,7 @@ def test_a_sidecar_says_what_the_file_cannot() -> None:
     )
 
 
-def test_no_sidecar_and_an_empty_one_say_nothing() -> None:
+def test_missing_and_empty_sidecars_are_equal() -> None:
     assert read_sidecar(None) == read_text("") == read_text("# nothing\n") == Sidecar()
 
 
@@ -179,7 +179,7 @@ def test_invalid_sidecar_is_refused_with_its_line(text: str, message: str) -> No
 
 
 @pytest.mark.parametrize("line", [" " * 100_000, "[" + " " * 100_000, "a" * 100_000, "# " * 50_000])
-def test_a_long_line_is_run_through_once(line: str) -> None:
+def test_long_line_is_scanned_once(line: str) -> None:
     """Hours, where a line is tried in every way; so the time limit tells."""
     with pytest.raises(WidgetError) as caught:
         read_text(f"{'#' if line[0] in '[a' else ''}{line}\n \ttitle  = 5\n")
@@ -190,7 +190,7 @@ def test_a_long_line_is_run_through_once(line: str) -> None:
     assert find_line(f"{line}\ntitle = 5", "/title") == 2
 
 
-def test_a_sidecar_that_is_not_utf_8_is_refused() -> None:
+def test_sidecar_outside_utf_8_is_refused() -> None:
     with pytest.raises(WidgetError) as caught:
         read_sidecar(Source(path="a.widget.toml", content=b'title = "\xff"', digest=""))
 
@@ -210,5 +210,5 @@ def test_a_sidecar_that_is_not_utf_8_is_refused() -> None:
         ("/nowhere", None),
     ],
 )
-def test_a_pointer_leads_to_a_line_of_the_sidecar(at: str, line: int | None) -> None:
+def test_pointer_resolves_to_a_line_of_the_sidecar(at: str, line: int | None) -> None:
     assert find_line(EVERYTHING, at) == line

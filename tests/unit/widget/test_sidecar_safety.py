@@ -29,7 +29,7 @@ def test_derived_arguments_share_one_budget() -> None:
     assert "k8" not in derived
 
 
-def test_facts_are_made_within_one_budget() -> None:
+def test_facts_share_one_budget() -> None:
     said = "".join(f'k{number} = "{COSTLY}"\n' for number in range(9))
 
     facts = widget(sidecar=f"[summary_data]\n{said}").summary.facts({}, "")

@@ -38,7 +38,7 @@ def test_unedited_keys_keep_their_comments() -> None:
     )
 
 
-def test_an_empty_value_takes_its_key_away_and_without_a_file_there_is_one() -> None:
+def test_empty_value_deletes_its_key_and_a_missing_file_is_created() -> None:
     assert "tags" not in set_values(WRITTEN, {"tags": []})
     assert set_values("", {"summary": "{{ a }}", "tags": ""}) == 'summary = "{{ a }}"\n'
     assert set_values("", {}) == ""
@@ -63,7 +63,7 @@ VALUES = st.fixed_dictionaries(
 
 
 @given(VALUES, VALUES)
-def test_typed_text_is_written_to_the_sidecar_and_nothing_else_changes(
+def test_typed_text_is_written_to_the_sidecar_without_other_changes(
     first: dict[str, str | list[str]], second: dict[str, str | list[str]]
 ) -> None:
     text = set_values(set_values(WRITTEN, first), second)

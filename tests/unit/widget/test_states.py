@@ -47,7 +47,7 @@ def texts(seen: Widget, key: str = SAMPLE) -> list[str]:
     return [part["value"] for part in root.get("children", [])]
 
 
-def test_the_sample_is_what_the_author_saw() -> None:
+def test_sample_is_the_authors_preview() -> None:
     seen = make_widget(encodedWidget=pack(rows=["Skiff"]), outputJsonPreview=PREVIEW)
 
     assert texts(seen) == ["Skiff"]
@@ -65,7 +65,7 @@ def test_file_without_a_sample_shows_its_preview(encoded: str) -> None:
     )
 
 
-def test_without_a_preview_the_first_example_in_which_there_is_something_is_shown() -> None:
+def test_first_example_with_content_is_shown_without_a_preview() -> None:
     sidecar = """
 [[examples]]
 arguments = { rows = [] }
@@ -76,7 +76,7 @@ arguments = { rows = ["Canoe"] }
     assert texts(make_widget(sidecar=sidecar)) == ["Canoe"]
 
 
-def test_without_any_sample_there_is_one_of_each_made_from_the_schema() -> None:
+def test_samples_of_each_state_are_generated_from_the_schema() -> None:
     seen = make_widget()
 
     assert len(texts(seen)) == 1
@@ -85,7 +85,7 @@ def test_without_any_sample_there_is_one_of_each_made_from_the_schema() -> None:
     )
 
 
-def test_without_a_schema_the_sample_has_what_the_template_reads() -> None:
+def test_sample_without_a_schema_has_the_templates_reads() -> None:
     template = (
         '{"type":"Card","children":[{% for leg in legs %}{% if not loop.first %},{% endif %}'
         '{"type":"Text","value":{{ (leg.from.city ~ leg.stops[0]) | tojson }}}{% endfor %}]}'
@@ -98,7 +98,7 @@ def test_without_a_schema_the_sample_has_what_the_template_reads() -> None:
     assert len(show_state(seen, "many").arguments["legs"]) == 20
 
 
-def test_a_sample_that_the_schema_refuses_is_drawn_all_the_same_and_marked() -> None:
+def test_sample_refused_by_the_schema_is_drawn_and_marked() -> None:
     seen = make_widget(encodedWidget=pack(rows=["Skiff"], size="large"), outputJsonPreview=PREVIEW)
 
     assert texts(seen) == ["Skiff"]
@@ -112,7 +112,7 @@ def test_a_sample_that_the_schema_refuses_is_drawn_all_the_same_and_marked() -> 
 
 
 @needs_corpus
-def test_no_real_file_is_shown_as_nothing() -> None:
+def test_every_real_file_shows_something() -> None:
     widgets = discover_widgets(CORPUS)
     options = next(one for one in widgets if "flight_options" in one.definition.path)
 
@@ -130,7 +130,7 @@ def bundled_widget(tool: str) -> Widget:
 
 
 @pytest.mark.parametrize("state", ["one", "many", "long"])
-def test_a_chart_keeps_a_value_of_each_series_in_every_row(state: str) -> None:
+def test_chart_keeps_a_value_of_each_series_in_every_row(state: str) -> None:
     given = show_state(bundled_widget("chart"), state).arguments
     keys = {series["key"] for series in given["series"]}
 
@@ -139,7 +139,7 @@ def test_a_chart_keeps_a_value_of_each_series_in_every_row(state: str) -> None:
 
 
 @pytest.mark.parametrize("state", ["one", "many", "long"])
-def test_a_table_keeps_a_cell_of_each_column_in_every_row(state: str) -> None:
+def test_table_keeps_a_cell_of_each_column_in_every_row(state: str) -> None:
     table = bundled_widget("table")
     sample, given = show_state(table, SAMPLE).arguments, show_state(table, state).arguments
 

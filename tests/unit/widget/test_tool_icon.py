@@ -26,7 +26,7 @@ def draw(source: str) -> ET.Element:
         "<Icon name={'calendar'} />",
     ],
 )
-def test_the_first_name_of_an_icon_is_drawn(source: str) -> None:
+def test_first_icon_name_is_drawn(source: str) -> None:
     paths = [path.attrib["d"] for path in draw(source)]
 
     assert paths == [attributes["d"] for _, attributes in find_shapes("calendar")]
@@ -36,7 +36,7 @@ def test_icons_of_lucide_are_drawn_in_strokes() -> None:
     assert draw('"icon": "lucide:car"').attrib["fill"] == "none"
 
 
-def test_one_that_takes_too_much_room_gives_way_to_the_next() -> None:
+def test_oversized_icon_gives_way_to_the_next() -> None:
     assert (
         make_tool_icon('"name": "globe", "icon": "info"') == make_tool_icon('"icon": "info"') != ""
     )

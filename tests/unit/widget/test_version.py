@@ -25,7 +25,7 @@ ORDERED = [
 
 
 @pytest.mark.parametrize(("older", "newer"), list(pairwise(ORDERED)))
-def test_a_version_comes_before_the_next(older: str, newer: str) -> None:
+def test_versions_are_ordered(older: str, newer: str) -> None:
     before, after = parse_precedence(older), parse_precedence(newer)
 
     assert before is not None

@@ -47,7 +47,7 @@ def read_example(*examples: str, sample: object = None) -> object:
     return widget(schema=LISTED, template=template, sidecar=sidecar, encodedWidget=packed).example
 
 
-def test_the_example_is_the_authors_first_that_shows_more_than_an_empty_state() -> None:
+def test_example_is_the_authors_first_that_shows_more_than_an_empty_state() -> None:
     empty, one, more = '{title="a", rows=[]}', '{title="b", rows=[1]}', '{title="c", rows=[1, 2]}'
 
     assert read_example(empty, one, more) == {"title": "b", "rows": [1]}
@@ -70,7 +70,7 @@ def test_without_the_authors_arguments_no_list_of_the_example_is_empty() -> None
     assert len(made.example["rows"]) == 1
 
 
-def test_an_error_ends_with_the_authors_example() -> None:
+def test_error_ends_with_the_authors_example() -> None:
     made = widget(schema=LISTED, sidecar='[[examples]]\narguments = {title="a", rows=[1]}\n')
 
     with pytest.raises(CallError) as error:
@@ -85,7 +85,7 @@ def test_keyword_arguments_render_to_a_tree() -> None:
     assert widget().render(who="Ada") == greeting("Hello", "Ada")
 
 
-def test_the_signature_has_one_annotated_keyword_parameter_for_each_property() -> None:
+def test_signature_has_one_annotated_keyword_parameter_for_each_property() -> None:
     signature = inspect.signature(widget(schema=AIRLINE).render)
 
     assert {name: p.kind for name, p in signature.parameters.items() if name != "arguments"} == {
@@ -97,7 +97,7 @@ def test_the_signature_has_one_annotated_keyword_parameter_for_each_property() -
     assert signature.parameters["who"].default is inspect.Parameter.empty
 
 
-def test_arguments_may_be_given_as_parts_of_the_model() -> None:
+def test_arguments_may_be_passed_as_parts_of_the_model() -> None:
     made = widget(schema=AIRLINE, template='{"type":"Card","value":{{ airline.name | tojson }}}')
     arguments = made.Arguments(who="Ada", airline={"name": "Northfjord"})
 
@@ -107,14 +107,14 @@ def test_arguments_may_be_given_as_parts_of_the_model() -> None:
     }
 
 
-def test_the_classes_are_named_after_the_widget() -> None:
+def test_classes_are_named_after_the_widget() -> None:
     made = widget("Flight Tracker", schema=AIRLINE)
 
     assert made.Arguments.__name__ == "FlightTrackerModel"
     assert made.Arguments.model_json_schema()["title"] == "FlightTrackerArguments"
 
 
-def test_a_root_that_chatkit_can_stream_is_built() -> None:
+def test_root_that_chatkit_can_stream_is_built() -> None:
     built = widget().build(who="Ada")
 
     assert built.model_dump(exclude_none=True)["children"][0]["value"] == "Hello, Ada"
@@ -136,7 +136,7 @@ def test_without_a_schema_names_of_the_template_are_properties() -> None:
     assert made.render(a=1, b=2) == {"type": "Card", "a": 1}
 
 
-def test_root_that_is_none_is_refused_before_a_call() -> None:
+def test_invalid_root_is_refused_before_a_call() -> None:
     with pytest.raises(WidgetError) as caught:
         widget(template='{"type":"Text","value":{{ who | tojson }}}')
 
@@ -145,7 +145,7 @@ def test_root_that_is_none_is_refused_before_a_call() -> None:
     assert caught.value.finding.at == "/template"
 
 
-def test_output_that_is_no_json_is_an_error_of_the_call() -> None:
+def test_invalid_json_output_is_an_error_of_the_call() -> None:
     made = widget(template='{"type":"Card","value":{% if who == "x" %}1{% else %}2 3{% endif %}}')
 
     assert made.render(who="x") == {"type": "Card", "value": 1}
@@ -158,7 +158,7 @@ def test_output_that_is_no_json_is_an_error_of_the_call() -> None:
     assert caught.value.code == "W2004"
 
 
-def test_output_that_is_no_json_is_not_shown_where_something_in_it_may_be_sensitive() -> None:
+def test_invalid_json_output_is_hidden_where_part_of_it_may_be_sensitive() -> None:
     made = widget(
         template='{"type":"Card","value":1 {{ who | tojson }}}', sidecar='sensitive = ["who"]'
     )
@@ -168,7 +168,7 @@ def test_output_that_is_no_json_is_not_shown_where_something_in_it_may_be_sensit
     assert str(caught.value) == "the template's output is no widget"
 
 
-def test_summary_is_made_of_the_required_fields_without_an_authors() -> None:
+def test_default_summary_lists_the_required_fields() -> None:
     made = widget("Flight Tracker", schema=AIRLINE)
 
     assert made.summary.text({"who": "Ada", "from": "OSL"}) == "Flight Tracker: who Ada"
@@ -197,15 +197,13 @@ def test_sensitive_values_are_in_no_summary_and_no_data() -> None:
         ("字" * 101, "字" * 99 + "…"),
     ],
 )
-def test_the_fact_summary_has_at_most_100_characters_and_ends_at_a_word(
-    text: str, fact: str
-) -> None:
+def test_fact_summary_has_at_most_100_characters_and_ends_at_a_word(text: str, fact: str) -> None:
     summary = widget().summary
 
     assert summary.facts({}, text) == {"summary": fact}
 
 
-def test_the_facts_of_the_sidecar_take_precedence() -> None:
+def test_facts_of_the_sidecar_take_precedence() -> None:
     sidecar = 'summary_fields = ["title"]\n[summary_data]\nsummary = "title ~ \'!\'"\n'
     summary = widget(schema={"properties": {"title": {}}}, sidecar=sidecar).summary
 
@@ -213,7 +211,7 @@ def test_the_facts_of_the_sidecar_take_precedence() -> None:
 
 
 @pytest.mark.parametrize("path", ["cards.number", "cards[].number", "cards[]", "cards"])
-def test_sensitive_value_in_a_list_is_hidden_however_its_path_is_written(
+def test_sensitive_value_in_a_list_is_hidden_in_every_spelling_of_its_path(
     path: str,
 ) -> None:
     card = {"type": "object", "properties": {"number": {"type": "string"}}}
@@ -234,7 +232,7 @@ def test_sensitive_value_in_a_list_is_hidden_however_its_path_is_written(
     assert "4242" not in str(summary.facts(arguments, ""))
 
 
-def test_an_expression_of_the_sidecar_that_cannot_be_parsed_is_a_fault_of_the_sidecar() -> None:
+def test_invalid_sidecar_expression_is_a_fault_of_the_sidecar() -> None:
     with pytest.raises(WidgetError) as caught:
         widget(sidecar='[summary_data]\ntotal = "who |"')
 
@@ -271,7 +269,7 @@ def uncollected() -> Iterator[None]:
         "{% if a %}{{ a }}{% elif b %}{% set c = b %}{{ c }}{% endif %}",
     ],
 )
-def test_a_template_that_is_let_go_leaves_nothing_for_the_collector(text: str) -> None:
+def test_released_template_leaves_nothing_for_the_collector(text: str) -> None:
     compile_template(text, limits=Limits())
 
     assert gc.collect() == 0

@@ -23,7 +23,7 @@ def trees(widget: Widget) -> Iterator[Mapping[str, Any]]:
 
 
 @pytest.mark.parametrize("widget", WIDGETS, ids=[widget.tool for widget in WIDGETS])
-def test_the_smallest_payload_of_each_offered_action_is_accepted(widget: Widget) -> None:
+def test_smallest_payload_of_each_offered_action_is_accepted(widget: Widget) -> None:
     known = {action.type: compile_schema(action.schema) for action in find_widget_actions(widget)}
     for tree in trees(widget):
         for name, offered in find_tree_actions(tree).items():
@@ -39,7 +39,7 @@ def test_every_action_has_a_description(widget: Widget) -> None:
 
 
 @pytest.mark.parametrize("widget", WIDGETS, ids=[widget.tool for widget in WIDGETS])
-def test_has_actions_agrees_with_the_actions_found(widget: Widget) -> None:
+def test_has_actions_agrees_with_find_actions(widget: Widget) -> None:
     for tree in trees(widget):
         assert (
             has_actions(tree)
@@ -57,9 +57,7 @@ def test_has_actions_agrees_with_the_actions_found(widget: Widget) -> None:
         (("tea", "cake", "jam"), ["Tick fewer of them."]),
     ],
 )
-def test_a_choice_form_holds_its_fewest_and_its_most(
-    ticked: tuple[str, ...], says: list[str]
-) -> None:
+def test_choice_form_has_its_minimum_and_maximum(ticked: tuple[str, ...], says: list[str]) -> None:
     [form] = [widget for widget in WIDGETS if widget.tool == "choice_form"]
     choices = [{"id": name, "label": name} for name in ("tea", "cake", "jam")]
     given = {"question": "What?", "multiple": True, "min": 1, "max": 2, "choices": choices}

@@ -29,7 +29,7 @@ def closed_schema(**properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
-def test_a_tree_offers_what_its_components_do_wherever_they_keep_it() -> None:
+def test_tree_offers_the_actions_of_its_components_at_every_property() -> None:
     tree = card(
         {"type": "ListViewItem", "onClickAction": {"type": "item", "handler": "client"}},
         form({"type": "Select", "name": "s", "onChangeAction": {"type": "change"}}),
@@ -63,7 +63,7 @@ def test_disabled_controls_offer_no_action(tree: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("payload", [None, {}, {"a": 1}, "text", ["a"]])
-def test_a_payload_that_is_no_object_counts_as_one(payload: Any) -> None:
+def test_payload_other_than_an_object_counts_as_one(payload: Any) -> None:
     offered = find_tree_actions(card(button(payload=payload)))["go"]
     expected = payload if isinstance(payload, dict) else {} if payload is None else None
 
@@ -71,7 +71,7 @@ def test_a_payload_that_is_no_object_counts_as_one(payload: Any) -> None:
     assert offered.accept(offered.accept(payload)) == offered.accept(payload)
 
 
-def test_an_action_in_a_form_carries_the_forms_fields_and_one_outside_carries_none() -> None:
+def test_action_in_a_form_has_its_fields_and_one_outside_has_none() -> None:
     field = {"type": "Textarea", "name": "note"}
     inside = find_tree_actions(form(field, button()))
     outside = find_tree_actions(card(field, button()))
@@ -81,7 +81,7 @@ def test_an_action_in_a_form_carries_the_forms_fields_and_one_outside_carries_no
     assert outside["go"].schema == closed_schema()
 
 
-def test_a_change_outside_a_form_carries_the_field_that_changed() -> None:
+def test_change_outside_a_form_has_the_changed_field() -> None:
     box = {"type": "Checkbox", "name": "a.b", "onChangeAction": {"type": "tick"}}
 
     assert find_tree_actions(card(box, {"type": "Input", "name": "c"}))[
@@ -89,7 +89,7 @@ def test_a_change_outside_a_form_carries_the_field_that_changed() -> None:
     ].schema == closed_schema(a=closed_schema(b={"type": "boolean"}))
 
 
-def test_authors_payload_wins_over_a_field_of_that_name() -> None:
+def test_authors_payload_takes_precedence_over_a_field_of_that_name() -> None:
     tree = form({"type": "Input", "name": "id.of"}, button(payload={"id": 7}))
 
     assert find_tree_actions(tree)["go"].schema == {
@@ -149,7 +149,7 @@ def test_field_rules_are_checked_when_the_form_is_submitted(
     assert offered["go"].schema["properties"]["x"] == carried
 
 
-def test_a_text_that_can_be_edited_is_a_field() -> None:
+def test_editable_text_is_a_field() -> None:
     text = {"type": "Text", "value": "Draft", "editable": {"name": "title", "required": True}}
 
     assert find_tree_actions(form(text))["send"].schema == {
@@ -167,7 +167,7 @@ def test_a_text_that_can_be_edited_is_a_field() -> None:
         {"type": "Text", "editable": False},
     ],
 )
-def test_a_field_that_sends_nothing_is_none(component: dict[str, Any]) -> None:
+def test_field_without_a_value_sends_nothing(component: dict[str, Any]) -> None:
     assert find_tree_actions(form(component))["send"].schema == closed_schema()
 
 
@@ -183,7 +183,7 @@ def test_fields_of_one_name_send_what_either_would() -> None:
     assert find_tree_actions(form(*above))["send"].schema == closed_schema(x={})
 
 
-def test_a_payload_schema_admits_every_place_of_the_action_and_no_other_payload() -> None:
+def test_payload_schema_admits_every_place_of_the_action_and_no_other_payload() -> None:
     offered = find_tree_actions(card(button(payload={"id": 1}), button(payload={"id": 2})))["go"]
     schema = compile_schema({"type": "object", **offered.schema})
 
@@ -194,7 +194,7 @@ def test_a_payload_schema_admits_every_place_of_the_action_and_no_other_payload(
     assert str(caught.value) == "payload.id: expected one of 1, 2, got 3"
 
 
-def test_a_required_field_is_missed_by_its_own_name() -> None:
+def test_missing_required_field_is_reported_by_its_own_name() -> None:
     offered = find_tree_actions(form({"type": "Input", "name": "a.b.c", "required": True}))["send"]
 
     with pytest.raises(CallError) as caught:
@@ -206,7 +206,7 @@ def test_a_required_field_is_missed_by_its_own_name() -> None:
     assert [argument.path for argument in caught.value.invalid_arguments] == ["a.b.c"]
 
 
-def test_a_payload_of_a_hundred_levels_is_recognised() -> None:
+def test_payload_of_a_hundred_levels_is_recognised() -> None:
     deep: dict[str, Any] = {}
     for _ in range(100):
         deep = {"deeper": deep}

@@ -47,7 +47,7 @@ def test_keys_fields_and_their_types_are_read_off_the_samples() -> None:
     assert "description" not in known["line.drop"].to_dict()
 
 
-def test_an_action_that_no_sample_reaches_is_read_from_the_text() -> None:
+def test_action_unreached_by_samples_is_read_from_the_text() -> None:
     template = (
         '{"type":"Card"{% if who == "nobody at all" %},"children":[{"type":"Button",'
         '"onClickAction":{"type":"hide","payload":{"who":{{ who | tojson }}}}}]{% endif %}}'
@@ -65,7 +65,7 @@ def test_an_action_that_no_sample_reaches_is_read_from_the_text() -> None:
     }
 
 
-def test_fields_whose_names_are_arguments_are_not_known() -> None:
+def test_fields_named_by_arguments_are_unknown() -> None:
     template = (
         '{"type":"Form","onSubmitAction":{"type":"send"},"children":['
         '{"type":"Input","name":{{ who | tojson }}},{"type":"Input","name":"note"}]}'
@@ -78,7 +78,7 @@ def test_fields_whose_names_are_arguments_are_not_known() -> None:
     assert "additionalProperties" not in known.schema
 
 
-def test_a_key_that_is_not_always_there_is_not_required() -> None:
+def test_sometimes_absent_key_is_not_required() -> None:
     template = (
         '{"type":"Card","children":['
         '{"type":"Button","onClickAction":{"type":"a","payload":{"x":1}}},'

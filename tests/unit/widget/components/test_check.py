@@ -148,7 +148,7 @@ def test_unknown_property_is_reported_once_with_the_known_ones(
     assert check_messages(child) == [warning]
 
 
-def test_a_row_of_text_cannot_stand_in_a_list() -> None:
+def test_row_of_text_is_invalid_in_a_list() -> None:
     tree = {"type": "ListView", "children": [{"type": "Row"}]}
 
     assert [str(finding) for finding in check_tree(tree)] == [
@@ -245,7 +245,7 @@ def test_lengths_of_css_are_accepted(width: str) -> None:
     assert check_messages(box) == []
 
 
-def test_a_basic_root_holds_anything_and_a_null_says_nothing() -> None:
+def test_basic_root_may_contain_anything_and_null_is_ignored() -> None:
     tree = {"type": "Basic", "children": [{"type": "Card", "size": None, "children": None}]}
 
     assert list(check_tree(tree)) == []
@@ -262,7 +262,7 @@ def test_findings_come_in_the_order_of_the_tree() -> None:
     ]
 
 
-def test_the_vocabulary_is_that_of_the_installed_chatkit() -> None:
+def test_vocabulary_is_that_of_the_installed_chatkit() -> None:
     words = load_vocabulary()
 
     assert {"Card", "ListView", "Basic", "Chart", "Transition", "Table.Cell"} <= set(
@@ -287,7 +287,7 @@ def test_copy_of_the_vocabulary_is_that_of_the_installed_package() -> None:
     assert copy["icons"] == installed["icons"]
 
 
-def test_every_component_of_chatkit_says_what_its_properties_may_be_as_json_schema() -> None:
+def test_every_component_of_chatkit_has_a_json_schema() -> None:
     for name, component in load_vocabulary().components.items():
         if name in TYPESCRIPT_ONLY:
             continue
@@ -315,7 +315,7 @@ def test_every_component_of_chatkit_says_what_its_properties_may_be_as_json_sche
         ({"type": "Box", "padding": {"left": 2, "z": 1}}, False),
     ],
 )
-def test_a_components_schema_admits_what_a_check_has_nothing_to_say_of(
+def test_component_schema_admits_exactly_what_a_check_accepts(
     properties: dict[str, Any], *, fits: bool
 ) -> None:
     schema = load_vocabulary().components[properties["type"]].schema

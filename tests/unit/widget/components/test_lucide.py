@@ -11,7 +11,7 @@ DRAWN = {"path", "circle", "rect", "line", "polyline", "polygon", "ellipse"}
 """What the view takes of a shape that was sent along; all else it leaves out."""
 
 
-def test_the_icons_that_a_tree_names_come_with_their_shapes() -> None:
+def test_icons_of_a_tree_are_sent_with_their_shapes() -> None:
     icon = {"type": "Icon", "name": "lucide:cloud-rain"}
     button = {"type": "Button", "iconEnd": "lucide:home", "iconStart": "plus"}
     tree = {"type": "Card", "status": {"icon": "lucide:cloud-rain"}, "children": [icon, button]}
@@ -23,7 +23,7 @@ def test_the_icons_that_a_tree_names_come_with_their_shapes() -> None:
     assert found["lucide:home"] == find_icons({"name": "lucide:house"})["lucide:house"]
 
 
-def test_a_name_that_lucide_does_not_have_is_left_out() -> None:
+def test_name_unknown_to_lucide_is_omitted() -> None:
     assert find_icons({"type": "Card", "status": "lucide:nobody-knows"}) == {}
     assert not is_icon("../view")
     assert not is_icon("")
@@ -44,7 +44,7 @@ def test_every_icon_is_found_and_made_of_shapes_that_the_view_draws() -> None:
         assert all(type(value) is str for _, given in shapes for value in given.values())
 
 
-def test_the_names_are_in_order_and_their_licence_is_with_them() -> None:
+def test_names_are_sorted_and_have_their_licence() -> None:
     licence = files("widgetd.view") / "lucide-LICENSE.txt"
 
     assert list(list_icon_names()) == sorted(set(list_icon_names()))

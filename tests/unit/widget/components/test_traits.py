@@ -25,14 +25,14 @@ def test_components_with_children_are_layout() -> None:
             assert traits(name).layout, name
 
 
-def test_components_that_report_changes_of_a_value_are_fields() -> None:
+def test_components_reporting_changes_of_a_value_are_fields() -> None:
     for name, component in COMPONENTS.items():
         properties = (component.schema or {}).get("properties", {})
         if "onChangeAction" in properties:
             assert traits(name).field, name
 
 
-def test_properties_that_name_an_icon_are_in_the_table() -> None:
+def test_icon_properties_are_in_the_table() -> None:
     for name, component in COMPONENTS.items():
         schema = component.schema or {}
         for part in (schema, *schema.get("$defs", {}).values()):

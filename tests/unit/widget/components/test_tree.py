@@ -19,7 +19,7 @@ BUNDLED = sorted((Path(__file__).parents[4] / "widgets").glob("*.widget"))
 
 
 @pytest.mark.parametrize("kind", ["Card", "ListView", "Basic"])
-def test_a_card_a_list_or_a_basic_is_a_widget_root(kind: str) -> None:
+def test_card_a_list_or_a_basic_is_a_widget_root(kind: str) -> None:
     assert tree(f'{{"type":"{kind}"}}') == {"type": kind}
     assert tree(f'{{"type":"{kind}"}}'.encode()) == {"type": kind}
 
@@ -45,7 +45,7 @@ def test_a_card_a_list_or_a_basic_is_a_widget_root(kind: str) -> None:
         ({"value": "", "gap": 0, "flush": False}, {"value": "", "gap": 0, "flush": False}),
     ],
 )
-def test_trees_omit_properties_that_are_null_or_empty(
+def test_trees_omit_null_and_empty_properties(
     output: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     assert tree(json.dumps({"type": "Card", **output})) == {"type": "Card", **expected}
@@ -59,7 +59,7 @@ def test_trees_omit_properties_that_are_null_or_empty(
         {"onClickAction": {"type": "go", "payload": {"id": None, "children": []}}},
     ],
 )
-def test_values_that_are_no_component_are_unchanged(value: dict[str, Any]) -> None:
+def test_values_other_than_components_are_unchanged(value: dict[str, Any]) -> None:
     root = {"type": "Card", "children": [{"type": "Select", **value}]}
 
     assert tree(json.dumps(root)) == root
@@ -97,7 +97,7 @@ def test_values_that_are_no_component_are_unchanged(value: dict[str, Any]) -> No
         ),
     ],
 )
-def test_output_that_is_no_json_is_refused_with_an_excerpt(output: str, message: str) -> None:
+def test_invalid_json_output_is_refused_with_an_excerpt(output: str, message: str) -> None:
     with pytest.raises(WidgetError) as caught:
         tree(output)
 
@@ -116,7 +116,7 @@ def test_output_that_is_no_json_is_refused_with_an_excerpt(output: str, message:
         ("null", "null"),
     ],
 )
-def test_a_root_that_is_no_widget_is_refused(output: str, got: str) -> None:
+def test_root_other_than_a_widget_is_refused(output: str, got: str) -> None:
     with pytest.raises(WidgetError) as caught:
         tree(output)
 
@@ -124,7 +124,7 @@ def test_a_root_that_is_no_widget_is_refused(output: str, got: str) -> None:
     assert str(caught.value) == f"the root is {got}; put it into a Card, a ListView or a Basic"
 
 
-def test_a_tree_becomes_the_model_that_chatkit_streams() -> None:
+def test_tree_becomes_the_model_that_chatkit_streams() -> None:
     root = {"type": "Card", "children": [{"type": "Novelty", "glow": 3}]}
 
     model = to_chatkit(root)
