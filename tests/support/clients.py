@@ -51,7 +51,7 @@ class Connection:
             await self.wait_for_more_than(before)
             before = self.notifications
 
-    async def call(self, name: str, **arguments: Any) -> CallToolResult:
+    async def call(self, name: str, /, **arguments: Any) -> CallToolResult:
         with anyio.fail_after(PATIENCE_S):
             return await self.client.call_tool(name, arguments)
 

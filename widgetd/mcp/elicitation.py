@@ -54,13 +54,16 @@ async def answer_with_form(
     server: Server, context: sdk.Context, params: CallToolRequestParams, caller: Caller
 ) -> Result | dict[str, Any] | None:
     """Answer a widget's call, and have the client ask its form; None for calls of other tools."""
-    name, arguments = params.name, params.arguments or {}
-    if name == "render_widget":
-        name, arguments = str(arguments.get("name")), arguments.get("arguments") or {}
-    widget = caller.snapshot.widgets.get(name)
-    if widget is None or caller.denied is not None or not isinstance(arguments, dict):
+    if caller.denied is not None:
         return None
+    name, arguments = params.name, params.arguments or {}
     try:
+        if name == "render_widget":
+            checked = server.builtin.check(name, arguments, server.context(caller))
+            name, arguments = checked["name"], checked.get("arguments", {})
+        widget = caller.snapshot.widgets.get(name)
+        if widget is None:
+            return None
         given = sdk.read_form(params)
         if given is not None and (taken := await _take_answer(server, *given, widget, caller)):
             return taken

@@ -42,6 +42,7 @@ from widgetd.access.auth import Access, steps_up
 from widgetd.access.principal import Caller, ClientInfo
 from widgetd.logs import get_logger
 from widgetd.mcp import sdk
+from widgetd.mcp.builtin.catalog import target_of
 from widgetd.mcp.handlers import CALLS, LISTS, READS, call_tool, read_resource
 from widgetd.mcp.limits import LIMITS
 from widgetd.mcp.middleware import authorize, caller_of
@@ -403,15 +404,14 @@ def _may_wait(server: Server, request: Request) -> bool:
     """Return whether the request calls a tool that waits, or a widget without a cached answer."""
     if request.method != CALLS:
         return False
-    name, given = request.params["name"], request.params.get("arguments", {})
-    if (builtin := server.builtin.get(name)) is not None and builtin.waits:
+    builtin = server.builtin.get(request.params["name"])
+    if builtin is not None and builtin.waits:
         return True
-    if name == "render_widget":
-        name, given = given.get("name"), given.get("arguments", {})
-    widget = request.caller.snapshot.widgets.get(name) if isinstance(name, str) else None
+    name, given = target_of(request.params)
+    widget = request.caller.snapshot.widgets.get(name)
     if widget is None or not widget.definition.sidecar.feeds or (feed := widget.feed) is None:
         return False
-    return isinstance(given, dict) and not server.rendering.feeds.is_at_hand(widget, feed, given)
+    return not server.rendering.feeds.is_at_hand(widget, feed, given)
 
 
 def _page_of(name: str) -> Answer:

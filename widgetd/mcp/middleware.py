@@ -30,6 +30,7 @@ from widgetd.access.principal import (
 )
 from widgetd.errors import CallError
 from widgetd.mcp import sdk
+from widgetd.mcp.builtin.catalog import target_of
 from widgetd.mcp.handlers import CALLS, LISTS
 from widgetd.mcp.roots import LISTEN, Root
 from widgetd.mcp.server import Server
@@ -204,6 +205,7 @@ async def _authorize(
         return await observe_call(
             partial(answer, admitted),
             params,
+            target_of,
             caller,
             builtin=server.builtin,
             observers=server.options.observers,

@@ -91,6 +91,9 @@ class Notice:
         return self.tools or self.resources or bool(self.updated)
 
 
+TargetOf = Callable[[Mapping[str, Any]], tuple[str, Mapping[str, Any]]]
+"""Returns the name of the widget that a call is for, and its arguments."""
+
 RecordDuration = Callable[[float, Mapping[str, str]], None]
 """Records the seconds of a request with its attributes; must neither wait nor raise."""
 
@@ -120,6 +123,7 @@ T = TypeVar("T")
 async def observe_call(
     handler: Callable[[], Awaitable[T]],
     params: Mapping[str, Any],
+    target_of: TargetOf,
     caller: Caller,
     *,
     builtin: Collection[str],
@@ -133,10 +137,7 @@ async def observe_call(
         return answer  # type: ignore[no-any-return]  # the handler's own type
     finally:
         seconds = time.perf_counter() - started_s
-        tool, arguments = _text(params.get("name")), _object(params.get("arguments"))
-        name, given = tool, arguments
-        if tool == "render_widget":
-            name, given = _text(arguments.get("name")), _object(arguments.get("arguments"))
+        tool, (name, arguments) = _text(params.get("name")), target_of(params)
         widgets = caller.snapshot.widgets
         if isinstance(answer, EncodedResult):
             content, is_error, code = answer
@@ -152,7 +153,7 @@ async def observe_call(
             principal=caller.principal.name,
             client=caller.client.name,
             client_version=caller.client.version,
-            arguments=given,
+            arguments=arguments,
             answer=content,
         )
         for observer in observers:

@@ -56,6 +56,24 @@ async def test_call_is_one_line_with_the_shape_of_its_arguments_and_none_of_thei
         assert secret not in audit.read_text()
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [{"name": "a", "arguments": {"who": "Ada"}}, {"tool": "a", "args": {"who": "Ada"}}],
+    ids=["as listed", "as models write it"],
+)
+async def test_line_of_render_widget_names_the_widget_and_its_arguments(
+    tmp_path: Path, arguments: dict[str, Any]
+) -> None:
+    (tmp_path / "A.widget").write_text(widget_file("A", schema=SCHEMA))
+    audit = tmp_path / "log" / "audit.jsonl"
+    async with serving(tmp_path, audit=audit) as url, connect_client(url, "modern") as client:
+        await client.call("render_widget", **arguments)
+
+    _, line = lines(audit)
+    assert (line["tool"], line["widget"], line["outcome"]) == ("render_widget", "a", "ok")
+    assert line["shape"] == {"who": "string"}
+
+
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_line_names_the_client_and_its_version_up_to_a_limit(
     tmp_path: Path, mode: Any

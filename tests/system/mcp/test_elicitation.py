@@ -166,15 +166,21 @@ async def test_client_over_stdio_is_asked_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_render_widget_asks_as_the_tool_itself_does(tmp_path: Path, era: str) -> None:
+@pytest.mark.parametrize("names", [("name", "arguments"), ("tool", "args")])
+async def test_render_widget_asks_as_the_tool_itself_does(
+    tmp_path: Path, era: str, names: tuple[str, str]
+) -> None:
     write_form(tmp_path)
     async with (
         serving(tmp_path, elicit_forms=True) as url,
         asking(url, era, accept) as (client, asked),
     ):
-        await call(client, "render_widget", name="task", arguments={"who": "Ada"})
+        given = dict(zip(names, ("task", {"who": "Ada"}), strict=True))
+        await call(client, "render_widget", **given)
+        refused = await call(client, "render_widget", name="task", argument={})
 
     assert len(asked) == 1
+    assert refused.content[0].text.startswith("[W2002] argument: expected no such property")
 
 
 DEFAULTS: dict[str, dict[str, Any]] = {

@@ -107,6 +107,17 @@ def _read_render(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     return given if len(given) == len(arguments) else arguments
 
 
+def target_of(params: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """Return the name and the arguments of the widget that a call is for, as they were sent."""
+    if params.get("name") == "render_widget" and isinstance(params.get("arguments"), Mapping):
+        params = _read_render(params["arguments"])
+    name, arguments = params.get("name"), params.get("arguments")
+    return (
+        name if isinstance(name, str) else "",
+        arguments if isinstance(arguments, Mapping) else {},
+    )
+
+
 def _show_render_example(context: ToolContext) -> Mapping[str, Any] | None:
     """Return a call of the first widget by its author's example."""
     for widget in context.caller.snapshot.widgets.values():

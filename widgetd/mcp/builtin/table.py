@@ -259,19 +259,29 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
         """Return the list entries of these tools as JSON, by name."""
         return {name: self._entries[name] for name in self._tools if name in names}
 
-    async def call(self, name: str, arguments: Mapping[str, Any], context: ToolContext) -> Result:
-        """Check the arguments and answer; errors are results too."""
+    def check(
+        self, name: str, arguments: Mapping[str, Any], context: ToolContext
+    ) -> Mapping[str, Any]:
+        """Return the arguments of a call as the tool's handler takes them.
+
+        Raises:
+            CallError: They do not fit the schema (W2002), or nest too deeply (W2003).
+        """
         tool, schema = self._tools[name], self._schemas[name]
         properties = tool.input_schema["properties"]
+        # Models write lists of strings in several ways.
+        read = {
+            key: strings(value) if properties.get(key, {}).get("type") == "array" else value
+            for key, value in tool.reads(arguments).items()
+        }
+        shown = tool.example
+        checked = schema.check(read, example=shown and partial(shown, context))
+        return schema.with_defaults(checked.arguments)
+
+    async def call(self, name: str, arguments: Mapping[str, Any], context: ToolContext) -> Result:
+        """Check the arguments and answer; errors are results too."""
         try:
-            # Models write lists of strings in several ways.
-            read = {
-                key: strings(value) if properties.get(key, {}).get("type") == "array" else value
-                for key, value in tool.reads(arguments).items()
-            }
-            shown = tool.example
-            checked = schema.check(read, example=shown and partial(shown, context))
-            return await tool.handler(context, schema.with_defaults(checked.arguments))
+            return await self._tools[name].handler(context, self.check(name, arguments, context))
         except CallError as error:
             return error_result(error)
 
