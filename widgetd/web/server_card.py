@@ -13,7 +13,6 @@ docs/discovery.md; Agent-Card/ai-catalog, specification 1.0.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from hashlib import blake2b
 from importlib.metadata import version
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,6 +23,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from widgetd.mcp import sdk
+from widgetd.web.static_files import cacheable
 
 CARD_PATH = "/mcp/server-card"
 CATALOG_PATH = "/.well-known/ai-catalog.json"
@@ -90,23 +90,18 @@ def with_discovery(app: ASGIApp, *, public_url: str) -> ASGIApp:
     }
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        found = documents.get(scope["path"]) if scope["type"] == "http" else None
-        if found is None:
-            await app(scope, receive, send)
-            return
-        await _respond(Request(scope), *found)(scope, receive, send)
+        document = documents.get(scope["path"]) if scope["type"] == "http" else None
+        response: ASGIApp
+        if document is None:
+            response = app
+        elif scope["method"] == "OPTIONS":
+            response = Response(status_code=204, headers=_HEADERS)
+        elif scope["method"] in ("GET", "HEAD"):
+            response = cacheable(Request(scope), *document, _HEADERS)
+        else:
+            response = Response(
+                status_code=405, headers={**_HEADERS, "allow": "GET, HEAD, OPTIONS"}
+            )
+        await response(scope, receive, send)
 
     return answer
-
-
-def _respond(request: Request, body: bytes, media_type: str) -> Response:
-    if request.method == "OPTIONS":
-        return Response(status_code=204, headers=_HEADERS)
-    if request.method not in ("GET", "HEAD"):
-        return Response(status_code=405, headers={**_HEADERS, "allow": "GET, HEAD, OPTIONS"})
-    etag = f'"{blake2b(body, digest_size=12).hexdigest()}"'
-    headers = {**_HEADERS, "etag": etag}
-    asked = request.headers.get("if-none-match", "").split(",")
-    if {one.strip().removeprefix("W/") for one in asked} & {etag, "*"}:
-        return Response(status_code=304, headers=headers)
-    return Response(body, headers=headers, media_type=media_type)

@@ -1,4 +1,4 @@
-"""Static files of the package, with entity tags."""
+"""Responses with entity tags: static files of the package, and what seldom changes."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from widgetd.web.page import PAGE_HEADERS
+
+_REVALIDATED = {"cache-control": "no-cache"}
+"""The client asks at each request whether its copy is still the newest."""
 
 
 @cache
@@ -40,12 +43,20 @@ def static_view(
 
 
 def cacheable(
-    request: Request, content: bytes, kind: str, headers: Mapping[str, str] = PAGE_HEADERS
+    request: Request,
+    content: bytes,
+    kind: str,
+    headers: Mapping[str, str] = {**PAGE_HEADERS, **_REVALIDATED},
 ) -> Response:
-    """Answer with `content`, or 304 where the browser has it; it revalidates at each request."""
+    """Answer with `content`, or 304 where the client has it.
+
+    Source: RFC 9110, section 13.1.2: a list of tags, compared without their `W/`, which proxies
+    that compress add; `*` stands for any.
+    """
     identity = content + repr(sorted(headers.items())).encode()
     tag = f'"{blake2b(identity, digest_size=8).hexdigest()}"'
-    headers = {**headers, "cache-control": "no-cache", "etag": tag}
-    if request.headers.get("if-none-match") == tag:
+    headers = {**_REVALIDATED, **headers, "etag": tag}
+    known = request.headers.get("if-none-match", "").split(",")
+    if {one.strip().removeprefix("W/") for one in known} & {tag, "*"}:
         return Response(status_code=304, headers=headers)
     return Response(content, media_type=kind, headers=headers)

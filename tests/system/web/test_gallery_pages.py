@@ -74,6 +74,20 @@ async def test_page_runs_only_our_own_scripts(tmp_path: Path) -> None:
     assert "sandbox allow-scripts allow-forms" in frame.headers["content-security-policy"]
 
 
+async def test_file_that_the_client_has_is_not_sent_again(tmp_path: Path) -> None:
+    async with serving(tmp_path, gallery=True) as url, client(url) as asking:
+        first = await asking.get("/gallery/static/ui.js")
+        tag = first.headers["etag"]
+        answers = [
+            await asking.get("/gallery/static/ui.js", headers={"if-none-match": known})
+            for known in (tag, f'"other", W/{tag}', '"other"')
+        ]
+
+    assert first.headers["cache-control"] == "no-cache"
+    assert [answer.status_code for answer in answers] == [304, 304, 200]
+    assert [answer.content for answer in answers] == [b"", b"", first.content]
+
+
 async def test_frame_loads_images_only_from_origins_in_its_template(
     tmp_path: Path,
 ) -> None:
