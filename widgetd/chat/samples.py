@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +14,6 @@ from widgetd.widget.actions.words import find_label
 from widgetd.widget.states import SAMPLE, show_state
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from widgetd.catalog.snapshot import Snapshot
     from widgetd.upstreams.connection import Upstream
 

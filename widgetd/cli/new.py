@@ -9,11 +9,11 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from widgetd.cli.options import print_json
+from widgetd.cli.options import load_snapshot, print_json
 from widgetd.errors import ConfigError
-from widgetd.settings import OWN_FOLDER
+from widgetd.settings import OWN_FOLDER, Settings
 from widgetd.text_search import did_you_mean
-from widgetd.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX
+from widgetd.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX, make_tool_name
 
 SCHEMAS = ".schemas"
 """Folder, hidden from the scan, with the JSON Schemas of the files beside it, for editors."""
@@ -101,11 +101,8 @@ def new(
         jsx: Write JSX, as Studio's editor holds it. This is the default.
     """
     from widgetd.catalog.uploads import is_widget_name
-    from widgetd.cli.options import load_snapshot
     from widgetd.cli.schemas import document_schema, sidecar_schema
     from widgetd.daemon.toolsets import NAMES
-    from widgetd.settings import Settings
-    from widgetd.widget.naming import make_tool_name
     from widgetd.widget.sidecar import SUFFIX
 
     if not is_widget_name(f"{name}{WIDGET_SUFFIX}"):
@@ -174,7 +171,6 @@ def _fill_template(name: str) -> _NewWidget:
 
 
 def _copy_bundled(tool: str, name: str) -> _NewWidget:
-    from widgetd.cli.options import load_snapshot
     from widgetd.files.folder import bundled_folder
     from widgetd.widget.sidecar import SUFFIX
 

@@ -20,13 +20,12 @@ from widgetd.cli.options import (
     read_settings,
     scan_widgets,
 )
-from widgetd.errors import ConfigError, WidgetError
+from widgetd.errors import ConfigError, Finding, WidgetError
 from widgetd.extras import install_advice
 from widgetd.settings import Settings, folder_of
 
 if TYPE_CHECKING:
     from widgetd.catalog.snapshot import Snapshot
-    from widgetd.errors import Finding
     from widgetd.testing.eval_file import Cases
     from widgetd.testing.evaluation import Verdict
 

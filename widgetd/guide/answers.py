@@ -177,10 +177,9 @@ async def read_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Res
     """
     names, parts = arguments["names"], tuple(dict.fromkeys(arguments["parts"]))
     demand_few(names, LIMITS.names)
-    readers = {**_READERS, **dict.fromkeys(PARTS)}
     for part in parts:
-        if part not in readers:
-            hint = did_you_mean(part, readers, f"there are {', '.join(readers)}")
+        if part not in _READERS:
+            hint = did_you_mean(part, _READERS, f"there are {', '.join(_READERS)}")
             raise CallError("W2002", f"a widget has no part '{part[:80]}'; {hint}", path="parts")
     services, snapshot = context.use(AuthorServices), context.caller.snapshot
 
@@ -202,7 +201,7 @@ async def read_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Res
                 "missing": [],
             }
             for part in parts:
-                content = _part(part, widget, context, services)
+                content = _READERS[part](widget, services, context.caller)
                 if not content:
                     item["missing"].append(part)
                     continue
@@ -217,15 +216,6 @@ async def read_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Res
         return {"items": items, "left": left}
 
     return structured_result(await to_thread.run_sync(read, limiter=services.at_once))
-
-
-def _part(part: str, widget: Widget, context: ToolContext, services: AuthorServices) -> Any:
-    own = _READERS.get(part)
-    if own is not None:
-        return own(widget, services, context.caller)
-    mime_type, read = PARTS[part]
-    text = read(widget, context.caller.snapshot)
-    return orjson.loads(text) if text and mime_type == JSON else text
 
 
 def _dependencies(widget: Widget, services: AuthorServices, _caller: Caller) -> dict[str, Any]:
@@ -267,6 +257,13 @@ def _history(widget: Widget, services: AuthorServices, caller: Caller) -> dict[s
     }
 
 
+def _resource(part: str, widget: Widget, _services: AuthorServices, caller: Caller) -> Any:
+    """Return a part that is a resource as well; its value if that is JSON."""
+    mime_type, read = PARTS[part]
+    text = read(widget, caller.snapshot)
+    return orjson.loads(text) if text and mime_type == JSON else text
+
+
 _FINDINGS = {
     "W1210": "unusedFields",
     "W1320": "undeclared",
@@ -282,7 +279,9 @@ _READERS: Mapping[str, Callable[[Widget, AuthorServices, Caller], Any]] = {
     "history": _history,
     "feed": _feed,
     "tests": lambda widget, services, _: services.text_of(tests_name(widget.definition.path)),
+    **{part: partial(_resource, part) for part in PARTS},
 }
+"""How each part of a widget is read; the first of them are `OWN_PARTS` of the toolset."""
 
 
 def _read_file(arguments: Mapping[str, Any]) -> Mapping[str, Any] | str:

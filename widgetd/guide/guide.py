@@ -9,7 +9,7 @@ from importlib.resources import files
 from types import MappingProxyType
 
 from widgetd.errors import CallError
-from widgetd.text_search import nearest
+from widgetd.text_search import did_you_mean
 
 ORDER = (
     *("start", "jsx", "template", "schema", "components", "sidecar"),
@@ -70,14 +70,10 @@ def page(name: str) -> Page:
     Raises:
         CallError: There is none (W3001); the error names the nearest.
     """
-    known = pages()
-    if name not in known:
-        near = nearest(name, ORDER)
-        hint = f"did you mean '{near}'?" if near else f"there are {', '.join(ORDER)}"
-        suggestions = () if near is None else (near,)
-        problem = f"the guide has no page '{name[:80]}'; {hint}"
-        raise CallError("W3001", problem, suggestions=suggestions)
-    return known[name]
+    if name not in ORDER:
+        hint = did_you_mean(name, ORDER, f"there are {', '.join(ORDER)}")
+        raise CallError("W3001", f"the guide has no page '{name[:80]}'; {hint}")
+    return pages()[name]
 
 
 def render_blocks(text: str) -> Iterator[tuple[str, str]]:

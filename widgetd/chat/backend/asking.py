@@ -6,12 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
 from agents import FunctionTool, ModelSettings, ModelTracing
 from openai.types.responses import ResponseCompletedEvent, ResponseFunctionToolCall
 
 from widgetd.chat.backend.model import ChatModel, NoAnswerError
-from widgetd.chat.backend.tools import text_of
+from widgetd.chat.backend.tools import as_object, text_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,16 +80,7 @@ async def ask_once(
                 break
             return ModelAnswer(
                 text="\n".join(texts),
-                calls=tuple((one.name, _arguments(one.arguments)) for one in calls),
+                calls=tuple((one.name, as_object(one.arguments or "{}")) for one in calls),
                 tokens=usage.total_tokens if usage else 0,
             )
     raise NoAnswerError
-
-
-def _arguments(text: str) -> Mapping[str, Any]:
-    """Read the arguments of a call; what is no object is kept as text, which fits no schema."""
-    try:
-        read = orjson.loads(text or "{}")
-    except orjson.JSONDecodeError:
-        read = text
-    return read if isinstance(read, dict) else {"": read}

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import orjson
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from widgetd.web.limits import LIMITS
 
@@ -50,15 +49,14 @@ class TestResult:
         return self.name.partition("::")[0]
 
 
-@cache
-def _adapter() -> TypeAdapter[tuple[TestResult, ...]]:
-    return TypeAdapter(tuple[TestResult, ...])
+# Built at its first use, which takes a tenth of a second.
+_RESULTS = TypeAdapter(tuple[TestResult, ...], config=ConfigDict(defer_build=True))
 
 
 def read_results(folder: Path = FOLDER) -> Sequence[TestResult]:
     """Return the results in `folder`; none if there are none that can be read."""
     with suppress(OSError, ValidationError), (folder / _FILE).open("rb") as file:
-        return _adapter().validate_json(file.read(LIMITS.results_bytes))
+        return _RESULTS.validate_json(file.read(LIMITS.results_bytes))
     return ()
 
 
