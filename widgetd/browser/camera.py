@@ -225,12 +225,14 @@ class Camera:
     ) -> None:
         self._chromium = chromium
         self._limits = limits
-        self._clock = clock
         self._places = Places(limits)
         self._pages: list[RenderPage] = []
         # By what is drawn, so that owners share what they would see anyway.
-        self._cache: OwnedEntries[tuple[Picture, float]] = OwnedEntries(
-            most=limits.cached_pictures, most_bytes=limits.cached_bytes
+        self._cache: OwnedEntries[Picture] = OwnedEntries(
+            most=limits.cached_pictures,
+            most_bytes=limits.cached_bytes,
+            ttl_s=limits.cached_s,
+            clock=clock,
         )
 
     async def take(self, screenshot: Screenshot, *, owner: str) -> Picture:
@@ -245,12 +247,13 @@ class Camera:
                 (W3203) or waited too long for a slot (W3204), or its part does not exist (W4201)
                 or is ambiguous (W4202).
         """
-        picture, expires_s = self._cache.get(screenshot.key) or (None, 0.0)
-        if picture is None or expires_s <= self._clock():
+        picture = self._cache.get(screenshot.key)
+        if picture is None:
             picture = await self._with_page(screenshot, RenderPage.take, owner)
-            expires_s = self._clock() + self._limits.cached_s
-        size = len(picture.content)
-        self._cache.put(screenshot.key, (picture, expires_s), owner=owner, size_bytes=size)
+            size = len(picture.content)
+            self._cache.put(screenshot.key, picture, owner=owner, size_bytes=size)
+        else:
+            self._cache.touch(screenshot.key, len(picture.content))
         return picture
 
     async def find_violations(self, screenshot: Screenshot, *, owner: str) -> list[dict[str, Any]]:

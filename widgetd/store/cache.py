@@ -64,9 +64,9 @@ class LocalCache:
         self.most = most
         self.most_bytes = most_bytes
         self.ttl_s = ttl_s
-        self._timer = timer
-        # Values with their expiry. The garbage collector stops visiting a tuple of atoms.
-        self._entries = OwnedEntries[tuple[bytes, float]](most=most, most_bytes=most_bytes)
+        self._entries = OwnedEntries[bytes](
+            most=most, most_bytes=most_bytes, ttl_s=ttl_s, clock=timer
+        )
 
     async def put(self, key: str, value: bytes, *, owner: str, ttl_s: float | None = None) -> bytes:
         """Store `value` unless the key has one; return the one that the key has.
@@ -82,21 +82,12 @@ class LocalCache:
             return standing
         if len(value) > self.most_bytes:
             return value
-        now = self._timer()
-        # Expired values make room before any owner loses one.
-        while (oldest := self._entries.oldest()) and oldest[1][1] <= now:
-            self._entries.drop(oldest[0])
-        until = now + (self.ttl_s if ttl_s is None else ttl_s)
-        self._entries.put(key, (value, until), owner=owner, size_bytes=len(value))
+        self._entries.put(key, value, owner=owner, size_bytes=len(value), ttl_s=ttl_s)
         return value
 
     async def get(self, key: str) -> bytes | None:
         """Return the value of `key`, or None."""
-        value, until = self._entries.get(key) or (None, 0.0)
-        if value is not None and until <= self._timer():
-            self._entries.drop(key)
-            return None
-        return value
+        return self._entries.get(key)
 
     newest = get
 

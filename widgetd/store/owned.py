@@ -1,13 +1,17 @@
-"""Values of this process within a number and a size, in which each owner has a share.
+"""Values of this process within a number, a size and a time, in which each owner has a share.
 
 cachetools has no cache with a share for each owner, so this one is our own.
 """
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from math import inf
 from typing import Generic, TypeVar
+
+from widgetd.store.contract import Clock
 
 T = TypeVar("T")
 
@@ -30,33 +34,43 @@ class OwnedEntries(Generic[T]):
     Attributes:
         most: Number of values.
         most_bytes: Size of all values.
+        ttl_s: Time for which a value is kept.
+        clock: Measures that time.
         size_bytes: Size of the values that it has.
     """
 
     most: int
     most_bytes: int
+    ttl_s: float = inf
+    clock: Clock = time.monotonic
     size_bytes: int = 0
-    # Owner and size by key, apart from the values: the garbage collector stops visiting a tuple of
-    # atoms, but not one that holds another tuple.
-    _index: OrderedDict[str, tuple[str, int]] = field(default_factory=OrderedDict)
+    # Owner, size and expiry by key, apart from the values: the garbage collector stops visiting a
+    # tuple of atoms, but not one that holds another tuple.
+    _index: OrderedDict[str, tuple[str, int, float]] = field(default_factory=OrderedDict)
     _shares: dict[str, _OwnerEntries[T]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self._index)
 
-    def put(self, key: str, value: T, *, owner: str, size_bytes: int) -> None:
-        """Store a value as its owner's newest; a key that is there keeps its owner.
+    def put(
+        self, key: str, value: T, *, owner: str, size_bytes: int, ttl_s: float | None = None
+    ) -> None:
+        """Store a value as its owner's newest, for `ttl_s` if that is not None.
 
-        Otherwise a flood of requests for another's keys would move them into the share from which
-        values are dropped.
+        A key that is there keeps its owner. Otherwise a flood of requests for another's keys would
+        move them into the share from which values are dropped.
         """
-        owner, _ = self._index.get(key, (owner, 0))
+        now = self.clock()
+        owner = self._index.get(key, (owner,))[0]
         self.drop(key)
+        # Expired values make room before any owner loses one.
+        while self._index and next(iter(self._index.values()))[2] <= now:
+            self.drop(next(iter(self._index)))
         share = self._shares.setdefault(owner, _OwnerEntries())
         share.entries[key] = value
         share.size_bytes += size_bytes
         self.size_bytes += size_bytes
-        self._index[key] = owner, size_bytes
+        self._index[key] = owner, size_bytes, now + (self.ttl_s if ttl_s is None else ttl_s)
         # Among equals the last by name, as in the shared store's script: both drop the same.
         shares = self._shares.items()
         while len(self._index) > self.most:
@@ -68,20 +82,27 @@ class OwnedEntries(Generic[T]):
 
     def get(self, key: str, owner: str | None = None) -> T | None:
         """Return the value of `key`, or None; with `owner` only if it is that owner's."""
-        of, _ = self._index.get(key, (None, 0))
+        of, _, until = self._index.get(key, (None, 0, 0.0))
         if of is None or owner not in (None, of):
+            return None
+        if until <= self.clock():
+            self.drop(key)
             return None
         return self._shares[of].entries[key]
 
-    def resize(self, key: str, size_bytes: int) -> None:
-        """Count a value anew that has changed its size, and make room for it."""
+    def touch(self, key: str, size_bytes: int) -> None:
+        """Make a value its owner's newest, count its size anew, and make room for it.
+
+        It expires when it would have without this.
+        """
         value = self.get(key)
         if value is not None:
-            self.put(key, value, owner="", size_bytes=size_bytes)
+            left_s = self._index[key][2] - self.clock()
+            self.put(key, value, owner="", size_bytes=size_bytes, ttl_s=left_s)
 
     def drop(self, key: str) -> None:
         """Drop the value of `key`, if there is one."""
-        owner, size_bytes = self._index.pop(key, (None, 0))
+        owner, size_bytes, _ = self._index.pop(key, (None, 0, 0.0))
         if owner is None:
             return
         share = self._shares[owner]
@@ -94,9 +115,3 @@ class OwnedEntries(Generic[T]):
     def values(self) -> list[T]:
         """Return all values."""
         return [value for share in self._shares.values() for value in share.entries.values()]
-
-    def oldest(self) -> tuple[str, T] | None:
-        """Return the key and the value that was stored first; None if there is none."""
-        for key, (owner, _) in self._index.items():
-            return key, self._shares[owner].entries[key]
-        return None

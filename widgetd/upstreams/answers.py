@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from secrets import token_urlsafe
 from typing import Any, Literal
 
@@ -17,6 +17,7 @@ from widgetd.render.inline_images import to_data_uri
 from widgetd.render.limits import LIMITS as IMAGES
 from widgetd.schema.json_text import NotJsonError, parse_json
 from widgetd.schema.json_values import to_json
+from widgetd.store.contract import Clock
 from widgetd.store.owned import OwnedEntries
 from widgetd.text_search import compile_pattern
 from widgetd.upstreams.limits import LIMITS
@@ -267,22 +268,21 @@ def _edges(answer: UpstreamAnswer) -> Iterator[int]:
                 yield match.end()
 
 
-@dataclass(eq=False)
 class PagedAnswers:
     """Answers that are being read page by page: each owner's newest that fit, for a while."""
 
-    clock: Callable[[], float]
-    _answers: OwnedEntries[tuple[float, PagedAnswer]] = field(
-        default_factory=lambda: OwnedEntries(
-            most=LIMITS.paged_answers, most_bytes=LIMITS.paged_bytes
+    def __init__(self, clock: Clock) -> None:
+        self._answers: OwnedEntries[PagedAnswer] = OwnedEntries(
+            most=LIMITS.paged_answers,
+            most_bytes=LIMITS.paged_bytes,
+            ttl_s=LIMITS.paged_s,
+            clock=clock,
         )
-    )
 
     def add(self, answer: PagedAnswer, owner: str) -> str:
         """Store an answer for `owner` alone, and return the name that `get` takes."""
         name = token_urlsafe(9)
-        until_s = self.clock() + LIMITS.paged_s
-        self._answers.put(name, (until_s, answer), owner=owner, size_bytes=answer.size)
+        self._answers.put(name, answer, owner=owner, size_bytes=answer.size)
         return name
 
     def get(self, name: str, owner: str) -> PagedAnswer:
@@ -291,10 +291,8 @@ class PagedAnswers:
         Raises:
             CallError: There is none, or none any more (W5009).
         """
-        until_s, answer = self._answers.get(name, owner) or (0.0, None)
-        if answer is None or until_s <= self.clock():
-            if answer is not None:
-                self._answers.drop(name)
+        answer = self._answers.get(name, owner)
+        if answer is None:
             problem = "this answer is not kept any more; call the tool again"
             raise CallError("W5009", problem, path="after")
         return answer

@@ -307,7 +307,7 @@ class UpstreamFeeds(Feeds):
             if len(first.arguments) > LIMITS.held_arguments:
                 first.arguments.popitem(last=False)
             if self.held.get(first.key) is first:
-                self.held.resize(first.key, first.size)
+                self.held.touch(first.key, first.size)
         return ValidArguments(arguments=mapped.arguments, coerced=(*asked.coerced, *mapped.coerced))
 
     def is_at_hand(self, widget: Widget, feed: Feed, given: Mapping[str, Any]) -> bool:
