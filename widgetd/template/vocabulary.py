@@ -18,6 +18,7 @@ import orjson
 
 from widgetd.template.ir import Expr, Op, Program, literal, operations
 from widgetd.template.parser import Fault
+from widgetd.template.serialise import MAX_EXACT
 from widgetd.text_search import did_you_mean
 
 VOCABULARY: Final[Mapping[str, Mapping[str, Mapping[str, Any]]]] = MappingProxyType(
@@ -27,7 +28,7 @@ VOCABULARY: Final[Mapping[str, Mapping[str, Mapping[str, Any]]]] = MappingProxyT
 FUNCTIONS: Final = frozenset(VOCABULARY["functions"])
 
 LOOP_MEMBERS: Final = frozenset(VOCABULARY["loop members"])
-"""What a loop says of itself: `loop.index`."""
+"""The attributes of `loop`: `loop.index`."""
 
 _OWNERS: Final = ("text", "list", "object", "loop", "cycler")
 _METHOD_SORTS: Final = tuple(f"{owner} methods" for owner in _OWNERS)
@@ -54,7 +55,7 @@ REFUSED_FUNCTIONS: Final[Mapping[str, str]] = MappingProxyType(
 _REFUSED: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
     {"filter": REFUSED_FILTERS, "test": {}, "function": REFUSED_FUNCTIONS}
 )
-"""What Jinja has besides, with what to write instead."""
+"""Words of Jinja that are not available, each with its replacement."""
 
 _APPLYING: Final = {
     "map": (0, "filter"),
@@ -171,9 +172,6 @@ def _has(sort: str, name: str) -> bool:
     row = VOCABULARY[sort].get(name)
     return row is not None and bool(row["page"])
 
-
-MAX_EXACT: Final = 2**53
-"""Beyond this a number of JavaScript is not exact."""
 
 _TARGETS: Final = frozenset({"data", "...", "field", "each"})
 """Operations that are only operands of others."""

@@ -249,7 +249,7 @@ def _char_at(budget: Budget, value: str, index: Value = ABSENT) -> str:
 
 def _concat(budget: Budget, value: Value, other: Value = ABSENT) -> Value:
     if isinstance(value, str):
-        return add(budget, value, javascript_text(budget, other))
+        return concat(budget, value, other)
     return new_list(budget, [*to_list(value), *(other if isinstance(other, _LISTS) else [other])])
 
 
@@ -298,17 +298,20 @@ def _replacing(count: int | None) -> Method:
     return apply
 
 
-def _reverse(budget: Budget, value: Value) -> Value:
+def require_list(value: Value) -> Value:
+    """Return `value` unless it is a text or an object, whose elements no method of lists takes."""
     if isinstance(value, str | dict):
         raise RenderError(f"{kind(value)} is no list")
-    return sublist(budget, to_list(value)[::-1])
+    return value
+
+
+def _reverse(budget: Budget, value: Value) -> Value:
+    return sublist(budget, to_list(require_list(value))[::-1])
 
 
 def _sort(budget: Budget, value: Value) -> Value:
     """Sort by text in the order of UTF-16; what is absent comes last."""
-    if isinstance(value, str | dict):
-        raise RenderError(f"{kind(value)} is no list")
-    each = to_list(value)
+    each = to_list(require_list(value))
     budget.step(len(each) * len(each).bit_length())
     keys = [javascript_text(budget, one).encode("utf-16-be", "surrogatepass") for one in each]
     order = sorted(range(len(each)), key=lambda at: (each[at] is ABSENT, keys[at]))
@@ -383,7 +386,7 @@ METHODS: Final[Mapping[str, tuple[int, Method]]] = MappingProxyType(
         "trim": (0, _of_text(text.trim)),
     }
 )
-"""What may be called on a value, and how many arguments it looks at; all are weighed before."""
+"""Methods by name, and how many arguments each reads; all arguments are weighed before."""
 
 
 Function = Callable[["Budget", list[Value]], Value]
@@ -402,7 +405,8 @@ def _rounding(compute: Callable[..., float]) -> Function:
     return apply
 
 
-def _type_of(value: Value) -> str:
+def _type_of(_budget: Budget, args: list[Value]) -> str:
+    [value] = args
     if value is ABSENT:
         return "undefined"
     if isinstance(value, bool):
@@ -424,7 +428,8 @@ def _parsing(pattern: Pattern[str]) -> Function:
     return parse
 
 
-def _array(budget: Budget, value: Value = ABSENT) -> Value:
+def _array(budget: Budget, args: list[Value]) -> Value:
+    value = args[0] if args else ABSENT
     if isinstance(value, dict):
         length = max(0, _whole(budget, value.get("length", 0)))
         budget.step(length)
@@ -456,11 +461,11 @@ FUNCTIONS: Final[Mapping[str, Function]] = MappingProxyType(
         "String": lambda budget, args: javascript_text(budget, args[0]) if args else "",
         "Number": lambda budget, args: positive(budget, args[0]) if args else 0,
         "Boolean": lambda _budget, args: bool(args) and truthy(args[0]),
-        "typeof": lambda _budget, args: _type_of(args[0]),
+        "typeof": _type_of,
         "isNaN": lambda budget, args: math.isnan(number(budget, args[0])) if args else True,
         "parseFloat": _parsing(_DECIMAL),
         "parseInt": _parsing(_INTEGER),
-        "Array.from": lambda budget, args: _array(budget, *args[:1]),
+        "Array.from": _array,
         "Array.isArray": lambda _budget, args: bool(args) and isinstance(args[0], _LISTS),
         "Object.entries": _of_object(lambda budget, key, value: new_list(budget, [key, value])),
         "Object.keys": _of_object(lambda _budget, key, _value: key),
@@ -476,11 +481,11 @@ FUNCTIONS: Final[Mapping[str, Function]] = MappingProxyType(
         "Math.sqrt": _rounding(math.sqrt),
     }
 )
-"""What may be called by its name; every argument is weighed before."""
+"""Functions by name; every argument is weighed before."""
 
 
 Turn = Callable[..., Value]
-"""What the function given to a method makes of its arguments."""
+"""Calls the function that was given to a method."""
 
 
 def _passing(values: list[Value], turn: Turn) -> Iterator[Value]:
@@ -527,7 +532,7 @@ LOOPS: Final[Mapping[str, Callable[..., Value]]] = MappingProxyType(
         "toSorted": _sort_by,
     }
 )
-"""The methods that a function is given to; a step was paid for each call of it."""
+"""Methods that take a function; a step was paid for each call of it."""
 
 
 def turns(name: str, count: int) -> int:

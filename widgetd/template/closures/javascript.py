@@ -11,13 +11,14 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
-from widgetd.template.budget import CHARACTERS_PER_STEP, NODES_PER_STEP, Budget, RenderError
+from widgetd.template.budget import CHARACTERS_PER_STEP, NODES_PER_STEP, Budget
 from widgetd.template.builtins import javascript
 from widgetd.template.builtins.javascript import (
     FUNCTIONS,
     LOOPS,
     METHODS,
     OPERATORS,
+    require_list,
     truthy,
     turns,
 )
@@ -37,7 +38,6 @@ from widgetd.template.values import (
     dict_key,
     elements,
     is_nothing,
-    kind,
     measure_inside,
     member,
     new_dict,
@@ -105,10 +105,8 @@ def _loop(compiler: Compiler, op: Op) -> Evaluate:
         return body(frame)
 
     def run(frame: Frame) -> Value:
-        budget, values = frame[BUDGET], values_of(frame)
-        if isinstance(values, str | dict):
-            raise RenderError(f"{kind(values)} is no list")
-        each = elements(budget, values)
+        budget = frame[BUDGET]
+        each = elements(budget, require_list(values_of(frame)))
         budget.step(cost * turns(name, len(each)))
         return method(
             budget, list(each), partial(turn, frame), *(value(frame) for value in initial)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 from jinja2.visitor import NodeVisitor
@@ -112,7 +113,7 @@ class _ContextWalk(NodeVisitor):
         self.seen: dict[int, nodes.Node] = {}
         self.before: dict[int, set[int]] = {}
         self.memo: dict[tuple[int, States, Turn | None], States] = {}
-        self.texts: dict[tuple[str, int], tuple[int, list[Comma]]] = {}
+        self.after = cache(_after)  # the same texts are on many paths
         self.commas: dict[Comma, None] = {}
         self.may_need_commas = False
 
@@ -157,7 +158,7 @@ class _ContextWalk(NodeVisitor):
     def value(self, node: nodes.Node, states: States, turn: Turn | None) -> States:
         if isinstance(node, nodes.TemplateData):
             return self.text(node.data, node, states)
-        self.see(node, states)
+        self.record_value(node, states)
         if id(node) in self.stripped:
             return states
         return self.follow_value(node, states, turn)
@@ -177,11 +178,11 @@ class _ContextWalk(NodeVisitor):
             return self.text(_A_VALUE, node, states)
         return frozenset(self.unknown(point) for point in states)
 
-    def see(self, node: nodes.Node, states: States) -> None:
-        self.stands(node, states)
+    def record_value(self, node: nodes.Node, states: States) -> None:
+        self.record_states(node, states)
         self.seen[id(node)] = node
 
-    def stands(self, node: nodes.Node, states: States) -> None:
+    def record_states(self, node: nodes.Node, states: States) -> None:
         self.before.setdefault(id(node), set()).update(point.state for point in states)
 
     def unknown(self, point: Point) -> Point:
@@ -197,9 +198,7 @@ class _ContextWalk(NodeVisitor):
         """Return the states after the `text` of `node`, and record mistakes in its commas."""
         behind = set()
         for state, sure in states:
-            if (text, state) not in self.texts:
-                self.texts[text, state] = _after(text, state)
-            found, mistakes = self.texts[text, state]
+            found, mistakes = self.after(text, state)
             behind.add(Point(found, sure))
             self.may_need_commas |= bool(mistakes)
             for mistake in mistakes if sure else ():
@@ -208,7 +207,7 @@ class _ContextWalk(NodeVisitor):
         return frozenset(behind)
 
     def visit_If(self, node: nodes.If, states: States, turn: Turn | None) -> States:
-        self.stands(node, states)
+        self.record_states(node, states)
         behind = []
         for branch in (node, *node.elif_):
             result = decide(branch.test, turn)
@@ -265,7 +264,7 @@ class _ContextWalk(NodeVisitor):
     ) -> States:
         """Return the states after a `call` or `filter` block, which writes what it captured."""
         self.aside(node, states, None if isinstance(node, nodes.CallBlock) else turn)
-        self.see(node, states)
+        self.record_value(node, states)
         return frozenset(self.unknown(point) for point in states)
 
     visit_FilterBlock = visit_CallBlock

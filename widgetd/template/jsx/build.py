@@ -178,10 +178,8 @@ class Builder(StatementBuilder):
 
     def _name(self, node: Node, block: JsxScope) -> Expr:
         if node.text not in block:
-            slot = self.layout.argument(node.text)
-            self.paths[slot] = node.text
-            return slot
-        return self._whole(block.get(node.text), node)
+            return self.argument(node.text)
+        return self._whole(block[node.text], node)
 
     def _member(self, node: Node, block: JsxScope) -> Expr:
         subject, key = node.fields["object"], node.fields["property"]
@@ -471,9 +469,7 @@ class Builder(StatementBuilder):
             value = self.expression(only(each) if is_spread else each, block)
             yield Op("...", (value,), each.start) if is_spread else value
 
-    def _children(
-        self, node: Node, block: JsxScope, *, takes_text: bool = False
-    ) -> tuple[Expr, ...]:
+    def _children(self, node: Node, block: JsxScope, *, takes_text: bool) -> tuple[Expr, ...]:
         if node.kind != "jsx_element":
             return ()
         opening, closing = node.fields["open_tag"], node.fields["close_tag"]

@@ -123,6 +123,12 @@ class StatementBuilder(ABC):
 
     # --- names ---
 
+    def argument(self, name: str) -> int:
+        """Return the slot of the argument `name`."""
+        slot = self.layout.argument(name)
+        self.paths[slot] = name
+        return slot
+
     def slot(self, value: Expr) -> int:
         """Return a new slot for `value`."""
         slot = self.layout.slot()
@@ -221,9 +227,7 @@ class StatementBuilder(ABC):
         """Return a property of a component."""
         if value.attributes is not None:
             return value.attributes.get(key, UNDEFINED)
-        slot = self.layout.argument(key)
-        self.paths[slot] = key
-        return slot
+        return self.argument(key)
 
     def _bind_items(self, pattern: Node, value: Expr, block: JsxScope, **flags: bool) -> list[Expr]:
         assigned: list[Expr] = []

@@ -192,9 +192,8 @@ def root(program: Node) -> Node:
         Fault: `W1327`, if constants, functions or a second expression stand beside it.
     """
     children = [node for node in program.children if not _constants(node)]
+    if [node.kind for node in children] == ["expression_statement"]:
+        return children[0].children[0]
+    wrong = children[0] if children else program
     advice = "write one element, and values where they are used"
-    for node in children[:-1] or ([] if children else [program]):
-        raise node.fault("Studio's JSX is one element", advice)
-    if children[0].kind != "expression_statement":
-        raise children[0].fault("Studio's JSX is one element", advice)
-    return children[0].children[0]
+    raise wrong.fault("Studio's JSX is one element", advice)
