@@ -81,7 +81,7 @@ _CHANGED: Mapping[str, tuple[str, str]] = {
     "view": ("the JSX was changed after the export", "exporting again adopts that"),
     "": ("the template and the JSX disagree", "exporting again makes the template of the JSX"),
 }
-"""What W1326 says and advises, by the source that was changed."""
+"""The problem and advice of W1326, by the source that was changed."""
 
 
 _OTHERWISE: Mapping[str, tuple[str, str]] = {
@@ -91,7 +91,7 @@ _OTHERWISE: Mapping[str, tuple[str, str]] = {
     "raw": ("a value inside quotes", "write {{ (… ~ x) | tojson }} without the quotes"),
     "absent": ("an optional argument", "write {{ (x if x is defined else none) | tojson }}"),
 }
-"""What other readers cannot read, or only sometimes; and what all can read instead."""
+"""Constructs that other readers cannot read, or only sometimes, and their replacements."""
 
 
 def check_other_readers(widget: Widget) -> Iterator[Finding]:

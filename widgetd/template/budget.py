@@ -25,8 +25,7 @@ _SHORT_TEXT, _LONG_PART = 30_000, 1_250
 # Python's own stack holds 1,000 frames; a macro may be called from deep inside one.
 MAX_DEPTH = 400
 
-
-# What Python raises when a filter or method is given what it cannot work with.
+# Python's errors for operands that a filter or method cannot work with.
 UNFIT = (TypeError, ValueError, ArithmeticError, LookupError)
 
 

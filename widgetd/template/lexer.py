@@ -28,7 +28,7 @@ _NEVER: Final = r"(?!)"
 _OPERATOR: Final = r"//|\*\*|==|!=|>=|<=|[-+*/%~\[\](){}<>=.:|,;]"
 
 _token: Final = tuple.__new__
-"""What `Token` calls, too; there are hundreds in a template."""
+"""The constructor that `Token` itself calls; called directly, as a template has hundreds."""
 
 END, NAME, OPERATOR, TEXT, INTEGER = range(1, 6)
 

@@ -19,7 +19,7 @@ from widgetd.template.parser import assigned_names, children, nodes, start, targ
 from widgetd.template.vocabulary import FUNCTIONS
 
 Names = Mapping[str, str | None]
-"""What each bound name stands for: a path, or None where that is not certain."""
+"""The path that each bound name stands for; None if that is not certain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,7 +43,7 @@ Unusual = Literal["strict", "sum", "bare", "raw"]
 _Result = TypeVar("_Result")
 
 Slots = tuple[tuple[str, int], ...]
-"""Where in a frame each argument goes."""
+"""The slot of each argument."""
 
 
 def compile_template(text: str, *, limits: Limits, to_the_letter: bool = False) -> Template:

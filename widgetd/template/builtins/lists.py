@@ -67,7 +67,7 @@ def getter(budget: Budget, attribute: Value, default: Value = ABSENT) -> Key:
     return read
 
 
-# To follow a path takes as long as to read so many times its length.
+# Following a path takes as long as reading this many times its length.
 _PATH_PRICE: Final = 4
 
 

@@ -34,7 +34,7 @@ from widgetd.text_search import Match, compile_pattern
 if TYPE_CHECKING:
     from widgetd.template.budget import Budget
 
-# So many lines are compared in the time of a step.
+# About this many lines are split or indented in the time of a step.
 LINES_PER_STEP: Final = 8
 
 _WORD_STARTS: Final = compile_pattern(r"([-\s({\[<]+)")
@@ -59,7 +59,7 @@ def _changing(change: Callable[[str], str]) -> Callable[[Budget, Value], str]:
 
 
 GROWTH: Final = 3
-"""What changes each character on its own at most triples a text ("ß", "ﬃ")."""
+"""The factor by which a change of each character lengthens a text at most ("ß", "ﬃ")."""
 
 upper: Final = _changing(str.upper)
 lower: Final = _changing(str.lower)

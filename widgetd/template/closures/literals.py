@@ -30,7 +30,7 @@ Build = Callable[[Frame], tuple[Value, int, int]]
 VALUE, BUILD, CONSTANT = range(3)
 
 Part = tuple[int, Any]
-"""How a value in a literal is made: `VALUE` and a closure, `BUILD` and a `Build`, `CONSTANT`."""
+"""A value in a literal: `VALUE` and a closure, `BUILD` and a `Build`, or `CONSTANT` and itself."""
 
 CHILDREN: Final = "children"
 

@@ -32,7 +32,7 @@ NOTHING_NAMES: Final = frozenset({"null", "undefined"})
 """The names that stand for JavaScript's own words for nothing."""
 
 INDEX_NAMES: Final = frozenset({"i", "j", "idx", "index"})
-"""What authors call the position in `xs.map((x, i) => …)`, which old exports do not bind."""
+"""Usual names of the position in `xs.map((x, i) => …)`, which old exports do not bind."""
 
 _ADVICE: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -56,7 +56,7 @@ _DOUBLED: Final = compile_pattern(r"\{\{[-+]?(?=\s*+\(\s*+\()")
 _STEPS: Final = {"lparen": 1, "rparen": -1}
 
 PATH_PAIRS, OTHER_PAIRS = 2, 3
-"""So many pairs stand round a path, or an operation, that was all of a template literal."""
+"""Pairs of parentheses around a path, or an operation, that is all of a template literal."""
 
 _PATH: Final = {
     "name": {"dot", "lbracket"},
@@ -66,7 +66,7 @@ _PATH: Final = {
     "string": {"rbracket"},
     "rbracket": {"dot", "lbracket"},
 }
-"""What may follow what in a path such as `rows[0].name`."""
+"""The tokens that may follow each in a path such as `rows[0].name`."""
 
 _NO_PATH: Final = NOTHING_NAMES | {"none", "None", "true", "True", "false", "False"}
 

@@ -19,7 +19,7 @@ def _strip_tree(name: str) -> nodes.Expr:
     return parse_expression(f"{name}[1:] if {name} and {name}[0] == ',' else {name}", Limits())
 
 
-# How often the value that strips a comma reads its name.
+# Reads of its name in the value that strips a comma.
 _READS_PER_STRIP: Final = 4
 
 

@@ -24,7 +24,7 @@ CALLS: Final[Mapping[str, str]] = MappingProxyType(
         "console.log": "leave it out",
     }
 )
-"""What to write instead of a call that is not available."""
+"""The replacements of calls that are not available."""
 
 CONSTRUCTORS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -33,7 +33,7 @@ CONSTRUCTORS: Final[Mapping[str, str]] = MappingProxyType(
         "RegExp": "write includes, split or replaceAll with a text",
     }
 )
-"""What to write instead of `new` with a constructor; dates and numbers are formatted elsewhere."""
+"""The replacements of `new` with a constructor; dates and numbers are formatted elsewhere."""
 
 FORMATS: Final = compile_pattern(r"(?:new\s+)?(?:Date|Intl)\b")
 HOOK: Final = compile_pattern(r"(?:React\.)?use[A-Z]\w*")
@@ -52,7 +52,7 @@ NODES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "regex": ("a regular expression", "write includes, split or replaceAll with a text"),
     }
 )
-"""How messages call nodes that are not available, and what to write instead."""
+"""The names of nodes that are not available, as messages have them, and their replacements."""
 
 STATEMENTS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -66,4 +66,4 @@ STATEMENTS: Final[Mapping[str, str]] = MappingProxyType(
         "throw_statement": "the schema refuses arguments: write it there",
     }
 )
-"""What to write instead of a statement that is not available."""
+"""The replacements of statements that are not available."""
