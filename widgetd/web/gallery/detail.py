@@ -43,12 +43,15 @@ async def preview(
         `{"content", "structuredContent", "_meta"}`, or None beside an `error`
         (`{"code", "message", "path", "slips"}`); `mended` are sentences about its arguments;
         `tokens` are the result's, by profile; `renderId` is empty unless the render has actions;
-        `hasProgram` says that a frame can draw other arguments by itself; `note` is for people.
+        `hasProgram` says that a frame can draw other arguments by itself; `note` is for people;
+        `calls` is code by its title; `images` are origins; `sidecar` are values to edit, or None.
     """
     server = gallery.server
+    # The page is JSON, which cannot repeat all arguments that a call refuses.
+    arguments = given.arguments if is_json(given.arguments, Limits().json_depth) else {}
     shown: dict[str, Any] = {
         "schema": widget.schema.advertised,
-        "arguments": given.arguments,
+        "arguments": arguments,
         "result": None,
         "error": None,
         "summary": "",
@@ -59,13 +62,15 @@ async def preview(
         "note": "",
         "hasProgram": bool(program_or_empty(widget)),
         "generation": caller.snapshot.generation,
+        "calls": calls(gallery.url, widget.tool, arguments),
+        "images": gallery.images(widget),
+        "digest": widget.key,
+        "sidecar": editable(gallery, widget, caller),
     }
     try:
         render = render_of(server, widget, given)
     except CallError as error:
-        # The page is JSON, which cannot repeat every argument.
-        arguments = given.arguments if is_json(given.arguments, Limits().json_depth) else {}
-        return {**shown, "arguments": arguments, "error": error_json(error)}
+        return {**shown, "error": error_json(error)}
     results = {profile: result_of(render, profile) for profile in ("chatkit", "split")}
     is_stored = gallery.built is None and await store_if_interactive(server, render, caller)
     return {
@@ -99,16 +104,8 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
         with journal.rendering(earlier.key), journal.rendering(widget.key):
             changes = diff_versions(earlier, widget)
     tools, tab = tuple(snapshot.widgets), request.query_params.get("tab")
-    at, sidecar = tools.index(tool), editable(gallery, widget, caller)
-    snippets = calls(gallery.url, tool, shown["arguments"])
-    tabs = TABS[:1] if gallery.clean else (*TABS, *(("edit", "sidecar") if sidecar else ()))
-    content = {
-        **shown,
-        "calls": snippets,
-        "images": gallery.images(widget),
-        "digest": widget.key,
-        "sidecar": sidecar,
-    }
+    at, edited = tools.index(tool), ("edit", "sidecar") if shown["sidecar"] else ()
+    tabs = TABS[:1] if gallery.clean else (*TABS, *edited)
     return {
         **layout,
         "widget": widget,
@@ -120,15 +117,13 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
         "fault": gallery.problems.fault(snapshot, widget.definition.path),
         "tabs": tabs,
         "tab": tab if tab in tabs else TABS[0],
-        "sidecar": sidecar,
         "studio_file": file_name(widget),
         "not_in_studio": NOT_IN_STUDIO,
         "preview": shown,
         "tool_tokens": tokens_of_tool(widget),
         "changes": changes,
-        "calls": snippets,
         "tests": () if gallery.built is not None else results_of(tool),
-        "shown": _clean(content) if gallery.clean else content,
+        "shown": _select(gallery, shown),
     }
 
 
@@ -138,8 +133,8 @@ _CLEAN = frozenset(
 """Parts of a widget's data that its page shows when it is handed over."""
 
 
-def _clean(content: dict[str, Any]) -> dict[str, Any]:
-    return {name: part for name, part in content.items() if name in _CLEAN}
+def _select(gallery: Gallery, content: dict[str, Any]) -> dict[str, Any]:
+    return {name: part for name, part in content.items() if name in _CLEAN or not gallery.clean}
 
 
 async def widget_json(gallery: Gallery, request: Request) -> dict[str, Any]:
@@ -154,18 +149,13 @@ async def widget_json(gallery: Gallery, request: Request) -> dict[str, Any]:
         given = gallery.show(widget, _state(states, request).key)
     else:
         given = ShownState(arguments=arguments)
-    shown = await preview(gallery, widget, given, caller)
     content = {
-        **shown,
-        "calls": calls(gallery.url, widget.tool, shown["arguments"]),
-        "images": gallery.images(widget),
+        **await preview(gallery, widget, given, caller),
         "name": widget.tool,
         "title": definition.title,
         "description": widget.description,
         "path": definition.path,
         "tags": definition.tags,
-        "digest": widget.key,
-        "sidecar": editable(gallery, widget, caller),
         "tool": orjson.loads(gallery.server.listings.entry(widget)),
         "toolTokens": tokens_of_tool(widget),
         "states": [{"key": one.key, "label": one.label} for one in states],
@@ -173,7 +163,7 @@ async def widget_json(gallery: Gallery, request: Request) -> dict[str, Any]:
         "view": definition.studio.view if definition.studio else None,
         "problems": f"/w/{widget.tool}/problems.json",
     }
-    return _clean(content) if gallery.clean else content
+    return _select(gallery, content)
 
 
 def _state(states: Iterable[State], request: Request) -> State:
