@@ -39,11 +39,13 @@ from widgetd.web.gallery.results import result_of
 from widgetd.web.guard import Guard
 from widgetd.web.page import (
     PAGE_HEADERS,
+    STREAM_HEADERS,
     PageRoute,
     RefusedError,
     WebPage,
     body_of,
     caller_of,
+    own_origins,
 )
 from widgetd.web.static_files import static_view
 
@@ -139,8 +141,7 @@ class TurnResponse(StreamingResponse):
             async for event in rest:
                 yield event
 
-        headers = {**PAGE_HEADERS, "x-accel-buffering": "no"}
-        super().__init__(events(), media_type="text/event-stream", headers=headers)
+        super().__init__(events(), media_type="text/event-stream", headers=STREAM_HEADERS)
         self._turn = rest
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -152,8 +153,7 @@ class TurnResponse(StreamingResponse):
 
 async def chatkit(chat: Chat, request: Request) -> Response:
     """Answer a request of ChatKit's protocol with a stream of events, or with JSON."""
-    host, origin = request.headers.get("host", ""), request.headers.get("origin")
-    if origin not in (f"http://{host}", f"https://{host}", *chat.origins):
+    if request.headers.get("origin") not in (*own_origins(request), *chat.origins):
         problem = "only this chat's own page talks here; name others with --cors-origin"
         raise RefusedError(403, {"error": problem})
     most, user = chat.limits.request_bytes, caller_of(request).principal

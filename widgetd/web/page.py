@@ -36,6 +36,9 @@ PAGE_HEADERS = {
 }
 """A page runs only files of this package, connects only to this origin, and cannot be framed."""
 
+STREAM_HEADERS = {**PAGE_HEADERS, "x-accel-buffering": "no"}
+"""Headers of a stream of events, which nginx would buffer."""
+
 Site = TypeVar("Site")
 """The object that a view renders: the daemon, the gallery or the chat."""
 
@@ -147,6 +150,12 @@ def caller_of(request: Request) -> Caller:
     """Return the caller that the page's guard authenticated."""
     caller: Caller = request.state.caller
     return caller
+
+
+def own_origins(request: Request) -> tuple[str, str]:
+    """Return the origins of our own pages, as their browser would name them."""
+    host = request.headers.get("host", "")
+    return f"http://{host}", f"https://{host}"
 
 
 async def body_of(request: Request, most_bytes: int) -> bytes | None:

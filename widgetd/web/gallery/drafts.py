@@ -18,7 +18,7 @@ from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 
-from widgetd.catalog.uploads import Uploads, is_widget_name
+from widgetd.catalog.uploads import is_widget_name
 from widgetd.errors import CallError, WidgetError
 from widgetd.guide.component_details import describe_properties, list_colors
 from widgetd.guide.drafts import Draft, Drafts
@@ -29,7 +29,7 @@ from widgetd.studio.package import pack
 from widgetd.studio.places import find_places
 from widgetd.template.vocabulary import VOCABULARY
 from widgetd.web.gallery.editing import json_object, require_own_origin, save_files
-from widgetd.web.gallery.gallery import Gallery
+from widgetd.web.gallery.gallery import Gallery, require
 from widgetd.web.gallery.results import error_json, render_of, result_of
 from widgetd.web.page import RefusedError, caller_of
 from widgetd.web.static_files import cacheable
@@ -112,7 +112,7 @@ async def parts(gallery: Gallery, request: Request) -> dict[str, Any]:
         `{"path", "digest", "parts", "drawn", "previous"}`: `drawn` is the part that is drawn, and
         `previous` says whether an earlier version is known.
     """
-    widget, uploads = gallery.widget(request), _uploads(gallery)
+    widget, uploads = gallery.widget(request), require(gallery.uploads)
     path, audience = widget.definition.path, caller_of(request).principal.audience
 
     def read() -> dict[str, Any]:
@@ -146,7 +146,7 @@ async def try_draft(gallery: Gallery, request: Request) -> dict[str, Any]:
         those of `try_widget`, with their `part`; `places` are offsets in the JSX by the pointer of
         a component in the tree.
     """
-    drafts, (sent, body) = _drafts(gallery), await _read(gallery, request)
+    drafts, (sent, body) = require(gallery.drafts), await _read(gallery, request)
     return await to_thread.run_sync(_try, gallery, drafts, sent, body, limiter=gallery.trials)
 
 
@@ -207,7 +207,7 @@ def _place(row: Mapping[str, Any], sent: Sent) -> dict[str, Any]:
 
 async def save_draft(gallery: Gallery, request: Request) -> dict[str, str]:
     """Save a draft, unless the files are others than those that it was made of."""
-    uploads, drafts = _uploads(gallery), _drafts(gallery)
+    uploads, drafts = require(gallery.uploads), require(gallery.drafts)
     sent, body = await _read(gallery, request)
     known = body.get("digest")
     if not isinstance(known, str) or bool(known) is not bool(body.get("tool")):
@@ -324,18 +324,6 @@ async def _read(gallery: Gallery, request: Request) -> tuple[Sent, dict[str, Any
     path = widgets[tool].definition.path
     content = widgets[tool].definition.content
     if caller_of(request).principal.audience.sees_everything:
-        source, _ = await to_thread.run_sync(_uploads(gallery).read_files, path)
+        source, _ = await to_thread.run_sync(require(gallery.uploads).read_files, path)
         content = content if source is None else source.content
     return Sent(path=path, content=_text(content), parts=texts), body
-
-
-def _uploads(gallery: Gallery) -> Uploads:
-    if gallery.uploads is None:
-        raise RefusedError(404, {"error": "nothing may be saved here"})
-    return gallery.uploads
-
-
-def _drafts(gallery: Gallery) -> Drafts:
-    if gallery.drafts is None:
-        raise RefusedError(404, {"error": "nothing may be saved here"})
-    return gallery.drafts

@@ -21,9 +21,16 @@ from widgetd.checks.rules import check_widget
 from widgetd.errors import CallError, WidgetError
 from widgetd.render.tokens import tokens_of_tool
 from widgetd.schema.json_text import NotJsonError, parse_json
-from widgetd.web.gallery.gallery import Gallery
+from widgetd.web.gallery.gallery import Gallery, require
 from widgetd.web.limits import LIMITS
-from widgetd.web.page import RefusedError, body_of, caller_of, json_response, status_of
+from widgetd.web.page import (
+    RefusedError,
+    body_of,
+    caller_of,
+    json_response,
+    own_origins,
+    status_of,
+)
 from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.sidecar_text import EDITABLE, Value, set_values
 from widgetd.widget.widget import Widget
@@ -34,9 +41,7 @@ _NO_OBJECT = {"error": "the body is no JSON object, or too long"}
 async def upload(gallery: Gallery, request: Request) -> Response:
     """Save a widget that was dropped onto a page."""
     require_own_origin(request, "may put files here")
-    if gallery.uploads is None:
-        return Response(status_code=404)
-    sent = await json_object(request)
+    uploads, sent = require(gallery.uploads), await json_object(request)
     try:
         files = {name: b64decode(text, validate=True) for name, text in sent.items()}
     except (Undecodable, ValueError, TypeError):
@@ -45,7 +50,7 @@ async def upload(gallery: Gallery, request: Request) -> Response:
         raise RefusedError(400, _NO_OBJECT)
     replace = request.query_params.get("replace") == "1"
     caller = caller_of(request)
-    saved = await save_files(gallery, gallery.uploads, files, caller, replace=replace)
+    saved = await save_files(gallery, uploads, files, caller, replace=replace)
     return json_response({"tool": saved["tool"], "page": saved["page"]}, 201)
 
 
@@ -166,8 +171,7 @@ def _refusal(error: RefusedUploadError) -> RefusedError:
 
 def require_own_origin(request: Request, what: str) -> None:
     """Refuse requests that no page of this origin sends; pages of other loopback ports may read."""
-    host = request.headers.get("host", "")
-    if request.headers.get("origin") not in (f"http://{host}", f"https://{host}"):
+    if request.headers.get("origin") not in own_origins(request):
         raise RefusedError(403, {"error": f"only this gallery's own pages {what}"})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import orjson
@@ -29,6 +29,8 @@ from widgetd.widget.widget import Widget
 
 if TYPE_CHECKING:
     from widgetd.browser.camera import Camera
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +105,13 @@ class Gallery:
         if tool not in widgets:
             raise RefusedError(404, {"error": f"there is no widget '{tool}'"})
         return widgets[tool]
+
+
+def require(service: T | None) -> T:
+    """Return a service of uploads; refuse a request where none are allowed."""
+    if service is None:
+        raise RefusedError(404, {"error": "nothing may be saved here"})
+    return service
 
 
 def mark_of(snapshot: Snapshot) -> str:

@@ -43,6 +43,7 @@ from widgetd.web.gallery.test_results import read_picture, results_of
 from widgetd.web.guard import Guard
 from widgetd.web.page import (
     PAGE_HEADERS,
+    STREAM_HEADERS,
     PageRoute,
     RefusedError,
     WebPage,
@@ -241,9 +242,7 @@ async def live(gallery: Gallery, request: Request) -> Response:
         server.store.renders,
         principal.name,
     )
-    # nginx would buffer the events.
-    headers = {**PAGE_HEADERS, "x-accel-buffering": "no"}
-    return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
+    return StreamingResponse(stream, media_type="text/event-stream", headers=STREAM_HEADERS)
 
 
 async def stored_render(gallery: Gallery, request: Request) -> dict[str, Any]:
