@@ -68,8 +68,8 @@ Params = Mapping[str, Any]
 Parts = Sequence[bytes | memoryview]
 """The pieces of a response."""
 
-Answer = Callable[[Server, Params, bytes, Caller], Awaitable[EncodedResult]]
-"""Answers with the result as JSON: what is asked, the stamp on modern results, the caller."""
+Answer = Callable[[Server, Any, bytes, Caller], Awaitable[EncodedResult]]
+"""Answers a prepared request with the result as JSON; the bytes are the stamp on modern ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,8 @@ class Method:
         named: The required parameter that the `Mcp-Name` header repeats.
         caches: Whether a modern result has cache hints.
         modern: Whether the modern era has the method.
-        known: Returns whether the target exists and needs no special handling. None: always.
+        prepare: Returns what `answer` takes, None if the request needs special handling. By
+            default, its parameters.
     """
 
     answer: Answer
@@ -89,7 +90,7 @@ class Method:
     named: str = ""
     caches: bool = False
     modern: bool = True
-    known: Callable[[Server, Caller, Params], bool] | None = None
+    prepare: Callable[[Server, Caller, Params], Any] = lambda _server, _caller, params: params
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,7 @@ class Request:
     id: int | str
     method: str
     params: Mapping[str, Any]
+    prepared: Any
     caller: Caller
     session: str
 
@@ -228,9 +230,10 @@ class FastPath:
             return None
         root, meta = self._server.roots[0], params.get("_meta", {})
         caller = caller_of(self._server, root, user, client, meta)
-        if method.known is not None and not method.known(self._server, caller, params):
+        prepared = method.prepare(self._server, caller, params)
+        if prepared is None:
             return None
-        return Request(message["id"], name, params, caller, session)
+        return Request(message["id"], name, params, prepared, caller, session)
 
     def _modern(
         self, name: str, method: Method, params: dict[str, Any], headers: Mapping[bytes, bytes]
@@ -271,13 +274,16 @@ class FastPath:
 
     async def _respond(self, request: Request) -> Parts:
         """Answer a request that the fast path has taken over."""
-        server, caller, params = self._server, request.caller, request.params
         method, stamp = METHODS[request.method], b"" if request.session else self._stamp
-        answering = partial(method.answer, server, params, stamp)
+        answering = partial(method.answer, self._server, request.prepared, stamp)
         with self._in_use(request):
             try:
                 answer = await authorize(
-                    server, caller, answering, method=request.method, params=params
+                    self._server,
+                    request.caller,
+                    answering,
+                    method=request.method,
+                    params=request.params,
                 )
             except MCPError as error:
                 content = error.error.model_dump(exclude_none=True)
@@ -389,15 +395,16 @@ async def _call(server: Server, params: Params, stamp: bytes, caller: Caller) ->
     return EncodedResult(result.json(stamp), result.is_error, result.code)
 
 
-def _calls_plainly(server: Server, caller: Caller, params: Params) -> bool:
+def _prepare_call(server: Server, caller: Caller, params: Params) -> Params | None:
     name = params["name"]
-    widget = caller.snapshot.widgets.get(name)
+    widget, builtin = caller.snapshot.widgets.get(name), server.builtin.get(name)
     if server.asks_forms(caller.client) and (widget is not None or name == "render_widget"):
-        return False
+        return None
     if widget is not None:
-        return not server.listings.wants_headers(widget)
-    builtin = server.builtin.get(name)
-    return builtin is not None and builtin.asks is None
+        is_plain = not server.listings.wants_headers(widget)
+    else:
+        is_plain = builtin is not None and builtin.asks is None
+    return params if is_plain else None
 
 
 def _may_wait(server: Server, request: Request) -> bool:
@@ -414,16 +421,15 @@ def _may_wait(server: Server, request: Request) -> bool:
     return not server.rendering.feeds.is_at_hand(widget, feed, given)
 
 
-def _page_of(name: str) -> Answer:
-    async def page(server: Server, params: Params, _stamp: bytes, caller: Caller) -> EncodedResult:
-        pages = await LISTS[name](server, caller)
-        return EncodedResult(pages.ready(params.get("cursor", "")))
+async def _list(
+    method: str, server: Server, params: Params, _stamp: bytes, caller: Caller
+) -> EncodedResult:
+    pages = await LISTS[method](server, caller)
+    return EncodedResult(pages.ready(params.get("cursor", "")))
 
-    return page
 
-
-async def _read(server: Server, params: Params, _stamp: bytes, caller: Caller) -> EncodedResult:
-    return EncodedResult(orjson.dumps(read_resource(server, caller, params["uri"])))
+async def _read(_server: Server, content: Any, _stamp: bytes, _caller: Caller) -> EncodedResult:
+    return EncodedResult(orjson.dumps(content))
 
 
 async def _pong(_server: Server, _params: Params, _stamp: bytes, _caller: Caller) -> EncodedResult:
@@ -436,10 +442,10 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             answer=_call,
             params={"name": str, "arguments": dict},
             named="name",
-            known=_calls_plainly,
+            prepare=_prepare_call,
         ),
         **{
-            name: Method(answer=_page_of(name), params={"cursor": str}, caches=True)
+            name: Method(answer=partial(_list, name), params={"cursor": str}, caches=True)
             for name in LISTS
         },
         READS: Method(
@@ -447,9 +453,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             params={"uri": str},
             named="uri",
             caches=True,
-            known=lambda server, caller, params: (
-                read_resource(server, caller, params["uri"]) is not None
-            ),
+            prepare=lambda server, caller, params: read_resource(server, caller, params["uri"]),
         ),
         "ping": Method(answer=_pong, modern=False),
     }

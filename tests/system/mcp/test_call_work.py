@@ -1,10 +1,11 @@
-"""The work of a call, counted in function calls, does not depend on what else is served."""
+"""The work of a request, counted in function calls, does not depend on what else is served."""
 
 from __future__ import annotations
 
 import gc
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from types import FrameType
 from typing import Any
 
@@ -16,13 +17,18 @@ from widgetd.mcp.assembly import build
 from widgetd.store.factory import local_store
 from widgetd.web.app import app
 
+CALL = "tools/call", {"name": "greeting", "arguments": {"who": "Ada"}}
+READ = "resources/read", {"uri": "widget://greeting"}
 
-async def count_function_calls(widgets: int) -> Counter[str]:
-    """Return the function calls of one tool call among so many widgets, by function."""
+
+async def count_function_calls(
+    widgets: int, method: str, params: Mapping[str, Any]
+) -> Counter[str]:
+    """Return the function calls of one request among so many widgets, by function."""
     snapshot = snapshot_of(widget(), *(widget(f"W{number}") for number in range(1, widgets)))
     server = build(Registry(snapshot), local_store())
     way = Way(app=app(server, ()), server=server, recorder=Recorder())
-    asked = request(MODERN, "tools/call", {"name": "greeting", "arguments": {"who": "Ada"}})
+    asked = request(MODERN, method, params)
     counts: Counter[str] = Counter()
 
     def count(frame: FrameType, event: str, argument: Any) -> None:
@@ -46,7 +52,13 @@ async def count_function_calls(widgets: int) -> Counter[str]:
 
 
 async def test_call_takes_no_more_function_calls_among_more_widgets() -> None:
-    few, many = await count_function_calls(4), await count_function_calls(80)
+    few, many = await count_function_calls(4, *CALL), await count_function_calls(80, *CALL)
 
     assert few["Renderer.render"] == 1
     assert many == few
+
+
+async def test_resource_is_made_once_for_a_request() -> None:
+    counts = await count_function_calls(1, *READ)
+
+    assert counts["Resources.find"] == 1
