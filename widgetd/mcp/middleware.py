@@ -144,11 +144,28 @@ async def authorize(
     Raises:
         MCPError: The message is not a call, and it is refused.
     """
-    answering = partial(_authorize, server, caller, answer, method, params, silent=silent)
+
+    async def answer_if_admitted() -> T:
+        needs = requirements_of(server, method, params, caller.client)
+        async with _admit(server, needs, caller.principal) as refusal:
+            if refusal is not None and method != CALLS:
+                raise sdk.protocol_error(refusal)
+            admitted = caller if refusal is None else replace(caller, denied=refusal)
+            if method != CALLS or silent or not server.options.observers:
+                return await answer(admitted)
+            return await observe_call(
+                partial(answer, admitted),
+                params,
+                target_of,
+                caller,
+                builtin=server.builtin,
+                observers=server.options.observers,
+            )
+
     record = server.options.record_duration
     if record is None or silent:
-        return await answering()
-    return await _measure(server, caller, answering, method, params, record=record)
+        return await answer_if_admitted()
+    return await _measure(server, caller, answer_if_admitted, method, params, record=record)
 
 
 async def _measure(
@@ -184,32 +201,6 @@ async def _measure(
         return answer
     finally:
         record(time.perf_counter() - started_s, attributes)
-
-
-async def _authorize(
-    server: Server,
-    caller: Caller,
-    answer: Callable[[Caller], Awaitable[T]],
-    method: str,
-    params: Mapping[str, Any],
-    *,
-    silent: bool,
-) -> T:
-    needs = requirements_of(server, method, params, caller.client)
-    async with _admit(server, needs, caller.principal) as refusal:
-        if refusal is not None and method != CALLS:
-            raise sdk.protocol_error(refusal)
-        admitted = caller if refusal is None else replace(caller, denied=refusal)
-        if method != CALLS or silent or not server.options.observers:
-            return await answer(admitted)
-        return await observe_call(
-            partial(answer, admitted),
-            params,
-            target_of,
-            caller,
-            builtin=server.builtin,
-            observers=server.options.observers,
-        )
 
 
 @asynccontextmanager
