@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -15,22 +14,13 @@ def install_advice(extra: str) -> str:
 
     A clone's files are installed as editable; the name of the package could lead to anything there,
     for as long as it is not published.
-    """
-    if not _is_clone():
-        return f'run `pip install "widgetd[{extra}]"`'
-    return f'run `{Path(sys.prefix).name}/bin/pip install -e ".[{extra}]"` in the clone'
-
-
-@cache
-def _is_clone() -> bool:
-    """Return whether this package was installed as editable.
 
     Source: PEP 610, `direct_url.json`.
     """
     try:
         origin = distribution("widgetd").read_text("direct_url.json")
     except PackageNotFoundError:
-        return False
-    return origin is not None and bool(
-        orjson.loads(origin).get("dir_info", {}).get("editable", False)
-    )
+        origin = None
+    if origin is None or not orjson.loads(origin).get("dir_info", {}).get("editable", False):
+        return f'run `pip install "widgetd[{extra}]"`'
+    return f'run `{Path(sys.prefix).name}/bin/pip install -e ".[{extra}]"` in the clone'

@@ -34,7 +34,5 @@ def test_advice_names_the_published_package_only_where_it_came_from_there(
 
     monkeypatch.setattr(extras, "distribution", lambda _name: Installed())
     monkeypatch.setattr("sys.prefix", "/somewhere/.venv")
-    extras._is_clone.cache_clear()
 
     assert extras.install_advice("browser") == advice
-    extras._is_clone.cache_clear()
