@@ -382,7 +382,7 @@ class BrowserSessions:
                 return Notice(updated=tuple(uri for uri, one in unread.items() if one == audience))
 
             for root in tuple(self.server.roots):
-                await root.tell(notice_for, tasks)
+                await root.notify(notice_for, tasks)
             await anyio.sleep(MCP_LIMITS.notify_s)
 
     async def _watch_catalog(self, tasks: TaskGroup) -> None:

@@ -2,7 +2,7 @@
 
 A legacy client has a standing stream from its handshake on; a modern one asks for one with
 `subscriptions/listen`. What is due twice is sent once, and a client that does not read delays
-no other. No client hears of widgets that it may not see, nor after its token ended.
+no other. No client is notified of widgets that it may not see, nor after its token ended.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ class LegacyClient:
     stream that ended are sent again on the next, because some may not have arrived.
 
     Attributes:
-        hears: Whether its standing stream is open, as far as known.
+        has_stream: Whether its standing stream is open, as far as known.
         subscribed: URIs of the resources that it subscribed to.
     """
 
     connection: Connection
     principal: Principal
-    hears: bool
+    has_stream: bool
     subscribed: set[str] = field(default_factory=set)
     _due: dict[_Notification, None] = field(default_factory=dict)
     _sent: dict[_Notification, None] = field(default_factory=dict)
@@ -76,9 +76,9 @@ class LegacyClient:
             self._due["notifications/resources/updated", uri] = None
         return self._starts()
 
-    def hear(self) -> bool:
+    def open_stream(self) -> bool:
         """Note that its stream opened, requeue what the last one carried; return as `add` does."""
-        self.hears = True
+        self.has_stream = True
         self._due = self._sent | self._due
         self._sent = {}
         return self._starts()
@@ -86,7 +86,7 @@ class LegacyClient:
     async def send(self) -> None:
         """Send everything queued, including what is queued meanwhile."""
         try:
-            while self._due and self.hears:
+            while self._due and self.has_stream:
                 method, uri = notification = next(iter(self._due))
                 del self._due[notification]
                 self._sent[notification] = None
@@ -95,7 +95,7 @@ class LegacyClient:
             self._sending = False
 
     def _starts(self) -> bool:
-        starts = bool(self._due) and self.hears and not self._sending
+        starts = bool(self._due) and self.has_stream and not self._sending
         self._sending = self._sending or starts
         return starts
 
@@ -123,7 +123,7 @@ class Clients:
     def __init__(self) -> None:
         self._legacy: dict[Connection, LegacyClient] = {}
         self._sessions: dict[str, LegacyClient] = {}  # the same, of those that came by HTTP
-        self._hearing: set[str] | None = None
+        self._streaming: set[str] | None = None
         self._tasks: TaskGroup | None = None
         self._streams: dict[Audience, ListenStreams] = {}
         self._open: dict[anyio.CancelScope, Principal] = {}
@@ -153,9 +153,9 @@ class Clients:
         standing = connection.has_standalone_channel
         if connection.protocol_version in MODERN_PROTOCOL_VERSIONS or not standing:
             return
-        session, hearing = connection.session_id, self._hearing
-        hears = session is None or hearing is None or session in hearing
-        self._legacy[connection] = client = LegacyClient(connection, principal, hears)
+        session, streaming = connection.session_id, self._streaming
+        has_stream = session is None or streaming is None or session in streaming
+        self._legacy[connection] = client = LegacyClient(connection, principal, has_stream)
         if session is not None:
             self._sessions[session] = client
         connection.exit_stack.callback(self._leave, connection)
@@ -189,10 +189,11 @@ class Clients:
             client.subscribed.discard(params.uri)
         return EmptyResult()
 
-    async def tell(self, notice_for: NoticeFor, tasks: TaskGroup) -> int:
+    async def notify(self, notice_for: NoticeFor, tasks: TaskGroup) -> int:
         """Notify every client of what it may see and return the number of legacy clients.
 
-        The tasks send to clients that do not read at once, now and later.
+        `tasks` runs the sends to legacy clients, those of reopened streams included, so that a
+        client that does not read delays no other.
         """
         self._tasks = tasks
         notice_for, now = cache(notice_for), time.time()
@@ -208,24 +209,24 @@ class Clients:
 
     def watch_streams(self) -> None:
         """Expect `stream_opened` and `stream_ended` for legacy sessions from now on."""
-        self._hearing = set()
+        self._streaming = set()
 
     def stream_opened(self, session: str) -> None:
         """Note that a legacy session's standing stream opened, and send what is queued."""
-        if self._hearing is not None:
-            self._hearing.add(session)
+        if self._streaming is not None:
+            self._streaming.add(session)
         client = self._sessions.get(session)
-        # Only `tell` queues notifications, so `_tasks` is set by then. It has to be a task: the
+        # Only `notify` queues notifications, so `_tasks` is set by then. It has to be a task: the
         # SDK's end of the stream is ready one step later and drops anything sent before.
-        if client is not None and client.hear() and self._tasks is not None:
+        if client is not None and client.open_stream() and self._tasks is not None:
             self._tasks.start_soon(client.send)
 
     def stream_ended(self, session: str) -> None:
         """Note that the stream ended; what is queued waits for the next one."""
-        if self._hearing is not None:
-            self._hearing.discard(session)
+        if self._streaming is not None:
+            self._streaming.discard(session)
         if session in self._sessions:
-            self._sessions[session].hears = False
+            self._sessions[session].has_stream = False
 
     def of_session(self, session: str) -> LegacyClient | None:
         """Return the client of a legacy session; None before its first message."""

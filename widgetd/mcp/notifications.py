@@ -46,7 +46,7 @@ async def notify(server: Server) -> None:
             notice = notice_of(before, now, list_changed, image_origins)
             if notice:
                 notice_for = partial(view_notice, before, now)
-                legacy = sum([await root.tell(notice_for, tasks) for root in tuple(server.roots)])
+                legacy = sum([await root.notify(notice_for, tasks) for root in tuple(server.roots)])
                 for observer in server.options.observers:
                     observer.on_notice(notice)
                 _log.debug("clients.notified", legacy=legacy, generation=now.generation)
@@ -69,7 +69,7 @@ async def notify_of_renders(server: Server) -> None:
             while True:
                 if render := await renders.get(await replaced.next()):
                     for root in tuple(server.roots):
-                        await root.tell(partial(view_notice, render), tasks)
+                        await root.notify(partial(view_notice, render), tasks)
 
 
 def notice_of(
@@ -78,7 +78,7 @@ def notice_of(
     list_changed: Callable[[Snapshot, Snapshot, Change], bool],
     image_origins: Collection[str],
 ) -> Notice:
-    """Return what clients that know `before` must hear of `after`."""
+    """Return what changed for clients that know `before`."""
     change = difference(before, after)
     was, now = (
         {

@@ -42,12 +42,12 @@ class Root:
         clients = None if known is None else getattr(known.handler, "__self__", None)
         if not isinstance(clients, Clients):
             clients = Clients()
-            answer = lowlevel.add_request_handler
+            add_handler = lowlevel.add_request_handler
             # With it the server advertises that its lists change (PrefectHQ/fastmcp issue 4920).
             if known is None:
-                answer(LISTEN, SubscriptionsListenRequestParams, clients.listen)
-            answer("resources/subscribe", SubscribeRequestParams, clients.subscribe)
-            answer("resources/unsubscribe", UnsubscribeRequestParams, clients.unsubscribe)
+                add_handler(LISTEN, SubscriptionsListenRequestParams, clients.listen)
+            add_handler("resources/subscribe", SubscribeRequestParams, clients.subscribe)
+            add_handler("resources/unsubscribe", UnsubscribeRequestParams, clients.unsubscribe)
         self.clients = clients
         self.uses = 0
         self._provider = provider
@@ -67,12 +67,12 @@ class Root:
         """The namespace before the path of the widgets' URIs, as `ui/`; empty for most."""
         return sdk.path_prefix(self.mcp, self._provider)
 
-    async def tell(self, notice_for: NoticeFor, tasks: TaskGroup) -> int:
-        """Notify its clients, see `Clients.tell`."""
+    async def notify(self, notice_for: NoticeFor, tasks: TaskGroup) -> int:
+        """Notify its clients, see `Clients.notify`."""
 
         def as_named_here(audience: Audience) -> Notice:
             notice = notice_for(audience)
             updated = tuple(with_prefix(uri, self.prefix) for uri in notice.updated)
             return replace(notice, updated=updated)
 
-        return await self.clients.tell(as_named_here, tasks)
+        return await self.clients.notify(as_named_here, tasks)
