@@ -42,9 +42,6 @@ from widgetd.widget.widget import CompiledCache, Render, Widget
 
 T = TypeVar("T")
 
-LARGE = 4_000
-"""Number of values from which arguments are validated and rendered in a worker thread."""
-
 CLIENT_VERSION_KEY = "widgetd/clientVersion"
 """Key of a call's `_meta`: the version of the client that will show the widget."""
 
@@ -356,7 +353,7 @@ class Renderer:
 
     async def _run(self, arguments: Mapping[str, Any], draw: Callable[[], T]) -> T:
         """Call `draw`, in a worker thread if it draws from large arguments."""
-        if size(arguments, LARGE) > LARGE:
+        if size(arguments, LIMITS.threaded_values) > LIMITS.threaded_values:
             return await anyio.to_thread.run_sync(draw, limiter=self._thread_limit)
         return draw()
 

@@ -1,4 +1,4 @@
-"""Limits and times of bound actions, live feeds and images that results bring along."""
+"""Limits and times of renders, bound actions and images that results bring along."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ class RenderLimits:
     """Limits and times of the path of a call.
 
     Attributes:
+        threaded_values: Values from which arguments are validated and rendered in a worker thread.
         outcome_margin_s: Time beyond an upstream's own timeout after which the process that took
             a press counts as ended, so that the outcome is unknown.
         outcome_poll_s: Interval between two looks for the outcome of another replica's press.
@@ -25,6 +26,7 @@ class RenderLimits:
         cached_image_s: Time for which one, or that it cannot be had, is kept.
     """
 
+    threaded_values: int = 4_000
     outcome_margin_s: float = 5.0
     outcome_poll_s: float = 0.5
     replace_tries: int = 20

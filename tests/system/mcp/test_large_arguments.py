@@ -11,7 +11,8 @@ from anyio.lowlevel import checkpoint
 from tests.support.widgets import snapshot_of, widget
 from widgetd.catalog.registry import Registry
 from widgetd.errors import CallError
-from widgetd.render.calls import LARGE, Renderer
+from widgetd.render.calls import Renderer
+from widgetd.render.limits import LIMITS
 from widgetd.render.result import Policy
 from widgetd.store.factory import local_store
 
@@ -45,6 +46,6 @@ async def turns_during(arguments: dict[str, Any]) -> int:
 @pytest.mark.parametrize("last", [7, "seven"], ids=["admitted", "refused"])
 async def test_loop_keeps_turning_while_large_arguments_are_decided(last: object) -> None:
     few = await turns_during({"rows": [*range(10), last]})
-    many = await turns_during({"rows": [*range(LARGE * 10), last]})
+    many = await turns_during({"rows": [*range(LIMITS.threaded_values * 10), last]})
 
     assert few < 10 < many
