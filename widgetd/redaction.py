@@ -16,13 +16,13 @@ import pydantic
 from widgetd.text_search import Match, compile_pattern
 
 MIN_CHARS = 8
-"""Of a secret that is removed from texts; shorter ones occur by chance."""
+"""Length of a secret that is removed from texts; shorter ones occur by chance."""
 
 MIN_PATH_CHARS = 16
-"""Of a step of an address's path that is a secret, as in the addresses of webhooks."""
+"""Length from which a step of an address's path is a secret, as in webhook addresses."""
 
 MAX_PLAIN_PATH_CHARS = 3
-"""Of a step of a path that is too short for a secret."""
+"""Length up to which a step of a path is no secret."""
 
 MASK = "**********"
 

@@ -93,8 +93,8 @@ class Bearer(AccessToken):
     principal: Principal
 
 
-def count_no_refusals() -> Counter[Reason]:
-    """Return a count of refused requests, by reason."""
+def build_refusal_counter() -> Counter[Reason]:
+    """Return a counter of refused requests, with each reason at 0."""
     return Counter(dict.fromkeys(_SAYS, 0))
 
 
@@ -129,7 +129,7 @@ class Access(TokenVerifier):
             except ValueError as error:
                 problem = f"JWTs cannot be checked ({error})"
                 raise ConfigError("W0002", problem, "mend --jwt-*") from None
-        self.refused = count_no_refusals()
+        self.refused = build_refusal_counter()
         self._issuer = "" if issuer is None else issuer.issuer
         self._metadata = ""
         self._delegated: list[Principal] = []

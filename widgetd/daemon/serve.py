@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from widgetd.access.auth import count_no_refusals
+from widgetd.access.auth import build_refusal_counter
 from widgetd.daemon import watchdog
 from widgetd.daemon.assembly import (
     Runtime,
@@ -271,7 +271,7 @@ def _watch_counters(
     count("webhook_failures", failures, lambda: forwarding.failures if forwarding else 0)
     count("audit_lost", "Audit lines lost for lack of room.", lambda: audit.lost if audit else 0)
     count("store_skipped", "Entries of the shared store that could not be read.", store.skipped)
-    refused = access.refused if access else count_no_refusals()
+    refused = access.refused if access else build_refusal_counter()
     for name, meaning, labels, counted in (
         ("http_requests", "Requests by route.", ("route", "method", "status"), traffic.requests),
         ("http_request_bytes", "Bytes of bodies by route.", ("route",), traffic.received_bytes),

@@ -32,7 +32,7 @@ from widgetd.widget.widget import Widget
 _ENVELOPE = "Meta"
 
 _FAILED = "Failed"
-"""Begins the names of what stands for every failed call."""
+"""Begins the names of the types of a failed call."""
 
 _COMMON: Mapping[str, Answer] = {
     "Content": {

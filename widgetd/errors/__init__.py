@@ -129,8 +129,8 @@ class CallError(WidgetdError):
         invalid_arguments: The arguments that do not fit the schema, if that is the fault.
         retry_after_s: Seconds until the same call may succeed; None if unknown.
         place: Line and column of the template at which rendering failed, from 1; None otherwise.
-        words: What the upstream that failed says itself. They are a stranger's, so they are no
-            part of the message, and only `call_upstream` shows them.
+        words: The own words of the upstream that failed. They are third-party text, so they are
+            no part of the message, and only `call_upstream` shows them.
     """
 
     code: str

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 
 def build_on_demand() -> None:
-    """Have it so for what is imported from now on, so before `mcp` and `fastmcp` are."""
+    """Defer building the models of later imports; call this before importing `mcp`."""
     # A release that does not have these bases any more starts as slowly as it would by itself.
     with suppress(ImportError):
         from mcp_types._wire_base import WireModel  # noqa: PLC0415 - here is where it begins

@@ -111,11 +111,7 @@ class _RenderForm:
 
     def find_question(self, widget: Widget) -> Question | None:
         """Return the form as a question; None leaves it to the text and the queue."""
-        render, sidecar, protocol = (
-            self.render,
-            widget.definition.sidecar,
-            self.caller.client.protocol,
-        )
+        render, sidecar = self.render, widget.definition.sidecar
         if not render.has_actions or render.secret:
             return None
         try:
@@ -123,7 +119,7 @@ class _RenderForm:
                 orjson.loads(render.tree),
                 sidecar.sensitive,
                 schema=widget.schema.document.root,
-                titled=protocol >= FIRST_WITH_TITLES,
+                titled=self.caller.client.protocol >= FIRST_WITH_TITLES,
             )
         except CallError:
             return None

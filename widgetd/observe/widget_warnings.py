@@ -15,7 +15,7 @@ _log = get_logger()
 
 
 class WidgetWarnings(Observer):
-    """An observer that looks for image origins in results, and hears of differing pages.
+    """An observer that reports blocked image origins in results, and differing pages.
 
     Args:
         allowed: Origins of images that every widget may load.

@@ -42,7 +42,7 @@ class Press:
     Attributes:
         render: The newest version of the render.
         widget: Its widget, as served now.
-        generation: Of the snapshot that serves it.
+        generation: The generation of the snapshot that serves it.
         hidden: Dotted paths of passwords in the payload.
         key: The client's idempotency key; empty without one.
         version: The version that was shown.

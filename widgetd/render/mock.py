@@ -37,7 +37,7 @@ def mocks(
         seed: The same seed gives the same calls.
         count: The number of calls, from this seed on.
         profile: The profile of the results.
-        snapshot: What it is served from, whose generation stands in the results; by default one
+        snapshot: The snapshot that serves it, whose generation the results name; by default one
             that serves nothing else.
 
     Returns:
@@ -48,8 +48,8 @@ def mocks(
     """
     if snapshot is None:
         path = widget.definition.path
-        alone = Entry(path=path, key=widget.key, widget=widget)
-        snapshot = Snapshot.empty().with_changes({path: alone})
+        entry = Entry(path=path, key=widget.key, widget=widget)
+        snapshot = Snapshot.empty().with_changes({path: entry})
     policy = Policy(profile=profile)
     calls = []
     for number in range(seed, seed + count):

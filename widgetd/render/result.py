@@ -209,7 +209,7 @@ def tool_result(
     is_read_by_page = render.press != "" and draws_views(client)
     if is_read_by_page and host_of(client).shows_meta:
         is_read_by_page = is_for_page
-    # Of a large tree, its page fetches the rest together with the tree.
+    # The page of a large tree fetches its local state together with the tree.
     marked = render if is_inline else replace(render, local=b"")
     mark = encode_render(marked, is_for_page=is_read_by_page)
     meta = b'{"widgetd/ui":%b,"widgetd/render":%b}' % (render.ui, mark)
