@@ -87,8 +87,8 @@ def _against_a_constant(pairs: int) -> Iterator[Row]:
             remark = ""
         taken = alternate(batch(theirs), batch(ours), pairs=min(pairs, 200), warm_up=10)
         row = compare_arms("calls a second, stock FastMCP constant", at_least(2.5), taken)
-    said = f"{CONNECTIONS} connections, each with a call under way all the time."
-    yield replace(row, ours=rate(taken.theirs), theirs=rate(taken.ours), remark=said)
+    caption = f"{CONNECTIONS} connections, each with a call under way all the time."
+    yield replace(row, ours=rate(taken.theirs), theirs=rate(taken.ours), remark=caption)
 
 
 def batch(url: str) -> Timed:

@@ -56,13 +56,13 @@ def measure_rows(most: int) -> Iterator[Row]:
         for name, keep_s in ((FILLED, 3600), (FRESH, 0)):
             file = widgets / f"{name}.widget"
             file.write_text(json.dumps({**document, "name": name}), encoding="utf-8")
-            said = sidecar + _FEED.format(keep_s=keep_s)
-            file.with_suffix(".widget.toml").write_text(said, encoding="utf-8")
+            sidecar_text = sidecar + _FEED.format(keep_s=keep_s)
+            file.with_suffix(".widget.toml").write_text(sidecar_text, encoding="utf-8")
         code = _UPSTREAM.format(answer=flight_arguments())
         declared = stack.enter_context(folder()) / "upstreams.toml"
         command, arguments = json.dumps(sys.executable), json.dumps(["-c", code])
-        said = f"[flights]\ncommand = {command}\nargs = {arguments}\ncall_s = 60.0\n"
-        declared.write_text(said, encoding="utf-8")
+        upstreams = f"[flights]\ncommand = {command}\nargs = {arguments}\ncall_s = 60.0\n"
+        declared.write_text(upstreams, encoding="utf-8")
         filling = stack.enter_context(widgetd(widgets, "--upstreams", str(declared)))
         alone = stack.enter_context(widgetd(widgets))
         asked = {"number": flight_arguments()["number"]}
@@ -73,15 +73,17 @@ def measure_rows(most: int) -> Iterator[Row]:
         with sharing_a_processor(filling, alone):
             without = caller(alone.url, PLAIN, flight_arguments())
             taken = alternate(plain, without, pairs=pairs, warm_up=50, block=50)
-            said = "The widget has no feed: beside upstreams, against a daemon that has none."
-            yield compare_arms("call of a widget without a feed", at_most(1.02), taken, remark=said)
+            remark = "The widget has no feed: beside upstreams, against a daemon that has none."
+            yield compare_arms(
+                "call of a widget without a feed", at_most(1.02), taken, remark=remark
+            )
             taken = alternate(filled, plain, pairs=pairs, warm_up=50, block=50)
-            said = "The answer is at hand: of the arguments, one is sent instead of all."
-            yield compare_arms("call of a filled widget", at_most(1.15), taken, remark=said)
+            remark = "The answer is at hand: of the arguments, one is sent instead of all."
+            yield compare_arms("call of a filled widget", at_most(1.15), taken, remark=remark)
         bare = stack.enter_context(_bare(code, asked))
         taken = alternate(fresh, lambda: bare() + plain(), pairs=pairs, warm_up=50, block=10)
-        said = "Against a bare FastMCP client's call of the upstream's tool, and a plain call."
-        yield compare_arms("call that asks its upstream", at_most(1.2), taken, remark=said)
+        remark = "Against a bare FastMCP client's call of the upstream's tool, and a plain call."
+        yield compare_arms("call that asks its upstream", at_most(1.2), taken, remark=remark)
 
 
 def caller(url: str, tool: str, arguments: Mapping[str, Any]) -> Timed:

@@ -112,8 +112,8 @@ def _forked(attack: Callable[[], object], warm_up: Callable[[], object]) -> Cost
         os.write(writer, json.dumps([ms, grown_kb / 1024]).encode())
         os._exit(0)
     os.close(writer)
-    with open(reader, "rb") as said:  # noqa: PTH123 - a pipe
-        ms, mb = json.loads(said.read())
+    with open(reader, "rb") as file:  # noqa: PTH123 - a pipe
+        ms, mb = json.loads(file.read())
     os.waitpid(child, 0)
     return Cost(ms=ms, mb=mb)
 

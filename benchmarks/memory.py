@@ -66,5 +66,5 @@ def _parts() -> Iterator[tuple[str, float]]:
 
 def _after(program: str) -> float:
     command = (sys.executable, "-c", f"{program}\n{_PRINT_RSS}")
-    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    return int(said) * 1024 / 1e6
+    output = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return int(output) * 1024 / 1e6

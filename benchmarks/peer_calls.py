@@ -44,13 +44,13 @@ def _served(other: Peer, pairs: int) -> Row:
         widgets = real(stack.enter_context(folder()), 16, leave_out=_NOT_THEIRS)
         ours = stack.enter_context(widgetd(widgets)).url
         theirs = stack.enter_context(server(other.command("serve", str(widgets)))).url
-        said = (
+        caption = (
             f"{CONNECTIONS} connections, each with a call under way all the time. widgetd "
             f"returned {_parts(ours)}; {other.versions} returned {_parts(theirs)}."
         )
         taken = alternate(batch(theirs), batch(ours), pairs=pairs)
     what = "calls a second at 16 widgets, mcp-chatkit-widget"
-    row = compare_arms(what, at_least(20), taken, remark=said)
+    row = compare_arms(what, at_least(20), taken, remark=caption)
     return replace(row, ours=rate(taken.theirs), theirs=rate(taken.ours))
 
 

@@ -41,8 +41,8 @@ class Saver:
     def save(self) -> float:
         """Save the next revision after a pause and return the start time."""
         revision = next(self._revisions)
-        said = {**self._document, "description": f"Revision {revision} of this widget."}
-        text = json.dumps(said)
+        document = {**self._document, "description": f"Revision {revision} of this widget."}
+        text = json.dumps(document)
         aside = self._path.with_suffix(".tmp")
         time.sleep(self._random.uniform(*_PACE_S))
         if revision % 4 < 2:

@@ -102,17 +102,17 @@ def _side(folder: Path, tables: list[str], stack: ExitStack) -> tuple[Timed, Fil
 def _failing(folder: Path, portal: BlockingPortal, stack: ExitStack) -> list[str]:
     tables = []
     for at, (made, _) in enumerate(_FAULTS.values()):
-        said = stack.enter_context(portal.wrap_async_context_manager(made(folder)))
-        said = re.sub(r"(connect_s|call_s) = .*", rf"\1 = {_CALL_S}", said)
-        tables.append(said.replace("[it]", f"[u{at}]"))
+        config = stack.enter_context(portal.wrap_async_context_manager(made(folder)))
+        config = re.sub(r"(connect_s|call_s) = .*", rf"\1 = {_CALL_S}", config)
+        tables.append(config.replace("[it]", f"[u{at}]"))
     return tables
 
 
 def _well(portal: BlockingPortal, stack: ExitStack) -> list[str]:
     port = stack.enter_context(portal.wrap_async_context_manager(raw(json_reply(FLIGHT))))
-    said = toml("it", base=f"http://127.0.0.1:{port}", call_s=_CALL_S)
-    said += '[it.endpoints.get_flight]\nget = "/flights/{flight_no}"\n'
-    return [said.replace("[it", f"[u{at}") for at in range(len(_FAULTS))]
+    config = toml("it", base=f"http://127.0.0.1:{port}", call_s=_CALL_S)
+    config += '[it.endpoints.get_flight]\nget = "/flights/{flight_no}"\n'
+    return [config.replace("[it", f"[u{at}") for at in range(len(_FAULTS))]
 
 
 def measure(folder: Path, *, pairs: int) -> list[Row]:
@@ -120,11 +120,11 @@ def measure(folder: Path, *, pairs: int) -> list[Row]:
     taken, failing, well = compare(folder, pairs=pairs)
     what = f"p99 of {pairs:,} plain calls beside {len(_FAULTS)} upstreams that fail"
     ratio = compare_arms(what, ratio_at_most(_LIMIT), taken, statistic=at_percentile(99))
-    told = sum(failing.codes[code] for code in ("W5002", "W5003"))
+    refusals = sum(failing.codes[code] for code in ("W5002", "W5003"))
     count = failing.codes.total()
     return [
         ratio_row(ratio),
-        zero_row("  filled calls without W5002 or W5003", count - told, f"{count:,}"),
+        zero_row("  filled calls without W5002 or W5003", count - refusals, f"{count:,}"),
         zero_row(
             "  and of those whose upstreams are well, with an error",
             well.codes.total() - well.codes[""],

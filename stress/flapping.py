@@ -52,8 +52,8 @@ async def fill_repeatedly(folder: Path, *, fills: int) -> tuple[int, int]:
     assert feed is not None
     endpoint = '[flights.endpoints.get_flight]\nget = "/flights/{flight_no}"\n'
     async with raw(json_reply(answer)) as port:
-        said = toml("flights", base=f"http://127.0.0.1:{port}") + endpoint
-        async with upstreams_of(folder / "upstreams.toml", said) as upstreams:
+        config = toml("flights", base=f"http://127.0.0.1:{port}") + endpoint
+        async with upstreams_of(folder / "upstreams.toml", config) as upstreams:
             feeds = UpstreamFeeds(upstreams, store.answers)
 
             async def fill(times: int) -> int:
@@ -112,8 +112,8 @@ async def _flapped(folder: Path, seconds: float, warm_up: int) -> FlapResult:
         free_port(),
     )
     patient: dict[str, Any] = {"connect_s": 5 * PACE, "idle_probe_s": 20.0}
-    said = toml("flights", url=f"http://127.0.0.1:{port}/mcp", **patient)
-    async with upstreams_of(folder / "upstreams.toml", said, clock=clock) as upstreams:
+    config = toml("flights", url=f"http://127.0.0.1:{port}/mcp", **patient)
+    async with upstreams_of(folder / "upstreams.toml", config, clock=clock) as upstreams:
         upstream, ends_s = upstreams["flights"], clock() + seconds
         while seen.cycles <= warm_up or clock() < ends_s:
             async with serve_mcp(Flights().mcp, port=port, patience_s=30 * PACE):

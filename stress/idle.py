@@ -40,9 +40,9 @@ def measure_share(
 
 def measure(folder: Path, *, widgets: int, stretch_s: float) -> list[Row]:
     """Measure an idle daemon, with real widgets and with very many small ones."""
-    told = []
+    rows = []
     for count, fill, limit in ((widgets, real, _LIMIT), (_LARGE, small, _LIMIT_OF_LARGE)):
         seen = measure_share(folder / str(count), fill, widgets=count, stretch_s=stretch_s)
         what = f"idle with {count:,} widgets for {stretch_s:.0f} s"
-        told.append(limit_row(what, seen, limit, "% of a processor"))
-    return told
+        rows.append(limit_row(what, seen, limit, "% of a processor"))
+    return rows

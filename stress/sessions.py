@@ -53,8 +53,8 @@ async def call_tool(client: Connection, name: str, **arguments: Any) -> dict[str
     """Call a tool, and return its data or its error."""
     with anyio.fail_after(_PATIENCE_S):
         result = await client.client.call_tool(name, arguments)
-    said: dict[str, Any] = result.structured_content or (result.meta or {})["widgetd/error"]
-    return said
+    content: dict[str, Any] = result.structured_content or (result.meta or {})["widgetd/error"]
+    return content
 
 
 async def start_session(client: Connection, **more: Any) -> str:
@@ -137,10 +137,10 @@ async def measure_endings(folder: Path, *, sessions: int, idle_s: float = 3.0) -
         after, browser_after, left = await _idle_usage(served, idle_s)
         listed = await call_tool(client, "list_sessions")
     grown_mb = max(after.rss_bytes - before.rss_bytes, 0) / 1e6
-    said = ", ".join(f"{count:,} {what}" for what, count in sorted(tally.items()))
+    counts = ", ".join(f"{count:,} {what}" for what, count in sorted(tally.items()))
     grown = after.descriptors - before.descriptors
     return [
-        info_row(f"{sessions:,} sessions", said),
+        info_row(f"{sessions:,} sessions", counts),
         zero_row("  sessions left after the idle time", len(listed["items"])),
         zero_row("  pages left in the browser", max(left - idling, 0)),
         limit_row("  memory of the daemon grown", grown_mb, _DAEMON_MB, "MB"),
@@ -192,10 +192,10 @@ async def measure_crowd(folder: Path, *, seconds: float) -> list[Row]:
             for at in range(MOST):
                 tasks.start_soon(act, first, sessions, at, f"first {at}")
             tasks.start_soon(act, second, sessions, 0, "second")
-    said = ", ".join(f"{count:,} {what}" for what, count in sorted(tally.items()))
+    counts = ", ".join(f"{count:,} {what}" for what, count in sorted(tally.items()))
     bad = sum(count for what, count in tally.items() if what.startswith("W4") and what != "W4001")
     return [
-        info_row(f"{MOST} sessions and 9 callers for {seconds:.0f} s", said),
+        info_row(f"{MOST} sessions and 9 callers for {seconds:.0f} s", counts),
         zero_row("  steps between those of another call", tally["W4301"], f"{tally['done']:,}"),
         zero_row("  calls that failed otherwise", bad - tally["W4301"]),
         zero_row(
@@ -379,13 +379,15 @@ async def measure_actions(*, widgets: int) -> list[Row]:
             if not pressed:
                 tally["without actions"] += 1
                 continue
-            said = await _press_and_wait(user, agent, render, [*_required(tree), _press(pressed)])
-            tally[said] += 1
-            if said != "heard once":
+            outcome = await _press_and_wait(
+                user, agent, render, [*_required(tree), _press(pressed)]
+            )
+            tally[outcome] += 1
+            if outcome != "heard once":
                 bad.append(widget.tool)
-    said = ", ".join(f"{count} {what}" for what, count in sorted(tally.items()))
+    counts = ", ".join(f"{count} {what}" for what, count in sorted(tally.items()))
     return [
-        info_row("bundled widgets in which something is pressed", said),
+        info_row("bundled widgets in which something is pressed", counts),
         zero_row("  actions not heard once, with what was sent", len(bad), ", ".join(bad)),
     ]
 

@@ -125,9 +125,9 @@ async def _server(port: int) -> AsyncIterator[None]:
 
 
 async def _status(client: Connection, name: str) -> dict[str, Any]:
-    told = await client.client.call_tool("get_upstreams", {"names": [name]})
-    assert told.structured_content is not None
-    [one] = told.structured_content["items"]
+    result = await client.client.call_tool("get_upstreams", {"names": [name]})
+    assert result.structured_content is not None
+    [one] = result.structured_content["items"]
     return dict(one)
 
 

@@ -24,9 +24,9 @@ def run_attacks(module: str, *arguments: str) -> list[str]:
         check=False,
         timeout=110,
     )
-    said = child.stdout.splitlines()
-    assert (said[-1:], child.returncode) == (["done"], 0), (said[-1:], child.stderr[-2000:])
-    return said
+    lines = child.stdout.splitlines()
+    assert (lines[-1:], child.returncode) == (["done"], 0), (lines[-1:], child.stderr[-2000:])
+    return lines
 
 
 def try_each(cases: Iterable[tuple[object, Callable[[], object]]]) -> int:

@@ -25,10 +25,10 @@ DOOR = PACKAGE / "text_search.py"
 
 
 def test_every_pattern_of_the_package_is_linear() -> None:
-    said = run_attacks("tests.unit.pattern_costs")
+    lines = run_attacks("tests.unit.pattern_costs")
 
-    assert [line for line in said if line.startswith("SLOW")] == []
-    assert len(said) > 100
+    assert [line for line in lines if line.startswith("SLOW")] == []
+    assert len(lines) > 100
 
 
 def test_pattern_of_quadratic_time_is_noticed() -> None:
@@ -40,9 +40,9 @@ def test_pattern_of_quadratic_time_is_noticed() -> None:
         r"- +(?:(.* intercepts)|(.*not an? <?\w+>?.*element))",
     )
 
-    said = run_attacks("tests.unit.pattern_costs", *patterns)
+    lines = run_attacks("tests.unit.pattern_costs", *patterns)
 
-    assert len([line for line in said if line.startswith("SLOW")]) == len(patterns)
+    assert len([line for line in lines if line.startswith("SLOW")]) == len(patterns)
 
 
 def test_only_one_module_makes_patterns_and_compares_texts() -> None:

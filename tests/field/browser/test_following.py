@@ -50,8 +50,8 @@ def client_of(url: str, token: str, http: httpx2.AsyncClient) -> Client:
 async def answer(client: Client, name: str, **arguments: Any) -> dict[str, Any]:
     with anyio.fail_after(60):
         result = await client.call_tool(name, arguments)
-    said: dict[str, Any] = result.structured_content or (result.meta or {})["widgetd/error"]
-    return said
+    content: dict[str, Any] = result.structured_content or (result.meta or {})["widgetd/error"]
+    return content
 
 
 async def read(client: Client, uri: str) -> str:
@@ -98,12 +98,12 @@ async def test_session_stays_with_its_version_unless_it_follows(tmp_path: Path) 
                 with pytest.raises(MCPError, match="Resource not found"):
                     await bo.read_resource(f"widgetd://sessions/{mine}/{part}")
             listed = await answer(bo, "list_sessions")
-            told = (await answer(ada, "end_session", session_id=mine))["events"]
+            steps = (await answer(ada, "end_session", session_id=mine))["events"]
 
     assert [done["status"], value["steps"][0]["result"]] == ["done", "typed by ada"]
     assert screen == pinned["screen"]
-    assert [one["kind"] for one in told] == ["shown", "widget.changed", "shown"]
-    assert told[1]["generation"] != following["generation"]
+    assert [one["kind"] for one in steps] == ["shown", "widget.changed", "shown"]
+    assert steps[1]["generation"] != following["generation"]
     assert (refused["code"], listed["items"]) == ("W4001", [])
     written = audit.read_text()
     assert written.count('"tool":"do_in_session"') == 4
@@ -210,5 +210,5 @@ def test_unknown_keyword_is_not_listed_as_a_tool() -> None:
     with pytest.raises(ConfigError) as raised:
         keyword_tools(["-set_locle"])
 
-    said = "keyword_tools: there is no keyword 'set_locle'; did you mean 'Set Locale'?"
-    assert said in str(raised.value)
+    problem = "keyword_tools: there is no keyword 'set_locle'; did you mean 'Set Locale'?"
+    assert problem in str(raised.value)

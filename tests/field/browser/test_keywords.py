@@ -278,8 +278,8 @@ async def test_contrast_outside_a_card_is_measured_on_the_hosts_background(
     chromium: Chromium, tmp_path: Path
 ) -> None:
     def tree(color: str) -> dict[str, Any]:
-        said = {"type": "Caption", "value": "It is read in the dark.", "color": color}
-        return {"type": "Basic", "children": [said]}
+        caption = {"type": "Caption", "value": "It is read in the dark.", "color": color}
+        return {"type": "Basic", "children": [caption]}
 
     with anyio.fail_after(100):
         async with staged(chromium, controls_server(tmp_path)) as stage:

@@ -84,7 +84,7 @@ async def test_session_action_reaches_its_waiting_agent_and_is_redrawn(
             done = await call(
                 client, "do_in_session", session_id=begun["sessionId"], steps=doing, timeout_s=4
             )
-            said = done.structured_content
+            content = done.structured_content
             awaited = await call(client, "await_widget_action", render_id=render, timeout_s=5)
             redrawn: list[Any] = []
 
@@ -107,9 +107,9 @@ async def test_session_action_reaches_its_waiting_agent_and_is_redrawn(
     check_answer("end_session", ended)
     check_answer("do_in_session", redrawn[0])
     assert done.is_error
-    assert [one["status"] for one in said["steps"]] == ["done", "done", "failed"]
-    assert (said["failed"]["index"], said["failed"]["code"]) == (2, "W4301")
-    assert (said["failed"]["expected"], said["failed"]["got"]) == ("Follow", "Track")
+    assert [one["status"] for one in content["steps"]] == ["done", "done", "failed"]
+    assert (content["failed"]["index"], content["failed"]["code"]) == (2, "W4301")
+    assert (content["failed"]["expected"], content["failed"]["got"]) == ("Follow", "Track")
     assert done.content[-1].type == "image"
     (action,) = awaited.structured_content["actions"]
     assert (action["action"], action["payload"]["note"]) == ("track", "Two")

@@ -35,8 +35,8 @@ HOLD_IDLE = "window.idle = []; window.requestIdleCallback = (then) => window.idl
 def folder(tmp_path: Path) -> Path:
     for name, line in SIDECARS.items():
         (tmp_path / f"{name}.widget").write_text(widget_file(name, text=name))
-        said = f'{line}\nsummary = "{name} for {{{{ who }}}}"\n{EXAMPLE}'
-        (tmp_path / f"{name}.widget.toml").write_text(said)
+        sidecar = f'{line}\nsummary = "{name} for {{{{ who }}}}"\n{EXAMPLE}'
+        (tmp_path / f"{name}.widget.toml").write_text(sidecar)
     return tmp_path
 
 
@@ -116,7 +116,7 @@ async def test_models_failure_is_a_sentence_with_advice_and_without_the_key(
     ):
         await open_chat(page, url)
         await ask(page, "Where is NF 221?")
-        said = await page.locator("#items li.error").inner_text()
+        sentence = await page.locator("#items li.error").inner_text()
         chips = await page.locator("#servers li").all_inner_texts()
         down = await page.locator("#servers li.down").all_inner_texts()
         there.script[:] = [says("I am back.")]
@@ -126,5 +126,5 @@ async def test_models_failure_is_a_sentence_with_advice_and_without_the_key(
 
     assert chips == ["widgetd", "flights: refused"]
     assert down == chips[1:]
-    assert said.startswith("W0012: the model m1 cannot be used")
-    assert all(KEY[at : at + 6] not in said + content for at in range(len(KEY) - 5))
+    assert sentence.startswith("W0012: the model m1 cannot be used")
+    assert all(KEY[at : at + 6] not in sentence + content for at in range(len(KEY) - 5))

@@ -310,10 +310,10 @@ async def test_message_is_edited_and_answered_again_in_its_place() -> None:
         await settled(page)
         await page.reload()
         await page.wait_for_selector("html[data-ready=true]")
-        said = await page.locator("#items li.user_message").all_inner_texts()
+        messages = await page.locator("#items li.user_message").all_inner_texts()
 
         assert again == 2
-        assert [one.strip() for one in said] == ["show me chart"]
+        assert [one.strip() for one in messages] == ["show me chart"]
         assert await page.locator("#items li.widget").count() == 1
         assert (await last_line(page)).startswith("Chart of ")
 

@@ -84,12 +84,12 @@ async def test_basket_becomes_one_booking_although_the_shop_is_killed(
             await until(lambda: any(one != shop for one in shop_processes()))
             await settled(page)
             assert await form.get_by_label("Name").input_value() == "Ada", "nothing is lost"
-            said = ""
-            while not said.startswith("Booked"):  # or the new process is not connected yet
+            sentence = ""
+            while not sentence.startswith("Booked"):  # or the new process is not connected yet
                 await form.get_by_role("button", name="Book the pick-up").click()
                 await form.get_by_role("button", name="Confirm").click()
                 outcome = form.get_by_text(re.compile("Booked as P-1: Mug|Nothing was done"))
-                said = await outcome.inner_text()
+                sentence = await outcome.inner_text()
 
     assert rows(database, "SELECT name, day, goods FROM bookings") == [("Ada", "Friday", "Mug")]
     assert rows(database, "SELECT * FROM basket") == []

@@ -56,8 +56,8 @@ class Replica:
 
     async def readiness(self) -> dict[str, object]:
         """Return the answer of `/readyz`."""
-        said: dict[str, object] = (await ask(self.url, "/readyz")).json()
-        return said
+        report: dict[str, object] = (await ask(self.url, "/readyz")).json()
+        return report
 
     async def number(self, name: str, **labels: str) -> float:
         """The sum of all samples of a metric that have these labels."""

@@ -48,9 +48,9 @@ def calls_in(group: str) -> set[str]:
 
 def allowed(*files: Path) -> set[str]:
     calls = calls_in("@default")
-    for said in lines(*files, key="SystemCallFilter"):
-        named = set[str]().union(*map(calls_in, said.removeprefix("~").split()))
-        calls = calls - named if said.startswith("~") else calls | named
+    for value in lines(*files, key="SystemCallFilter"):
+        named = set[str]().union(*map(calls_in, value.removeprefix("~").split()))
+        calls = calls - named if value.startswith("~") else calls | named
     return calls
 
 

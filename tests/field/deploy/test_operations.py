@@ -74,20 +74,20 @@ def test_guide_explains_exactly_the_log_events() -> None:
 
 
 async def test_alerts_use_exported_metrics_and_labels(tmp_path: Path) -> None:
-    told = await scraped(tmp_path)
+    metrics = await scraped(tmp_path)
     rules = yaml.safe_load((ROOT / "deploy" / "alerts.yaml").read_text())["groups"][0]["rules"]
     asked = {name for rule in rules for name in re.findall(r"widgetd_\w+", rule["expr"])}
     labelled = [pair for rule in rules for pair in LABEL.findall(rule["expr"])]
 
-    assert asked <= told.keys()
-    assert [pair for pair in labelled if pair[1] not in told[pair[0]]] == []
+    assert asked <= metrics.keys()
+    assert [pair for pair in labelled if pair[1] not in metrics[pair[0]]] == []
     assert all(rule["annotations"]["description"] for rule in rules)
 
 
 async def test_dashboard_has_a_panel_for_each_alert_and_uses_exported_metrics(
     tmp_path: Path,
 ) -> None:
-    told = await scraped(tmp_path)
+    metrics = await scraped(tmp_path)
     rules = yaml.safe_load((ROOT / "deploy" / "alerts.yaml").read_text())["groups"][0]["rules"]
     panels = json.loads((ROOT / "deploy" / "grafana" / "widgetd.json").read_text())["panels"]
 
@@ -98,7 +98,7 @@ async def test_dashboard_has_a_panel_for_each_alert_and_uses_exported_metrics(
             re.findall(r"widgetd_\w+", shown)
         ), rule["alert"]
     asked = json.dumps(panels)
-    assert set(re.findall(r"(?:widgetd|process)_\w+", asked)) <= told.keys()
+    assert set(re.findall(r"(?:widgetd|process)_\w+", asked)) <= metrics.keys()
 
 
 @needs_promtool

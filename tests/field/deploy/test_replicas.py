@@ -66,17 +66,17 @@ class Visitor:
 @asynccontextmanager
 async def visiting(url: str, address: str) -> AsyncIterator[Visitor]:
     """A legacy client at an address of its own."""
-    told = anyio.Event()
+    notified = anyio.Event()
 
     async def heard(message: object) -> None:
         if isinstance(message, ToolListChangedNotification):
-            told.set()
+            notified.set()
 
     transport = httpx2.AsyncHTTPTransport(local_address=address)
     async with httpx2.AsyncClient(transport=transport, timeout=PATIENCE_S) as http:
         over = streamable_http_client(url, http_client=http)
         async with Client(over, mode="legacy", message_handler=heard) as client:
-            yield Visitor(client=client, told=told)
+            yield Visitor(client=client, told=notified)
 
 
 async def visitors_of_both(fleet: Fleet, held: AsyncExitStack) -> list[Visitor]:
@@ -98,12 +98,12 @@ async def calls_of_each(fleet: Fleet) -> tuple[float, ...]:
 
 
 async def test_replicas_of_the_same_folder_report_the_same_hash(fleet: Fleet) -> None:
-    said = [await replica.readiness() for replica in fleet.both]
+    reports = [await replica.readiness() for replica in fleet.both]
 
-    assert [one["ready"] for one in said] == [True, True]
-    assert said[0]["files"] == said[1]["files"]
-    assert said[0]["generation"] == said[1]["generation"]
-    for replica, each in zip(fleet.both, said, strict=True):
+    assert [one["ready"] for one in reports] == [True, True]
+    assert reports[0]["files"] == reports[1]["files"]
+    assert reports[0]["generation"] == reports[1]["generation"]
+    for replica, each in zip(fleet.both, reports, strict=True):
         hashes = {name: str(each[name]) for name in ("files", "generation")}
         assert await replica.number("widgetd_generation_info", **hashes) == 1
 

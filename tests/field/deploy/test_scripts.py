@@ -50,8 +50,8 @@ def test_script_without_its_tools_names_the_packages_to_install(
         check=False,
     )
 
-    said = f"skipped: needs Debian's packages {packages}, which are not all here\n"
-    assert (ran.returncode, ran.stdout, ran.stderr) == (0, said, "")
+    message = f"skipped: needs Debian's packages {packages}, which are not all here\n"
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, message, "")
 
 
 @pytest.mark.parametrize("script", TESTS)

@@ -115,10 +115,10 @@ def test_full_queue_does_not_fail_the_daemon(tmp_path: Path) -> None:
     listener = Listener(str(tmp_path / "notify"))
     deaf = of(listener)
 
-    said = [deaf.ready("serving 16 widgets") for _ in range(longest_queue() + 2)]
+    answers = [deaf.ready("serving 16 widgets") for _ in range(longest_queue() + 2)]
 
-    assert said[0]
-    assert not said[-1]
+    assert answers[0]
+    assert not answers[-1]
     listener.close()
 
 

@@ -114,8 +114,8 @@ def test_readme_names_each_folder_of_the_unit_and_each_drop_in() -> None:
 
 
 def test_service_is_restarted_after_the_watchdog_ended_it() -> None:
-    said = dict(re.findall(r"^(\w+)=(.*)$", UNIT.read_text(), re.MULTILINE))
+    directives = dict(re.findall(r"^(\w+)=(.*)$", UNIT.read_text(), re.MULTILINE))
 
-    assert said["Restart"] == "on-failure"
-    assert said["RestartPreventExitStatus"].split() == ["2"]
-    assert "SuccessExitStatus" not in said
+    assert directives["Restart"] == "on-failure"
+    assert directives["RestartPreventExitStatus"].split() == ["2"]
+    assert "SuccessExitStatus" not in directives

@@ -42,7 +42,7 @@ def interpreters() -> Iterator[str]:
     installed = sorted(Path.home().glob(".pyenv/versions/3.1*/bin/python"))
     for one in (*(f"python3.{minor}" for minor in range(11, 20)), *map(str, installed)):
         try:
-            said = subprocess.run(
+            output = subprocess.run(
                 [one, "-c", "import sys; print(*sys.version_info[:2])"],
                 capture_output=True,
                 text=True,
@@ -50,7 +50,7 @@ def interpreters() -> Iterator[str]:
             ).stdout.split()
         except (OSError, subprocess.CalledProcessError):  # a version manager's shim may not run
             continue
-        release = int(said[0]), int(said[1])
+        release = int(output[0]), int(output[1])
         if release >= (3, 11) and release not in seen:
             seen.add(release)
             yield one

@@ -24,13 +24,13 @@ async def accept() -> int:
 
 
 async def _accept(looking: Eye, path: anyio.Path, picture: bytes) -> None:
-    said = "it is new"
+    difference = "it is new"
     if await path.exists():
-        said = await looking.difference(await path.read_bytes(), picture)
-    if said:
+        difference = await looking.difference(await path.read_bytes(), picture)
+    if difference:
         await path.parent.mkdir(exist_ok=True)
         await path.write_bytes(await looking.reduced(picture))
-        sys.stdout.write(f"accepted {path.name}: {said}\n")
+        sys.stdout.write(f"accepted {path.name}: {difference}\n")
 
 
 if __name__ == "__main__":

@@ -154,7 +154,7 @@ async def test_every_changed_letter_is_reported_and_no_redrawn_one(looking: Eye)
                     missed.append((before, after, style))
             for (text, _), way in zip(CHANGED_TEXTS, REDRAWN, strict=True):
                 drawn_again = await write(text, style, way)
-                if said := await looking.difference(await write(text, style), drawn_again):
-                    mistaken.append((text, way, style, said))
+                if difference := await looking.difference(await write(text, style), drawn_again):
+                    mistaken.append((text, way, style, difference))
 
     assert (missed, mistaken) == ([], [])

@@ -61,8 +61,8 @@ async def test_bundled_widgets_look_like_their_committed_pictures(
             if has_emoji(shot) is not emoji:
                 continue
             before, after = place(tool, theme).read_bytes(), await taking.take(shot, owner="")
-            if said := await looking.difference(before, after.content):
-                different[tool] = said
+            if difference := await looking.difference(before, after.content):
+                different[tool] = difference
 
     assert different == {}, (
         "look at them with `widgetd shots`, and accept them with `make pictures`"

@@ -72,6 +72,6 @@ async def test_openai_agents_lists_and_reads_the_guide_and_shows_a_picture_to_th
 
     assert {str(one.uri) for one in listed.resources} >= PAGES
     assert read.contents[0].text.startswith("# ")
-    image, told = shown
+    image, text = shown
     assert image["image_url"].startswith("data:image/png;base64,iVBOR")
-    assert json.loads(told["text"])["width"] == 400
+    assert json.loads(text["text"])["width"] == 400

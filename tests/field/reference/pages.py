@@ -76,19 +76,19 @@ def _settings() -> str:
     rows = [("setting", "value", "default", "decides")]
     for name, part in settings_schema()["properties"].items():
         rows.append((f"`{name}`", _kind(part), _default(part), part["description"]))
-    told = (
+    intro = (
         "Each setting is a flag of `widgetd serve`, as `--list-tokens`; a variable, as "
         f"`{PREFIX}LIST_TOKENS`; and a key of `widgetd.toml`, as `list_tokens`, in this order of "
         "precedence. `profiles`, `webhook_secret` and `chat_key` have no flag. `widgetd settings` "
         "prints what holds, and where it comes from. "
         "[Operating widgetd](../operations.md#settings) says what each is good for."
     )
-    return _page("Settings", told, _table(*rows))
+    return _page("Settings", intro, _table(*rows))
 
 
 def _sidecar() -> str:
     schema = sidecar_schema()
-    told = (
+    intro = (
         "What a Studio file cannot say stands in a TOML file beside it: "
         "`Flight Tracker.widget.toml` beside `Flight Tracker.widget`. Every key may be left out; "
         "an unknown one is a fault. "
@@ -104,7 +104,7 @@ def _sidecar() -> str:
     ):
         part = schema["$defs"][name]
         parts.append(f"## `{title}`\n\n{part['description']}\n\n{_keys(part)}")
-    return _page("Sidecar", told, *parts)
+    return _page("Sidecar", intro, *parts)
 
 
 def _keys(schema: Mapping[str, Any]) -> str:
@@ -177,9 +177,11 @@ def _default(part: Mapping[str, Any]) -> str:
 
 def _commands() -> str:
     with mock.patch.object(sys, "argv", ["widgetd"]):  # or it tells how this process was started
-        said = app.generate_docs(output_format="markdown")
+        documentation = app.generate_docs(output_format="markdown")
     # Its own contents repeat the list of commands below them.
-    rest = re.sub(r"^# widgetd\n|## Table of Contents\n.*?(?=\n\*\*)", "", said, flags=re.DOTALL)
+    rest = re.sub(
+        r"^# widgetd\n|## Table of Contents\n.*?(?=\n\*\*)", "", documentation, flags=re.DOTALL
+    )
     return _page(
         "Command line",
         "Exit codes: 0 ok, 1 faults, 2 a flag, setting or value, 3 a folder, "
@@ -201,12 +203,12 @@ async def _metrics() -> str:
         labels = {label for sample in family.samples for label in sample.labels} - {"le"}
         named = ", ".join(f"`{one}`" for one in sorted(labels | declared.get(family.name, set())))
         ours.append((name, family.type, named, family.documentation))
-    told = (
+    intro = (
         "What `/metrics` tells. [Operating widgetd](../operations.md#watch) says what to look at, "
         "and which alerts there are."
     )
     others = "## Of every service in Python"
-    return _page("Metrics", told, _table(*ours), others, _table(*standard))
+    return _page("Metrics", intro, _table(*ours), others, _table(*standard))
 
 
 def _declared() -> Mapping[str, set[str]]:
@@ -357,8 +359,8 @@ def _value_table(item: Mapping[str, Any]) -> str:
 
 
 def _python() -> str:
-    told = "Importing `widgetd` starts nothing; each name is loaded when it is first used."
-    return _page("Python", told, *(_described(name) for name in widgetd.__all__))
+    intro = "Importing `widgetd` starts nothing; each name is loaded when it is first used."
+    return _page("Python", intro, *(_described(name) for name in widgetd.__all__))
 
 
 def _described(name: str) -> str:

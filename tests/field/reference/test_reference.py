@@ -48,7 +48,7 @@ def test_reference_of_tools_names_the_codes_raised_by_their_handlers() -> None:
 
 
 def test_every_built_in_tool_describes_its_answer() -> None:
-    said = {tool.name: inspect.getdoc(handler_of(tool)) or "" for tool in ROWS}
+    descriptions = {tool.name: inspect.getdoc(handler_of(tool)) or "" for tool in ROWS}
 
-    silent = [name for name, text in said.items() if not re.search(r"\b[Rr]eturn\b", text)]
+    silent = [name for name, text in descriptions.items() if not re.search(r"\b[Rr]eturn\b", text)]
     assert silent == []

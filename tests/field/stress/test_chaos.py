@@ -84,7 +84,5 @@ async def test_attack_files_harm_no_other_widget(tmp_path: Path) -> None:
             drop(tmp_path, attack, number)
             assert await read_revision(client, "w0") == 1
         with anyio.fail_after(30):
-            await wait_until(
-                served.url, lambda told: told["widgets"] + told["refused"] > len(ATTACKS)
-            )
+            await wait_until(served.url, lambda log: log["widgets"] + log["refused"] > len(ATTACKS))
         assert await read_revision(client, "w0") == 1

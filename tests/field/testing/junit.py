@@ -36,7 +36,7 @@ def assert_junit(file: Path, *, tests: int, failures: int) -> None:
             assert re.fullmatch(pattern, element.attrib[name]), (element.tag, name)
         assert {child.tag for child in element} <= CHILDREN.get(element.tag, set())
     (suite,) = root
-    said = {name: int(suite.attrib[name]) for name in ("tests", "failures", "errors", "skipped")}
-    assert said == {"tests": tests, "failures": failures, "errors": 0, "skipped": 0}
+    counts = {name: int(suite.attrib[name]) for name in ("tests", "failures", "errors", "skipped")}
+    assert counts == {"tests": tests, "failures": failures, "errors": 0, "skipped": 0}
     assert len(suite) == tests
     assert len(list(suite.iter("failure"))) == failures

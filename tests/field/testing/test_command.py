@@ -55,8 +55,8 @@ def test_missing_browser_is_named_in_a_sentence(tmp_path: Path) -> None:
 @needs_browser
 def test_failing_step_is_reported_with_its_line_and_a_picture(failed: Failed) -> None:
     assert failed.ran.returncode == 1
-    said = "Controls.test.yaml:6:9: action=track: expected Follow, got Track [W4301]"
-    assert said in failed.ran.stdout
+    message = "Controls.test.yaml:6:9: action=track: expected Follow, got Track [W4301]"
+    assert message in failed.ran.stdout
     (trace,) = failed.folder.glob("test-results/*/trace.zip")
     with zipfile.ZipFile(trace) as archive:
         written = b"".join(archive.read(name) for name in archive.namelist() if "trace" in name)
@@ -141,10 +141,10 @@ def test_each_widget_is_a_test_in_both_themes_with_failures_of_its_own(
     ran = widgetd_test(tmp_path, ".", "--", "-vv", "--junitxml", "said.xml")
 
     assert ran.returncode == 1
-    for said in ("A.widget::light FAILED", "A.widget::dark PASSED"):
-        assert said in ran.stdout
-    for said in ("B.widget::light PASSED", "B.widget::dark PASSED", "C.widget::served FAILED"):
-        assert said in ran.stdout
+    for line in ("A.widget::light FAILED", "A.widget::dark PASSED"):
+        assert line in ran.stdout
+    for line in ("B.widget::light PASSED", "B.widget::dark PASSED", "C.widget::served FAILED"):
+        assert line in ran.stdout
     assert_junit(tmp_path / "said.xml", tests=5, failures=2)
 
 
@@ -184,7 +184,7 @@ def test_save_during_a_run_is_run_afterwards(tmp_path: Path) -> None:
     (tmp_path / "saving.py").write_text(SAVING)
     test = [sys.executable, "-m", "widgetd", "test"]
     command = [*test, "widgets", "--watch", "--", "-p", "saving", "--collect-only"]
-    said = []
+    lines = []
     with subprocess.Popen(
         command,
         cwd=tmp_path,
@@ -195,13 +195,13 @@ def test_save_during_a_run_is_run_afterwards(tmp_path: Path) -> None:
         watchdog = threading.Timer(BROWSER_S, process.kill)
         watchdog.start()
         for line in process.stdout or ():
-            said += [line] if "there is no keyword" in line else []
-            if "1 error" in line and len(said) > 1:
+            lines += [line] if "there is no keyword" in line else []
+            if "1 error" in line and len(lines) > 1:
                 break
         watchdog.cancel()
         process.terminate()
 
-    assert ["'Prss'" in said[0], "'Pres'" in said[-1]] == [True, True], said
+    assert ["'Prss'" in lines[0], "'Pres'" in lines[-1]] == [True, True], lines
 
 
 @pytest.mark.parametrize(

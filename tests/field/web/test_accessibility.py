@@ -83,7 +83,7 @@ async def test_axe_reports_no_violation_in_bundled_widgets(theme: str) -> None:
             title = widget.definition.title
             await page.set_content(drawing(tree, theme=theme, locale="en", title=title))
             await page.wait_for_selector("html[data-ready=true]")
-            if said := await violations(page):
-                found[widget.tool] = said
+            if findings := await violations(page):
+                found[widget.tool] = findings
 
     assert found == {}

@@ -99,14 +99,14 @@ async def test_agents_update_is_redrawn_in_every_window(
         await shown.get_by_role("button", name="Send").click()
         await shown.get_by_role("status").get_by_text("“Send” was sent.").wait_for()
 
-        said = "Jam is all there is."
-        told = await agent.call("update_render", render_id=render_id, arguments=fewer, note=said)
+        note = "Jam is all there is."
+        result = await agent.call("update_render", render_id=render_id, arguments=fewer, note=note)
         await shown.get_by_role("button", name="jam").wait_for()
-        await shown.get_by_role("status").get_by_text(said).wait_for()
+        await shown.get_by_role("status").get_by_text(note).wait_for()
         typed = await shown.locator("input[name='buyer.email']").input_value()
         tea = await shown.get_by_role("button", name="tea").count()
 
-    assert (told.structured_content or {})["version"] == 2
+    assert (result.structured_content or {})["version"] == 2
     assert (typed, tea) == ("ada@example.com", 0)
 
 
@@ -119,10 +119,10 @@ async def test_gallery_notifies_only_the_owner_of_a_replaced_render() -> None:
     with anyio.fail_after(PATIENCE_S):
         await anext(heard)
         async with anyio.create_task_group() as tasks:
-            told: list[bytes] = []
+            stream_events: list[bytes] = []
 
             async def hear() -> None:
-                told.append(await anext(heard))
+                stream_events.append(await anext(heard))
 
             tasks.start_soon(hear)
             await anyio.wait_all_tasks_blocked()
@@ -130,7 +130,7 @@ async def test_gallery_notifies_only_the_owner_of_a_replaced_render() -> None:
                 await renders.replace(f"r_{owner}", lambda newest: newest)
         stop.set()
 
-    assert told == [b'event: render\ndata: {"id":"r_ann","version":2}\n\n']
+    assert stream_events == [b'event: render\ndata: {"id":"r_ann","version":2}\n\n']
 
 
 @needs_browser

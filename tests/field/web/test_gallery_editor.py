@@ -45,9 +45,9 @@ async def editing(folder: Path, tool: str, **context: Any) -> AsyncIterator[Page
     async with serving(folder, gallery=True, allow_upload=True) as url, browsing(**context) as page:
         refused: list[str] = []
 
-        def note(said: ConsoleMessage) -> None:
-            if "Security Policy" in said.text:
-                refused.append(f"{said.location}: {said.text}")
+        def note(message: ConsoleMessage) -> None:
+            if "Security Policy" in message.text:
+                refused.append(f"{message.location}: {message.text}")
 
         page.on("console", note)
         site = url.removesuffix("/mcp")
@@ -138,10 +138,10 @@ async def test_newer_file_is_not_overwritten_and_previous_version_is_shown(tmp_p
         await type_over(page, JSX.replace("value={who}", 'value="Mine"'))
         theirs = JSX.replace("value={who}", 'value="Theirs"')
         file.write_text(theirs)
-        said = page.locator("#edit-said")
-        await said.get_by_text("changed meanwhile").wait_for()
+        message = page.locator("#edit-said")
+        await message.get_by_text("changed meanwhile").wait_for()
         await page.get_by_role("button", name="Save").click()
-        await said.get_by_text("Not saved: the file there has the digest").wait_for()
+        await message.get_by_text("Not saved: the file there has the digest").wait_for()
         assert file.read_text() == theirs
 
         await page.get_by_role("button", name="Back to the file").click()
@@ -152,7 +152,7 @@ async def test_newer_file_is_not_overwritten_and_previous_version_is_shown(tmp_p
         await pair.nth(1).frame_locator("iframe").get_by_text("Theirs").wait_for()
         await page.get_by_role("button", name="Put it into the editor").click()
         await page.get_by_role("button", name="Save").click()
-        await said.get_by_text("Saved.").wait_for()
+        await message.get_by_text("Saved.").wait_for()
 
     assert file.read_text() == JSX
 

@@ -82,17 +82,17 @@ async def test_broken_file_is_explained_over_its_last_good_picture(
         file.write_text(widget_file(template=template))
         overlay = page.locator("#fault .fault")
         await overlay.wait_for()
-        said = await overlay.inner_text()
+        message = await overlay.inner_text()
         still = await drawn(page).get_by_text("Hello").count()
         file.write_text(widget_file(text="Mended"))
         await drawn(page).get_by_text("Mended").wait_for()
         await overlay.wait_for(state="detached")
 
-    assert "This file broke; the last good version is shown" in said
-    assert "Greeting.widget:1:" in said
-    assert code in said
-    assert why in said
-    assert "these arguments" not in said
+    assert "This file broke; the last good version is shown" in message
+    assert "Greeting.widget:1:" in message
+    assert code in message
+    assert why in message
+    assert "these arguments" not in message
     assert still == 1
 
 

@@ -167,14 +167,14 @@ async def test_files_dropped_together_land_each_widget_with_its_sidecar(tmp_path
         await drop(page, {"C.widget": widget_file("C", template='{"type":"Card" {{ 1 // 0 }}')})
         undrawn = page.locator(".toast.trouble", has_text="C.widget")
         await undrawn.wait_for()
-        said = await undrawn.inner_text()
+        message = await undrawn.inner_text()
         await drop(page, {"A.widget": widget_file("A", text="New")})
         await page.get_by_role("button", name="Replace it").click()
         await page.locator(".toast", has_text="A.widget: served as a.").nth(1).wait_for()
 
     assert trouble == "Broken.widget: the text ends before its JSON does; complete it."
-    assert "fails on any arguments" in said
-    assert "served" not in said
+    assert "fails on any arguments" in message
+    assert "served" not in message
     assert names(tmp_path) == ["A.widget", "B.widget", "B.widget.toml"]
     assert (tmp_path / "A.widget").read_text() == widget_file("A", text="New")
     assert (tmp_path / "B.widget.toml").read_text() == files["B.widget.toml"]

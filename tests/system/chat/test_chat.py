@@ -282,8 +282,8 @@ async def turn_of(chat: servers.ChatServer) -> list[dict[str, Any]]:
 
 
 def servers_in(events: list[dict[str, Any]]) -> list[dict[str, str]]:
-    told = [one["data"] for one in events if one.get("name") == "widgetd.servers"]
-    return [{one["name"]: one["problem"] for one in data["servers"]} for data in told]
+    lists = [one["data"] for one in events if one.get("name") == "widgetd.servers"]
+    return [{one["name"]: one["problem"] for one in data["servers"]} for data in lists]
 
 
 async def test_garbage_collector_does_not_visit_the_chat(folder: Path) -> None:

@@ -55,7 +55,7 @@ async def test_chat_saves_a_widget_once_its_user_allows_it(folder: Path, label: 
     ):
         talker = Talker(url)
         [shown] = widgets(await talker.say("Save it"))
-        told = str(model.asked[1].body["messages"][-1])
+        message = str(model.asked[1].body["messages"][-1])
         before = saved.exists()
         path = f"/chat/widgets/{talker.thread}/{shown['id']}"
         drawn = (await talker.get(path)).json()
@@ -67,7 +67,7 @@ async def test_chat_saves_a_widget_once_its_user_allows_it(folder: Path, label: 
     text = json.dumps(shown["widget"])
     assert "Save a new widget as 'Parcel.widget'?" in text
     assert "Parcel of" in text, "the widget is drawn on the card"
-    assert "The user is asked first" in told
+    assert "The user is asked first" in message
     assert before is False
     assert drawn["result"]["_meta"]["widgetd/render"]["id"]
     assert agent_messages(answered) == ["I see."]

@@ -221,9 +221,9 @@ async def test_model_gets_the_error_of_an_invalid_call_and_corrects_it(folder: P
     script = (calls("greeting", {}), calls("greeting", {"who": "Ada"}), says("Done."))
     async with endpoint(*script) as there, serving(folder, **chat_settings(there.url)) as url:
         events = await Talker(url).say("Greet Ada")
-        told = there.asked[1].body["messages"][-1]["content"]
+        message = there.asked[1].body["messages"][-1]["content"]
 
-    assert "missing required parameters: who" in str(told)
+    assert "missing required parameters: who" in str(message)
     assert len(widgets(events)) == 1
     assert agent_messages(events) == ["Done."]
 
@@ -302,10 +302,10 @@ def test_no_sentence_holds_a_piece_of_the_key(key: str, data: st.DataObject) -> 
     start = data.draw(st.integers(0, len(key) - 6))
     piece = key[start : start + data.draw(st.integers(6, len(key)))]
     around = st.text("*.,:;()' xyz", max_size=9)
-    said = f"The key {data.draw(around)}{piece}{data.draw(around)} is not good"
+    text = f"The key {data.draw(around)}{piece}{data.draw(around)} is not good"
     request = httpx2.Request("POST", "http://127.0.0.1:1/v1")
     response = httpx2.Response(401, request=request)
-    error = openai.AuthenticationError("no", response=response, body={"message": said})
+    error = openai.AuthenticationError("no", response=response, body={"message": text})
     model = models.ChatModel(model=ScriptedModel(), name="m1", url="http://h/v1", key=key)
 
     sentence = model.error_message(error)

@@ -27,14 +27,14 @@ async def test_each_type_of_request_is_answered_or_refused_with_a_sentence(folde
         [shown] = widgets(await talker.say("greeting"))
         [first, *_] = await talker.items()
         item, thread = {"item_id": shown["id"]}, {"thread_id": talker.thread}
-        said = {**GIVEN, "attachments": []}
+        body = {**GIVEN, "attachments": []}
         attachment = {"name": "a", "size": 1, "mime_type": "text/plain"}
         action = {"action": {"type": "a", "payload": {}}}
         requests: dict[str, tuple[dict[str, Any], int]] = {
             "threads.get_by_id": (thread, 200),
-            "threads.create": ({"input": said}, 200),
+            "threads.create": ({"input": body}, 200),
             "threads.list": ({}, 200),
-            "threads.add_user_message": ({**thread, "input": said}, 200),
+            "threads.add_user_message": ({**thread, "input": body}, 200),
             "threads.add_client_tool_output": ({**thread, "result": 1}, 400),
             "threads.add_structured_input": ({**thread, **item, "input": {}}, 400),
             "threads.custom_action": ({**thread, **item, **action}, 200),

@@ -15,8 +15,8 @@ from tests.system.upstreams.servers import Flights, serve_mcp
 
 def chips(events: list[dict[str, Any]]) -> dict[str, str]:
     """States of the servers at the end of a turn."""
-    told = [one["data"]["servers"] for one in events if one.get("name") == "widgetd.servers"]
-    return {one["name"]: one["problem"] for one in told[-1]}
+    lists = [one["data"]["servers"] for one in events if one.get("name") == "widgetd.servers"]
+    return {one["name"]: one["problem"] for one in lists[-1]}
 
 
 def chat_settings(folder: Path, flights: str) -> dict[str, Any]:
@@ -39,7 +39,7 @@ async def test_upstream_is_called_again_after_an_outage_of_one_turn(tmp_path: Pa
     ):
         talker = Talker(url)
         with_it = await talker.say("Where is UA 123?")
-        told = str(there.asked[1].body["messages"][-1])
+        message = str(there.asked[1].body["messages"][-1])
         await first.aclose()
         there.script, there.asked = [asks, greets, says("Hello.")], []
         without = await talker.say("Where is it now? And greet Ada")
@@ -49,7 +49,7 @@ async def test_upstream_is_called_again_after_an_outage_of_one_turn(tmp_path: Pa
             back = await talker.say("And now?")
 
     assert flights.calls == ["UA 123", "UA 123"]
-    assert "United" in told
+    assert "United" in message
     assert chips(with_it) == chips(back) == {"widgetd": "", "flights": ""}
     assert (agent_messages(with_it), agent_messages(back)) == (["It flies."], ["It flies again."])
     assert "the upstream 'flights' is not available (refused)" in refused

@@ -118,9 +118,9 @@ def test_files_of_wrong_names_are_reported(folder: Path) -> None:
     (below / "package.json").write_text('{"name": "a", "version": "1.0"}')
     (below / "broken.json").write_text("{")
 
-    told = [line for line in check_lines(folder) if line.startswith("W112")]
+    lines = [line for line in check_lines(folder) if line.startswith("W112")]
 
-    assert told == [
+    assert lines == [
         (
             "W1121 Parcel.json: this is a widget, and is not served under this name; "
             "'Parcel.widget' is there: give it another name in '.widget', or remove it"

@@ -33,8 +33,8 @@ def test_each_table_holds_the_codes_of_one_thousand_in_order() -> None:
 
 def test_codes_of_the_table_and_of_the_source_are_the_same() -> None:
     sources = [path.read_text(encoding="utf-8") for path in (ROOT / "widgetd").rglob("*.py")]
-    said = {code for text in sources for code in re.findall(r'"(W\d{4})"', text)}
+    codes = {code for text in sources for code in re.findall(r'"(W\d{4})"', text)}
 
-    assert said == set(CODES)
+    assert codes == set(CODES)
     once = {code for code in CODES if sum(text.count(f'"{code}"') for text in sources) == 1}
     assert once == set()

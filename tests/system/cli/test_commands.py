@@ -47,8 +47,8 @@ def test_list_names_refused_files_and_the_file_in_their_place(
 def test_text_of_a_widget_moves_no_cursor_of_a_terminal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told = "Greet\nnobody  \x1b[2J\x9b1A somebody."
-    (tmp_path / "Greeting.widget").write_text(widget_file(description=told))
+    text = "Greet\nnobody  \x1b[2J\x9b1A somebody."
+    (tmp_path / "Greeting.widget").write_text(widget_file(description=text))
 
     assert main(["list", "--dir", str(tmp_path)]) == 0
     shown = capsys.readouterr().out
@@ -258,9 +258,9 @@ def test_closed_output_pipe_ends_a_command_without_a_traceback() -> None:
         assert running.stdout is not None
         assert running.stderr is not None
         running.stdout.close()
-        said = running.stderr.read().decode()
+        output = running.stderr.read().decode()
 
-    assert said == ""
+    assert output == ""
     assert running.returncode == 141
 
 
@@ -284,8 +284,8 @@ def test_full_disk_is_one_sentence(
         monkeypatch.setattr(sys, "stdout", full)
         code = main(["codes"])
 
-    said = "standard output cannot be used (No space left on device)"
-    assert (code, capsys.readouterr().err) == (3, f"widgetd: {said}; name another [W0006]\n")
+    reason = "standard output cannot be used (No space left on device)"
+    assert (code, capsys.readouterr().err) == (3, f"widgetd: {reason}; name another [W0006]\n")
 
 
 LONG = 300 * "a"

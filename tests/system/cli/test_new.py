@@ -52,9 +52,9 @@ def test_new_file_passes_the_strict_check(
     assert main(["new", "Parcel Tracker", "--dir", str(tmp_path), *more]) == 0
     code = main(["check", "--strict", str(tmp_path)])
 
-    said = capsys.readouterr().out
-    assert code == 0, said
-    assert "1 file: 0 faults, 0 warnings" in said
+    output = capsys.readouterr().out
+    assert code == 0, output
+    assert "1 file: 0 faults, 0 warnings" in output
     assert main(["list", "--dir", str(tmp_path)]) == 0
     assert capsys.readouterr().out.startswith("parcel_tracker")
 

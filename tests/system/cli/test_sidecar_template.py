@@ -19,10 +19,10 @@ from widgetd.widget.widget import Widget
 @pytest.mark.parametrize("made", bundled_widgets(), ids=lambda made: made.tool)
 def test_written_sidecar_fits_any_widget(made: Widget) -> None:
     text = sidecar_text(made)
-    said = tomllib.loads(text)
+    sidecar = tomllib.loads(text)
 
-    assert said["description"] == made.description
-    assert made.schema.admits(said["examples"][0]["arguments"])
+    assert sidecar["description"] == made.description
+    assert made.schema.admits(sidecar["examples"][0]["arguments"])
 
 
 def test_missing_description_is_reported_and_none_is_invented(
@@ -35,12 +35,12 @@ def test_missing_description_is_reported_and_none_is_invented(
 
     assert main(["new-sidecar", str(file)]) == 0
     capsys.readouterr()
-    said = tomllib.loads((tmp_path / "Greeting.widget.toml").read_text())
+    sidecar = tomllib.loads((tmp_path / "Greeting.widget.toml").read_text())
     assert main(["check", str(file)]) == 0
 
     assert before
     assert "W1116" in capsys.readouterr().out
-    assert not {"description", "examples"} & said.keys()
+    assert not {"description", "examples"} & sidecar.keys()
 
 
 def test_studios_own_sample_is_the_example(tmp_path: Path) -> None:

@@ -22,8 +22,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def validate(folder: Path, toml: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
     (folder / "widgetd.toml").write_text(f"port = 0\n{toml}")
     code = main(["validate"])
-    said = capsys.readouterr()
-    return code, said.out + said.err
+    captured = capsys.readouterr()
+    return code, captured.out + captured.err
 
 
 def test_validate_lists_served_and_refused_files(
@@ -31,13 +31,13 @@ def test_validate_lists_served_and_refused_files(
 ) -> None:
     (here / "widgets" / "B.widget").write_text("{")
 
-    code, said = validate(here, "gallery = true", capsys)
+    code, output = validate(here, "gallery = true", capsys)
 
     assert code == 0
-    assert said.startswith(
+    assert output.startswith(
         "would serve 1 widget from widgets on 127.0.0.1:0\nwould refuse B.widget"
     )
-    assert "gallery is set by widgetd.toml" in said
+    assert "gallery is set by widgetd.toml" in output
 
 
 @pytest.mark.usefixtures("here")
@@ -66,9 +66,9 @@ def test_flags_of_serve_are_checked_as_serve_would(capsys: pytest.CaptureFixture
 def test_validate_refuses_with_the_exit_code_of_a_start(
     here: Path, capsys: pytest.CaptureFixture[str], toml: str, code: int, sentence: str
 ) -> None:
-    answered, said = validate(here, toml, capsys)
+    answered, output = validate(here, toml, capsys)
 
-    assert (answered, sentence in said) == (code, True), said
+    assert (answered, sentence in output) == (code, True), output
 
 
 def test_port_in_use_is_reported(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -211,12 +211,12 @@ async def test_webhook_of_the_settings_gets_actions(folder: Path) -> None:
             await act(page, render_id, key="k2")
             await receiver.wait_for_requests(2)
 
-    assert sorted(told.headers["webhook-id"] for told in receiver.requests) == [
+    assert sorted(request.headers["webhook-id"] for request in receiver.requests) == [
         f"{render_id}.1",
         f"{render_id}.2",
     ]
     assert receiver.requests[0].message["data"]["payload"] == GIVEN
-    assert all(told.is_signed_with(secret.encode()) for told in receiver.requests)
+    assert all(request.is_signed_with(secret.encode()) for request in receiver.requests)
 
 
 async def test_ending_daemon_sends_queued_actions_to_the_webhook(folder: Path) -> None:
@@ -249,11 +249,11 @@ async def test_user_input_is_in_no_log_and_no_audit(
         served.send(signal.SIGTERM)
         assert await served.wait_for_end(within_s=5) == 0
 
-    written, said = audit.read_text(), log.read_text()
+    written, log_text = audit.read_text(), log.read_text()
     assert taken.structured_content == {"status": "accepted", "next": 1}
     assert written.count('"widget_action"') == 3
-    assert "daemon.stopped" in said
-    assert pin not in written + said
+    assert "daemon.stopped" in log_text
+    assert pin not in written + log_text
 
 
 async def test_actions_need_access_to_their_widget(tmp_path: Path) -> None:

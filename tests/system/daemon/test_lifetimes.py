@@ -79,8 +79,8 @@ async def test_too_long_path_is_logged_once_and_other_files_have_events(
             ready = (await ask(url, "/readyz")).json()
 
     assert ready["watch"] == "native"
-    told = [event for event in events.all if event["event"].startswith("watch.")]
-    assert [(event["event"], event["error"]) for event in told] == [
+    watch_events = [event for event in events.all if event["event"].startswith("watch.")]
+    assert [(event["event"], event["error"]) for event in watch_events] == [
         ("watch.skipped", "File name too long")
     ]
     assert events.names().count("widget.refused") == 1

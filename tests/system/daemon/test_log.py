@@ -76,9 +76,9 @@ async def test_requests_are_logged_if_enabled_without_client_paths(
         assert await served.wait_for_end(within_s=PATIENCE_S) == 0  # by then all is logged
     lines = [json.loads(line) for line in log.read_text().splitlines()]
 
-    told = [line for line in lines if line["event"] == "request.answered"]
+    requests = [line for line in lines if line["event"] == "request.answered"]
     assert all([*line][:3] == ["event", "level", "timestamp"] for line in lines)
-    assert [(one["route"], one["method"], one["status"], one["level"]) for one in told] == [
+    assert [(one["route"], one["method"], one["status"], one["level"]) for one in requests] == [
         ("/livez", "GET", 200, "info"),
         ("other", "GET", 404, "info"),
     ]

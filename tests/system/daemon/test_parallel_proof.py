@@ -153,12 +153,12 @@ with parallel_proof.proving_in_parallel(Path({str(tmp_path)!r}), prove, known=0)
         [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
-        said = [process.stdout.readline().split() for _ in range(3)]
+        words = [process.stdout.readline().split() for _ in range(3)]
         process.communicate(timeout=60)
 
     assert process.returncode == 0
-    assert sorted(path for _, path in said) == [f"w{MANY - n:03}.widget" for n in (3, 2, 1)]
-    assert len({pid for pid, _ in said}) == 3
+    assert sorted(path for _, path in words) == [f"w{MANY - n:03}.widget" for n in (3, 2, 1)]
+    assert len({pid for pid, _ in words}) == 3
 
 
 @needs_two_processors
@@ -186,9 +186,9 @@ with proving_in_parallel(Path({str(tmp_path)!r}), prove, known=0):
         assert process.stdout.readline()
         process.kill()
         # Its end of the pipe is closed by the last process that has it.
-        said = process.stdout.read()
+        output = process.stdout.read()
 
-    assert said.count("\n") < MANY
+    assert output.count("\n") < MANY
 
 
 async def test_entries_proven_ahead_equal_the_servers(tmp_path: Path) -> None:

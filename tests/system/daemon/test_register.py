@@ -165,9 +165,9 @@ async def test_two_folders_are_two_servers_mounted_under_two_names(
             result = await client.client.call_tool(f"{name}_render_widget", asked)
             assert result.structured_content == greeting(name, "Ada")
         for name in ("a", "b"):
-            told = client.notifications
+            notifications = client.notifications
             (tmp_path / name / "Other.widget").write_text(widget_file("Other"))
-            await client.wait_for_more_than(told)
+            await client.wait_for_more_than(notifications)
             await client.lists(f"{name}_other")
 
 
@@ -194,12 +194,12 @@ async def test_mounted_server_keeps_serving_after_the_parent_ended(folder: Path)
     for _ in range(2):
         async with client_of(parent, "memory", "modern") as client:
             tools = {tool.name: tool for tool in (await client.client.list_tools()).tools}
-            told = (tools["ui_greeting"].meta or {})["ui"]["resourceUri"]
-            assert re.fullmatch(r"ui://ui/widgetd/greeting\.[0-9a-f]+\.html", told)
+            uri = (tools["ui_greeting"].meta or {})["ui"]["resourceUri"]
+            assert re.fullmatch(r"ui://ui/widgetd/greeting\.[0-9a-f]+\.html", uri)
         async with client_of(inner, "memory", "modern") as client:
             tools = {tool.name: tool for tool in (await client.client.list_tools()).tools}
             page = (tools["greeting"].meta or {})["ui"]["resourceUri"]
-            assert page == told.replace("ui://ui/", "ui://")
+            assert page == uri.replace("ui://ui/", "ui://")
     layers = len(sdk.lowlevel_of(parent).middleware)
     assert layers == len(sdk.lowlevel_of(FastMCP("other")).middleware)
 

@@ -61,10 +61,10 @@ async def read_description(client: Connection) -> str:
 
 async def wait_for_description(client: Connection, description: str) -> None:
     """Wait until the tool is described so, asking only when told that the list changed."""
-    told = client.notifications
+    notifications = client.notifications
     while await read_description(client) != description:
-        await client.wait_for_more_than(told)
-        told = client.notifications
+        await client.wait_for_more_than(notifications)
+        notifications = client.notifications
 
 
 async def read_result(client: Connection) -> tuple[str, dict[str, Any]]:
@@ -150,5 +150,5 @@ async def test_export_over_the_file_preserves_the_effect_of_its_sidecar(
 
 async def status(url: str) -> dict[str, Any]:
     """Return the daemon's description of itself."""
-    said: dict[str, Any] = (await ask(url, "/status")).json()
-    return said
+    report: dict[str, Any] = (await ask(url, "/status")).json()
+    return report

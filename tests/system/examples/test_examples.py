@@ -44,9 +44,9 @@ async def run_example(example: str, *ignored: str, arguments: tuple[str, ...] = 
         done = await anyio.run_process(
             command, cwd=ROOT, env=environment, stderr=subprocess.STDOUT, check=False
         )
-    said = done.stdout.decode()
-    assert done.returncode == 0, said
-    return said.splitlines()
+    output = done.stdout.decode()
+    assert done.returncode == 0, output
+    return output.splitlines()
 
 
 def test_every_example_is_described_in_the_readme_and_every_target_exists() -> None:

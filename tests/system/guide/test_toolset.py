@@ -85,11 +85,11 @@ async def test_agent_writes_a_new_widget_and_calls_it(tmp_path: Path) -> None:
         good = await ask(
             client, "try_widget", widget=PARCEL, sidecar=SIDECAR, arguments={"status": "Here"}
         )
-        told = connection.notifications
+        notifications = connection.notifications
         saved = await ask(
             client, "save_widget", file="Parcel.widget", widget=PARCEL, sidecar=SIDECAR
         )
-        await connection.wait_for_more_than(told)
+        await connection.wait_for_more_than(notifications)
         shown = await ask(client, "parcel", status="Here")
 
     assert "try_widget" in guide["items"][0]["text"]
@@ -149,9 +149,9 @@ async def test_following_the_advice_turns_a_bad_draft_into_a_valid_widget(
         while tried["findings"] and len(calls) < 10:
             draft = apply_advice(draft, tried["findings"])
             tried = await call("try_widget", widget=draft, sidecar=SIDECAR)
-        told = connection.notifications
+        notifications = connection.notifications
         await call("save_widget", file="Parcel.widget", widget=draft, sidecar=SIDECAR)
-        await connection.wait_for_more_than(told)
+        await connection.wait_for_more_than(notifications)
         shown = await call("parcel", status="Here")
 
     assert len(calls) <= 10
@@ -177,12 +177,12 @@ async def test_lists_are_accepted_as_array_json_text_and_comma_list(
         (tmp_path / f"{each}.widget").write_text(widget_file(each))
     async with serving(tmp_path, **SETTINGS) as url, connect_client(url, "modern") as connection:
         several = [
-            await ask(connection.client, tool, **{**more, name: said})
-            for said in (values, json.dumps(values), ",".join(values))
+            await ask(connection.client, tool, **{**more, name: form})
+            for form in (values, json.dumps(values), ",".join(values))
         ]
         single = [
-            await ask(connection.client, tool, **{**more, name: said})
-            for said in (values[:1], values[0])
+            await ask(connection.client, tool, **{**more, name: form})
+            for form in (values[:1], values[0])
         ]
 
     assert several[0] == several[1] == several[2]
@@ -358,9 +358,9 @@ async def test_save_returns_the_page_and_is_annotated_as_destructive(
 )
 async def test_save_under_another_kind_of_name_changes_nothing(tmp_path: Path, file: str) -> None:
     async with serving(tmp_path, **SETTINGS) as url, connect_client(url, "legacy") as connection:
-        said = await call_refused(connection.client, "save_widget", file=file, widget=PARCEL)
+        message = await call_refused(connection.client, "save_widget", file=file, widget=PARCEL)
 
-    assert said.startswith("[W1006]")
+    assert message.startswith("[W1006]")
     assert nothing_in(tmp_path)
 
 
@@ -418,11 +418,11 @@ async def test_save_follows_no_link_out_of_the_folder(tmp_path: Path) -> None:
     outside.write_text("mine")
     (widgets / "Parcel.widget").symlink_to(outside)
     async with serving(widgets, **SETTINGS) as url, connect_client(url, "legacy") as connection:
-        said = await call_refused(
+        message = await call_refused(
             connection.client, "save_widget", file="Parcel.widget", widget=PARCEL, replaces="x"
         )
 
-    assert said.startswith("[W")
+    assert message.startswith("[W")
     assert outside.read_text() == "mine"
     assert (widgets / "Parcel.widget").is_symlink()
 
@@ -440,11 +440,11 @@ async def test_save_into_a_read_only_folder_changes_nothing(read_only_folder: Pa
         serving(read_only_folder, **SETTINGS) as url,
         connect_client(url, "legacy") as connection,
     ):
-        said = await call_refused(
+        message = await call_refused(
             connection.client, "save_widget", file="Parcel.widget", widget=PARCEL
         )
 
-    assert said.startswith("[W1006]")
+    assert message.startswith("[W1006]")
     assert nothing_in(read_only_folder)
 
 
@@ -474,12 +474,14 @@ async def test_saving_needs_uploads_and_a_list_needs_the_toolset(
         serving(tmp_path, toolset="author") as url,
         connect_client(url, "legacy") as connection,
     ):
-        said = await call_refused(connection.client, "save_widget", file="A.widget", widget=PARCEL)
+        message = await call_refused(
+            connection.client, "save_widget", file="A.widget", widget=PARCEL
+        )
         assert NAMES - await connection.tools() == {"save_widget"}
     async with serving(tmp_path) as url, connect_client(url, "legacy") as connection:
         assert NAMES.isdisjoint(await connection.tools())
 
-    assert said.startswith("[W3004] nothing may be saved here")
+    assert message.startswith("[W3004] nothing may be saved here")
 
 
 async def test_tools_need_the_scopes_author_and_write(tmp_path: Path) -> None:
@@ -491,11 +493,11 @@ async def test_tools_need_the_scopes_author_and_write(tmp_path: Path) -> None:
         for name in ("ada", "ben"):
             seen[name] = await list_names(url, f"{name}-" * 5)
         saving = {"name": "save_widget", "arguments": {"file": "A.widget", "widget": PARCEL}}
-        _, told = await send_request(url, "ada-" * 5, "tools/call", saving, name="save_widget")
+        _, result = await send_request(url, "ada-" * 5, "tools/call", saving, name="save_widget")
 
     assert NAMES - seen["ada"] == {"save_widget"}
     assert NAMES.isdisjoint(seen["ben"])
-    assert told["result"]["content"][0]["text"].startswith(
+    assert result["result"]["content"][0]["text"].startswith(
         "[W2301] this token has no scope 'write'"
     )
 

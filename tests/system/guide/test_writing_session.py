@@ -161,10 +161,10 @@ async def test_agent_writes_table_form_and_chart_in_few_calls_and_tokens(tmp_pat
         for name, jsx in WIDGETS.items():
             tried = await call("try_widget", jsx=jsx, sidecar=sidecar_of(name))
             assert tried["findings"] == [], tried["findings"]
-        told = connection.notifications
+        notifications = connection.notifications
         for name, jsx in WIDGETS.items():
             await call("save_widget", file=name, jsx=jsx, sidecar=sidecar_of(name))
-        await connection.wait_for_more_than(told)
+        await connection.wait_for_more_than(notifications)
         drawn = [await call(tool, **arguments) for tool, arguments in ARGUMENTS.items()]
 
     assert [one["code"] for one in slip["findings"]] == ["W1401"]

@@ -107,13 +107,13 @@ class AuthorizationServer:
             "client_id": asked["client_id"],
         }
         self.granted.append(claims)
-        said = {
+        body = {
             "access_token": self.sign(claims),
             "token_type": "Bearer",
             "expires_in": 600,
             "scope": scope,
         }
-        return 200, {}, json.dumps(said)
+        return 200, {}, json.dumps(body)
 
 
 def code_of(location: str) -> tuple[str, str]:
@@ -143,11 +143,11 @@ async def authorizing() -> AsyncIterator[AuthorizationServer]:
                 while len(body) < length:
                     body += await stream.receive()
             method, target, _ = lines[0].split()
-            status, headers, said = server.answer(method, target, body.decode())
+            status, headers, content = server.answer(method, target, body.decode())
             sent = {"content-type": "application/json", "connection": "close", **headers}
-            sent["content-length"] = str(len(said))
+            sent["content-length"] = str(len(content))
             text = "".join(f"{name}: {value}\r\n" for name, value in sent.items())
-            await stream.send(f"HTTP/1.1 {status} -\r\n{text}\r\n{said}".encode())
+            await stream.send(f"HTTP/1.1 {status} -\r\n{text}\r\n{content}".encode())
 
     async with (
         await anyio.create_tcp_listener(local_host="127.0.0.1") as listener,

@@ -34,15 +34,15 @@ class Heard:
         self.ended = anyio.Event()
         self._came = anyio.Event()
 
-    def add(self, told: str) -> None:
-        self.all.append(told)
+    def add(self, uri: str) -> None:
+        self.all.append(uri)
         came, self._came = self._came, anyio.Event()
         came.set()
 
-    async def of(self, told: str) -> None:
+    async def of(self, uri: str) -> None:
         """Return once it was told this."""
         with anyio.fail_after(PATIENCE_S):
-            while told not in self.all:
+            while uri not in self.all:
                 await self._came.wait()
 
     async def over(self) -> None:

@@ -29,7 +29,7 @@ FILES = {
 
 
 @pytest.mark.parametrize(
-    ("token", "told"),
+    ("token", "names"),
     [
         (ALL, {"Broken.widget", "Described.widget", "Other/Open.widget"}),
         (SOME, {"Broken.widget", "Other/Open.widget"}),
@@ -37,7 +37,7 @@ FILES = {
     ],
 )
 async def test_fault_of_a_never_valid_file_is_shown_to_callers_that_see_every_possible_tool(
-    tmp_path: Path, token: str, told: set[str]
+    tmp_path: Path, token: str, names: set[str]
 ) -> None:
     folder, tokens = tmp_path / "widgets", tmp_path / "tokens"
     (folder / "Other").mkdir(parents=True)
@@ -48,7 +48,7 @@ async def test_fault_of_a_never_valid_file_is_shown_to_callers_that_see_every_po
         page = await ask(url, "/", authorization=f"Bearer {token}")
 
     broken = {"Broken.widget", "Described.widget", "Other/Open.widget"}
-    assert {name for name in broken if name in page.text} == told
+    assert {name for name in broken if name in page.text} == names
 
 
 def test_fault_of_a_hidden_widget_is_hidden_with_it() -> None:

@@ -98,9 +98,9 @@ async def test_integer_beyond_64_bits_is_refused_and_recorded(tmp_path: Path, er
     async with serving(tmp_path, audit=audit) as url, connect_client(url, era) as client:
         refused = await client.call("a", who="Ada", ages=[2**64])
 
-    [said] = refused.content
-    assert isinstance(said, TextContent)
-    assert said.text.startswith(
+    [content] = refused.content
+    assert isinstance(content, TextContent)
+    assert content.text.startswith(
         "[W2002] ages[0]: expected a JSON value, got an integer of more than 64 bits"
     )
     assert [line.get("code") for line in lines(audit)] == [None, "W2002"]
@@ -120,7 +120,7 @@ async def test_principal_is_recorded_as_a_stable_hash(tmp_path: Path) -> None:
     assert nobody == ""
 
 
-def call_record(principal: str = "", **said: Any) -> CallRecord:
+def call_record(principal: str = "", **value: Any) -> CallRecord:
     whole: dict[str, Any] = {
         "tool": "a",
         "widget": None,
@@ -131,7 +131,7 @@ def call_record(principal: str = "", **said: Any) -> CallRecord:
         "arguments": {},
         "answer": {},
     }
-    return CallRecord(**whole | said)
+    return CallRecord(**whole | value)
 
 
 async def write_waiting(audit: Audit) -> None:
@@ -208,8 +208,8 @@ def test_unwritable_file_is_refused_at_the_start(tmp_path: Path) -> None:
 
 async def test_usage_report_lists_calls_failures_and_slow_tools(tmp_path: Path) -> None:
     audit = Audit(tmp_path / "audit.jsonl", most_bytes=10_000)
-    said = partial(call_record, "ada")
-    for call in (said(), said(seconds=0.2), said(tool="b", outcome="error", code="W2002")):
+    record = partial(call_record, "ada")
+    for call in (record(), record(seconds=0.2), record(tool="b", outcome="error", code="W2002")):
         audit.on_call(call)
     await write_waiting(audit)
     with (tmp_path / "audit.jsonl").open("ab") as file:

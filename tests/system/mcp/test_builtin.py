@@ -119,10 +119,10 @@ def test_list_without_toolsets_is_byte_for_byte_the_same_as_without_their_rows()
 async def test_toolset_is_listed_and_answers_if_enabled() -> None:
     server = serving(TELL, toolsets=["operate"])
     async with Client(sdk.lowlevel_of(server.mcp)) as client:
-        told = await client.call_tool("tell", {})
+        result = await client.call_tool("tell", {})
 
     assert "tell" in await list_names(server)
-    assert told.structured_content == {"caller": ""}
+    assert result.structured_content == {"caller": ""}
 
 
 async def test_toolset_is_listed_only_to_callers_with_its_scope() -> None:

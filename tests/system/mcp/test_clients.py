@@ -45,8 +45,8 @@ async def standing_stream(url: str, token: str) -> AsyncIterator[httpx2.Response
     async with httpx2.AsyncClient(headers=headers, timeout=PATIENCE_S) as http:
         answer = await http.post(url, json=hello)
         session = {"mcp-session-id": answer.headers["mcp-session-id"]}
-        said = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-        await http.post(url, json=said, headers=session)
+        message = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        await http.post(url, json=message, headers=session)
         async with http.stream("GET", url, headers=session) as lines:
             yield lines
 

@@ -219,11 +219,11 @@ def test_python_declarations_check_strictly(everything: Snapshot, tmp_path: Path
         declarations(everything, "python", BUILTIN) + USED_IN_PYTHON
     )
 
-    said, problems, _ = mypy(
+    output, problems, _ = mypy(
         ["--strict", "--no-incremental", "--config-file=", str(tmp_path / "declared.py")]
     )
 
-    assert (said, problems) == ("Success: no issues found in 1 source file\n", "")
+    assert (output, problems) == ("Success: no issues found in 1 source file\n", "")
 
 
 @pytest.mark.skipif(not TSC.exists(), reason="needs the TypeScript compiler of view/node_modules")

@@ -57,15 +57,15 @@ async def client(folder: Path, request: pytest.FixtureRequest) -> AsyncIterator[
 
 def meta_of(result: CallToolResult) -> dict[str, Any]:
     """Return widgetd's entries of `_meta`."""
-    return {key: said for key, said in (result.meta or {}).items() if key.startswith("widgetd/")}
+    return {key: value for key, value in (result.meta or {}).items() if key.startswith("widgetd/")}
 
 
 async def test_widget_without_a_sidecar_has_a_default_description(client: Connection) -> None:
-    said = meta_of(await client.call("plain", who="Ada"))
+    meta = meta_of(await client.call("plain", who="Ada"))
 
-    version = said["widgetd/ui"]["uiMetadata"].pop("version")
+    version = meta["widgetd/ui"]["uiMetadata"].pop("version")
     assert re.fullmatch(r"0\.0\.0\+[0-9a-f]{8}", version)
-    assert said["widgetd/ui"] == {
+    assert meta["widgetd/ui"] == {
         "uiType": "plain",
         "uiMetadata": {
             "component": "Plain",
@@ -73,9 +73,9 @@ async def test_widget_without_a_sidecar_has_a_default_description(client: Connec
             "renderMode": "immediate",
         },
     }
-    assert set(said) == {"widgetd/ui", "widgetd/render"}
-    assert set(said["widgetd/render"]) == {"id", "widget", "generation", "digest", "ms"}
-    assert said["widgetd/render"]["widget"] == "plain"
+    assert set(meta) == {"widgetd/ui", "widgetd/render"}
+    assert set(meta["widgetd/render"]) == {"id", "widget", "generation", "digest", "ms"}
+    assert meta["widgetd/render"]["widget"] == "plain"
 
 
 async def test_envelope_has_the_sidecars_settings_of_the_view(
@@ -104,10 +104,10 @@ async def test_lucide_icons_are_sent_with_their_shapes(client: Connection) -> No
     for profile in ("chatkit", "split"):
         meta = cast("RequestParamsMeta", {"widgetd/profile": profile})
         result = await client.client.call_tool("rain", {"who": "Ada"}, meta=meta)
-        said = meta_of(result)
+        tool_meta = meta_of(result)
 
-        assert list(said["widgetd/icons"]) == ["lucide:cloud-rain"]
-        assert said["widgetd/icons"]["lucide:cloud-rain"][1] == ["path", {"d": "M16 14v6"}]
+        assert list(tool_meta["widgetd/icons"]) == ["lucide:cloud-rain"]
+        assert tool_meta["widgetd/icons"]["lucide:cloud-rain"][1] == ["path", {"d": "M16 14v6"}]
 
 
 async def test_priority_is_also_an_annotation_of_the_content(client: Connection) -> None:

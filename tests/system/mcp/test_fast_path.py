@@ -79,10 +79,10 @@ def request(
     meta: Mapping[str, Any] | None = None,
 ) -> Request:
     """A regular request, as a client of `version` makes it."""
-    said = {**(envelope(version, client)), **(meta or {})}
+    sent_meta = {**(envelope(version, client)), **(meta or {})}
     content = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params}}
-    if said:
-        content["params"] = {**params, "_meta": said}
+    if sent_meta:
+        content["params"] = {**params, "_meta": sent_meta}
     body = json.dumps(content).encode()
     fields = regular_fields(version, method, str(params.get(NAMED.get(method, ""), "")))
     length = ("content-length", str(len(body)))
@@ -435,23 +435,23 @@ def requests(draw: st.DrawFn) -> Request:
     meta = {**envelope(version, client), **draw(mostly(st.just({}), METAS))}
     if meta:
         params = {**params, "_meta": meta}
-    said: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    message: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
     odds = st.sampled_from(["id", "no id", "jsonrpc", "params", "more", "meta"])
     odd = draw(mostly(st.just(""), odds))
     if odd == "id":
-        said["id"] = draw(IDS)
+        message["id"] = draw(IDS)
     elif odd == "no id":
-        del said["id"]
+        del message["id"]
     elif odd == "jsonrpc":
-        said["jsonrpc"] = draw(st.sampled_from(["1.0", 2.0, None]))
+        message["jsonrpc"] = draw(st.sampled_from(["1.0", 2.0, None]))
     elif odd == "params":
-        said["params"] = draw(JSON)
+        message["params"] = draw(JSON)
     elif odd == "more":
-        said["more"] = draw(JSON)
+        message["more"] = draw(JSON)
     elif odd == "meta":
-        said["params"] = {**params, "_meta": draw(JSON)}
+        message["params"] = {**params, "_meta": draw(JSON)}
     plainly = st.sampled_from(["plain", "compact", "utf-8", "indented", "much space"])
-    body = ENCODINGS[draw(mostly(plainly, st.sampled_from(list(ENCODINGS))))](said)
+    body = ENCODINGS[draw(mostly(plainly, st.sampled_from(list(ENCODINGS))))](message)
     name = params.get(NAMED.get(method, ""), "")
     regular = regular_fields(version, method, name if _is_header(name) else "x")
     fields = dict((*regular, ("content-length", str(len(body)))))

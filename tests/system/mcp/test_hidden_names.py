@@ -128,14 +128,14 @@ async def test_render_stays_hidden_after_its_widget_is_removed(
         same = await call(url, SOME, "widget_action", **act)
         other = await call(url, SOME, "widget_action", **{**act, "idempotency_key": "again"})
         waited = await call(url, SOME, "await_widget_action", render_id=render, timeout_s=0)
-        told = await call(url, CHIEF, "await_widget_action", render_id=render, timeout_s=0)
+        result = await call(url, CHIEF, "await_widget_action", render_id=render, timeout_s=0)
 
     assert "result" in mine
     assert "error" in others
     assert code_of(shown) == ""
     assert [code_of(each) for each in (hidden, same, other)] == ["W2007"] * 3
     assert waited["structuredContent"]["status"] == "expired"
-    assert [one["action"] for one in told["structuredContent"]["actions"]] == ["go"]
+    assert [one["action"] for one in result["structuredContent"]["actions"]] == ["go"]
     assert "Payroll" not in json.dumps([others, hidden, same, other, waited])
 
 
@@ -160,12 +160,12 @@ async def test_actions_stay_hidden_when_their_render_and_its_widget_have_left(
         asked = {"render_id": render, "timeout_s": 0}
         hidden = await call(url, SOME, "await_widget_action", **asked)
         acknowledging = await call(url, SOME, "await_widget_action", **asked, after=1)
-        told = await call(url, CHIEF, "await_widget_action", **asked)
+        result = await call(url, CHIEF, "await_widget_action", **asked)
 
     for each in (hidden, acknowledging):
         assert each["structuredContent"]["status"] == "expired"
         assert each["structuredContent"]["actions"] == []
-    assert [one["action"] for one in told["structuredContent"]["actions"]] == ["go"]
+    assert [one["action"] for one in result["structuredContent"]["actions"]] == ["go"]
 
 
 async def test_argument_headers_reveal_no_hidden_widget(

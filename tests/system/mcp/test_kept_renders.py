@@ -67,16 +67,16 @@ async def test_result_is_equal_as_json_and_as_values_in_both_eras(
 
     result = await calls.call(flight, flight.example or {}, Caller(snapshot=snapshot))
 
-    said = same_in_both_eras(result)
-    assert said["isError"] is False
+    values = same_in_both_eras(result)
+    assert values["isError"] is False
     drawn = flight.call(flight.example or {}).tree
     if inline_max_bytes == 10:
-        assert said["content"][1]["size"] == len(orjson.dumps(drawn))
+        assert values["content"][1]["size"] == len(orjson.dumps(drawn))
     elif profile == "chatkit":
-        assert said["structuredContent"] == drawn
+        assert values["structuredContent"] == drawn
     else:
-        assert said["_meta"]["widgetd/widget"] == drawn
-    mark = said["_meta"]["widgetd/render"]
+        assert values["_meta"]["widgetd/widget"] == drawn
+    mark = values["_meta"]["widgetd/render"]
     assert RenderMark.model_validate(mark).wire() == mark
 
 
@@ -104,20 +104,24 @@ async def test_result_is_equal_as_json_and_as_values_in_both_eras(
 def test_absent_fields_are_omitted_from_a_result(
     result: Result, is_error: bool, parts: set[str]
 ) -> None:
-    said = same_in_both_eras(result)
+    values = same_in_both_eras(result)
 
-    assert said.keys() == parts
-    assert said["isError"] is is_error
+    assert values.keys() == parts
+    assert values["isError"] is is_error
 
 
 def same_in_both_eras(result: Result) -> dict[str, Any]:
     """The result as values, which its JSON says in both eras."""
-    said = result.values()
+    values = result.values()
     legacy, modern = json.loads(result.json()), json.loads(result.json(STAMP))
     stamp = json.loads(b"{%b}" % STAMP)
-    assert legacy == said
-    assert modern == {"resultType": "complete", **said, "_meta": {**said.get("_meta", {}), **stamp}}
-    return said
+    assert legacy == values
+    assert modern == {
+        "resultType": "complete",
+        **values,
+        "_meta": {**values.get("_meta", {}), **stamp},
+    }
+    return values
 
 
 async def test_integers_above_64_bits_keep_every_digit() -> None:
@@ -132,6 +136,6 @@ async def test_integers_above_64_bits_keep_every_digit() -> None:
     result = await calls.call(counted, {"n": -(2**63)}, caller)
 
     assert json.loads(result.structured)["below"] == -(2**63) - 1
-    said = same_in_both_eras(result)
-    render = await calls.load(said["_meta"]["widgetd/render"]["id"], caller)
-    assert calls.result(render, caller).values() == said
+    values = same_in_both_eras(result)
+    render = await calls.load(values["_meta"]["widgetd/render"]["id"], caller)
+    assert calls.result(render, caller).values() == values

@@ -24,11 +24,11 @@ def calls(random: Random) -> Iterator[tuple[str, dict[str, Any]]]:
     """Random calls of tools, most of which go wrong in one way or another."""
 
     def value(depth: int = 0) -> Any:
-        said = f"{SECRET}{random.getrandbits(32):x}"
+        secret = f"{SECRET}{random.getrandbits(32):x}"
         if depth > 2:
-            return said
-        some = {said: value(depth + 1)}
-        return random.choice([said, [said, value(depth + 1)], some, random.random(), None])
+            return secret
+        some = {secret: value(depth + 1)}
+        return random.choice([secret, [secret, value(depth + 1)], some, random.random(), None])
 
     good = json.loads(widget_file(SECRET))
     while True:
@@ -75,15 +75,15 @@ def test_no_value_token_or_header_of_any_call_is_logged(tmp_path: Path) -> None:
                 )
             )
         params = {"name": "get_logs", "arguments": {"level": "debug", "limit": 1000}}
-        told = wire.ask(
+        result = wire.ask(
             b"".join(modern_request(server.url, "tools/call", params, name="get_logs"))
         ).result["structuredContent"]
         server.child.logged.seek(0)
         logged = server.child.logged.read().decode()
 
     wire.socket.close()
-    assert told["items"]
+    assert result["items"]
     assert logged.count("\n") > 1
-    assert SECRET not in json.dumps(told)
+    assert SECRET not in json.dumps(result)
     assert SECRET not in logged
-    assert str(tmp_path) not in json.dumps(told)
+    assert str(tmp_path) not in json.dumps(result)

@@ -125,9 +125,9 @@ async def test_typescripts_host_logs_in_and_calls_as_well(tmp_path: Path) -> Non
             ended = await anyio.run_process(["node", *map(str, host)], check=False)
 
     assert ended.returncode == 0, ended.stderr.decode()
-    said = json.loads(ended.stdout)
-    assert "a" in said["tools"]
-    assert said["result"] == greeting("Hello", "Ada")
+    output = json.loads(ended.stdout)
+    assert "a" in output["tools"]
+    assert output["result"] == greeting("Hello", "Ada")
     [claims] = server.granted
     assert claims["aud"] == url
     assert claims["scope"] == "widgets:call widgets:read"

@@ -137,8 +137,8 @@ async def test_reading_on_from_next_loses_and_repeats_no_event() -> None:
     third = await logs(server, limit=3, after=second["next"])
     fourth = await logs(server, after=third["next"])
 
-    told = [*events(first), *events(second), *events(third), *events(fourth)]
-    assert told == [f"event.{number}" for number in range(8)]
+    messages = [*events(first), *events(second), *events(third), *events(fourth)]
+    assert messages == [f"event.{number}" for number in range(8)]
     assert fourth["dropped"] == 0
 
 
@@ -197,7 +197,7 @@ async def test_cursor_of_thousands_of_digits_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "stored"),
     [
         (b"caf\xe9.widget".decode(errors="surrogateescape"), "caf\\udce9.widget"),
         (["\ud800"], ["\\ud800"]),
@@ -206,13 +206,13 @@ async def test_cursor_of_thousands_of_digits_is_refused() -> None:
     ],
     ids=["a name that is no UTF-8", "half a character", "beyond 64 bits", "64 bits"],
 )
-async def test_event_with_any_values_is_stored(value: object, told: object) -> None:
+async def test_event_with_any_values_is_stored(value: object, stored: object) -> None:
     ring = LogRing()
     log_event(ring, "widget.refused", path=value)
 
     [event] = (await logs(operating(ring)))["items"]
 
-    assert event["path"] == told
+    assert event["path"] == stored
 
 
 async def test_log_query_returns_events_within_its_time() -> None:

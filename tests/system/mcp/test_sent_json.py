@@ -79,8 +79,10 @@ async def verdicts(url: str, arguments: bytes) -> dict[str, bool]:
             "mcp-session-id": greeted.headers["mcp-session-id"],
             "mcp-protocol-version": "2025-11-25",
         }
-        said = json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call})
-        content = said.encode().replace(b'"HERE"', arguments)
+        request_body = json.dumps(
+            {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}
+        )
+        content = request_body.encode().replace(b'"HERE"', arguments)
         legacy = await http.post(url, content=content, headers=older)
         base = url.removesuffix("/mcp")
         render = await http.post(f"{base}/render/x", content=arguments)
@@ -112,10 +114,10 @@ async def test_every_door_has_the_same_verdict_on_the_same_bytes(
 ) -> None:
     (tmp_path / "X.widget").write_text(widget_file("X", schema=SCHEMA, template=TEMPLATE))
     async with serving(tmp_path, gallery=True) as url:
-        said = await verdicts(url, arguments)
-    said["command"] = at_the_command(tmp_path, arguments)
+        results = await verdicts(url, arguments)
+    results["command"] = at_the_command(tmp_path, arguments)
 
-    assert said == dict.fromkeys(said, wrong)
+    assert results == dict.fromkeys(results, wrong)
 
 
 async def test_duplicate_key_is_named(tmp_path: Path) -> None:

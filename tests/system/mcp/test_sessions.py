@@ -40,12 +40,12 @@ class Wire:
         self._http = http
 
     def headers(self, token: str, session: str = "") -> dict[str, str]:
-        said = {"accept": "application/json, text/event-stream"}
+        fields = {"accept": "application/json, text/event-stream"}
         if token:
-            said["authorization"] = f"Bearer {token}"
+            fields["authorization"] = f"Bearer {token}"
         if session:
-            said |= {"mcp-session-id": session, "mcp-protocol-version": "2025-11-25"}
-        return said
+            fields |= {"mcp-session-id": session, "mcp-protocol-version": "2025-11-25"}
+        return fields
 
     async def hello(self, token: str = "") -> httpx2.Response:
         message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}

@@ -19,7 +19,7 @@ async def client() -> AsyncIterator[Client[Any]]:
 
 
 @pytest.mark.parametrize(
-    ("tool", "arguments", "said"),
+    ("tool", "arguments", "correction"),
     [
         ("table", {"title": "Cars", "columns": ["Car", "Price"], "rows": [["A", 1]]}, "1 row."),
         ("chart", {"title": "Cars", "labels": [2024], "values": [3]}, "Chart of Cars."),
@@ -32,16 +32,16 @@ async def client() -> AsyncIterator[Client[Any]]:
     ],
 )
 async def test_misspelt_argument_is_corrected(
-    client: Client[Any], tool: str, arguments: dict[str, Any], said: str
+    client: Client[Any], tool: str, arguments: dict[str, Any], correction: str
 ) -> None:
     result = await client.call_tool_mcp(tool, arguments)
 
     assert not result.is_error, result.content
-    assert said in result.content[0].text  # type: ignore[union-attr]
+    assert correction in result.content[0].text  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
-    ("tool", "arguments", "said"),
+    ("tool", "arguments", "message"),
     [
         ("create_task", {"title": "a", "due_date": "2026-01-01"}, "due_date: expected no such"),
         ("create_task", {"title": "a", "due_date": "2026-01-01"}, "(did you mean due?)"),
@@ -56,9 +56,9 @@ async def test_misspelt_argument_is_corrected(
     ],
 )
 async def test_refusal_suggests_the_intended_value(
-    client: Client[Any], tool: str, arguments: dict[str, Any], said: str
+    client: Client[Any], tool: str, arguments: dict[str, Any], message: str
 ) -> None:
     result = await client.call_tool_mcp(tool, arguments)
 
     assert result.is_error
-    assert said in result.content[0].text  # type: ignore[union-attr]
+    assert message in result.content[0].text  # type: ignore[union-attr]

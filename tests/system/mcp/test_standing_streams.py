@@ -81,12 +81,12 @@ class Session:
         return await self._http.post(self._url, headers=self._headers, json=content)
 
 
-async def hears(said: AsyncIterator[str], *methods: str) -> None:
+async def hears(stream: AsyncIterator[str], *methods: str) -> None:
     """Wait until each of `methods` was said, and nothing else."""
     left = set(methods)
     with anyio.fail_after(PATIENCE_S):
         while left:
-            left.remove(await anext(said))
+            left.remove(await anext(stream))
 
 
 @asynccontextmanager
@@ -106,8 +106,8 @@ async def test_changes_before_the_stream_are_sent_when_it_opens(
         (tmp_path / "New.widget").write_text(widget_file("New"))
         await session.lists("new")
 
-        async with session.listening() as said:
-            await hears(said, TOOLS, RESOURCES)
+        async with session.listening() as stream:
+            await hears(stream, TOOLS, RESOURCES)
 
 
 async def test_changes_between_two_streams_are_sent_on_the_second(tmp_path: Path) -> None:
@@ -117,32 +117,32 @@ async def test_changes_between_two_streams_are_sent_on_the_second(tmp_path: Path
         (tmp_path / "New.widget").write_text(widget_file("New"))
         await session.lists("new")
 
-        async with session.listening() as said:
-            await hears(said, TOOLS, RESOURCES)
+        async with session.listening() as stream:
+            await hears(stream, TOOLS, RESOURCES)
 
 
 async def test_notifications_of_a_broken_stream_are_sent_again_on_the_next(
     tmp_path: Path,
 ) -> None:
     async with beginning(tmp_path) as session:
-        async with session.listening() as said:
+        async with session.listening() as stream:
             (tmp_path / "New.widget").write_text(widget_file("New"))
-            await hears(said, TOOLS, RESOURCES)
+            await hears(stream, TOOLS, RESOURCES)
 
-        async with session.listening() as said:
-            await hears(said, TOOLS, RESOURCES)
+        async with session.listening() as stream:
+            await hears(stream, TOOLS, RESOURCES)
 
 
 async def test_stream_opened_without_a_change_sends_nothing(tmp_path: Path) -> None:
-    async with beginning(tmp_path) as session, session.listening() as said:
+    async with beginning(tmp_path) as session, session.listening() as stream:
         (tmp_path / "Greeting.widget").write_text(widget_file(description="Greet."))
 
-        await hears(said, TOOLS)
+        await hears(stream, TOOLS)
 
 
 async def test_refused_second_stream_does_not_end_the_first(tmp_path: Path) -> None:
-    async with beginning(tmp_path) as session, session.listening() as said:
+    async with beginning(tmp_path) as session, session.listening() as stream:
         assert await session.is_refused_another_stream()
         (tmp_path / "New.widget").write_text(widget_file("New"))
 
-        await hears(said, TOOLS, RESOURCES)
+        await hears(stream, TOOLS, RESOURCES)

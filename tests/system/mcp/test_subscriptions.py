@@ -44,14 +44,14 @@ class Ear:
         self.told: list[str] = []
         self._heard = anyio.Event()
 
-    def hear(self, said: str) -> None:
-        self.told.append(said)
+    def hear(self, uri: str) -> None:
+        self.told.append(uri)
         heard, self._heard = self._heard, anyio.Event()
         heard.set()
 
-    async def hears(self, said: str) -> None:
+    async def hears(self, uri: str) -> None:
         with anyio.fail_after(PATIENCE_S):
-            while said not in self.told:
+            while uri not in self.told:
                 await self._heard.wait()
 
     async def read(self, uri: str) -> str:
@@ -83,17 +83,17 @@ async def listening(url: str, era: Era, *uris: str) -> AsyncIterator[Ear]:
             for uri in uris:
                 await client.subscribe_resource(uri)
         else:
-            told = await stack.enter_async_context(
+            subscription = await stack.enter_async_context(
                 client.listen(resources_list_changed=True, resource_subscriptions=list(uris))
             )
             tasks = await stack.enter_async_context(anyio.create_task_group())
             stack.callback(tasks.cancel_scope.cancel)
-            tasks.start_soon(pass_on, told, ear.hear)
+            tasks.start_soon(pass_on, subscription, ear.hear)
         yield ear
 
 
-async def pass_on(told: Subscription, hear: Callable[[str], None]) -> None:
-    async for event in told:
+async def pass_on(subscription: Subscription, hear: Callable[[str], None]) -> None:
+    async for event in subscription:
         if isinstance(event, ResourceUpdated):
             hear(event.uri)
         if isinstance(event, ResourcesListChanged):

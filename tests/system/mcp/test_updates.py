@@ -73,22 +73,22 @@ async def act(client: Client, render_id: str, action: str, payload: Any, key: st
 
 async def test_update_is_shown_and_read_from_then_on(client: Client) -> None:
     render_id = mark(await client.call_tool("greeting", {"who": "Ada"}))["id"]
-    told = await update(client, render_id, arguments={"who": "Grace"}, note="Welcome back.")
+    answer = await update(client, render_id, arguments={"who": "Grace"}, note="Welcome back.")
     again = await show(client, render_id)
     [content] = (await client.read_resource(f"widgetd://renders/{render_id}")).contents
 
-    assert told.structured_content == {
+    assert answer.structured_content == {
         "renderId": render_id,
         "version": 2,
         "summary": "Greeting: who Grace",
     }
     assert again.structured_content == greeting("Hello", "Grace")
-    said = mark(again)
-    assert (said["id"], said["version"]) == (render_id, 2)
-    assert (said["state"], said["note"]) == ("done", "Welcome back.")
+    meta = mark(again)
+    assert (meta["id"], meta["version"]) == (render_id, 2)
+    assert (meta["state"], meta["note"]) == ("done", "Welcome back.")
     assert isinstance(content, TextResourceContents)
     read = json.loads(content.text)
-    assert (read["tree"], read["render"]) == (greeting("Hello", "Grace"), said)
+    assert (read["tree"], read["render"]) == (greeting("Hello", "Grace"), meta)
 
 
 async def test_note_alone_leaves_the_picture_and_does_not_outlast_its_version(
@@ -121,9 +121,9 @@ async def test_note_alone_leaves_the_picture_and_does_not_outlast_its_version(
 async def test_invalid_version_is_refused(
     client: Client, render_id: str, given: dict[str, Any], code: str, path: str
 ) -> None:
-    said = error(await update(client, **{"render_id": render_id, **given}))
+    failure = error(await update(client, **{"render_id": render_id, **given}))
 
-    assert (said["code"], said["path"]) == (code, path)
+    assert (failure["code"], failure["path"]) == (code, path)
     assert "version" not in mark(await show(client, render_id))
 
 
@@ -131,10 +131,10 @@ async def test_updates_above_the_rate_get_a_retry_time(client: Client, render_id
     for at in range(3):
         assert not (await update(client, render_id, note=f"{at}")).is_error
 
-    said = error(await update(client, render_id, note="soon"))
+    failure = error(await update(client, render_id, note="soon"))
 
-    assert said["code"] == "W2201"
-    assert 0 < said["retryAfterS"] <= 0.334
+    assert failure["code"] == "W2201"
+    assert 0 < failure["retryAfterS"] <= 0.334
 
 
 async def test_action_must_be_in_the_newest_version(client: Client, render_id: str) -> None:
@@ -170,9 +170,9 @@ async def test_only_its_owner_and_an_administrator_may_replace_a_render() -> Non
         chiefs = await update(chief, render_id, note="two")
         again = await update(ann, render_id, note="three")
 
-    said, of_none = error(refused), error(unknown)
-    assert said["code"] == "W2007"
-    assert said["message"] == of_none["message"].replace("r_none", render_id)
+    failure, of_none = error(refused), error(unknown)
+    assert failure["code"] == "W2007"
+    assert failure["message"] == of_none["message"].replace("r_none", render_id)
     assert not any(one.is_error for one in (hers, chiefs, again))
 
 

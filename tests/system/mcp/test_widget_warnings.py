@@ -35,8 +35,8 @@ async def test_blocked_origin_is_logged_once_for_each_widget(
             for n in range(20):
                 await client.call("b", who=f"https://{n}.test/a.png")
 
-    said = [one for one in logged.all if one["event"] == "image.blocked"]
-    assert said[:2] == [
+    blocked = [one for one in logged.all if one["event"] == "image.blocked"]
+    assert blocked[:2] == [
         {
             "event": "image.blocked",
             "level": "warning",
@@ -46,8 +46,8 @@ async def test_blocked_origin_is_logged_once_for_each_widget(
         }
         for origin in ("https://i.imgur.com", "https://x.test")
     ]
-    assert {one["widget"] for one in said[2:]} == {"b"}
-    assert len(said[2:]) == 8
+    assert {one["widget"] for one in blocked[2:]} == {"b"}
+    assert len(blocked[2:]) == 8
 
 
 async def test_origins_of_the_sidecar_are_declared_to_hosts(tmp_path: Path) -> None:

@@ -385,8 +385,8 @@ def made_ways(
 
     def way(*, traced: bool) -> Way:
         recorder = Recorder()
-        said = {"resources": Resources("<!doctype html>"), **options}
-        chosen = ServerOptions(observers=(recorder,), traced=traced, **said)
+        settings = {"resources": Resources("<!doctype html>"), **options}
+        chosen = ServerOptions(observers=(recorder,), traced=traced, **settings)
         server = build(registry, local_store(bounds, clock), chosen, auth=access)
         return Way(app=http_app(server, ()), server=server, recorder=recorder)
 

@@ -194,8 +194,8 @@ async def everything_goes_on(server: Server, place: int, put: Put, *, replace: b
             for number in range(2):
                 await everything_works(both, number)
 
-    said = [event["part"] for event in events.all if event["event"] == "store.skipped"]
-    assert len(said) <= 2 * len(set(said)), "once for each part, by each replica"
+    parts = [event["part"] for event in events.all if event["event"] == "store.skipped"]
+    assert len(parts) <= 2 * len(set(parts)), "once for each part, by each replica"
     assert {event["event"] for event in events.all} <= {"store.skipped"}
 
 
@@ -314,8 +314,8 @@ async def test_skipped_entries_are_counted_logged_once_and_affect_no_other(
             assert both.here.skipped() == len(entries)
             assert both.there.skipped() == 0
 
-    [said] = events.all
-    assert said == {
+    [event] = events.all
+    assert event == {
         "event": "store.skipped",
         "level": "warning",
         "server": shared_server.url,
@@ -403,7 +403,7 @@ async def test_render_with_missing_fields_is_skipped(
         with shared_server.client() as client:
             key = f"{{{both.prefix}:1}}:renders:value:r1"
             known = orjson.loads(client.get(key) or b"")
-            spoilt = {name: said for name, said in known.items() if name != lacking}
+            spoilt = {name: value for name, value in known.items() if name != lacking}
             if other != "missing":
                 spoilt[lacking] = other
             client.set(key, orjson.dumps(spoilt), ex=60)

@@ -49,8 +49,8 @@ async def forwarding(hook: Webhook) -> AsyncIterator[Forwarder]:
 
 
 async def test_webhook_gets_the_signed_action_which_still_waits_for_its_reader() -> None:
-    async with receiving() as receiver, forwarding(hook_of(receiver)) as told:
-        actions = told.store.actions
+    async with receiving() as receiver, forwarding(hook_of(receiver)) as webhook:
+        actions = webhook.store.actions
         await actions.append("r1", "flight.track", {"number": "PA 845"}, idempotency_key="k")
         await receiver.wait_for_requests(1)
         read = await actions.read("r1", timeout_s=0)
@@ -261,8 +261,8 @@ async def test_unread_actions_do_not_delay_the_others(
     async with receiving() as receiver:
         receiver.ignored = b'"bad"'
         hook = hook_of(receiver, backoff_s=backoff_s, timeout_s=timeout_s)
-        async with forwarding(hook) as told:
-            append = told.store.actions.append
+        async with forwarding(hook) as webhook:
+            append = webhook.store.actions.append
             for number in range(bad):
                 await append("r1", "bad", None, idempotency_key=str(number))
             # All of them were sent once, so that all that is new is good.
@@ -279,8 +279,8 @@ async def test_unread_actions_do_not_delay_the_others(
 async def test_undelivered_actions_are_counted_and_delay_nothing() -> None:
     async with receiving() as receiver:
         gone = hook_of(receiver)
-    async with forwarding(gone) as told, anyio.create_task_group() as tasks:
-        await told.store.actions.append("r1", "a", {}, idempotency_key="k")
-        waiting = told.waiting
-        tasks.start_soon(told.finish)
-    assert (waiting, told.waiting, told.failures) == (1, 0, 1)
+    async with forwarding(gone) as webhook, anyio.create_task_group() as tasks:
+        await webhook.store.actions.append("r1", "a", {}, idempotency_key="k")
+        waiting = webhook.waiting
+        tasks.start_soon(webhook.finish)
+    assert (waiting, webhook.waiting, webhook.failures) == (1, 0, 1)

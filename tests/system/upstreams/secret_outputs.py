@@ -33,7 +33,7 @@ async def test_no_output_contains_a_secret(
 ) -> None:
     caplog.set_level(logging.DEBUG, logger="widgetd")
     widgets = write(tmp_path, FEED)
-    said: list[Any] = []
+    all_outputs: list[Any] = []
     async with raw(answering(500, BODY.encode())) as port:
         (tmp_path / "u.toml").write_text(declare(port))
         settings: dict[str, Any] = {"upstreams": tmp_path / "u.toml", "log_level": "debug"}
@@ -44,7 +44,7 @@ async def test_no_output_contains_a_secret(
             connect_client(url, "modern") as client,
         ):
             with anyio.fail_after(60):
-                said.append(await client.client.call_tool("flight", {"number": "UA123"}))
+                all_outputs.append(await client.client.call_tool("flight", {"number": "UA123"}))
                 for tool, arguments in (
                     ("get_upstreams", {}),
                     ("call_upstream", {"name": "flights", "tool": "get_flight"}),
@@ -53,16 +53,16 @@ async def test_no_output_contains_a_secret(
                     ("get_status", {}),
                     ("get_logs", {"level": "debug"}),
                 ):
-                    said.append(await client.client.call_tool(tool, arguments))
+                    all_outputs.append(await client.client.call_tool(tool, arguments))
             pages = ("/status", "/metrics", "/readyz")
-            said.extend([(await ask(url, page)).text for page in pages])
-            said.extend(lines_of_processes())
+            all_outputs.extend([(await ask(url, page)).text for page in pages])
+            all_outputs.extend(lines_of_processes())
         for command in (["upstreams"], ["upstreams", "call", "shop", "get_flight"]):
             asked = [*command, "--file", str(tmp_path / "u.toml")]
-            said.append(await anyio.to_thread.run_sync(main, asked))
+            all_outputs.append(await anyio.to_thread.run_sync(main, asked))
     out, err = capfd.readouterr()
     audit = (tmp_path / "audit").read_text() if (tmp_path / "audit").exists() else ""
-    outputs = [*map(str, said), caplog.text, out, err, audit]
+    outputs = [*map(str, all_outputs), caplog.text, out, err, audit]
 
     assert any("flights" in output for output in outputs)
     leaks = [output for output in outputs if any(secret in output for secret in SECRETS)]

@@ -185,11 +185,11 @@ async def speaking_plainly(reader: asyncio.StreamReader, writer: asyncio.StreamW
     await writer.drain()
 
 
-def toml(name: str, **said: Any) -> str:
+def toml(name: str, **keys: Any) -> str:
     """A table of an upstreams file."""
-    lines = [f"{key} = {json.dumps(value)}" for key, value in said.items() if key != "headers"]
-    if "headers" in said:
-        pairs = ", ".join(f"{key} = {json.dumps(value)}" for key, value in said["headers"].items())
+    lines = [f"{key} = {json.dumps(value)}" for key, value in keys.items() if key != "headers"]
+    if "headers" in keys:
+        pairs = ", ".join(f"{key} = {json.dumps(value)}" for key, value in keys["headers"].items())
         lines.append(f"headers = {{ {pairs} }}")
     return "\n".join([f"[{name}]", *lines, ""])
 

@@ -28,8 +28,8 @@ async def test_modern_server_announces_new_tools(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "A.widget").write_text(widget_file("A"))
     async with serving(folder) as url:
-        said = toml("it", url=url, tools=["a", "b"])
-        async with upstreams_of(tmp_path / "u.toml", said) as upstreams:
+        config = toml("it", url=url, tools=["a", "b"])
+        async with upstreams_of(tmp_path / "u.toml", config) as upstreams:
             assert await wait_until_settled(upstreams["it"]) == "ready"
             assert set(upstreams["it"].tools) == {"a"}
             (folder / "B.widget").write_text(widget_file("B"))
@@ -46,8 +46,8 @@ async def test_legacy_server_announces_new_tools(tmp_path: Path) -> None:
         return "ok"
 
     async with serve(mcp.http_app(transport="sse")) as url:
-        said = toml("it", url=f"{url}/sse")
-        async with upstreams_of(tmp_path / "u.toml", said) as upstreams:
+        config = toml("it", url=f"{url}/sse")
+        async with upstreams_of(tmp_path / "u.toml", config) as upstreams:
             assert await wait_until_settled(upstreams["it"]) == "ready"
             assert upstreams["it"].protocol < "2026"
             await upstreams["it"].call("grow", {})

@@ -80,8 +80,8 @@ async def test_killed_child_is_restarted_and_none_is_left(tmp_path: Path) -> Non
 async def test_service_with_an_openapi_document_answers(tmp_path: Path) -> None:
     (tmp_path / "shop.json").write_bytes(orjson.dumps(SHOP))
     async with raw(json_reply({"name": "Mug"})) as port:
-        said = toml("shop", openapi="shop.json", base=f"http://127.0.0.1:{port}/v2")
-        async with upstreams_of(tmp_path / "u.toml", said) as upstreams:
+        config = toml("shop", openapi="shop.json", base=f"http://127.0.0.1:{port}/v2")
+        async with upstreams_of(tmp_path / "u.toml", config) as upstreams:
             answer = await upstreams["shop"].call("get_product", {"id": 7})
 
             assert orjson.loads(answer.content) == {"name": "Mug"}
@@ -90,8 +90,8 @@ async def test_service_with_an_openapi_document_answers(tmp_path: Path) -> None:
 
 async def test_document_of_eight_megabytes_is_served(tmp_path: Path) -> None:
     (tmp_path / "large.json").write_text(large_document())
-    said = toml("large", openapi="large.json", connect_s=60.0)
-    async with upstreams_of(tmp_path / "u.toml", said) as upstreams:
+    config = toml("large", openapi="large.json", connect_s=60.0)
+    async with upstreams_of(tmp_path / "u.toml", config) as upstreams:
         assert await wait_until_settled(upstreams["large"]) == "ready"
         assert len(upstreams["large"].tools) == 400
         assert upstreams["large"].dropped == {}
@@ -99,8 +99,8 @@ async def test_document_of_eight_megabytes_is_served(tmp_path: Path) -> None:
 
 async def test_arguments_are_validated_before_a_request_is_sent(tmp_path: Path) -> None:
     (tmp_path / "shop.json").write_bytes(orjson.dumps(SHOP))
-    said = toml("shop", openapi="shop.json", base="http://127.0.0.1:9")
-    async with upstreams_of(tmp_path / "u.toml", said) as upstreams:
+    config = toml("shop", openapi="shop.json", base="http://127.0.0.1:9")
+    async with upstreams_of(tmp_path / "u.toml", config) as upstreams:
         with pytest.raises(CallError) as raised:
             await upstreams["shop"].call("get_product", {"id": "x"})
 
@@ -113,9 +113,9 @@ async def test_arguments_are_validated_before_a_request_is_sent(tmp_path: Path) 
 
 async def test_endpoint_without_a_document_answers(tmp_path: Path) -> None:
     async with raw(json_reply([1, 2])) as port:
-        said = f'[rates]\nbase = "http://127.0.0.1:{port}"\n'
-        said += '[rates.endpoints.latest]\nget = "/latest/{base}"\nquery = ["symbols"]\n'
-        async with upstreams_of(tmp_path / "u.toml", said) as upstreams:
+        config = f'[rates]\nbase = "http://127.0.0.1:{port}"\n'
+        config += '[rates.endpoints.latest]\nget = "/latest/{base}"\nquery = ["symbols"]\n'
+        async with upstreams_of(tmp_path / "u.toml", config) as upstreams:
             answer = await upstreams["rates"].call("latest", {"base": "EUR", "symbols": "USD"})
 
             assert orjson.loads(answer.content) == {"result": [1, 2]}
@@ -124,8 +124,8 @@ async def test_endpoint_without_a_document_answers(tmp_path: Path) -> None:
 async def test_only_read_only_tools_are_callable_unless_the_file_names_more(tmp_path: Path) -> None:
     flights = Flights()
     async with serve_mcp(flights.mcp) as url:
-        said = toml("a", url=url) + toml("b", url=url, tools=["*_flight"])
-        async with upstreams_of(tmp_path / "u.toml", said) as upstreams:
+        config = toml("a", url=url) + toml("b", url=url, tools=["*_flight"])
+        async with upstreams_of(tmp_path / "u.toml", config) as upstreams:
             booked = await upstreams["b"].call("book_flight", {"flight_no": "UA1"})
             with pytest.raises(CallError) as raised:
                 await upstreams["a"].call("book_flight", {"flight_no": "UA1"})
@@ -149,7 +149,7 @@ async def test_undeclared_upstream_is_an_error_with_the_nearest_name(tmp_path: P
 async def test_failing_tool_reveals_nothing_of_its_error(tmp_path: Path) -> None:
     flights = Flights()
     flights.failing = True
-    told = []
+    messages = []
     async with (
         serve_mcp(flights.mcp) as url,
         upstreams_of(tmp_path / "u.toml", toml("flights", url=url)) as upstreams,
@@ -157,9 +157,11 @@ async def test_failing_tool_reveals_nothing_of_its_error(tmp_path: Path) -> None
         for _ in range(5):
             with pytest.raises(CallError) as raised:
                 await upstreams["flights"].call("get_flight", {"flight_no": "UA1"})
-            told.append((raised.value.code, str(raised.value)))
+            messages.append((raised.value.code, str(raised.value)))
 
-        assert set(told) == {("W5010", "the tool of the upstream 'flights' says that it failed")}
+        assert set(messages) == {
+            ("W5010", "the tool of the upstream 'flights' says that it failed")
+        }
         assert upstreams["flights"].state == "ready"
         assert len(flights.calls) == 5
 
@@ -189,18 +191,18 @@ async def test_open_breaker_admits_one_call_per_pause(tmp_path: Path) -> None:
     now = 1000.0
     (tmp_path / "shop.json").write_bytes(orjson.dumps(SHOP))
     async with raw(counted) as port:
-        said = toml("shop", openapi="shop.json", base=f"http://127.0.0.1:{port}")
+        config = toml("shop", openapi="shop.json", base=f"http://127.0.0.1:{port}")
         path = tmp_path / "u.toml"
-        async with upstreams_of(path, said, clock=lambda: now) as upstreams:
-            told = []
+        async with upstreams_of(path, config, clock=lambda: now) as upstreams:
+            messages = []
             for _ in range(20):
                 with pytest.raises(CallError) as raised:
                     await upstreams["shop"].call("get_product", {"id": 1})
-                told.append(str(raised.value))
+                messages.append(str(raised.value))
             shop = upstreams["shop"]
 
             assert shop.calls == 20
-            assert set(told) == {"the upstream 'shop' is not available (http_500)"}
+            assert set(messages) == {"the upstream 'shop' is not available (http_500)"}
             assert shop.state == "failing"
             assert shop.retry_in_s() == 1.0
             now += 1.0

@@ -55,17 +55,17 @@ def service(reply: Reply, **more: Any) -> Made:
     async def made(folder: Path) -> AsyncIterator[str]:
         (folder / "shop.json").write_bytes(orjson.dumps(SHOP))
         async with raw(reply) as port:
-            said = {"openapi": "shop.json", "base": f"http://127.0.0.1:{port}", **more}
-            yield toml("it", **{"call_s": 8.0, **said})
+            settings = {"openapi": "shop.json", "base": f"http://127.0.0.1:{port}", **more}
+            yield toml("it", **{"call_s": 8.0, **settings})
 
     return made
 
 
-def at(**said: Any) -> Made:
+def at(**settings: Any) -> Made:
     @asynccontextmanager
     async def made(folder: Path) -> AsyncIterator[str]:
         (folder / "shop.json").write_bytes(orjson.dumps(SHOP))
-        yield toml("it", **{"call_s": 60.0, **said})
+        yield toml("it", **{"call_s": 60.0, **settings})
 
     return made
 
@@ -113,7 +113,7 @@ async def test_each_fault_has_a_reason_of_one_word(fault: str, tmp_path: Path) -
     tool, arguments = ("get_product", {"id": 1})
     if fault == "exits later":
         tool, arguments = "get_flight", {"flight_no": "UA1"}  # type: ignore[dict-item]
-    async with made(tmp_path) as said, upstreams_of(tmp_path / "u.toml", said) as upstreams:
+    async with made(tmp_path) as config, upstreams_of(tmp_path / "u.toml", config) as upstreams:
         with anyio.fail_after(90):
             await wait_until_settled(upstreams["it"])
             with pytest.raises(CallError) as raised:
@@ -131,8 +131,8 @@ async def test_each_fault_has_a_reason_of_one_word(fault: str, tmp_path: Path) -
 
 async def test_invalid_json_answer_has_no_value(tmp_path: Path) -> None:
     async with (
-        service(answering(200, b"<html>", "text/html"))(tmp_path) as said,
-        upstreams_of(tmp_path / "u.toml", said) as upstreams,
+        service(answering(200, b"<html>", "text/html"))(tmp_path) as config,
+        upstreams_of(tmp_path / "u.toml", config) as upstreams,
     ):
         answer = await upstreams["it"].call("get_product", {"id": 1})
 
@@ -145,8 +145,8 @@ async def test_invalid_json_answer_has_no_value(tmp_path: Path) -> None:
 
 async def test_hanging_tool_times_out(tmp_path: Path) -> None:
     async with (
-        service(silent, call_s=0.5)(tmp_path) as said,
-        upstreams_of(tmp_path / "u.toml", said) as upstreams,
+        service(silent, call_s=0.5)(tmp_path) as config,
+        upstreams_of(tmp_path / "u.toml", config) as upstreams,
     ):
         await wait_until_settled(upstreams["it"])
         with anyio.fail_after(30), pytest.raises(CallError) as raised:
@@ -184,8 +184,8 @@ async def test_busy_upstream_is_asked_once_more_within_the_time_limit_if_read_on
 ) -> None:
     requests: list[bytes] = []
     async with (
-        service(busy_once(requests, retry_after), tools=["*"])(tmp_path) as said,
-        upstreams_of(tmp_path / "u.toml", said) as upstreams,
+        service(busy_once(requests, retry_after), tools=["*"])(tmp_path) as config,
+        upstreams_of(tmp_path / "u.toml", config) as upstreams,
     ):
         await wait_until_settled(upstreams["it"])
         with anyio.fail_after(30):
@@ -207,15 +207,15 @@ async def test_faults_affect_no_plain_widget_and_delay_no_filled_one(
     tmp_path: Path,
 ) -> None:
     faults = {name: fault for name, fault in FAULTS.items() if not name.startswith("service")}
-    widgets, said = write(tmp_path), []
+    widgets, tables = write(tmp_path), []
     (widgets / "Flight.widget").unlink()
     (widgets / "Flight.widget.toml").unlink()
     async with AsyncExitStack() as stack:
         for number, (made, _) in enumerate(faults.values()):
             table = await stack.enter_async_context(made(tmp_path))
-            said.append(table.replace("[it]", f"[u{number}]"))
+            tables.append(table.replace("[it]", f"[u{number}]"))
             write(tmp_path, FEED.replace('"flights"', f'"u{number}"'), name=f"F{number}")
-        (tmp_path / "u.toml").write_text("".join(said))
+        (tmp_path / "u.toml").write_text("".join(tables))
         url = await stack.enter_async_context(serving(widgets, upstreams=tmp_path / "u.toml"))
         clients = [
             await stack.enter_async_context(connect_client(url, "modern" if one % 2 else "legacy"))

@@ -130,12 +130,12 @@ async def test_each_kind_of_upstream_fills_a_widget(kind: str, era: Any, tmp_pat
     (tmp_path / "flights.json").write_text(json.dumps(document))
     answer = await flights.mcp.call_tool("get_flight", {"flight_no": "UA123"})
     async with serve_mcp(flights.mcp) as url, raw(json_reply(answer.structured_content)) as port:
-        said = {
+        tables = {
             "http": toml("flights", url=url),
             "stdio": toml("flights", connect_s=60.0, call_s=60.0, **child(STDIO)),
             "openapi": toml("flights", openapi="flights.json", base=f"http://127.0.0.1:{port}"),
         }[kind]
-        async with filled_by(tmp_path, said) as daemon, connect_client(daemon, era) as client:
+        async with filled_by(tmp_path, tables) as daemon, connect_client(daemon, era) as client:
             [listed] = [t for t in (await client.client.list_tools()).tools if t.name == "flight"]
             with anyio.fail_after(90):
                 result = await client.client.call_tool("flight", {"number": "UA123"})
@@ -198,8 +198,8 @@ async def test_request_ends_when_its_caller_disconnects(tmp_path: Path) -> None:
 
 async def test_failing_upstream_affects_no_plain_widget(tmp_path: Path) -> None:
     async with raw(answering(500, b"s3cr3t")) as port:
-        said = toml("flights", url=f"http://127.0.0.1:{port}/mcp", required=True)
-        async with filled_by(tmp_path, said) as url, connect_client(url, "modern") as client:
+        upstreams = toml("flights", url=f"http://127.0.0.1:{port}/mcp", required=True)
+        async with filled_by(tmp_path, upstreams) as url, connect_client(url, "modern") as client:
             failed = await client.client.call_tool("flight", {"number": "UA123"})
             plain = await client.client.call_tool("plain", {"who": "Ada"})
             ready = await ask(url, "/readyz")
@@ -218,8 +218,8 @@ async def test_failing_upstream_affects_no_plain_widget(tmp_path: Path) -> None:
 
 async def test_status_reports_every_upstream(tmp_path: Path) -> None:
     async with raw(answering(500, b"s3cr3t")) as port:
-        said = toml("flights", url=f"http://127.0.0.1:{port}/mcp")
-        async with filled_by(tmp_path, said) as url, connect_client(url, "modern") as client:
+        upstreams = toml("flights", url=f"http://127.0.0.1:{port}/mcp")
+        async with filled_by(tmp_path, upstreams) as url, connect_client(url, "modern") as client:
             await client.client.call_tool("flight", {"number": "UA123"})
             status = (await ask(url, "/status")).json()
             page = await ask(url, "/status", accept="text/html")
@@ -233,8 +233,8 @@ async def test_status_reports_every_upstream(tmp_path: Path) -> None:
 
 
 async def test_asked_arguments_are_validated_with_an_example_of_their_own(tmp_path: Path) -> None:
-    said = toml("flights", url="http://127.0.0.1:9/mcp")
-    async with filled_by(tmp_path, said) as url, connect_client(url, "modern") as client:
+    upstreams = toml("flights", url="http://127.0.0.1:9/mcp")
+    async with filled_by(tmp_path, upstreams) as url, connect_client(url, "modern") as client:
         result = await client.client.call_tool("flight", {})
 
     assert meta_of(result, "widgetd/error")["code"] == "W2002"

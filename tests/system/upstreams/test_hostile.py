@@ -107,14 +107,14 @@ async def check_call(upstream: Upstream, code: str, way: Way) -> None:
 
 
 async def test_daemon_survives_all_hostile_upstreams_at_once(tmp_path: Path) -> None:
-    widgets, said = tmp_path / "w", []
+    widgets, tables = tmp_path / "w", []
     widgets.mkdir()
     (widgets / "Greeting.widget").write_text(widget_file())
     async with AsyncExitStack() as stack:
         for number, (name, each) in enumerate(MISBEHAVIORS.items()):
             table = hostile_table(f"u{number}", name, each.ways[number % len(each.ways)])
-            said.append(await stack.enter_async_context(table))
-        (tmp_path / "u.toml").write_text("".join(said))
+            tables.append(await stack.enter_async_context(table))
+        (tmp_path / "u.toml").write_text("".join(tables))
         flags = ("--upstreams", str(tmp_path / "u.toml"), "--toolset", "upstreams")
         daemon = await stack.enter_async_context(daemon_process(widgets, *flags))
         client = await stack.enter_async_context(connect_client(daemon.url, "modern"))
@@ -147,9 +147,9 @@ async def test_chat_offers_the_tools_that_the_operator_allows(tmp_path: Path) ->
     """Those that change something ask first, by a card: see tests/system/chat/test_consent.py."""
     (tmp_path / "shop.json").write_bytes(orjson.dumps(SHOP))
     async with serve_mcp(Flights().mcp) as url:
-        said = toml("flights", url=url, tools=["*"])
-        said += toml("shop", openapi="shop.json", base="http://127.0.0.1:9", tools=["*"])
-        async with upstreams_of(tmp_path / "u.toml", said) as upstreams:
+        config = toml("flights", url=url, tools=["*"])
+        config += toml("shop", openapi="shop.json", base="http://127.0.0.1:9", tools=["*"])
+        async with upstreams_of(tmp_path / "u.toml", config) as upstreams:
             offered = {}
             for upstream in upstreams.all.values():
                 await wait_until_settled(upstream)

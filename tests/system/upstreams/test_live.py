@@ -267,8 +267,8 @@ async def test_service_gets_the_key_as_header_and_its_status_decides(
     widgets = write(tmp_path, ACTION)
     async with raw(reply) as port:
         declared = tmp_path / "u.toml"
-        said = toml("airport", openapi="airport.json", base=f"http://127.0.0.1:{port}")
-        declared.write_text(f"{said}[airport.actions.book_seat]\nconfirm = false\n")
+        upstreams = toml("airport", openapi="airport.json", base=f"http://127.0.0.1:{port}")
+        declared.write_text(f"{upstreams}[airport.actions.book_seat]\nconfirm = false\n")
         async with serving(widgets, upstreams=declared) as url, hosting(url) as client:
             render = mark(await client.call_tool("board", {"gate": "B4", "status": "boarding"}))
             pressed = await push(client, render, payload={"seat": "12A"})

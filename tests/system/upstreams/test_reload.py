@@ -103,11 +103,11 @@ async def test_unusable_file_is_logged_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "u.toml"
     async with upstreams_of(path, toml("a", url="http://127.0.0.1:9/mcp")) as upstreams:
         path.write_text('[a]\nurl = "http://127.0.0.1:9/mcp"\nheader = 1\n')
-        with captured_logs() as told:
+        with captured_logs() as logged:
             await upstreams.reload()
             await upstreams.reload()
 
-    refused = [one for one in told.all if one["event"] == "upstreams.refused"]
+    refused = [one for one in logged.all if one["event"] == "upstreams.refused"]
     assert [one["problem"] for one in refused] == [
         "u.toml:3: the key 'a.header' is unknown; did you mean 'headers'?"
     ]

@@ -31,10 +31,10 @@ def server() -> Iterator[Server]:
 @asynccontextmanager
 async def two(flights: Flights, folder: Path) -> AsyncIterator[tuple[Upstreams, Upstreams]]:
     async with serve_mcp(flights.mcp) as url:
-        said = toml("flights", url=url)
+        upstreams = toml("flights", url=url)
         async with (
-            upstreams_of(folder / "a.toml", said) as one,
-            upstreams_of(folder / "b.toml", said) as other,
+            upstreams_of(folder / "a.toml", upstreams) as one,
+            upstreams_of(folder / "b.toml", upstreams) as other,
         ):
             yield one, other
 

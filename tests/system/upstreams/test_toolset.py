@@ -51,7 +51,7 @@ async def test_answer_is_read_whole_in_pages_and_by_an_expression(tmp_path: Path
             )
             wrong = await answer(client, "call_upstream", **asked, select="a b")
             gone = await answer(client, "call_upstream", after="nobody.1")
-            said = await answer(client, "get_upstreams")
+            report = await answer(client, "get_upstreams")
 
     assert whole.keys() == {"kind", "bytes", "page"}
     assert json.loads(whole["page"]) == {"rows": ROWS}
@@ -60,7 +60,7 @@ async def test_answer_is_read_whole_in_pages_and_by_an_expression(tmp_path: Path
     assert all(len(one.encode()) <= 2003 for one in pages)
     assert json.loads(found["page"]) == jmespath.search(select, {"rows": ROWS})
     assert (wrong["code"], gone["code"]) == ("W5007", "W5009")
-    [item] = said["items"]
+    [item] = report["items"]
     assert (item["name"], item["kind"], item["state"]) == ("rates", "endpoints", "ready")
     assert item["tools"] == ["all"]
     assert item["usedBy"] == ["flight"]

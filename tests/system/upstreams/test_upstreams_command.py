@@ -33,10 +33,10 @@ async def test_command_prints_reason_and_hint_of_each_fault(
 ) -> None:
     made, expected = FAULTS[fault]
     file = tmp_path / "u.toml"
-    async with made(tmp_path) as said:
+    async with made(tmp_path) as upstreams:
         if "private" in fault or "307" in fault:
             pytest.skip("a service is not redirected from, nor refused, by its own address alone")
-        file.write_text(said.replace("connect_s = 60.0", "connect_s = 30.0"))
+        file.write_text(upstreams.replace("connect_s = 60.0", "connect_s = 30.0"))
         [declaration] = read_file(file, {}).declarations.values()
         command = ["upstreams", "--file", str(file), "--test", "it"]
         with anyio.fail_after(declaration.connect_s + LIMITS.settle_s + 20):

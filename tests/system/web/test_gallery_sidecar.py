@@ -38,14 +38,14 @@ async def show(url: str) -> dict[str, Any]:
 async def test_preview_of_the_models_text_changes_nothing(tmp_path: Path) -> None:
     edited = {"description": "Greet somebody.", "summary": "Hello to {{ who }}", "tags": ["a"]}
     async with serving(folder_of(tmp_path), **SERVED) as url:
-        said = (await post(url, "/w/a/sidecar/trial", {**edited, **WHO})).json()
+        preview = (await post(url, "/w/a/sidecar/trial", {**edited, **WHO})).json()
         wrong = (await post(url, "/w/a/sidecar/trial", {"summary": "{{ who"})).json()
         doubt = (await post(url, "/w/a/sidecar/trial", {"summary": "{{ whom }}", **WHO})).json()
         misfit = (await post(url, "/w/a/sidecar/trial", {**edited, "arguments": {}})).json()
 
-    assert said["description"].startswith("Greet somebody.")
-    assert said["summary"] == "Hello to Eve"
-    assert said["tokens"] > 0
+    assert preview["description"].startswith("Greet somebody.")
+    assert preview["summary"] == "Hello to Eve"
+    assert preview["tokens"] > 0
     assert "summary" not in wrong
     assert wrong["problem"]
     assert doubt["problem"] == "the schema does not declare 'whom'; did you mean 'who'?"
@@ -57,7 +57,7 @@ async def test_saved_sidecar_is_served_and_keeps_unedited_text(tmp_path: Path) -
     async with serving(folder_of(tmp_path), **SERVED) as url:
         before = await show(url)
         values = {**before["sidecar"], "description": "Greet somebody.", "keywords": ["hello"]}
-        told = await post(url, "/w/a/sidecar", {**values, "digest": before["digest"]})
+        response = await post(url, "/w/a/sidecar", {**values, "digest": before["digest"]})
         after = await show(url)
 
     assert before["sidecar"] == {
@@ -67,7 +67,7 @@ async def test_saved_sidecar_is_served_and_keeps_unedited_text(tmp_path: Path) -
         "keywords": [],
         "image_origins": [],
     }
-    assert (told.status_code, told.json()["digest"]) == (200, after["digest"])
+    assert (response.status_code, response.json()["digest"]) == (200, after["digest"])
     assert after["sidecar"]["keywords"] == ["hello"]
     assert (tmp_path / "A.widget.toml").read_text() == 'keywords = ["hello"]\n' + BESIDE.replace(
         "Show it.", "Greet somebody."
@@ -78,10 +78,10 @@ async def test_save_never_overwrites_a_concurrent_change(tmp_path: Path) -> None
     async with serving(folder_of(tmp_path), **SERVED) as url:
         before = await show(url)
         (tmp_path / "A.widget.toml").write_text("# Theirs.\n" + BESIDE)
-        told = await post(url, "/w/a/sidecar", {"summary": "a", "digest": before["digest"]})
+        response = await post(url, "/w/a/sidecar", {"summary": "a", "digest": before["digest"]})
         none = await post(url, "/w/a/sidecar", {"summary": "a"})
 
-    assert (told.status_code, told.json()["code"]) == (409, "W3005")
+    assert (response.status_code, response.json()["code"]) == (409, "W3005")
     assert none.status_code == 400
     assert (tmp_path / "A.widget.toml").read_text() == "# Theirs.\n" + BESIDE
 
@@ -92,13 +92,13 @@ async def test_invalid_value_leaves_the_sidecar_unchanged(tmp_path: Path, value:
         digest = (await show(url))["digest"]
         site = url.removesuffix("/mcp")
         async with httpx2.AsyncClient(base_url=site, timeout=PATIENCE_S) as client:
-            told = await client.post(
+            response = await client.post(
                 "/w/a/sidecar",
                 content=f'{{"tags": {value}, "digest": "{digest}"}}',
                 headers={"origin": site},
             )
 
-    assert told.status_code == 200
+    assert response.status_code == 200
     assert (tmp_path / "A.widget.toml").read_text() == BESIDE
 
 
@@ -106,9 +106,9 @@ async def test_broken_sidecar_is_left_for_manual_repair(tmp_path: Path) -> None:
     async with serving(folder_of(tmp_path), **SERVED) as url:
         digest = (await show(url))["digest"]
         (tmp_path / "A.widget.toml").write_text("description = ")
-        told = await post(url, "/w/a/sidecar", {"summary": "a", "digest": digest})
+        response = await post(url, "/w/a/sidecar", {"summary": "a", "digest": digest})
 
-    assert (told.status_code, told.json()["code"]) == (422, "W1111")
+    assert (response.status_code, response.json()["code"]) == (422, "W1111")
     assert (tmp_path / "A.widget.toml").read_text() == "description = "
 
 

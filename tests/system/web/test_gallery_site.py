@@ -46,11 +46,11 @@ def test_every_link_leads_to_a_file_at_any_base_path(folder: Path, base: str) ->
 def test_each_state_is_drawn_and_broken_files_are_named(folder: Path) -> None:
     site = build(folder)
 
-    told = json.loads((site / "w/a/states/sample.json").read_text())
-    keys = {state["key"] for state in told["states"]}
+    document = json.loads((site / "w/a/states/sample.json").read_text())
+    keys = {state["key"] for state in document["states"]}
     assert {file.stem for file in (site / "w/a/states").iterdir()} == keys
-    assert told["result"]["_meta"]["widgetd/widget"]["type"] == "Card"
-    assert told["renderId"] == ""
+    assert document["result"]["_meta"]["widgetd/widget"]["type"] == "Card"
+    assert document["renderId"] == ""
     index = (site / "index.html").read_text()
     assert "Broken.widget" in index
     assert str(folder) not in index

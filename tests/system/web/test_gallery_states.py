@@ -57,11 +57,11 @@ def test_lists_are_as_long_as_the_state_requires(made: Any, key: str, rows: int)
 
 
 def test_text_from_right_to_left_replaces_words_and_no_constants(made: Any) -> None:
-    said = show_state(made, "rtl").arguments
+    arguments = show_state(made, "rtl").arguments
 
-    assert unicodedata.bidirectional(said["title"][0]) == "AL"
-    assert all(unicodedata.bidirectional(row[0]) == "AL" for row in said["rows"])
-    assert said["kind"] == "large"
+    assert unicodedata.bidirectional(arguments["title"][0]) == "AL"
+    assert all(unicodedata.bidirectional(row[0]) == "AL" for row in arguments["rows"])
+    assert arguments["kind"] == "large"
 
 
 def test_text_is_no_longer_than_the_schema_allows(made: Any) -> None:

@@ -147,9 +147,9 @@ async def test_client_that_never_reads_delays_no_other(tmp_path: Path) -> None:
     ):
         await stuck.send(b"".join(modern_request(url, "subscriptions/listen", listen)))
         for number in range(30):
-            told = other.notifications
+            notifications = other.notifications
             fill(tmp_path, f"W{number}")
-            await other.wait_for_more_than(told)
+            await other.wait_for_more_than(notifications)
             assert not (await other.call(f"w{number}", who="Ada")).is_error
 
 

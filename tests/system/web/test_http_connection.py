@@ -34,13 +34,13 @@ POST = b"POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json
 
 async def rest(stream: SocketStream) -> bytes:
     """Read until the server closes; a reset raises."""
-    said = b""
+    content = b""
     with anyio.fail_after(PATIENCE_S):
         while True:
             try:
-                said += await stream.receive()
+                content += await stream.receive()
             except anyio.EndOfStream:
-                return said
+                return content
 
 
 async def read_to_end(stream: SocketStream) -> bytes:
@@ -74,13 +74,13 @@ async def test_unfinished_request_ends_with_its_connection(tmp_path: Path, sent:
     ):
         if sent:
             await stream.send(sent)
-        said = await read_to_end(stream)
+        content = await read_to_end(stream)
 
     if sent.startswith((b"GET /li", POST)) and not sent.startswith(ALIVE):
-        assert said.startswith(b"HTTP/1.1 408 Request Timeout\r\n")
-        assert b"\r\nconnection: close\r\n" in said
+        assert content.startswith(b"HTTP/1.1 408 Request Timeout\r\n")
+        assert b"\r\nconnection: close\r\n" in content
     if sent.startswith(ALIVE):
-        assert said.startswith(b"HTTP/1.1 200 OK\r\n")
+        assert content.startswith(b"HTTP/1.1 200 OK\r\n")
 
 
 @pytest.mark.parametrize("drip", [b"x", b"x: y\r\n"], ids=["a name", "fields"])
@@ -158,14 +158,14 @@ async def test_bytes_after_a_request_do_not_cancel_its_answer(
             with anyio.move_on_after(2 * SHORT_S):
                 assert not await stream.receive()
             answers.set()
-            said = await rest(stream)
+            content = await rest(stream)
         server.end()
         with anyio.fail_after(PATIENCE_S):
             await ended.wait()
 
     before = after.count(ALIVE) + 1
-    assert said.count(b"HTTP/1.1 200 OK\r\n") == said.count(b"here it is") == before
-    assert said.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert content.count(b"HTTP/1.1 200 OK\r\n") == content.count(b"here it is") == before
+    assert content.startswith(b"HTTP/1.1 200 OK\r\n")
     assert [record for record in caplog.records if record.levelname == "ERROR"] == []
 
 
@@ -256,10 +256,10 @@ async def test_ambiguous_request_is_refused_and_its_connection_closed(
     async with serving(tmp_path) as url, await connect(url) as stream:
         await stream.send(sent)
         await stream.send(ALIVE)  # as if another request had been smuggled in
-        said = await rest(stream)
+        content = await rest(stream)
 
-    assert said.startswith(b"HTTP/1.1 400 Bad Request\r\n")
-    assert said.count(b"HTTP/1.1") == 1
+    assert content.startswith(b"HTTP/1.1 400 Bad Request\r\n")
+    assert content.count(b"HTTP/1.1") == 1
 
 
 @pytest.mark.parametrize(
@@ -380,10 +380,10 @@ async def test_too_large_request_is_answered_before_the_connection_ends(
         with anyio.fail_after(PATIENCE_S):
             for _ in range(BODY_BYTES // 65536):
                 await stream.send(b" " * 65536)
-        said = await rest(stream)
+        content = await rest(stream)
 
-    assert said.startswith(b"HTTP/1.1 413 ")
-    assert b"\r\nconnection: close\r\n" in said
+    assert content.startswith(b"HTTP/1.1 413 ")
+    assert b"\r\nconnection: close\r\n" in content
 
 
 async def test_without_free_connections_probes_are_answered_and_others_get_503(
@@ -434,10 +434,10 @@ async def test_probe_in_a_reserved_place_closes_its_connection(tmp_path: Path) -
         await connect(url) as one,
     ):
         await one.send(ALIVE)
-        said = await rest(one)
+        content = await rest(one)
 
-    assert said.startswith(b"HTTP/1.1 200 OK\r\n")
-    assert b"\r\nconnection: close\r\n" in said
+    assert content.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert b"\r\nconnection: close\r\n" in content
 
 
 async def test_without_descriptors_one_line_is_logged_and_waiting_clients_are_answered_later(
@@ -463,12 +463,12 @@ async def test_without_descriptors_one_line_is_logged_and_waiting_clients_are_an
                 await anyio.wait_writable(late)
                 late.send(ALIVE)
                 await anyio.wait_readable(late)
-            said = late.recv(4096)
+            content = late.recv(4096)
 
-    told = [line for line in logged.all if line["event"] == "accept.failed"]
-    assert said.startswith(b"HTTP/1.1 200 OK\r\n")
-    assert len(told) == 1
-    assert told[0]["problem"].startswith("[Errno 24]")
+    failures = [line for line in logged.all if line["event"] == "accept.failed"]
+    assert content.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert len(failures) == 1
+    assert failures[0]["problem"].startswith("[Errno 24]")
 
 
 def test_there_are_fewer_places_than_descriptors() -> None:

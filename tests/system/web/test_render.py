@@ -108,8 +108,8 @@ async def test_unrenderable_call_is_refused_with_a_code_and_a_path(
         got, answer = await post(url, path, body)
 
     assert got == status
-    told = answer["error"]
-    assert (told["code"], told["path"], told["message"]) == error
+    problem = answer["error"]
+    assert (problem["code"], problem["path"], problem["message"]) == error
 
 
 async def test_backend_replaces_its_own_render(folder: Path) -> None:
@@ -120,13 +120,13 @@ async def test_backend_replaces_its_own_render(folder: Path) -> None:
         noted = await post(url, f"{place}?failed=1&note=Not%20today.", b"")
         shown = await model.call("show_render", render_id=made["renderId"])
 
-    told = {"renderId": made["renderId"], "summary": "Greeting: who Grace"}
-    assert drawn == (200, {**told, "version": 2})
-    assert noted == (200, {**told, "version": 3})
+    answer = {"renderId": made["renderId"], "summary": "Greeting: who Grace"}
+    assert drawn == (200, {**answer, "version": 2})
+    assert noted == (200, {**answer, "version": 3})
     assert shown.structured_content == greeting("Hello", "Grace")
     assert shown.meta is not None
-    said = shown.meta["widgetd/render"]
-    assert (said["version"], said["state"], said["note"]) == (3, "failed", "Not today.")
+    meta = shown.meta["widgetd/render"]
+    assert (meta["version"], meta["state"], meta["note"]) == (3, "failed", "Not today.")
 
 
 @pytest.mark.parametrize(
@@ -235,13 +235,13 @@ async def test_large_tree_is_linked_and_readable(folder: Path, profile: str) -> 
     ):
         small = await model.call("rows", rows=["one"])
         large = await model.call("rows", rows=rows)
-        [said, link] = large.content
+        [text_block, link] = large.content
         assert isinstance(link, ResourceLink)
         read = await model.client.read_resource(link.uri)
 
     assert [block.type for block in small.content] == ["text"]
-    assert isinstance(said, TextContent)
-    assert said.text == "Rows"
+    assert isinstance(text_block, TextContent)
+    assert text_block.text == "Rows"
     assert large.structured_content == {"uiType": "rows", "summary": "Rows"}
     assert large.meta is not None
     assert "widgetd/widget" not in large.meta

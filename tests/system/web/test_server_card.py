@@ -28,18 +28,18 @@ async def test_card_names_the_server_and_its_address_and_no_tool(tmp_path: Path)
         card = await get(url, CARD_PATH, origin="https://anywhere.example")
         catalog = await get(url, CATALOG_PATH)
 
-    said = card.json()
+    content = card.json()
     assert card.status_code == catalog.status_code == 200
     assert card.headers["content-type"] == "application/mcp-server-card+json"
     assert catalog.headers["content-type"] == "application/ai-catalog+json"
-    assert said["$schema"] == CARD_SCHEMA
-    assert said["name"] == "com.example.widgets/mcp"
-    assert said["remotes"][0]["type"] == "streamable-http"
-    assert said["remotes"][0]["url"] == f"{PUBLIC}/mcp"
-    assert "2026-07-28" in said["remotes"][0]["supportedProtocolVersions"]
-    assert len(said["description"]) <= 100
+    assert content["$schema"] == CARD_SCHEMA
+    assert content["name"] == "com.example.widgets/mcp"
+    assert content["remotes"][0]["type"] == "streamable-http"
+    assert content["remotes"][0]["url"] == f"{PUBLIC}/mcp"
+    assert "2026-07-28" in content["remotes"][0]["supportedProtocolVersions"]
+    assert len(content["description"]) <= 100
     assert [one["url"] for one in catalog.json()["entries"]] == [PUBLIC + CARD_PATH]
-    assert "secret" not in json.dumps([said, catalog.json()]).lower()
+    assert "secret" not in json.dumps([content, catalog.json()]).lower()
 
 
 async def test_documents_may_be_read_by_any_page_and_are_cached_by_their_tag(

@@ -21,14 +21,19 @@ async def test_status_names_each_fault_and_whether_a_good_version_is_served(
         (tmp_path / "Good.widget").write_text("[]")
         (tmp_path / "New.widget").write_text(widget_file("New"))
         await client.lists("new")
-        said = (await ask(url, "/status")).json()
+        report = (await ask(url, "/status")).json()
 
-    assert (said["ready"], said["widgets"], said["stale"], said["refused"]) == (True, 2, 1, 1)
-    assert [(fault["path"], fault["state"]) for fault in said["faults"]] == [
+    assert (report["ready"], report["widgets"], report["stale"], report["refused"]) == (
+        True,
+        2,
+        1,
+        1,
+    )
+    assert [(fault["path"], fault["state"]) for fault in report["faults"]] == [
         ("Good.widget", "stale"),
         ("Never.widget", "refused"),
     ]
-    assert said["faults"][1]["problem"].startswith("Never.widget: ")
+    assert report["faults"][1]["problem"].startswith("Never.widget: ")
 
 
 async def test_browser_gets_a_page_with_escaped_file_names(tmp_path: Path) -> None:

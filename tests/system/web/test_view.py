@@ -82,6 +82,6 @@ def test_view_is_compared_with_the_installed_chatkit() -> None:
 
 def test_documented_defaults_are_those_of_the_view() -> None:
     command = [sys.executable, str(VIEW / "defaults.py")]
-    told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
-    assert (VIEW.parent / "widgetd" / "view" / "defaults.json").read_text() == told
+    assert (VIEW.parent / "widgetd" / "view" / "defaults.json").read_text() == output

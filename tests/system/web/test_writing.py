@@ -83,16 +83,16 @@ async def answers(folder: Path, name: str, files: Mapping[str, str]) -> dict[str
     widgets.mkdir(parents=True)
     before = fill(widgets, name, files)
     tokens.write_text(TOKENS)
-    told = {}
+    responses = {}
     async with serving(widgets, gallery=True, allow_upload=True, token_file=tokens) as url:
         was = await list_names(url, EVERY)
         for tried, sent in TRIES.items():
             for query in ("", "?replace=1"):
                 answer = await put(url, sent, query, **bearer(SOME))
-                told[tried + query] = answer.status_code, answer.text
+                responses[tried + query] = answer.status_code, answer.text
         assert await list_names(url, EVERY) == was
     assert contents(widgets) == before
-    return told
+    return responses
 
 
 @pytest.mark.parametrize("hidden", HIDDEN)
@@ -206,13 +206,13 @@ async def test_uploads_are_logged_and_counted(tmp_path: Path) -> None:
         numbers = (await ask(url, "/metrics")).text
 
     lines = [json.loads(line) for line in audit.read_text().splitlines()]
-    said = [
+    uploads_logged = [
         {key: line[key] for key in ("path", "tool", "outcome", "code", "bytes_in")}
         for line in lines
         if line["event"] == "upload"
     ]
     size = sum(map(len, both.values()))
-    assert said == [
+    assert uploads_logged == [
         {"path": "A.widget", "tool": "a", "outcome": "ok", "code": "", "bytes_in": size},
         {"path": "A.widget", "tool": "", "outcome": "error", "code": "W1101", "bytes_in": 1},
         {
@@ -233,13 +233,13 @@ async def test_writer_above_the_rate_gets_a_retry_time(tmp_path: Path) -> None:
     settings: dict[str, Any] = {"gallery": True, "allow_upload": True, "token_file": tokens}
     async with serving(tmp_path, **settings) as url:
         tried = 0
-        while (told := await put(url, {"no name": ""}, **bearer(SOME))).status_code == 400:
+        while (response := await put(url, {"no name": ""}, **bearer(SOME))).status_code == 400:
             tried += 1
         other = await put(url, {"no name": ""}, **bearer(EVERY))
 
     assert tried >= LIMITS.upload_burst
-    assert (told.status_code, told.json()["code"]) == (429, "W2201")
-    assert int(told.headers["retry-after"]) == 1
+    assert (response.status_code, response.json()["code"]) == (429, "W2201")
+    assert int(response.headers["retry-after"]) == 1
     assert other.status_code == 400
 
 

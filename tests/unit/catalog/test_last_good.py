@@ -62,12 +62,14 @@ async def test_file_broken_while_the_daemon_was_down_serves_its_last_good_versio
 
     async with serving(widgets, state_dir=state) as url, connect_client(url, "modern") as client:
         result = await client.call("a", who="Ada")
-        said = (await ask(url, "/status")).json()
+        report = (await ask(url, "/status")).json()
         [tool] = [each for each in (await client.client.list_tools()).tools if each.name == "a"]
 
     assert result.structured_content == greeting("Hello", "Ada")
     assert tool.title == "The first"
-    assert [(fault["path"], fault["state"]) for fault in said["faults"]] == [("A.widget", "stale")]
+    assert [(fault["path"], fault["state"]) for fault in report["faults"]] == [
+        ("A.widget", "stale")
+    ]
 
 
 async def test_deleted_file_leaves_the_latest_generation(tmp_path: Path) -> None:

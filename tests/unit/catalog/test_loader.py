@@ -81,9 +81,9 @@ def test_one_drawable_sample_is_enough_to_be_served(template: str) -> None:
     assert widget.call({"who": "x"}).tree == {"type": "Card"}
     with pytest.raises(CallError):
         widget.call({"who": "y"})
-    said = [finding for finding in check_widget(widget) if finding.code == "W1322"]
-    assert said
-    assert all("the required fields only" in finding.problem for finding in said[:1])
+    findings = [finding for finding in check_widget(widget) if finding.code == "W1322"]
+    assert findings
+    assert all("the required fields only" in finding.problem for finding in findings[:1])
 
 
 def faults(
@@ -118,9 +118,9 @@ def test_bad_widget_is_refused_with_the_message_of_a_check(path: Path) -> None:
     sidecar = path.with_name(path.name + ".toml")
     beside = Source.of(sidecar.name, sidecar.read_bytes()) if sidecar.exists() else None
 
-    said = [f"{one.code} {one}\n" for one in faults(path.read_bytes(), beside, path=path.name)]
+    messages = [f"{one.code} {one}\n" for one in faults(path.read_bytes(), beside, path=path.name)]
 
-    assert said in ([], [path.with_suffix(".txt").read_text(encoding="utf-8")])
+    assert messages in ([], [path.with_suffix(".txt").read_text(encoding="utf-8")])
 
 
 def test_template_that_exhausts_its_budget_is_not_drawn_with_further_samples() -> None:

@@ -136,8 +136,8 @@ LINE = (
 
 def whole(*parts: bytes) -> bytes:
     """Make a whole line of any content."""
-    said = b"\t".join(parts)
-    return seal(said) + b"\n"
+    line = b"\t".join(parts)
+    return seal(line) + b"\n"
 
 
 def count_believed(folder: Path, text: bytes) -> int:

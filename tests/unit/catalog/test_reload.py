@@ -218,10 +218,10 @@ async def test_swap_wakes_waiters_before_its_log_event_which_a_stop_does_not_los
                 write(tmp_path, "Greeting", text="Goodbye")
                 hints.add(["Greeting.widget"])
                 await registry.wait_for_newer(served)
-            told = [line.get("tools") for line in logged.all]
+            swaps = [line.get("tools") for line in logged.all]
             tasks.cancel_scope.cancel()
 
-    assert told == [["greeting"]]
+    assert swaps == [["greeting"]]
     assert [line.get("added") for line in logged.all] == [1, None]
     assert [line.get("changed") for line in logged.all] == [None, 1]
     assert logged.all[1]["tools"] == ["greeting"]

@@ -157,13 +157,13 @@ async def test_finished_file_is_served_without_a_quiet_period(save: Save, tmp_pa
     root.mkdir()
     async with followed(root) as seen:
         for number in range(5):
-            said = f"<{number}{'.' * 500}>"
-            file = widget_file("A", description=said)
+            message = f"<{number}{'.' * 500}>"
+            file = widget_file("A", description=message)
             await anyio.to_thread.run_sync(save, root / "a.widget", file)
-            await seen.says(said)
+            await seen.says(message)
 
     assert seen.faults == []
-    assert [said for said in seen.said if not is_whole(said)] == []
+    assert [message for message in seen.said if not is_whole(message)] == []
 
 
 async def test_continuous_saves_are_swapped_at_intervals(tmp_path: Path) -> None:

@@ -297,8 +297,8 @@ def test_obstacle_in_place_of_the_crash_journal_is_replaced_if_possible(
         use(state, "Again")
 
     # Each use is another process; nothing is moved into a folder's place, at either.
-    said = {"folder": ["state.failed"] * 2, "large": [], "rubbish": []}
-    assert events.names() == said.get(kind.__name__, ["state.failed", "state.recovered"])
+    expected = {"folder": ["state.failed"] * 2, "large": [], "rubbish": []}
+    assert events.names() == expected.get(kind.__name__, ["state.failed", "state.recovered"])
 
 
 @pytest.mark.parametrize(
@@ -325,9 +325,9 @@ async def test_daemon_keeps_serving_with_any_state_folder(home: Path, name: str)
         async with served(widgets, state) as client:
             await client.answers("b", WHO, greeting("Other", "Ada"))
 
-    said = [event for event in events.all if event["event"] == "state.failed"]
-    assert len(said) == 2, "once for each start"
-    assert all(str(state) in event["path"] for event in said)
+    failures = [event for event in events.all if event["event"] == "state.failed"]
+    assert len(failures) == 2, "once for each start"
+    assert all(str(state) in event["path"] for event in failures)
     warned = {event["event"] for event in events.all if event["level"] in ("warning", "error")}
     assert warned == {"state.failed", "widget.refused"}
 

@@ -62,14 +62,14 @@ def test_finding_about_an_empty_file_points_at_its_beginning() -> None:
 
 
 def test_finding_about_a_sidecar_points_at_the_line_of_its_key() -> None:
-    told = [one for one in check_widget(widget(sidecar=SIDECAR)) if one.path.endswith(".toml")]
+    findings = [one for one in check_widget(widget(sidecar=SIDECAR)) if one.path.endswith(".toml")]
 
-    assert [(one.code, location_of(one, SIDECAR).line) for one in told] == [
+    assert [(one.code, location_of(one, SIDECAR).line) for one in findings] == [
         ("W1213", 2),
         ("W1211", 9),
         ("W1214", 4),
     ]
-    assert location_of(told[0], SIDECAR) == Location(
+    assert location_of(findings[0], SIDECAR) == Location(
         line=2, column=1, text='summary_fields = ["who", "wher"]', text_column=1
     )
 

@@ -146,11 +146,11 @@ def test_only_fields_possibly_shown_through_their_parent_are_tried_out() -> None
 
 def test_many_undeclared_names_are_all_reported_and_some_get_advice() -> None:
     made = widget(card(*(f"twon{number}" for number in range(60))), town0={}, town59={})
-    told = [finding for finding in check_widget(made) if finding.code == "W1320"]
+    findings = [finding for finding in check_widget(made) if finding.code == "W1320"]
 
-    assert len(told) == 60
-    assert told[0].advice == "did you mean 'town0'?"
-    assert told[59].advice == "declare it"
+    assert len(findings) == 60
+    assert findings[0].advice == "did you mean 'town0'?"
+    assert findings[59].advice == "declare it"
 
 
 def test_undeclared_name_suggests_the_only_unread_field_beside_it() -> None:
@@ -400,9 +400,9 @@ def test_constants_are_checked_by_the_vocabulary_without_a_sample(
         "icon": {"enum": ["nothing", "at-all"]},
     }
 
-    told = check_messages(widget(template, **properties))
+    messages = check_messages(widget(template, **properties))
 
-    assert [one for one in told if one.startswith(("W1403", "W1404", "W1405"))] == expected
+    assert [one for one in messages if one.startswith(("W1403", "W1404", "W1405"))] == expected
 
 
 def test_component_finding_has_the_line_of_the_template_that_wrote_it() -> None:

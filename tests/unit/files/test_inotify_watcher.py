@@ -172,14 +172,14 @@ async def test_watch_error_of_one_folder_affects_only_it_and_is_logged_once(
 
 
 @pytest.mark.parametrize(
-    ("limit", "most", "told"),
+    ("limit", "most", "value"),
     [
         ("watches", 2, "[Errno 28] all of fs.inotify.max_user_watches are taken"),
         ("instances", 0, "[Errno 24] all of fs.inotify.max_user_instances are taken"),
     ],
 )
 async def test_timer_continues_above_the_watch_limit_which_is_logged_once(
-    limit: str, most: int, told: str, tmp_path: Path
+    limit: str, most: int, value: str, tmp_path: Path
 ) -> None:
     (tmp_path / "a/b/c").mkdir(parents=True)
     async with mirrored_apart(tmp_path, "linux", within=limited_to(most, limit)) as (_, lines):
@@ -189,7 +189,7 @@ async def test_timer_continues_above_the_watch_limit_which_is_logged_once(
         state = await reported(lines, lambda state: "a/b/c/a.widget" in state["texts"])
 
     assert state["modes"] == ["poll"]
-    assert state["failures"] == [told]
+    assert state["failures"] == [value]
 
 
 def limited_to(most: int, limit: str) -> Sequence[str]:

@@ -28,8 +28,8 @@ class Watched(WatchObserver):
 
     def on_mode(self, mode: Mode) -> None:
         self.modes.append(mode)
-        told, self._told = self._told, anyio.Event()
-        told.set()
+        event, self._told = self._told, anyio.Event()
+        event.set()
 
     def on_failure(self, error: Exception) -> None:
         self.failures.append(error)

@@ -41,9 +41,9 @@ def test_every_property_of_every_component_is_described() -> None:
     for component in load_vocabulary().components.values():
         if component.model is None:
             continue  # of table.json
-        told = {each["name"] for each in describe_properties(component)}
+        names = {each["name"] for each in describe_properties(component)}
         fields = component.model.model_fields.keys() | OWN_PROPERTIES.get(component.type, {}).keys()
-        assert told == fields - {"type", "key", "id", "children"}
+        assert names == fields - {"type", "key", "id", "children"}
 
 
 def test_enumerated_values_of_a_property_are_listed() -> None:
@@ -214,12 +214,12 @@ def test_users_follow_the_snapshot_and_only_changes_are_read() -> None:
                 yield
 
     examples = Examples(Counted())
-    told = []
+    users = []
     for served in ((first,), (first,), (first, second), (second,), ()):
         [item] = describe_components(["Button"], examples.follow(snapshot_of(*served)))
-        told.append(item["usedBy"])
+        users.append(item["usedBy"])
 
-    assert told == [["a"], ["a"], ["a", "b"], ["b"], []]
+    assert users == [["a"], ["a"], ["a", "b"], ["b"], []]
     assert drawn == [first.key, first.key, second.key]
 
 

@@ -59,18 +59,18 @@ def test_draft_has_the_findings_of_a_file_with_its_content(path: Path) -> None:
     except WidgetError as error:
         expected = [(error.finding.code, error.finding.problem)]
 
-    told = Drafts(admit).check(content, text).findings
+    findings = Drafts(admit).check(content, text).findings
 
-    assert sorted((one.code, one.problem) for one in told) == sorted(expected)
+    assert sorted((one.code, one.problem) for one in findings) == sorted(expected)
 
 
 def test_good_draft_is_rendered_with_token_counts() -> None:
-    said = Drafts(admit).preview(GOOD, "", {"status": "Here"}, snapshot_of())
+    preview = Drafts(admit).preview(GOOD, "", {"status": "Here"}, snapshot_of())
 
-    assert said["tool"] == "parcel"
-    assert said["tree"]["children"] == [{"type": "Text", "value": "Here"}]
-    assert said["tokens"]["tool"] > 0
-    assert "error" not in said
+    assert preview["tool"] == "parcel"
+    assert preview["tree"]["children"] == [{"type": "Text", "value": "Here"}]
+    assert preview["tokens"]["tool"] > 0
+    assert "error" not in preview
 
 
 def test_invalid_arguments_are_an_error_beside_the_findings() -> None:

@@ -61,11 +61,11 @@ def plain(text: str) -> str:
 
 
 def assert_complete(tree: Mapping[str, Any]) -> None:
-    said = plain(to_markdown(tree))
+    result = plain(to_markdown(tree))
     for text in texts_of(tree):
         # The lines of a Markdown component stand between others.
         for line in text.splitlines():
-            assert plain(line) in said, (line, said)
+            assert plain(line) in result, (line, result)
 
 
 def trees_of(made: Widget) -> Iterator[Mapping[str, Any]]:
@@ -157,9 +157,9 @@ def test_tables_links_and_fields_have_their_markdown() -> None:
 
 def test_budget_states_the_omitted_parts() -> None:
     tree = {"type": "Col", "children": [{"type": "Text", "value": f"line {n}"} for n in range(99)]}
-    said = to_markdown(tree, most_tokens=20)
+    text = to_markdown(tree, most_tokens=20)
 
-    *kept, last = said.splitlines()
+    *kept, last = text.splitlines()
     assert kept == [f"line {n}" for n in range(len(kept))]
     assert last == f"… ({99 - len(kept)} of 99 lines left out)"
     assert len("\n".join(kept)) <= 20 * CHARACTERS_OF_A_TOKEN
@@ -192,6 +192,6 @@ async def test_text_is_markdown_by_setting_or_sidecar(sidecar: str, policy: dict
 async def test_markdown_has_no_sensitive_value() -> None:
     made = widget("Greeting", template=TREE, sidecar='sensitive = ["who"]\n')
 
-    said = await text_of(made, text="markdown")
-    assert "Hello" in said
-    assert "Ada" not in said
+    text = await text_of(made, text="markdown")
+    assert "Hello" in text
+    assert "Ada" not in text

@@ -70,14 +70,14 @@ def checked(keywords: Any, value: Any, *, strict: bool = False) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("keywords", "sent", "meant", "told"), ROWS, ids=[str(row[1]) for row in ROWS]
+    ("keywords", "sent", "meant", "note"), ROWS, ids=[str(row[1]) for row in ROWS]
 )
-def test_value_of_another_type_is_coerced(keywords: Any, sent: Any, meant: Any, told: str) -> None:
+def test_value_of_another_type_is_coerced(keywords: Any, sent: Any, meant: Any, note: str) -> None:
     result = checked(keywords, sent)
 
     assert result.arguments == {"x": meant}
     assert type(result.arguments["x"]) is type(meant)
-    assert result.coerced == (told,)
+    assert result.coerced == (note,)
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_null_of_an_optional_non_nullable_property_is_dropped(case: str) -> None
 
     assert result.arguments == {"x": meant}
     assert result.coerced
-    assert all(said.endswith(": null was read as absent") for said in result.coerced)
+    assert all(note.endswith(": null was read as absent") for note in result.coerced)
     with pytest.raises(CallError):
         checked(keywords, sent, strict=True)
 
@@ -286,12 +286,12 @@ NEEDED: dict[str, tuple[Any, Any, str]] = {
 
 @pytest.mark.parametrize("case", NEEDED)
 def test_null_of_a_required_or_impossible_property_is_refused(case: str) -> None:
-    keywords, sent, told = NEEDED[case]
+    keywords, sent, note = NEEDED[case]
 
     with pytest.raises(CallError) as refused:
         checked(keywords, sent)
 
-    assert str(refused.value).startswith(told)
+    assert str(refused.value).startswith(note)
 
 
 def test_error_omits_harmless_nulls() -> None:
@@ -317,10 +317,10 @@ def test_hundreds_of_nulls_are_read_as_absent_and_their_number_is_no_way_to_much
             return super().find_faults(part, value)
 
     explainer = Counting(schema.document, schema.compile_part)
-    _, told, _ = coerce({"x": [{"a": None} for _ in range(50_000)]}, explainer, schema.admits)
+    _, notes, _ = coerce({"x": [{"a": None} for _ in range(50_000)]}, explainer, schema.admits)
 
     assert result.arguments == {"x": [{}] * 300}
-    assert not told
+    assert not notes
     assert asked < LIMITS.explanation_units
     assert explainer.budget.left > -LIMITS.explanation_units
 

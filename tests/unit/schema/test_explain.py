@@ -215,9 +215,9 @@ def test_errors_beyond_the_limit_are_counted() -> None:
         schema.check(dict.fromkeys(names, "y" * 30))
 
     assert len(error.value.invalid_arguments) == 5
-    told = str(error.value).count(": expected a string")
-    assert told < 5
-    assert f"; and {5 - told} more" in str(error.value)
+    count = str(error.value).count(": expected a string")
+    assert count < 5
+    assert f"; and {5 - count} more" in str(error.value)
 
 
 def test_message_stays_under_600_characters_and_ends_with_a_valid_example() -> None:

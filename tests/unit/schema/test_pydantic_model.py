@@ -78,12 +78,12 @@ def test_fields_have_the_types_of_the_schema(flight: type[BaseModel]) -> None:
 
 
 def test_models_have_bounds_lengths_patterns_and_descriptions(flight: type[BaseModel]) -> None:
-    said = build_signature(flight).parameters
+    parameters = build_signature(flight).parameters
 
-    assert repr(said["number"].annotation) == "typing.Annotated[str, MinLen(min_length=2)]"
-    assert repr(said["progress"].annotation) == "typing.Annotated[int, Ge(ge=0), Le(le=100)]"
-    assert "pattern='^[A-Z]{3}$'" in repr(said["code"].annotation)
-    assert "Gt(gt=0)" in repr(said["price"].annotation)
+    assert repr(parameters["number"].annotation) == "typing.Annotated[str, MinLen(min_length=2)]"
+    assert repr(parameters["progress"].annotation) == "typing.Annotated[int, Ge(ge=0), Le(le=100)]"
+    assert "pattern='^[A-Z]{3}$'" in repr(parameters["code"].annotation)
+    assert "Gt(gt=0)" in repr(parameters["price"].annotation)
     assert flight.model_fields["number"].description == "As on the ticket"
 
 

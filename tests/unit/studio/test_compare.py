@@ -319,10 +319,10 @@ def test_advice_about_a_preview_depends_on_the_agreeing_sources(
 ) -> None:
     made = export(view, template, {"type": "Card", "children": [{"type": "Text", "value": "a"}]})
 
-    said = [one for one in check_widget(made) if one.code in {"W1323", "W1326"}]
-    assert [(one.problem.partition(":")[0], one.advice)[one.code == "W1323"] for one in said] == [
-        expected
-    ]
+    findings = [one for one in check_widget(made) if one.code in {"W1323", "W1326"}]
+    assert [
+        (one.problem.partition(":")[0], one.advice)[one.code == "W1323"] for one in findings
+    ] == [expected]
 
 
 def test_complete_template_imports_no_library() -> None:

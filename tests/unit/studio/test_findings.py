@@ -26,7 +26,7 @@ def test_data_mistaken_for_components_by_the_exporter_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "told", "advice"),
+    ("value", "message", "advice"),
     [
         ("{{ (n === 1) | tojson }}", "=== or !== (line 2)", "write == and !="),
         (
@@ -51,12 +51,12 @@ def test_data_mistaken_for_components_by_the_exporter_is_named() -> None:
     ],
 )
 def test_exporter_syntax_is_reported_once_with_its_replacement(
-    value: str, told: str, advice: str
+    value: str, message: str, advice: str
 ) -> None:
     assert read_by_others(f'{{"type":"Card",\n"title":{value}}}') == [
         (
             "a.widget#/template: line 2: chatkit's WidgetTemplate cannot read all of it: "
-            f"{told}; widgetd does; for both, {advice}"
+            f"{message}; widgetd does; for both, {advice}"
         )
     ]
 
@@ -82,7 +82,7 @@ def test_condition_on_an_optional_argument_cannot_be_read_by_strict_readers() ->
     raw = '{"type":"Card","key":"{{ n }}","title":{% if TEST %}"a"{% else %}"b"{% endif %}}'
     absent = ", an optional argument (line 1)"
 
-    for test, told in (
+    for test, read in (
         ("city", absent),
         ("not city", absent),
         ("n and city", absent),
@@ -91,7 +91,7 @@ def test_condition_on_an_optional_argument_cannot_be_read_by_strict_readers() ->
         ("yes", ""),
     ):
         [found] = read_by_others(raw.replace("TEST", test))
-        assert (f"a value inside quotes (line 1){absent}" in found) is bool(told), test
+        assert (f"a value inside quotes (line 1){absent}" in found) is bool(read), test
 
 
 def test_value_inside_quotes_is_reported_without_a_schema() -> None:

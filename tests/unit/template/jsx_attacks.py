@@ -111,13 +111,13 @@ ARGUMENTS: Final = {
 
 def attack(text: str) -> str:
     """Compile and render a text as JSX and as the exporter reads it; return the first result."""
-    said = []
+    messages = []
     for builder in (Builder, ExporterBuilder):
         try:
-            said.append(View(text, Limits(), builder=builder).render(ARGUMENTS)[:20])
+            messages.append(View(text, Limits(), builder=builder).render(ARGUMENTS)[:20])
         except (WidgetError, CallError) as error:
-            said.append(str(error))
-    return said[0]
+            messages.append(str(error))
+    return messages[0]
 
 
 def main() -> None:

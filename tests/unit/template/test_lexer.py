@@ -34,7 +34,7 @@ SPACES = st.sampled_from(["", "", " ", "\n", "\t", "\r\n", " \n ", "\u2028"])
 
 def add_space(pieces: tuple[str, ...], most: int) -> st.SearchStrategy[str]:
     pairs = st.tuples(st.sampled_from(pieces), SPACES)
-    return st.lists(pairs, max_size=most).map(lambda said: "".join(a + b for a, b in said))
+    return st.lists(pairs, max_size=most).map(lambda text: "".join(a + b for a, b in text))
 
 
 TAGS = st.builds(

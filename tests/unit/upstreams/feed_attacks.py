@@ -191,13 +191,13 @@ def judge(filling: FeedAttack) -> bool:
     try:
         filled = filling.prepare()()
     except CallError as error:
-        said = f"{error.code} {error}"
+        message = f"{error.code} {error}"
     else:
         assert filled.keys() <= {"text", "items", "any"}
         assert isinstance(filled.get("text", ""), str)
         assert isinstance(filled.get("items", []), list)
         return True
-    assert said[:5] in {"W5006", "W5007", "W5020"}, said
-    assert len(said) <= LONGEST_ERROR, said
-    assert SECRET not in said, said
+    assert message[:5] in {"W5006", "W5007", "W5020"}, message
+    assert len(message) <= LONGEST_ERROR, message
+    assert SECRET not in message, message
     return False

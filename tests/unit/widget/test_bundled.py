@@ -139,15 +139,15 @@ def test_smallest_arguments_draw_without_holes(widget: Widget) -> None:
     least = widget.schema.sample(state="required")
     assert least is not None
     made = widget.call(least)
-    said = [
+    texts = [
         (part["type"], part[name])
         for part in objects(made.tree)
         for name in ("value", "label")
         if part.get("type") in ("Title", "Text", "Caption", "Badge", "Button") and name in part
     ]
-    beside = [text for _, text in said] + [widget.summary.text(made.arguments)]
+    beside = [text for _, text in texts] + [widget.summary.text(made.arguments)]
 
-    assert said
+    assert texts
     assert [text for text in beside if not text or text.strip(" ·,") != text] == []
     assert [text for text in beside if re.search(r"\b(None|null|undefined)\b| [,.:;] ", text)] == []
 

@@ -26,10 +26,10 @@ STUDIO = {
 def widget(path: str = "post/parcel.widget", toml: str | None = None, **keys: Any) -> Definition:
     file = {"version": "1.0", "name": "Parcel", "template": '{"type":"Card"}', **keys}
     content = json.dumps({key: value for key, value in file.items() if value != ...}).encode()
-    said = None
+    sidecar_source = None
     if toml is not None:
-        said = Source(path=f"{path}.toml", content=toml.encode(), digest="side")
-    return define(Source(path=path, content=content, digest="digest"), said)
+        sidecar_source = Source(path=f"{path}.toml", content=toml.encode(), digest="side")
+    return define(Source(path=path, content=content, digest="digest"), sidecar_source)
 
 
 def test_definition_has_the_values_of_the_file() -> None:
@@ -66,7 +66,7 @@ def test_sidecar_adds_to_the_file_and_changes_its_digest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("toml", "file", "schema", "told"),
+    ("toml", "file", "schema", "description"),
     [
         ('description = "a"', "b", "c", "a"),
         ("", "b", "c", "b"),
@@ -76,11 +76,11 @@ def test_sidecar_adds_to_the_file_and_changes_its_digest() -> None:
     ],
 )
 def test_description_is_the_sidecars_else_the_files_else_the_schemas(
-    toml: str | None, file: Any, schema: str | None, told: str
+    toml: str | None, file: Any, schema: str | None, description: str
 ) -> None:
     definition = widget(toml=toml, description=file, jsonSchema={"description": schema})
 
-    assert definition.description == told
+    assert definition.description == description
 
 
 def test_hidden_characters_are_not_served_in_names_and_descriptions() -> None:
@@ -95,8 +95,8 @@ def test_hidden_characters_are_not_served_in_names_and_descriptions() -> None:
 
 
 def test_hidden_characters_are_removed_from_a_schema_and_nothing_else() -> None:
-    said = {"description": "City\u200b.", "enum": ["a\u200b"], "title": ["b\u200b"]}
-    definition = widget(jsonSchema={"properties": {"description": said}})
+    field = {"description": "City\u200b.", "enum": ["a\u200b"], "title": ["b\u200b"]}
+    definition = widget(jsonSchema={"properties": {"description": field}})
 
     assert definition.schema == {
         "properties": {

@@ -21,18 +21,18 @@ def test_no_sidecar_takes_much_time_or_memory() -> None:
 
 
 def test_derived_arguments_share_one_budget() -> None:
-    said = "".join(f'k{number} = "{COSTLY}"\n' for number in range(9))
+    lines = "".join(f'k{number} = "{COSTLY}"\n' for number in range(9))
 
-    derived = widget(sidecar=f"[derived]\n{said}").call({"who": "Ada"}).arguments
+    derived = widget(sidecar=f"[derived]\n{lines}").call({"who": "Ada"}).arguments
 
     assert "k0" in derived
     assert "k8" not in derived
 
 
 def test_facts_share_one_budget() -> None:
-    said = "".join(f'k{number} = "{COSTLY}"\n' for number in range(9))
+    lines = "".join(f'k{number} = "{COSTLY}"\n' for number in range(9))
 
-    facts = widget(sidecar=f"[summary_data]\n{said}").summary.facts({}, "")
+    facts = widget(sidecar=f"[summary_data]\n{lines}").summary.facts({}, "")
 
     assert "k0" in facts
     assert "k8" not in facts
