@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import anyio
 import orjson
 
-from widgetd.browser.chromium import FONTS
+from widgetd.browser.chromium import FONTS, driver_errors
 from widgetd.browser.stage import Served, Stage
 from widgetd.errors import CallError
 from widgetd.mcp.host_client import HostClient
@@ -259,7 +259,7 @@ class EmulatedStage(Stage):
         located = self.frame.locator("[data-component]").first
         try:
             await located.wait_for(timeout=self.limits.draw_s * 1000)
-        except Exception:  # noqa: BLE001 - Playwright's timeout, an extra
+        except driver_errors():
             text = await self.frame.locator("body").inner_text()
             raise CallError("W4301", f"no widget is drawn {when}: {text:.200}") from None
 

@@ -253,8 +253,8 @@ def build_upstream_services(runtime: Runtime, server: Server) -> UpstreamService
     return services
 
 
-def build_intake(runtime: Runtime, server: Server) -> Uploads | None:
-    """Build the uploads of uploaded files; None if uploads are off."""
+def build_uploads(runtime: Runtime, server: Server) -> Uploads | None:
+    """Build the service that takes uploads; None if they are off."""
     if not runtime.settings.allow_upload:
         return None
     from widgetd.catalog.uploads import Uploads  # noqa: PLC0415 - most daemons take none

@@ -28,9 +28,9 @@ from widgetd.daemon.assembly import (
     Runtime,
     build_forwarder,
     build_gallery,
-    build_intake,
     build_server,
     build_store,
+    build_uploads,
     build_upstream_services,
     open_chat,
     prepare,
@@ -103,9 +103,9 @@ async def serve(
         # Everything that may be refused comes before anything runs.
         store = await held.enter_async_context(build_store(settings))
         forwarding = build_forwarder(settings, store)
-        server = build_server(runtime, forwarding.store if forwarding else store, record_duration)
+        server = build_server(runtime, store, record_duration)
         upstream_services = build_upstream_services(runtime, server)
-        uploads = build_intake(runtime, server)
+        uploads = build_uploads(runtime, server)
         services = [upstream_services.run, *provide_toolsets(runtime, server, uploads)]
         if settings.transport == "stdio":
             run = partial(_serve_stdio, runtime, server, started)

@@ -49,6 +49,7 @@ from widgetd.upstreams.transport import (
     TOO_LARGE,
     Fate,
     RecordingTransport,
+    TransportFailure,
     close_client,
     failure_reason,
     http_client,
@@ -310,9 +311,12 @@ class Upstream:
         elif self.is_logged:
             _log.warning("upstream.failed", upstream=self.name, state=state, reason=reason)
 
+    def _failure_since(self, began: float) -> TransportFailure | None:
+        return self._recorder.failure_since(began) if self._recorder else None
+
     def _reason(self, error: BaseException | None, began: float) -> str:
         """Return the reason of a failure: what the transport recorded, else the exception's."""
-        failure = self._recorder.failure_since(began) if self._recorder else None
+        failure = self._failure_since(began)
         if failure is not None:
             return "protocol" if failure.reason == TOO_LARGE else failure.reason
         reason = failure_reason(error) if error is not None else ""
@@ -499,7 +503,7 @@ class Upstream:
 
     def _retry_pause_s(self, name: str, began: float) -> float | None:
         """Return the pause before a second call; None where it may not or cannot be made."""
-        failure = self._recorder.failure_since(began) if self._recorder else None
+        failure = self._failure_since(began)
         if failure is None or failure.reason != "http_503" or not self.tools[name].is_read_only:
             return None
         left_s = anyio.current_effective_deadline() - anyio.current_time()
@@ -507,7 +511,7 @@ class Upstream:
 
     def _to_error(self, error: Exception | None, began: float) -> CallError:
         """Return the error of a failed call, and count it where the upstream is not well."""
-        failure = self._recorder.failure_since(began) if self._recorder else None
+        failure = self._failure_since(began)
         if failure is not None and failure.reason == TOO_LARGE:
             self._record_success()
             self._wake()  # a program is cut off in the middle of its line

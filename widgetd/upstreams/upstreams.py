@@ -31,7 +31,6 @@ class Upstreams(ActionCaller):
     Attributes:
         all: The upstreams, by name.
         fault: Why the present file is not used; None if it is.
-        restarts: Number of connections begun so far because of the file's content.
 
     Raises:
         ConfigError: The file cannot be used (W5101), or a secret is missing (W5102).
@@ -46,7 +45,6 @@ class Upstreams(ActionCaller):
         is_logged: bool = True,
     ) -> None:
         self.fault: ConfigError | None = None
-        self.restarts = 0
         self._path = path
         self._observer = observer
         self._clock = clock
@@ -184,7 +182,6 @@ class Upstreams(ActionCaller):
     def _start(self, upstream: Upstream) -> None:
         if self._tasks is None:
             return
-        self.restarts += 1
         scope = self._scopes[upstream.name] = anyio.CancelScope()
         self._tasks.start_soon(self._run, upstream, scope)
 

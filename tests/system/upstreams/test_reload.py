@@ -32,7 +32,6 @@ async def test_only_changed_declarations_are_restarted(tmp_path: Path) -> None:
             await wait_until_settled(upstreams["a"])
             await wait_until_settled(upstreams["b"])
             first, second = upstreams["a"], upstreams["b"]
-            assert upstreams.restarts == 2
             done: list[object] = []
 
             async def call() -> None:
@@ -65,11 +64,9 @@ async def test_only_changed_declarations_are_restarted(tmp_path: Path) -> None:
             await upstreams.reload()
 
             assert upstreams.fault is None
-            assert upstreams.restarts == 2
-            assert upstreams["a"] is first
+            assert (upstreams["a"], upstreams["b"]) == (first, second)
             path.write_text(toml("a", url=one, call_s=3.0) + toml("b", url=two))
             await upstreams.reload()
-            assert upstreams.restarts == 3
             assert upstreams["b"] is second
             assert upstreams["a"] is not first
             answer = await upstreams["a"].call("get_flight", {"flight_no": "UA1"})

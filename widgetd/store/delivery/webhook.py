@@ -1,7 +1,5 @@
 """The webhook: signed requests, repeated until the receiver accepts or rejects them.
 
-The only door to httpx2.
-
 Source: Standard Webhooks 1.0.0, "Webhook headers" and "Signature scheme".
 """
 

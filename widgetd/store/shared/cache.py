@@ -188,9 +188,8 @@ class SharedCache:
         copy = await self._local.get(key)
         if copy is None:
             await self._local.put(key, value, owner=owner)
-        elif self._version_of(copy) < self._version_of(
-            value
-        ):  # or another replica's came meanwhile
+        # Otherwise another replica's newer version came meanwhile.
+        elif self._version_of(copy) < self._version_of(value):
             await self._local.replace(key, value, standing=copy, owner=owner)
         return True
 
