@@ -38,6 +38,9 @@ JSON_TYPES: Mapping[type, str] = {
 
 TYPES = tuple(dict.fromkeys(JSON_TYPES.values()))
 
+_CLASSES: Mapping[str, type] = {name: python for python, name in JSON_TYPES.items()}
+"""The class of each type's values, but for numbers, which have two."""
+
 EMPTY = (None,)
 
 MISSING = object()
@@ -105,8 +108,7 @@ def is_type(value: Json, name: str) -> bool:
         return is_number(value) and value == value // 1
     if name == "number":
         return is_number(value)
-    python = {"string": str, "boolean": bool, "object": dict, "array": list, "null": type(None)}
-    return isinstance(value, python.get(name, object))
+    return isinstance(value, _CLASSES.get(name, object))
 
 
 def equality_key(value: Json) -> Hashable:

@@ -5,7 +5,7 @@ Source: JSON Schema 2020-12 core, sections 10 and 11, which call these keywords 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Collection, Container, Iterator, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
 from widgetd.schema.json_values import Json, pointer, steps
@@ -32,6 +32,21 @@ REACHES: Mapping[str, Reach] = {
     "contentSchema": "apart",
 }
 """The value that a keyword's schemas apply to: the same one, one inside it, or none."""
+
+
+REVEALING: Mapping[str, frozenset[str]] = {
+    "object": frozenset(
+        {"properties", "required", "patternProperties", "minProperties", "maxProperties"}
+    ),
+    "array": frozenset({"items", "prefixItems", "contains", "minItems", "maxItems", "uniqueItems"}),
+    "number": frozenset(
+        {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
+    ),
+    "string": frozenset(
+        {"format", "pattern", "minLength", "maxLength", "contentEncoding", "contentMediaType"}
+    ),
+}
+"""Keywords that reveal the type of a schema that names none."""
 
 
 class SchemaPart(NamedTuple):
@@ -64,6 +79,12 @@ def list_types(schema: Mapping[str, Json]) -> tuple[str, ...]:
     if isinstance(types, str):
         return (types,)
     return tuple(str(name) for name in types) if isinstance(types, list) else ()
+
+
+def guess_type(keywords: Collection[str]) -> str:
+    """Return the type that `keywords` reveal; empty if they reveal none."""
+    guesses = (name for name, own in REVEALING.items() if not own.isdisjoint(keywords))
+    return next(guesses, "")
 
 
 def list_choices(schema: Mapping[str, Json]) -> list[Json]:

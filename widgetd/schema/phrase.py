@@ -22,7 +22,7 @@ from widgetd.schema.json_values import (
     path_names,
     replace_at,
 )
-from widgetd.schema.keywords import Subschema, list_types
+from widgetd.schema.keywords import Subschema, guess_type, list_types
 from widgetd.schema.limits import LIMITS
 from widgetd.text_search import compile_pattern
 
@@ -59,18 +59,6 @@ FORMATS: Mapping[str, str] = {
     "relative-json-pointer": "a relative JSON pointer",
     "regex": "a regular expression",
 }
-KEYWORDS: Mapping[str, frozenset[str]] = {
-    "string": frozenset(
-        {"format", "pattern", "minLength", "maxLength", "contentEncoding", "contentMediaType"}
-    ),
-    "number": frozenset(
-        {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
-    ),
-    "array": frozenset({"items", "prefixItems", "contains", "minItems", "maxItems", "uniqueItems"}),
-    "object": frozenset({"properties", "required", "minProperties", "maxProperties"}),
-}
-"""Keywords that reveal the type of a schema that names none."""
-
 _STEPS = compile_pattern(r"([^.\[\]]+)|\[(\d+)\]")
 
 Trail: TypeAlias = "tuple[()] | tuple[str | int, Trail]"
@@ -166,9 +154,8 @@ def _describe(document: SchemaDocument, schema: Subschema, depth: int) -> str:
     inner = [*document.targets(schema), *_list_branches(schema)]
     if inner and depth:
         return join_alternatives([_describe(document, part, depth - 1) for part in inner])
-    for name, keywords in KEYWORDS.items():
-        if schema.keys() & keywords:
-            return _describe_type(name, schema)
+    if name := guess_type(schema):
+        return _describe_type(name, schema)
     return "another value" if "not" in schema else "a value"
 
 

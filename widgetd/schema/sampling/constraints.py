@@ -12,21 +12,12 @@ from fractions import Fraction
 from math import ceil, floor, lcm
 
 from widgetd.schema.json_values import TYPES, Json, equality_key, is_number
-from widgetd.schema.keywords import Subschema, list_types
+from widgetd.schema.keywords import Subschema, guess_type, list_types
 from widgetd.schema.limits import LIMITS
 from widgetd.schema.sampling.pattern_strings import make_pattern_strings
 from widgetd.schema.sampling.words import LONG, NASTY, choose_number, choose_word, make_formatted
 
 LONGEST_INTEGER = 2**63
-
-# Keywords that reveal the type of a schema that names none.
-KEYWORDS: Mapping[str, frozenset[str]] = {
-    "object": frozenset({"properties", "required", "minProperties", "patternProperties"}),
-    "array": frozenset({"items", "prefixItems", "contains", "minItems", "uniqueItems"}),
-    "number": frozenset(
-        {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +55,7 @@ class Constraints:
 
     def likely_type(self) -> str:
         """Guess the type from the other keywords, if none is named."""
-        keywords = {keyword for part in self.parts for keyword in part}
-        return next((kind for kind, its_own in KEYWORDS.items() if keywords & its_own), "string")
+        return guess_type({keyword for part in self.parts for keyword in part}) or "string"
 
     def choices(self) -> list[Json] | None:
         """Return the values that `enum` and `const` admit; None if neither is there."""
