@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 
 from widgetd import logs
+from widgetd.daemon.limits import LIMITS
 
 # Each new HTTP client reads all authorities that this machine trusts, which takes longer than most
 # requests here. No test uses HTTPS, so they get a folder without any; installers still need them.
@@ -24,12 +25,14 @@ settings.load_profile("untimed")
 
 
 # Modules and collected tests are a million objects that live until the end. Visiting them again and
-# again took a tenth of the tests' processor time and half of their collection's.
+# again took a tenth of the tests' processor time and half of their collection's. What tests make
+# took another twentieth where it was visited every few hundred objects, as in no daemon.
 gc.disable()
 
 
 def pytest_collection_finish() -> None:
     gc.freeze()
+    gc.set_threshold(LIMITS.gc_objects)
     gc.enable()
 
 

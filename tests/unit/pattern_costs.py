@@ -1,19 +1,20 @@
 """Find patterns of the package that take more than linear time; `main` runs within limits.
 
-Each repeat of a pattern is the place of an attack: a text that leads up to it, 10,000 times what it
+Each repeat of a pattern is the place of an attack: a text that leads up to it, many times what it
 repeats, then a character that nothing admits.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import pkgutil
 import re
 import signal
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from re import _compiler as compiler  # type: ignore[attr-defined]
 from re import _constants as codes  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
@@ -28,6 +29,9 @@ REPEATS = (1_250, 5_000, 10_000)
 Quadratic time takes 0.1 s at the last step where each of its steps takes two nanoseconds, the
 least that matching a character takes.
 """
+
+PAIR_S = 0.25e-9
+"""An attack that takes less for each pair of repeats goes no further; quadratic time takes 1e-9."""
 
 LONGEST = 50_000
 NOTICEABLE_S = 0.05
@@ -85,22 +89,16 @@ class Attacks:
         beyond = {one for one in source if not one.isascii()}
         self._alphabet = ["\n", *map(chr, range(32, 127)), "é", *sorted(beyond)]
 
-    def texts(self, repeats: int) -> Iterator[tuple[str, Any, Any]]:
-        """Yield the name of each attack, the text with half of the repeats and the whole."""
-        for before, body, end in self._parts():
-            count = min(repeats, LONGEST // len(body))
-            short, long = (before + body * (count // by) + end for by in (2, 1))
-            name = f"{before[:40]!r} + {count} * {body[:40]!r} + {end!r}"
+    def parts(self) -> Iterator[tuple[Any, Any, Any]]:
+        """Yield attacks as what comes first, what is repeated, and what comes last."""
+        found = (one for at in range(CHOICES) for one in self._repeats(self._tree, "", at))
+        for parts in dict.fromkeys((*one, end) for one in found for end in _ENDS if one[1]):
             if not self._is_bytes:
-                yield name, short, long
+                yield parts
             else:
                 with contextlib.suppress(UnicodeEncodeError):
-                    yield name, short.encode("latin-1"), long.encode("latin-1")
-
-    def _parts(self) -> Iterable[tuple[str, str, str]]:
-        """Return attacks as what comes first, what is repeated, and what comes last."""
-        found = (one for at in range(CHOICES) for one in self._repeats(self._tree, "", at))
-        return dict.fromkeys((before, body, end) for before, body in found for end in _ENDS if body)
+                    before, body, end = (part.encode("latin-1") for part in parts)
+                    yield before, body, end
 
     def _repeats(self, tree: Any, before: str, choice: int) -> Iterator[tuple[str, str]]:
         for code, argument in tree:
@@ -158,15 +156,25 @@ def _pick(choices: Sequence[Any], choice: int) -> Any:
 
 def slow_attack(pattern: re.Pattern[Any]) -> str:
     """Return an attack for which twice the length takes more than three times as long."""
-    attacks = Attacks(pattern)
+    attacks = list(Attacks(pattern).parts())
     for repeats in REPEATS:
-        for name, short, long in attacks.texts(repeats):
-            if _cost_s(pattern, long) >= NOTICEABLE_S:
+        superlinear = []
+        for attack in attacks:
+            before, body, end = attack
+            count = min(repeats, LONGEST // len(body))
+            long = before + body * count + end
+            cost = _cost_s(pattern, long)
+            if cost >= PAIR_S * count**2:
+                superlinear.append(attack)
+            if cost >= NOTICEABLE_S:
+                short = before + body * (count // 2) + end
                 quick, slow = (
                     min(_cost_s(pattern, one) for _ in range(3)) for one in (short, long)
                 )
                 if slow >= NOTICEABLE_S and slow > GROWTH * quick:
+                    name = f"{before[:40]!r} + {count} * {body[:40]!r} + {end!r}"
                     return f"{name}: {quick:.3f} to {slow:.3f} s"
+        attacks = superlinear
     return ""
 
 
@@ -181,6 +189,7 @@ def _cost_s(pattern: re.Pattern[Any], text: Any) -> float:
 def main() -> None:
     """Say each pattern before it is tried, and each that takes too long; patterns may be named."""
     signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
+    gc.disable()  # what is imported stays, and a collection would count as a pattern's time
     found = {one: re.compile(one) for one in sys.argv[1:]} or package_patterns()
     for name, pattern in found.items():
         sys.stdout.write(f"{name}\n")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.support.limits import run_attacks
+from tests.support.sources import parse_package
 from widgetd.text_search import (
     LIMITS,
     LinearPattern,
@@ -18,10 +18,10 @@ from widgetd.text_search import (
     unified_diff,
 )
 
-PACKAGE = Path(__file__).parents[2] / "widgetd"
 NOT_LINEAR = "is no regular expression that can be matched in linear time"
 ADVICE = "write it without look-around and back references"
-DOOR = PACKAGE / "text_search.py"
+DOOR = "text_search.py"
+ENGINES = {"re", "difflib", "sre_compile", "regex"}
 
 
 def test_every_pattern_of_the_package_is_linear() -> None:
@@ -47,10 +47,10 @@ def test_pattern_of_quadratic_time_is_noticed() -> None:
 
 def test_only_one_module_makes_patterns_and_compares_texts() -> None:
     breaches = [
-        f"{path.relative_to(PACKAGE)}:{breach}"
-        for path in PACKAGE.rglob("*.py")
-        if path != DOOR
-        for breach in _breaches(ast.parse(path.read_text(encoding="utf-8")))
+        f"{module}:{breach}"
+        for module, tree in parse_package(rf"\b({'|'.join(ENGINES)}|compile_pattern)\b")
+        if module != DOOR
+        for breach in _breaches(tree)
     ]
 
     assert breaches == []
@@ -61,7 +61,7 @@ def _breaches(tree: ast.Module) -> Iterator[str]:
         if isinstance(node, ast.Import | ast.ImportFrom):
             module = node.module if isinstance(node, ast.ImportFrom) else None
             modules = [module or ""] + [one.name for one in node.names]
-            if {"re", "difflib", "sre_compile", "regex"} & {*modules}:
+            if ENGINES & {*modules}:
                 yield f"{node.lineno} imports {modules}"
         # A pattern made in a function is found by no test.
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):

@@ -6,21 +6,15 @@ import ast
 import inspect
 import os
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 from sqlite3 import Connection
 
+from tests.support.sources import parse_package
 from widgetd.catalog.state import StateFolder
 
-PACKAGE = Path(__file__).parents[3] / "widgetd"
 STATE = "catalog/state.py"
 CHECKS = "cli/serve.py"
 """`widgetd validate` looks whether the folder can be written, and opens nothing in it."""
-
-
-def modules() -> Iterator[tuple[str, ast.Module]]:
-    for path in PACKAGE.rglob("*.py"):
-        yield path.relative_to(PACKAGE).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
 
 
 def is_passed_on(tree: ast.Module, name: ast.Attribute) -> bool:
@@ -36,7 +30,7 @@ def is_passed_on(tree: ast.Module, name: ast.Attribute) -> bool:
 def test_no_other_module_gets_a_path_in_the_state_folder() -> None:
     uses = [
         f"{module}:{node.lineno}"
-        for module, tree in modules()
+        for module, tree in parse_package("state_dir")
         if module != CHECKS
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute)
@@ -54,7 +48,7 @@ def test_no_other_module_gets_a_path_in_the_state_folder() -> None:
 def test_no_other_module_opens_a_database_file() -> None:
     opened = {
         (module, ast.unparse(node.args[0]))
-        for module, tree in modules()
+        for module, tree in parse_package("sqlite3")
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("sqlite3.connect")
     }
