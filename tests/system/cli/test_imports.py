@@ -124,11 +124,13 @@ async def test_start_imports_no_module_of_disabled_rooms(tmp_path: Path) -> None
 def test_parser_of_jsx_is_imported_where_jsx_may_be_drawn_or_is_asked_about(
     tmp_path: Path,
 ) -> None:
+    bundled = bundled_folder() / "Flight Tracker.widget"
+    (tmp_path / bundled.name).write_bytes(bundled.read_bytes())
     commands = {
-        "list": ("list",),
-        "render": ("render", "playlist"),
-        "mock": ("mock", "flight_tracker"),
-        "check": ("check", str(bundled_folder())),
+        "list": ("list", "--dir", "."),
+        "render": ("render", "flight_tracker", "--dir", "."),
+        "mock": ("mock", "flight_tracker", "--dir", "."),
+        "check": ("check", "."),
     }
 
     imports = imports_of(tmp_path, commands)

@@ -6,11 +6,21 @@ import os
 import re
 import subprocess
 import sys
+import warnings
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, redirect_stdout
+from functools import partial
 from importlib.util import find_spec
+from io import StringIO
 from pathlib import Path
+from runpy import run_module
 
 import anyio
+import anyio.to_thread
 import pytest
+
+from examples.served import BUNDLED
+from tests.support.forked_daemons import forked_daemon
 
 ROOT = Path(__file__).resolve().parents[3]
 ADAPTERS = ROOT / ".venv-adapters" / "bin" / "python"
@@ -19,9 +29,6 @@ PATIENCE_S = 90
 
 NAMED_CLASSES = "Direct usage of named widget classes is deprecated"
 """chatkit warns of its own classes while it defines them."""
-
-BETA = "`langchain.mcp` is in beta"
-"""langchain says so to whoever imports it."""
 
 FLIGHT = "NF 221, Fri 15 May, Lisbon to Bergen: boarding, lands 17:15."
 WIDGET = "Card of Row, Col, Button"
@@ -34,12 +41,50 @@ CONVERSATION = [
 ]
 
 
-async def run_example(example: str, *ignored: str, arguments: tuple[str, ...] = ()) -> list[str]:
-    """The lines that `example` prints, where every warning but `ignored` is an error."""
-    ignoring = [flag for message in ignored for flag in ("-W", f"ignore:{message}")]
-    command = [sys.executable, "-W", "error", *ignoring, "-m", f"examples.{example}", *arguments]
-    proxies = {"HTTP_PROXY": "http://127.0.0.1:9", "HTTPS_PROXY": "http://127.0.0.1:9"}
-    environment = {**os.environ, **proxies, "NO_PROXY": "127.0.0.1", "PYTHONIOENCODING": "utf-8"}
+PROXIES = {
+    "HTTP_PROXY": "http://127.0.0.1:9",
+    "HTTPS_PROXY": "http://127.0.0.1:9",
+    "NO_PROXY": "127.0.0.1",
+}
+
+
+@asynccontextmanager
+async def serve_widgets(folder: Path = BUNDLED) -> AsyncIterator[str]:
+    """Serve as `examples.served` does, in a fork."""
+    async with forked_daemon(folder, "--log-level", "warning") as served:
+        yield served.url
+
+
+@pytest.fixture
+def forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let examples in this process use forks: a daemon takes two seconds to start."""
+    monkeypatch.setattr("examples.served.serve_widgets", serve_widgets)
+    for name, value in PROXIES.items():
+        monkeypatch.setenv(name, value)
+
+
+async def run_example(example: str, *ignored: str) -> list[str]:
+    """Run an example as `python -m` does, but in this process; return the lines that it prints.
+
+    Every warning is an error, as in all tests, except those in `ignored` and those that a package
+    insists on showing.
+    """
+    printed = StringIO()
+    with (
+        warnings.catch_warnings(record=True),
+        redirect_stdout(printed),
+        anyio.fail_after(PATIENCE_S),
+    ):
+        for message in ignored:
+            warnings.filterwarnings("ignore", message)
+        run = partial(run_module, f"examples.{example}", run_name="__main__")
+        await anyio.to_thread.run_sync(run, abandon_on_cancel=True)
+    return printed.getvalue().splitlines()
+
+
+async def run_command(*command: str) -> list[str]:
+    """Run a program in the project's folder and return the lines that it prints."""
+    environment = {**os.environ, **PROXIES, "PYTHONIOENCODING": "utf-8"}
     with anyio.fail_after(PATIENCE_S):
         done = await anyio.run_process(
             command, cwd=ROOT, env=environment, stderr=subprocess.STDOUT, check=False
@@ -62,7 +107,7 @@ def test_every_example_is_described_in_the_readme_and_every_target_exists() -> N
 
 
 async def test_mcp_client_calls_the_same_widget_in_both_eras() -> None:
-    lines = await run_example("mcp_client")
+    lines = await run_command(sys.executable, "-W", "error", "-m", "examples.mcp_client")
 
     legacy, modern = lines[: len(lines) // 2], lines[len(lines) // 2 :]
     assert (legacy[0], modern[0]) == ("MCP 2025-11-25:", "MCP 2026-07-28:")
@@ -76,6 +121,7 @@ async def test_mcp_client_calls_the_same_widget_in_both_eras() -> None:
     ]
 
 
+@pytest.mark.usefixtures("forked")
 async def test_fastmcp_client_is_notified_of_a_dropped_file_and_calls_it() -> None:
     lines = await run_example("fastmcp_client")
 
@@ -88,6 +134,7 @@ async def test_fastmcp_client_is_notified_of_a_dropped_file_and_calls_it() -> No
     assert lines[4].startswith("widget    Card of ")
 
 
+@pytest.mark.usefixtures("forked")
 async def test_chatkit_server_streams_the_widget_into_the_thread() -> None:
     lines = await run_example("chatkit_server", NAMED_CLASSES)
 
@@ -96,8 +143,9 @@ async def test_chatkit_server_streams_the_widget_into_the_thread() -> None:
 
 
 @pytest.mark.skipif(find_spec("langchain") is None, reason="langchain is not installed")
+@pytest.mark.usefixtures("forked")
 async def test_langgraph_agent_finds_the_tree_in_the_artifact() -> None:
-    lines = await run_example("langgraph_agent", BETA, NAMED_CLASSES)
+    lines = await run_example("langgraph_agent", NAMED_CLASSES)
 
     assert lines[-5:] == CONVERSATION
 
@@ -107,13 +155,15 @@ async def test_langgraph_agent_finds_the_tree_in_the_artifact() -> None:
     reason="needs the environment that `make example-langchain-adapters` makes",
 )
 async def test_langchain_adapters_find_the_tree_in_the_artifact() -> None:
-    lines = await run_example(
-        "served", arguments=(str(ADAPTERS), "-m", "examples.langchain_adapters")
+    module = "examples.langchain_adapters"
+    lines = await run_command(
+        sys.executable, "-W", "error", "-m", "examples.served", str(ADAPTERS), "-m", module
     )
 
     assert lines[-5:] == CONVERSATION
 
 
+@pytest.mark.usefixtures("forked")
 async def test_agent_gets_the_action_of_a_form_and_acknowledges_it() -> None:
     lines = await run_example("await_action")
 

@@ -5,7 +5,6 @@ Run as `python -m tests.system.upstreams.hostile NAME` it speaks over its pipes.
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import json
 import sys
@@ -15,7 +14,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-if TYPE_CHECKING:  # the program starts sooner without it
+if TYPE_CHECKING:  # the program starts sooner without them
+    import asyncio
+
     from tests.system.upstreams.servers import Reply
 
 Tools = Callable[[], list[Any]]

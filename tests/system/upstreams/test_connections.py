@@ -13,6 +13,7 @@ import pytest
 
 from stress.processes import find_processes
 from tests.system.upstreams.servers import (
+    FASTMCP,
     FLIGHT,
     SHOP,
     STDIO,
@@ -46,7 +47,7 @@ async def test_mcp_server_over_http_returns_its_structure(tmp_path: Path) -> Non
 
 
 async def test_child_answers_and_ends_with_the_daemon(tmp_path: Path) -> None:
-    marked = STDIO + "\n# a mark of this test\n"
+    marked = FASTMCP + "\n# a mark of this test\n"
     async with upstreams_of(
         tmp_path / "u.toml", toml("local", connect_s=90.0, call_s=90.0, **child(marked))
     ) as upstreams:

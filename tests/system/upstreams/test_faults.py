@@ -200,7 +200,7 @@ async def test_busy_upstream_is_asked_once_more_within_the_time_limit_if_read_on
     assert requests == expected
 
 
-CLIENTS = 16
+CLIENTS = 6
 
 
 async def test_faults_affect_no_plain_widget_and_delay_no_filled_one(

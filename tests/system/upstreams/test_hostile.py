@@ -14,7 +14,7 @@ import orjson
 import pytest
 
 from tests.support.clients import connect_client
-from tests.support.processes import daemon_process
+from tests.support.forked_daemons import forked_daemon
 from tests.support.widgets import widget_file
 from tests.system.upstreams.hostile import HIDDEN, MISBEHAVIORS, Misbehavior, Way, hostile
 from tests.system.upstreams.servers import (
@@ -65,7 +65,7 @@ async def test_hostile_upstream_stays_within_its_bounds(
 async def hostile_table(key: str, name: str, way: Way) -> AsyncIterator[str]:
     """Run a server that misbehaves over HTTP; yield a table that declares it, or a program."""
     is_unanswered = MISBEHAVIORS[name].code_of(way) == "W5003"
-    waits = {"connect_s": 50.0, "call_s": 2.0 if is_unanswered else 50.0}
+    waits = {"connect_s": 50.0, "call_s": 0.5 if is_unanswered else 50.0}
     if way == "program":
         words = ["-m", "tests.system.upstreams.hostile", name]
         yield toml(key, command=sys.executable, args=words, **waits)
@@ -116,7 +116,7 @@ async def test_daemon_survives_all_hostile_upstreams_at_once(tmp_path: Path) -> 
             tables.append(await stack.enter_async_context(table))
         (tmp_path / "u.toml").write_text("".join(tables))
         flags = ("--upstreams", str(tmp_path / "u.toml"), "--toolset", "upstreams")
-        daemon = await stack.enter_async_context(daemon_process(widgets, *flags))
+        daemon = await stack.enter_async_context(forked_daemon(widgets, *flags))
         client = await stack.enter_async_context(connect_client(daemon.url, "modern"))
         items: list[dict[str, Any]] = []
         with anyio.fail_after(WAIT_S):
