@@ -55,11 +55,6 @@ class Wish:
     never: tuple[str, ...] = ()
     location: FileLocation = field(compare=False)
 
-    @property
-    def place(self) -> str:
-        """Return the file and line."""
-        return f"{self.location.file}:{self.location.line}"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactQuestion:
@@ -76,7 +71,7 @@ class FactQuestion:
     answer: Any
     tool: str
     given: Mapping[str, Any] | None = None
-    place: str
+    location: FileLocation = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +118,7 @@ def read_cases(folder: Path, snapshot: Snapshot) -> Cases:
         # Transcripts name a wish by its words.
         other = known.setdefault(wish.text, wish)
         if other is not wish:
-            problem = f"the wish of {other.place} is repeated"
+            problem = f"the wish of {other.location.place} is repeated"
             repeated = suite_error(wish.location, UNREADABLE_CASES, problem, "remove one")
             faults.append(repeated.finding)
     return Cases(
@@ -145,7 +140,7 @@ class _CaseReader(YamlReader):
         root = self.compose()
         fields = self.read_fields(root, {"tool", "cases"}, "a file of wishes")
         if "cases" not in fields:
-            raise self.error(root.start_mark, "there are no cases", "write `cases:` and a list")
+            raise self.error(root, "there are no cases", "write `cases:` and a list")
         self._tool = self._read_tool(fields.get("tool"), root)
         self.read_list(fields["cases"], self._read_case)
 
@@ -153,7 +148,7 @@ class _CaseReader(YamlReader):
         known = {"wish", "tool", "arguments", "never", "facts", "given"}
         fields = self.read_fields(node, known, "a case")
         if not fields.keys() & {"wish", "facts"}:
-            raise self.error(node.start_mark, "the case has no wish", "write `wish:` or `facts:`")
+            raise self.error(node, "the case has no wish", "write `wish:` or `facts:`")
         tool = self._read_tool(fields.get("tool"), node)
         if "wish" in fields:
             wish = Wish(
@@ -172,7 +167,7 @@ class _CaseReader(YamlReader):
                     answer=self.read_value(answer),
                     tool=tool,
                     given=given,
-                    place=f"{self.name}:{question.start_mark.line + 1}",
+                    location=self.locate(question),
                 )
             )
 
@@ -181,9 +176,7 @@ class _CaseReader(YamlReader):
         name = self.read_text(node) if node else self._tool
         if name not in self._widgets:
             advice = did_you_mean(name, self._widgets, "`widgetd list` names what there is")
-            raise self.error(
-                (node or around).start_mark, f"there is no widget '{name:.60}'", advice
-            )
+            raise self.error(node or around, f"there is no widget '{name:.60}'", advice)
         return name
 
 

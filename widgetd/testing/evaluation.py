@@ -127,7 +127,7 @@ class Evaluator:
             loser = self._search.best_text(self._snapshot, wish.text, wish.tool)
         return Verdict(
             case=wish.text,
-            place=wish.place,
+            place=wish.location.place,
             tool=wish.tool,
             tools=tools,
             is_found=wish.tool in tools,
@@ -146,7 +146,7 @@ def judge_answer(
     problem = "" if is_right else f"expected {question.answer!r}, got {answer:.200}"
     return Verdict(
         case=question.text,
-        place=question.place,
+        place=question.location.place,
         tool=question.tool,
         is_found=is_right,
         tokens=tokens_of({"content": [], "structuredContent": facts}),

@@ -34,6 +34,11 @@ class FileLocation(NamedTuple):
     line: int
     column: int
 
+    @property
+    def place(self) -> str:
+        """Return the file and line."""
+        return f"{self.file}:{self.line}"
+
 
 def suite_error(location: FileLocation, code: str, problem: str, advice: str) -> WidgetError:
     """Return the error of a file that cannot be run."""

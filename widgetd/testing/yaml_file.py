@@ -36,7 +36,7 @@ class _SuiteReader(YamlReader):
             root, {"widget", "vars", "targets", "modules", "tests", "upstreams"}, "a file of tests"
         )
         if "tests" not in fields:
-            raise self.error(root.start_mark, "there are no tests", "write `tests:` and a list")
+            raise self.error(root, "there are no tests", "write `tests:` and a list")
         widget = fields.get("widget")
         modules = self.read_pairs(fields.get("modules"))
         return Suite(
@@ -80,14 +80,14 @@ class _SuiteReader(YamlReader):
         fields = self.read_fields(node, {"name", "tags", "for", "steps"}, "a test")
         for required in ("name", "steps"):
             if required not in fields:
-                raise self.error(node.start_mark, f"the test has no {required}", "write it")
+                raise self.error(node, f"the test has no {required}", "write it")
         rows: tuple[Mapping[str, Any], ...] = ({},)
         if isinstance(fields.get("for"), yaml.ScalarNode):
             rows = self._csv_rows(fields["for"])
         elif "for" in fields:
             rows = self.read_list(fields["for"], self.read_object)
         if not rows:
-            raise self.error(fields["for"].start_mark, "there are no rows", "write one at least")
+            raise self.error(fields["for"], "there are no rows", "write one at least")
         return Test(
             name=self.read_text(fields["name"]),
             tags=self.read_list(fields.get("tags"), self.read_text),
@@ -104,10 +104,10 @@ class _SuiteReader(YamlReader):
             return tuple(dict(row) for row in csv.DictReader(lines))
         except WidgetError as error:
             problem = f"{name:.60}: {error.finding.problem}"
-            raise self.error(node.start_mark, problem, error.finding.advice) from None
+            raise self.error(node, problem, error.finding.advice) from None
         except (OSError, UnicodeDecodeError, csv.Error) as error:
             problem = f"{name:.60} cannot be read ({error})"
-            raise self.error(node.start_mark, problem, "name a CSV file beside this one") from None
+            raise self.error(node, problem, "name a CSV file beside this one") from None
 
     def _step(self, node: yaml.Node) -> WrittenStep:
         location = self.locate(node)
@@ -117,7 +117,7 @@ class _SuiteReader(YamlReader):
         when = self.read_object(pairs.pop("when", None))
         if len(pairs) != 1:
             problem = f"a step does one thing, and this one names {len(pairs)}"
-            raise self.error(node.start_mark, problem, "write `- Keyword: arguments`")
+            raise self.error(node, problem, "write `- Keyword: arguments`")
         ((name, written),) = pairs.items()
         value = self.read_value(written)
         if name != "use":
@@ -125,7 +125,7 @@ class _SuiteReader(YamlReader):
         arguments = dict(value) if isinstance(value, Mapping) else {"module": value}
         module = arguments.pop("module", None)
         if not isinstance(module, str):
-            raise self.error(written.start_mark, "use names no module", "write `use: name`")
+            raise self.error(written, "use names no module", "write `use: name`")
         return WrittenStep(
             name=module, arguments=arguments or None, is_use=True, when=when, location=location
         )

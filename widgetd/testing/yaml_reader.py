@@ -40,14 +40,19 @@ class YamlReader:
         self.name = display_path(file)
         self._values_left = LIMITS.values
 
-    def error(self, mark: Any, problem: str, advice: str) -> WidgetError:
-        """Return the error of the place that `mark` names; of the file as a whole without one."""
+    def locate(self, part: yaml.Node | yaml.Mark | None) -> FileLocation:
+        """Return the place of a part of the file; its beginning without one."""
+        mark = getattr(part, "start_mark", part)
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        return suite_error(FileLocation(self.name, line, column), self._code, problem, advice)
+        return FileLocation(self.name, line, column)
 
-    def note(self, mark: Any, problem: str, advice: str) -> None:
+    def error(self, part: yaml.Node | yaml.Mark | None, problem: str, advice: str) -> WidgetError:
+        """Return the error of a part of the file; of the file as a whole without one."""
+        return suite_error(self.locate(part), self._code, problem, advice)
+
+    def note(self, part: yaml.Node, problem: str, advice: str) -> None:
         """Note a fault beside which the rest of the file can be read."""
-        self.faults.append(self.error(mark, problem, advice).finding)
+        self.faults.append(self.error(part, problem, advice).finding)
 
     def read_each(self, items: Iterable[Any], read: Callable[[Any], T]) -> Iterator[T]:
         """Read each of `items` that can be read, and note the faults of the others."""
@@ -58,10 +63,6 @@ class YamlReader:
                 if self._values_left < 0 or len(self.faults) >= LIMITS.faults:
                     raise
                 self.faults.append(error.finding)
-
-    def locate(self, node: yaml.Node) -> FileLocation:
-        """Return the place of a node."""
-        return FileLocation(self.name, node.start_mark.line + 1, node.start_mark.column + 1)
 
     def compose(self) -> yaml.Node:
         """Read the file as a tree of nodes.
@@ -94,20 +95,20 @@ class YamlReader:
         if node is None:
             return []
         if not isinstance(node, yaml.MappingNode):
-            raise self.error(node.start_mark, "a mapping is expected here", "write `name: value`")
+            raise self.error(node, "a mapping is expected here", "write `name: value`")
         keys: set[str] = set()
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode):
-                raise self.error(key.start_mark, "a key is no text", "write a text")
+                raise self.error(key, "a key is no text", "write a text")
             if key.value in keys:
-                self.note(key.start_mark, f"the key '{key.value}' is repeated", "remove one")
+                self.note(key, f"the key '{key.value}' is repeated", "remove one")
             keys.add(key.value)
         return list(node.value)
 
     def read_items(self, node: yaml.Node) -> list[yaml.Node]:
         """Read a list as nodes."""
         if not isinstance(node, yaml.SequenceNode):
-            raise self.error(node.start_mark, "a list is expected here", "write `- ` before each")
+            raise self.error(node, "a list is expected here", "write `- ` before each")
         return list(node.value)
 
     def read_fields(self, node: yaml.Node, known: set[str], what: str) -> dict[str, yaml.Node]:
@@ -118,17 +119,17 @@ class YamlReader:
                 fields[key.value] = value
                 continue
             problem = f"{what} has no '{key.value:.60}'"
-            self.note(key.start_mark, problem, f"it has {', '.join(sorted(known))}")
+            self.note(key, problem, f"it has {', '.join(sorted(known))}")
         return fields
 
     def read_value(self, node: yaml.Node, ancestors: tuple[int, ...] = ()) -> Any:
         """Read a value as JSON; `ancestors` are the nodes around it."""
         self._values_left -= 1
         if id(node) in ancestors:
-            raise self.error(node.start_mark, "an alias leads to itself", "write it out")
+            raise self.error(node, "an alias leads to itself", "write it out")
         if self._values_left < 0:
             problem = f"it holds more than {LIMITS.values:,} values"
-            raise self.error(node.start_mark, problem, "use fewer aliases")
+            raise self.error(node, problem, "use fewer aliases")
         ancestors = (*ancestors, id(node))
         if isinstance(node, yaml.MappingNode):
             return {
@@ -144,12 +145,12 @@ class YamlReader:
             return orjson.loads(node.value)
         except orjson.JSONDecodeError:
             problem = f"the number {node.value:.60} is too large"
-            raise self.error(node.start_mark, problem, "write it in quotes, or smaller") from None
+            raise self.error(node, problem, "write it in quotes, or smaller") from None
 
     def read_text(self, node: yaml.Node) -> str:
         """Read a text that is not empty."""
         if not isinstance(node, yaml.ScalarNode) or not node.value:
-            raise self.error(node.start_mark, "a text is expected here", "write one")
+            raise self.error(node, "a text is expected here", "write one")
         return str(node.value)
 
     def read_object(self, node: yaml.Node | None) -> Mapping[str, Any]:
