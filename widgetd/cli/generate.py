@@ -19,6 +19,9 @@ from widgetd.text_search import compile_pattern, did_you_mean
 
 MCP_URL = "http://127.0.0.1:8787/mcp"
 
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+"""Hosts that only this machine reaches."""
+
 _PATH = compile_pattern(r"[\w./~-]*")
 
 
@@ -198,7 +201,7 @@ def _json_file(path: str, servers: str, address: str, **fixed: str) -> Callable[
 def _claude_desktop(url: str, bearer: str) -> str:
     parts = urlsplit(url)
     args = ["mcp-remote", url]
-    if parts.scheme == "http" and parts.hostname not in {"127.0.0.1", "::1", "localhost"}:
+    if parts.scheme == "http" and parts.hostname not in LOOPBACK:
         args.append("--allow-http")  # required beyond this machine
     if bearer:
         # A space within an argument does not survive on Windows.

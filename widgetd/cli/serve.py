@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from widgetd.cli.generate import snippet
+from widgetd.cli.generate import LOOPBACK, snippet
 from widgetd.cli.limits import LIMITS
 from widgetd.cli.options import (
     Flags,
@@ -36,9 +36,6 @@ from widgetd.settings import (
 
 DEV_TOOLSETS = ("author", "operate", "pictures")
 """Toolsets for one person on this machine."""
-
-LOOPBACK = ("127.0.0.1", "::1", "localhost")
-"""Hosts on which `dev` accepts files that are dropped onto the gallery."""
 
 
 def serve(dir: Folder = None, *, flags: Flags = Flags()) -> None:  # type: ignore[valid-type]  # noqa: B008 - a frozen default
