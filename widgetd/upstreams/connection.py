@@ -411,18 +411,12 @@ class Upstream:
                 self.observer.upstream_called(self.name, outcome, duration_s)
 
     async def listen_to(self, uri: str, notify: Callable[[], None]) -> None:
-        """Call `notify` at each announcement that a resource changed, until cancelled."""
-        failures = 0
+        """Call `notify` at each announcement that a resource changed, while it is connected."""
+        await self.settled.wait()
+        lost = self._lost
         with self._resource_listeners.adding(uri, notify):
-            while True:
-                await self.settled.wait()
-                began, lost = self.clock(), self._lost
-                with suppress(Exception):  # whatever a library raises, listen again
-                    if self._client and await follow_resource(self._client, uri, notify):
-                        await lost.wait()
-                # It is asked at intervals, too, so an announcement that is missed only comes late.
-                failures = 1 if self.clock() - began > pause_s(1) else failures + 1
-                await anyio.sleep(pause_s(failures))
+            if self._client and await follow_resource(self._client, uri, notify):
+                await lost.wait()
 
     async def ensure_attempt(self) -> None:
         """Attempt to connect at once where it is not connected, and wait for the outcome."""

@@ -180,10 +180,10 @@ class LiveFeeds:
         part = watch.source.part
         every_s = part.every_s or LIMITS.subscribed_s
         listening: AbstractAsyncContextManager[None] = nullcontext()
+        if uri := watch.source.resource(watch.asked):
+            listen_to = self.feeds.upstreams.listen_to
+            listening = while_running(partial(listen_to, part.upstream, uri, watch.notify))
         try:
-            if uri := watch.source.resource(watch.asked):
-                upstream = self.feeds.upstreams[part.upstream]
-                listening = while_running(partial(upstream.listen_to, uri, watch.notify))
             async with listening:
                 while watch.list_followed():
                     with anyio.move_on_after(every_s * (0.95 + 0.1 * self.jitter())):
@@ -193,8 +193,6 @@ class LiveFeeds:
                         await self._refresh(key, watch, followed)
                 # At once: a page that comes while the listening ends needs a new one.
                 del self.watches[key]
-        except CallError as error:
-            _log.warning("feed.refused", upstream=part.upstream, code=error.code)
         finally:
             if self.watches.get(key) is watch:
                 del self.watches[key]

@@ -18,6 +18,7 @@ from widgetd.files.stamp import Stamp, stamp_of
 from widgetd.logs import get_logger
 from widgetd.render.action_callers import ActionAnswer, ActionCaller, ActionTerms
 from widgetd.text_search import nearest
+from widgetd.upstreams.breaker import pause_s
 from widgetd.upstreams.connection import Upstream, UpstreamObserver
 from widgetd.upstreams.declarations import Declaration, read_file
 from widgetd.upstreams.limits import LIMITS
@@ -115,6 +116,20 @@ class Upstreams(ActionCaller):
         return await called.call_action(
             tool, arguments, key=key, principal=stand_in if principal else ""
         )
+
+    async def listen_to(self, name: str, uri: str, notify: Callable[[], None]) -> None:
+        """Call `notify` at each announcement of an upstream that a resource changed.
+
+        Runs until cancelled. A reload may replace the upstream, so it is found anew each time.
+        """
+        failures = 0
+        while True:
+            began = self._clock()
+            with suppress(Exception):  # whatever a library raises, listen again
+                await self[name].listen_to(uri, notify)
+            # Feeds are asked at intervals, too, so an announcement that is missed only comes late.
+            failures = 1 if self._clock() - began > pause_s(1) else failures + 1
+            await anyio.sleep(pause_s(failures))
 
     async def run(self) -> None:
         """Keep all upstreams connected, and follow the file, until cancelled."""

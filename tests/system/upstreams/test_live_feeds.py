@@ -116,6 +116,27 @@ async def test_announced_change_of_a_resource_is_the_next_version(era: str, tmp_
     assert airport.asked == 3
 
 
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+async def test_announcement_arrives_after_a_reload_restarted_the_upstream(
+    era: str, tmp_path: Path
+) -> None:
+    airport, path = Announcing(era), tmp_path / "u.toml"
+    async with serve(airport.app) as url:
+        address = url + airport.path
+        async with boards(path, toml("airport", url=address), board(SUBSCRIBED)) as on:
+            render = await on.show()
+            with on.live.following(render):
+                await until(lambda: airport.asked == 2)
+                path.write_text(toml("airport", url=address, call_s=30.0))
+                await on.feeds.upstreams.reload()
+                await until(lambda: airport.asked == 3)  # it listens again
+                airport.status = "delayed"
+                await airport.announce("board://B4")
+                newer = await on.follow(render)
+
+    assert drawn_text(newer) == "B4 delayed "
+
+
 async def test_feed_without_followers_is_not_asked(tmp_path: Path) -> None:
     airport = Airport()
     async with (
@@ -131,7 +152,9 @@ async def test_feed_without_followers_is_not_asked(tmp_path: Path) -> None:
         assert airport.asked["get_board"] <= 3, "one question may have been under way"
 
 
-async def test_watch_ends_when_its_upstream_is_gone_before_it_begins(tmp_path: Path) -> None:
+async def test_watch_whose_upstream_is_gone_before_it_begins_ends_at_its_next_question(
+    tmp_path: Path,
+) -> None:
     airport = Airport()
     async with (
         serve_mcp(airport.mcp) as url,
@@ -139,8 +162,9 @@ async def test_watch_ends_when_its_upstream_is_gone_before_it_begins(tmp_path: P
     ):
         render = await on.show()
         with on.live.following(render):
-            assert len(on.live.watches) == 1
+            [watch] = on.live.watches.values()
             del on.feeds.upstreams.all["airport"]  # as a reload in the same turn of the loop does
+            watch.notify()
             await until(lambda: on.live.watches == {})
 
 
