@@ -1,4 +1,6 @@
-"""Forms by elicitation: a client without a view asks its user what the widget's form asks.
+"""Questions to the user of a client by elicitation: whether to do a call, and a widget's form.
+
+A client without a view asks its user what the form asks:
 
     call -> render -> question -> client -> `widget_action`, as a press in the widget's page
                                          -> the result, with what came of it
@@ -19,12 +21,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import anyio
 import orjson
+from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolRequestParams, ElicitResult
+from pydantic import ValidationError
 
 from widgetd.access.principal import Caller
 from widgetd.errors import CallError
 from widgetd.mcp import sdk
+from widgetd.mcp.builtin.consent import ask_by_card, shows_cards
 from widgetd.mcp.http_calls import take_action
 from widgetd.mcp.server import Server
 from widgetd.render.result import Result, error_result, text_block
@@ -32,6 +38,16 @@ from widgetd.schema.json_values import to_json
 from widgetd.store.contract import StoredRender
 from widgetd.widget.actions.question import Question, find_question
 from widgetd.widget.widget import Widget
+
+CONFIRMED = "confirmed"
+"""Key of the question before a call or a press: whether to do it."""
+
+CONSENT = {
+    "type": "object",
+    "properties": {CONFIRMED: {"type": "boolean", "title": "Yes", "default": False}},
+    "required": [CONFIRMED],
+}
+"""The schema of that question."""
 
 _KEY = "elicitation"
 """Idempotency key of an answer: a form is answered once, however often the client repeats it."""
@@ -50,6 +66,28 @@ _UNANSWERED = (
 )
 
 
+async def ask_consent(
+    server: Server, params: CallToolRequestParams, caller: Caller
+) -> Result | dict[str, Any] | None:
+    """Have the user asked before a tool changes something; None if nothing is left to ask."""
+    tool, arguments = server.builtin.get(params.name), params.arguments or {}
+    if tool is None or tool.asks is None or caller.denied is not None:
+        return None
+    context = server.context(caller)
+    question = tool.asks(context, arguments)
+    if question is None:
+        return None
+    if not caller.client.asks:
+        cards = shows_cards(caller)
+        return await ask_by_card(context, tool, arguments, question) if cards else None
+    answer = (params.input_responses or {}).get(CONFIRMED)
+    if not isinstance(answer, ElicitResult):
+        return _require_input(CONFIRMED, question.text, CONSENT)
+    # A client may decline by itself, without having asked its user.
+    refusal = CallError("W3006", "this was not confirmed, so nothing was done")
+    return None if _is_confirmed(answer) else error_result(refusal)
+
+
 async def answer_with_form(
     server: Server, context: sdk.Context, params: CallToolRequestParams, caller: Caller
 ) -> Result | dict[str, Any] | None:
@@ -64,16 +102,15 @@ async def answer_with_form(
         widget = caller.snapshot.widgets.get(name)
         if widget is None:
             return None
-        given = sdk.read_form(params)
-        if given is not None and (taken := await _take_answer(server, *given, widget, caller)):
+        if taken := await _take_answer(server, params, widget, caller):
             return taken
         render = await server.rendering.draw(widget, arguments, caller)
         form = _RenderForm(server=server, caller=caller, render=render)
         question = form.find_question(widget)
         if question is not None and caller.client.asks:
-            return sdk.ask_form(render.id, render.text, question.schema)
+            return _require_input(render.id, render.text, question.schema)
         if question is not None and context.session.can_send_request:
-            ask = partial(sdk.elicit, context, server.options.form_s)
+            ask = partial(_ask_in_call, context, server.options.form_s)
             answer = await ask(render.text, question.schema)
             return await replace(form, ask=ask).finish(question, answer)
         return server.rendering.result(render, caller)
@@ -82,9 +119,17 @@ async def answer_with_form(
 
 
 async def _take_answer(
-    server: Server, key: str, answer: ElicitResult, widget: Widget, caller: Caller
+    server: Server, params: CallToolRequestParams, widget: Widget, caller: Caller
 ) -> Result | dict[str, Any] | None:
-    """Return the answer to a repeated call; None if the form is gone or the answer is too late."""
+    """Return the answer to a call that is repeated with an answer.
+
+    None: it is not repeated, the form is gone, or the answer is too late.
+    """
+    responses = (params.input_responses or {}).items()
+    answers = ((key, one) for key, one in responses if isinstance(one, ElicitResult))
+    key, answer = next(answers, ("", None))
+    if answer is None:
+        return None
     press = await server.store.idempotency.recall(_press_key(key))
     try:
         render = await server.rendering.load(press["render_id"] if press else key, caller)
@@ -152,8 +197,7 @@ class _RenderForm:
         self, press: Mapping[str, Any], answer: ElicitResult | None
     ) -> Result | dict[str, Any]:
         """Take a press of a bound action if the user agreed to it."""
-        content = answer.content if answer is not None and answer.action == "accept" else None
-        if content and content.get(sdk.CONFIRMED) is True:
+        if _is_confirmed(answer):
             return await replace(self, ask=None).take(press)
         return self.complete(_UNCONFIRMED, {"status": "unconfirmed", "action": press["action"]})
 
@@ -177,11 +221,11 @@ class _RenderForm:
         if found["status"] == "confirm":
             press = {**arguments, "token": found["token"]}
             if self.ask is not None:
-                return await self.confirm(press, await self.ask(found["text"], sdk.CONSENT))
+                return await self.confirm(press, await self.ask(found["text"], CONSENT))
             # Remembered here, for the client repeats only the answer to the latest question.
             key, owner = _press_key(found["token"]), self.caller.principal.name
             await self.server.store.idempotency.remember(key, press, owner=owner)
-            return sdk.ask_form(found["token"], found["text"], sdk.CONSENT)
+            return _require_input(found["token"], found["text"], CONSENT)
         form = self
         with suppress(CallError):
             newest = await self.server.rendering.load(self.render.id, self.caller)
@@ -196,6 +240,35 @@ class _RenderForm:
             facts = {**orjson.loads(result.structured), "form": dict(outcome)}
             result = replace(result, structured=to_json(facts))
         return replace(result, content=content)
+
+
+def _is_confirmed(answer: ElicitResult | None) -> bool:
+    if answer is None or answer.action != "accept":
+        return False
+    return (answer.content or {}).get(CONFIRMED) is True
+
+
+def _require_input(key: str, message: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answer that makes a modern client ask its user a form, and repeat the call.
+
+    The client repeats `key` with the answer. A `requestState` would be sealed by the SDK with a key
+    of this process, which no other replica has.
+    """
+    params = {"mode": "form", "message": message, "requestedSchema": schema}
+    request = {"method": "elicitation/create", "params": params}
+    return {"resultType": "input_required", "inputRequests": {key: request}}
+
+
+async def _ask_in_call(
+    context: sdk.Context, timeout_s: float, message: str, schema: Mapping[str, Any]
+) -> ElicitResult | None:
+    """Ask a legacy client's user during a call; None if no answer comes in time."""
+    with anyio.move_on_after(timeout_s):
+        try:
+            return await context.session.elicit_form(message, dict(schema), context.request_id)
+        except (MCPError, ValidationError):
+            return None
+    return None
 
 
 def _press_key(token: str) -> str:

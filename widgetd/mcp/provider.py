@@ -35,9 +35,8 @@ from widgetd.access.auth import principal_of
 from widgetd.access.principal import Caller, current_caller, with_prefix
 from widgetd.errors import CallError
 from widgetd.mcp import sdk
-from widgetd.mcp.builtin.consent import ask_by_card, shows_cards
 from widgetd.mcp.builtin.table import BuiltinTool
-from widgetd.mcp.elicitation import answer_with_form
+from widgetd.mcp.elicitation import answer_with_form, ask_consent
 from widgetd.mcp.handlers import call_tool
 from widgetd.mcp.middleware import middleware_of
 from widgetd.mcp.prompts import show_data_prompt
@@ -45,7 +44,7 @@ from widgetd.mcp.resources import read_of_toolset, render_resource, resources_of
 from widgetd.mcp.roots import Root
 from widgetd.mcp.server import Server
 from widgetd.render.entry import page_meta
-from widgetd.render.result import RENDERS, Result, error_result
+from widgetd.render.result import RENDERS, Result
 from widgetd.widget.widget import Widget
 
 Lifespan = Callable[[Server], AbstractAsyncContextManager[None]]
@@ -229,7 +228,7 @@ async def answer_call(
     The SDK drops from the result what the caller's protocol version does not know.
     """
     caller = current_caller(server.registry)
-    answer = await _ask_consent(server, params, caller)
+    answer = await ask_consent(server, params, caller)
     if answer is None and server.asks_forms(caller.client):
         answer = await answer_with_form(server, context, params, caller)
     if answer is None:
@@ -237,28 +236,6 @@ async def answer_call(
     if isinstance(answer, Result):
         return {"resultType": "complete", **answer.values()}
     return answer
-
-
-async def _ask_consent(
-    server: Server, params: CallToolRequestParams, caller: Caller
-) -> Result | dict[str, Any] | None:
-    """Have the user asked before a tool changes something; None if nothing is left to ask."""
-    tool, arguments = server.builtin.get(params.name), params.arguments or {}
-    if tool is None or tool.asks is None or caller.denied is not None:
-        return None
-    context = server.context(caller)
-    question = tool.asks(context, arguments)
-    if question is None:
-        return None
-    if not caller.client.asks:
-        cards = shows_cards(caller)
-        return await ask_by_card(context, tool, arguments, question) if cards else None
-    is_confirmed = sdk.read_confirmation(params)
-    if is_confirmed is None:
-        return sdk.ask_first(question.text)
-    # A client may decline by itself, without having asked its user.
-    refusal = CallError("W3006", "this was not confirmed, so nothing was done")
-    return None if is_confirmed else error_result(refusal)
 
 
 def complete(

@@ -43,15 +43,12 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     SERVER_INFO_META_KEY,
-    CallToolRequestParams,
-    ElicitResult,
 )
 from mcp_types.version import (
     HANDSHAKE_PROTOCOL_VERSIONS,
     LATEST_MODERN_VERSION,
     MODERN_PROTOCOL_VERSIONS,
 )
-from pydantic import ValidationError
 from sse_starlette.sse import AppStatus
 
 from widgetd.access.principal import UI_EXTENSION, ClientInfo
@@ -205,64 +202,11 @@ def client_of_handshake(params: Mapping[str, Any]) -> ClientInfo:
     return client_info(Connection.from_envelope(str(params.get("protocolVersion")), *about))
 
 
-CONFIRMED = "confirmed"
-"""Key of the one question before a call: whether to do it."""
-
-CONSENT = {
-    "type": "object",
-    "properties": {CONFIRMED: {"type": "boolean", "title": "Yes", "default": False}},
-    "required": [CONFIRMED],
-}
-"""The schema of that question."""
-
-
-def ask_form(key: str, message: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the answer that makes a modern client ask its user a form, and repeat the call.
-
-    The client repeats `key` with the answer. A `requestState` would be sealed by the SDK with a key
-    of this process, which no other replica has.
-    """
-    params = {"mode": "form", "message": message, "requestedSchema": schema}
-    request = {"method": "elicitation/create", "params": params}
-    return {"resultType": "input_required", "inputRequests": {key: request}}
-
-
-def read_form(params: CallToolRequestParams) -> tuple[str, ElicitResult] | None:
-    """Return the key and the user's answer of a call that is repeated after `ask_form`."""
-    responses = (params.input_responses or {}).items()
-    return next(((key, one) for key, one in responses if isinstance(one, ElicitResult)), None)
-
-
-async def elicit(
-    context: Context, timeout_s: float, message: str, schema: Mapping[str, Any]
-) -> ElicitResult | None:
-    """Ask a legacy client's user during a call; None if no answer comes in time."""
-    with anyio.move_on_after(timeout_s):
-        try:
-            return await context.session.elicit_form(message, dict(schema), context.request_id)
-        except (MCPError, ValidationError):
-            return None
-    return None
-
-
 def stream_answers(endpoint: Any, session: str | None) -> None:
     """Answer calls of a legacy session as streams, on which its client can be asked."""
     transport = sessions_of(endpoint).get(session or "")
     if transport is not None:
         transport.is_json_response_enabled = False
-
-
-def ask_first(question: str) -> dict[str, Any]:
-    """Return the answer that makes a client ask its user and then repeat the call."""
-    return ask_form(CONFIRMED, question, CONSENT)
-
-
-def read_confirmation(params: CallToolRequestParams) -> bool | None:
-    """Return the user's answer to that question; None if the user was not asked."""
-    answer = (params.input_responses or {}).get(CONFIRMED)
-    if not isinstance(answer, ElicitResult):
-        return None
-    return answer.action == "accept" and (answer.content or {}).get(CONFIRMED) is True
 
 
 def route_of(app: Any, path: str) -> Any:

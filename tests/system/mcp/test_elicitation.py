@@ -23,6 +23,7 @@ from widgetd.catalog.registry import Registry
 from widgetd.errors import CallError
 from widgetd.mcp import sdk
 from widgetd.mcp.assembly import build
+from widgetd.mcp.elicitation import CONFIRMED, CONSENT
 from widgetd.mcp.server import ServerOptions
 from widgetd.store.contract import Bounds
 from widgetd.store.factory import local_store
@@ -374,13 +375,13 @@ async def pressing(
     server.actions = airline
 
     def answer(params: ElicitRequestFormParams) -> ElicitResult:
-        return confirmation if params.requested_schema == sdk.CONSENT else accept(params)
+        return confirmation if params.requested_schema == CONSENT else accept(params)
 
     async with asking(sdk.lowlevel_of(server.mcp), era, answer) as (client, asked):
         yield client, asked
 
 
-AGREED = ElicitResult(action="accept", content={sdk.CONFIRMED: True})
+AGREED = ElicitResult(action="accept", content={CONFIRMED: True})
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -402,7 +403,7 @@ async def test_form_of_a_bound_action_presses_after_a_second_question(era: str) 
     [
         ElicitResult(action="decline"),
         ElicitResult(action="cancel"),
-        ElicitResult(action="accept", content={sdk.CONFIRMED: False}),
+        ElicitResult(action="accept", content={CONFIRMED: False}),
         ElicitResult(action="accept"),
     ],
     ids=["declined", "cancelled", "no", "empty"],
