@@ -173,6 +173,7 @@ async def test_gallery_returns_picture_and_axe_findings_in_each_theme(
             await found.first.wait_for(timeout=PATIENCE_MS)
             words = await found.first.inner_text()
             await page.get_by_label("Dark").check()
+            rule = await found.first.get_by_text("What this rule is").get_attribute("href")
             await page.click("#look")
             await page.locator("#violations", has_text="nothing against it, dark").wait_for()
             axe._source.cache_clear()
@@ -186,6 +187,7 @@ async def test_gallery_returns_picture_and_axe_findings_in_each_theme(
     assert "Early" in words
     assert "color-contrast" in words
     assert "Element has insufficient color contrast" in words
+    assert (rule or "").startswith("https://dequeuniversity.com/")
 
 
 async def downloaded(page: Page, scale: str) -> tuple[str, bytes]:

@@ -73,6 +73,6 @@ const violation = ({ rule, impact, problem }) =>
 const sight = nearing((cell) => void open(cell));
 for (const cell of cells) sight.observe(cell);
 startPictures(() => ({ tool, state: "all", themes: [""] }));
-onChange((told) => {
-  if (!told || told.changed.includes(tool) || told.removed.includes(tool)) location.reload();
+onChange((change) => {
+  if (!change || change.changed.includes(tool) || change.removed.includes(tool)) location.reload();
 });

@@ -9,7 +9,7 @@ let total = 0;
 export function log(sent) {
   const list = document.getElementById("log");
   if (!list) return;
-  list.prepend(make("li", {}, ...TOLD[sent.kind](sent)));
+  list.prepend(make("li", {}, ...ROWS[sent.kind](sent)));
   if (list.children.length > MOST) list.lastElementChild.remove();
   count("actions", ++total);
 }
@@ -23,7 +23,7 @@ const head = (kind, name) =>
     make("time", { textContent: new Date().toLocaleTimeString() }),
   );
 
-const TOLD = {
+const ROWS = {
   action: ({ action, payload, problem, test }) => [
     head(problem ? "Refused" : "Queued", action),
     make("pre", { tabIndex: 0 }, make("code", { textContent: JSON.stringify(payload, null, 2) })),

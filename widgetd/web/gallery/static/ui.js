@@ -56,9 +56,9 @@ export function dress(theme) {
   carry("theme", theme);
 }
 
-/** Takes `name` along in every link to a page of ours. */
-export function carry(name, value) {
-  for (const link of document.querySelectorAll("a[href^='/']")) {
+/** Takes `name` along in every link to a page of ours, or in those with the attribute `which`. */
+export function carry(name, value, which = "") {
+  for (const link of document.querySelectorAll(`a${which}[href^='/']`)) {
     const url = new URL(link.href);
     if (value) url.searchParams.set(name, value);
     else url.searchParams.delete(name);

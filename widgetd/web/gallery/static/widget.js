@@ -293,7 +293,7 @@ async function refreshParts() {
   }
   refreshStates(now.getElementById("state"));
   tellFields();
-  carryAll();
+  carryView();
 }
 
 function refreshStates(fresh) {
@@ -337,26 +337,20 @@ async function tellRest() {
 
 // --- how it is looked at
 
-function carryAll() {
-  for (const name of ["theme", "width", "tab"]) {
-    for (const link of document.querySelectorAll("a[rel]")) {
-      const url = new URL(link.href);
-      if (recall(name)) url.searchParams.set(name, recall(name));
-      else url.searchParams.delete(name);
-      link.href = url.pathname + url.search;
-    }
-  }
+/** Takes the view along to the next widget and the one before. */
+function carryView() {
+  for (const name of ["theme", "width", "tab"]) carry(name, recall(name), "[rel]");
 }
 
 onChoice("width", (width) => {
   remember("width", width, USUAL_WIDTH);
   resize(width);
-  carryAll();
+  carryView();
 });
 onChoice("theme", (theme) => {
   remember("theme", theme);
   dress(theme);
-  carryAll();
+  carryView();
   openFrames();
 });
 onSystemTheme(openFrames);
@@ -382,11 +376,11 @@ startPictures(() => ({
   edited,
 }));
 startTabs(() => {
-  carryAll();
+  carryView();
   void followTab();
 });
 carry("theme", recall("theme") === "both" ? "" : recall("theme"));
-carryAll();
+carryView();
 openFrames();
 controls.show(shown.schema, edited ?? shown.arguments);
 raw.value = JSON.stringify(edited ?? shown.arguments, null, 2);
