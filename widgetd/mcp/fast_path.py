@@ -41,7 +41,7 @@ from pydantic import ValidationError
 from widgetd.access.auth import Access, steps_up
 from widgetd.access.principal import Caller, ClientInfo
 from widgetd.logs import get_logger
-from widgetd.mcp import sdk
+from widgetd.mcp import asgi, sdk
 from widgetd.mcp.builtin.catalog import target_of
 from widgetd.mcp.handlers import CALLS, LISTS, READS, call_tool, read_resource
 from widgetd.mcp.limits import LIMITS
@@ -114,12 +114,12 @@ class FastPath:
 
     def __init__(
         self,
-        app: sdk.App,
+        app: asgi.App,
         *,
         server: Server,
         path: str,
         sessions: Sessions,
-        host_check: Callable[[sdk.Scope], Awaitable[bool]],
+        host_check: Callable[[asgi.Scope], Awaitable[bool]],
     ) -> None:
         self.app = app
         self.answered = 0
@@ -134,12 +134,12 @@ class FastPath:
         self._clients: dict[bytes, ClientInfo] = {}
         self._waiting: dict[tuple[str, str], anyio.CancelScope] = {}
 
-    async def __call__(self, scope: sdk.Scope, receive: sdk.Receive, send: sdk.Send) -> None:
+    async def __call__(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
         """Answer a request or pass it on unchanged."""
-        messages: list[sdk.Message] = []
+        messages: list[asgi.Message] = []
         request = await self._receive(scope, receive, messages)
         if request is None:
-            await self.app(scope, sdk.replay(messages, receive) if messages else receive, send)
+            await self.app(scope, asgi.replay(messages, receive) if messages else receive, send)
             return
         self.answered += 1
         try:
@@ -167,7 +167,7 @@ class FastPath:
         await send({"type": "http.response.body"})
 
     async def _receive(
-        self, scope: sdk.Scope, receive: sdk.Receive, messages: list[sdk.Message]
+        self, scope: asgi.Scope, receive: asgi.Receive, messages: list[asgi.Message]
     ) -> Request | None:
         """Return the request if it is plain and valid; append what is received to `messages`."""
         if scope.get("path") != self._path or scope["method"] != "POST":
@@ -178,10 +178,10 @@ class FastPath:
         user = await self._user(scope, headers)
         if user is UNKNOWN:
             return None
-        messages += await sdk.receive_body(receive, LIMITS.fast_request_bytes)
+        messages += await asgi.receive_body(receive, LIMITS.fast_request_bytes)
         return self._read(user, headers, messages)
 
-    async def _user(self, scope: sdk.Scope, headers: Mapping[bytes, bytes]) -> object:
+    async def _user(self, scope: asgi.Scope, headers: Mapping[bytes, bytes]) -> object:
         """Return the request's user, None if no token is needed, `UNKNOWN` if the app decides."""
         key = headers.get(b"host", b""), scope.get("server")
         if key not in self._hosts:
@@ -197,7 +197,7 @@ class FastPath:
         return UNKNOWN if user is None or steps_up(user) else user
 
     def _read(
-        self, user: object, headers: Mapping[bytes, bytes], messages: Sequence[sdk.Message]
+        self, user: object, headers: Mapping[bytes, bytes], messages: Sequence[asgi.Message]
     ) -> Request | None:
         """Parse the request; None if anything about it is unusual."""
         if messages[-1]["type"] != "http.request":
@@ -209,7 +209,7 @@ class FastPath:
         if type(message) is not dict or not message.keys() <= _KEYS:
             return None
         name, params = message.get("method"), message.get("params", {})
-        session = sdk.read_header(headers, b"mcp-session-id")
+        session = asgi.read_header(headers, b"mcp-session-id")
         if name == "notifications/cancelled":
             self._cancel(session, user, params)
         if not isinstance(name, str) or name not in METHODS:
@@ -221,7 +221,7 @@ class FastPath:
             or not _params_fit(params, method)
         ):
             return None
-        version = sdk.read_header(headers, b"mcp-protocol-version")
+        version = asgi.read_header(headers, b"mcp-protocol-version")
         if version in MODERN_PROTOCOL_VERSIONS:
             client = None if session else self._modern(name, method, params, headers)
         else:
@@ -239,12 +239,12 @@ class FastPath:
         self, name: str, method: Method, params: dict[str, Any], headers: Mapping[bytes, bytes]
     ) -> ClientInfo | None:
         """Return the client of a modern request; None if anything about it is wrong."""
-        meta, version = params.get("_meta"), sdk.read_header(headers, b"mcp-protocol-version")
+        meta, version = params.get("_meta"), asgi.read_header(headers, b"mcp-protocol-version")
         if not method.modern or meta is None or meta.get(PROTOCOL_VERSION_META_KEY) != version:
             return None
-        if sdk.read_header(headers, b"mcp-method") != name:
+        if asgi.read_header(headers, b"mcp-method") != name:
             return None
-        named = sdk.read_header(headers, b"mcp-name")
+        named = asgi.read_header(headers, b"mcp-name")
         # A name that begins so may be an encoded one.
         if method.named and (named != params[method.named] or named.startswith("=?")):
             return None
@@ -302,7 +302,7 @@ class FastPath:
         sdk.renew(self._sessions, request.session)
         return self._sessions.in_use(request.session, known.principal)
 
-    async def _respond_unless_cancelled(self, request: Request, receive: sdk.Receive) -> Parts:
+    async def _respond_unless_cancelled(self, request: Request, receive: asgi.Receive) -> Parts:
         """Answer a request; stop when its client cancels it or disconnects.
 
         A cancelled request of a session is answered as the SDK does it.

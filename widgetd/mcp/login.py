@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from widgetd.access.auth import USUAL, Access, Reason, principal_of, steps_up
-from widgetd.mcp import sdk
+from widgetd.mcp import asgi
 from widgetd.mcp.limits import LIMITS
 from widgetd.mcp.middleware import requirements_of
 from widgetd.mcp.server import Server
@@ -26,20 +26,20 @@ WELL_KNOWN = "/.well-known/oauth-protected-resource"
 class Challenges:
     """An ASGI layer around the endpoint and its authentication that adds login challenges."""
 
-    def __init__(self, app: sdk.App, *, server: Server, access: Access) -> None:
+    def __init__(self, app: asgi.App, *, server: Server, access: Access) -> None:
         self.app = app
         self._server = server
         self._access = access
 
-    async def __call__(self, scope: sdk.Scope, receive: sdk.Receive, send: sdk.Send) -> None:
+    async def __call__(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
         """Pass a request on, or refuse it with a challenge."""
         user = scope.get("user")
         principal = principal_of(user, None)
         reason: Reason | None = reason_of(scope) if principal is None else None
         asked: Collection[str] = USUAL
         if principal is not None and steps_up(user) and scope["method"] == "POST":
-            messages = await sdk.receive_body(receive, LIMITS.challenged_bytes)
-            receive = sdk.replay(messages, receive)
+            messages = await asgi.receive_body(receive, LIMITS.challenged_bytes)
+            receive = asgi.replay(messages, receive)
             needed = self._required_scope(b"".join([one.get("body", b"") for one in messages]))
             if needed is not None and needed not in principal.scopes:
                 # Hosts request exactly the scopes named here, so name the granted ones too.
@@ -49,7 +49,7 @@ class Challenges:
             return
         status, challenge, sentence = self._access.refuse(reason, asked)
         headers = [(b"www-authenticate", challenge.encode())]
-        await sdk.respond(send, status, {"error_description": sentence}, headers)
+        await asgi.respond(send, status, {"error_description": sentence}, headers)
 
     def _required_scope(self, body: bytes) -> str | None:
         """Return the scope that a message needs; None if it needs none."""
@@ -65,7 +65,7 @@ class Challenges:
         return None if needs is None else needs.scope
 
 
-def reason_of(scope: sdk.Scope) -> Reason:
+def reason_of(scope: asgi.Scope) -> Reason:
     """Return why an unauthenticated request is refused."""
     authorization = dict(scope["headers"]).get(b"authorization", b"")
     # A browser sends its token as a password.

@@ -9,21 +9,13 @@ library is a sentence at start-up and never a surprise in a call.
 
 from __future__ import annotations
 
-from collections.abc import (
-    Awaitable,
-    Callable,
-    Iterator,
-    Mapping,
-    MutableMapping,
-    Sequence,
-)
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib.metadata import version
 from types import SimpleNamespace
 from typing import Any, TypeVar, cast
 
 import anyio
-import orjson
 from fastmcp import FastMCP
 from fastmcp.server.http import HostOriginGuardMiddleware
 from fastmcp.server.providers import AggregateProvider, FastMCPProvider, Provider
@@ -41,9 +33,7 @@ from mcp.server.session import ServerSession
 from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
-from mcp_types import (
-    SERVER_INFO_META_KEY,
-)
+from mcp_types import SERVER_INFO_META_KEY
 from mcp_types.version import (
     HANDSHAKE_PROTOCOL_VERSIONS,
     LATEST_MODERN_VERSION,
@@ -53,6 +43,7 @@ from sse_starlette.sse import AppStatus
 
 from widgetd.access.principal import UI_EXTENSION, ClientInfo
 from widgetd.errors import CallError, ConfigError
+from widgetd.mcp.asgi import App, Message, Receive, Scope, Send
 
 SERVER_ERROR = -32000
 """JSON-RPC's code for errors that a server defines itself; the message says what to do.
@@ -68,11 +59,6 @@ Next = Callable[[Context], Awaitable[Any]]
 Middleware = Callable[[Context, Next], Awaitable[Any]]
 """A layer around every message: it answers by itself or passes the context on."""
 
-Message = MutableMapping[str, Any]
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 Layer = TypeVar("Layer", bound=App)
 
 
@@ -245,53 +231,6 @@ def host_check(app: Any) -> Callable[[Scope], Awaitable[bool]]:
         return passed
 
     return passes
-
-
-async def receive_body(receive: Receive, most_bytes: int) -> list[Message]:
-    """Receive a request's body; the last message has `more_body` if the body is longer."""
-    messages, length = [await receive()], 0
-    while messages[-1].get("more_body") and length <= most_bytes:
-        length += len(messages[-1].get("body", b""))
-        messages.append(await receive())
-    return messages
-
-
-def replay(messages: Sequence[Message], receive: Receive) -> Receive:
-    """Return a `receive` that first repeats messages that were received already."""
-    waiting = iter(messages)
-
-    async def again() -> Message:
-        return next(waiting, None) or await receive()
-
-    return again
-
-
-async def respond(
-    send: Send, status: int, content: object, headers: Sequence[tuple[bytes, bytes]] = ()
-) -> None:
-    """Answer a request with JSON."""
-    body = orjson.dumps(content)
-    length = (b"content-length", b"%d" % len(body))
-    headers = [(b"content-type", b"application/json"), length, *headers]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
-
-
-async def refuse(
-    send: Send,
-    status: int,
-    code: int,
-    error: CallError,
-    headers: Sequence[tuple[bytes, bytes]] = (),
-) -> None:
-    """Answer a request with a JSON-RPC error outside a session."""
-    problem = {"code": code, "message": f"[{error.code}] {error.message}"}
-    await respond(send, status, {"jsonrpc": "2.0", "id": None, "error": problem}, headers)
-
-
-def read_header(headers: Mapping[bytes, bytes], name: bytes) -> str:
-    """Return a header of a request; empty if it is absent."""
-    return headers.get(name, b"").decode("latin-1")
 
 
 async def authenticate(auth: TokenVerifier, header: bytes) -> AuthenticatedUser | None:

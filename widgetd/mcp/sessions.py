@@ -21,7 +21,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from widgetd.access.auth import principal_of
 from widgetd.access.principal import Principal
 from widgetd.errors import CallError
-from widgetd.mcp import sdk
+from widgetd.mcp import asgi, sdk
 from widgetd.mcp.clients import Clients
 from widgetd.mcp.limits import LIMITS
 from widgetd.store.rate_limits import RateLimits
@@ -49,7 +49,7 @@ class Sessions:
 
     def __init__(
         self,
-        app: sdk.App,
+        app: asgi.App,
         *,
         bounds: SessionBounds,
         limits: RateLimits,
@@ -66,11 +66,11 @@ class Sessions:
         self._in_flight: Counter[str] = Counter()
         self._opening: Counter[str] = Counter()
 
-    async def __call__(self, scope: sdk.Scope, receive: sdk.Receive, send: sdk.Send) -> None:
+    async def __call__(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
         """Pass a request on; one that opens a session is subject to the limits."""
         headers = dict(scope.get("headers", ()))
-        session = sdk.read_header(headers, b"mcp-session-id")
-        version = sdk.read_header(headers, b"mcp-protocol-version")
+        session = asgi.read_header(headers, b"mcp-session-id")
+        version = asgi.read_header(headers, b"mcp-protocol-version")
         principal = principal_of(scope.get("user"), self._anonymous)
         if session in self._owners:
             await self._use(session, principal, scope, receive, send)
@@ -90,7 +90,7 @@ class Sessions:
                 sdk.end_stream(self.app, session)
 
     async def _open(
-        self, principal: Principal, scope: sdk.Scope, receive: sdk.Receive, send: sdk.Send
+        self, principal: Principal, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send
     ) -> None:
         try:
             (await self._limits.take(principal.name)).check()
@@ -101,9 +101,9 @@ class Sessions:
             await _refuse(send, 503, CallError("W2204", _TOO_MANY))
             return
 
-        async def send_and_note(message: sdk.Message) -> None:
+        async def send_and_note(message: asgi.Message) -> None:
             if message["type"] == "http.response.start" and message["status"] < 400:
-                session = sdk.read_header(dict(message["headers"]), b"mcp-session-id")
+                session = asgi.read_header(dict(message["headers"]), b"mcp-session-id")
                 if session:
                     self._owners[session] = principal
             await send(message)
@@ -118,9 +118,9 @@ class Sessions:
         self,
         session: str,
         principal: Principal,
-        scope: sdk.Scope,
-        receive: sdk.Receive,
-        send: sdk.Send,
+        scope: asgi.Scope,
+        receive: asgi.Receive,
+        send: asgi.Send,
     ) -> None:
         with self.in_use(session, principal):
             if scope["method"] != "GET":
@@ -128,7 +128,7 @@ class Sessions:
                 return
             opened = False
 
-            async def send_and_note(message: sdk.Message) -> None:
+            async def send_and_note(message: asgi.Message) -> None:
                 nonlocal opened
                 await send(message)
                 if message["type"] == "http.response.start" and message["status"] == 200:
@@ -185,6 +185,6 @@ def _less(counter: Counter[str], name: str) -> None:
         del counter[name]
 
 
-async def _refuse(send: sdk.Send, status: int, error: CallError) -> None:
+async def _refuse(send: asgi.Send, status: int, error: CallError) -> None:
     headers = [(b"retry-after", b"%d" % ceil(error.retry_after_s or 1))]  # whole seconds
-    await sdk.refuse(send, status, sdk.SERVER_ERROR, error, headers)
+    await asgi.refuse(send, status, sdk.SERVER_ERROR, error, headers)

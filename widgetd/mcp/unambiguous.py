@@ -12,7 +12,7 @@ import anyio.to_thread
 from mcp_types import INVALID_REQUEST
 
 from widgetd.errors import CallError
-from widgetd.mcp import sdk
+from widgetd.mcp import asgi
 from widgetd.mcp.limits import LIMITS
 from widgetd.schema.json_text import find_duplicate_key
 
@@ -22,14 +22,14 @@ _TWICE = "the key {} stands twice; keep one of the two"
 class DuplicateKeyGuard:
     """An ASGI layer around the SDK's endpoint that refuses duplicate keys."""
 
-    def __init__(self, app: sdk.App) -> None:
+    def __init__(self, app: asgi.App) -> None:
         self.app = app
 
-    async def __call__(self, scope: sdk.Scope, receive: sdk.Receive, send: sdk.Send) -> None:
+    async def __call__(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
         """Pass a request on; the SDK reads the whole body before it acts on any of it."""
         body = bytearray()
 
-        async def receive_checked() -> sdk.Message:
+        async def receive_checked() -> asgi.Message:
             message = await receive()
             if message["type"] == "http.request":
                 body.extend(message.get("body", b""))
@@ -41,7 +41,7 @@ class DuplicateKeyGuard:
         try:
             await self.app(scope, receive_checked, send)
         except CallError as error:
-            await sdk.refuse(send, 400, INVALID_REQUEST, error)
+            await asgi.refuse(send, 400, INVALID_REQUEST, error)
 
 
 def reject_duplicate_keys(line: bytes) -> bytes:

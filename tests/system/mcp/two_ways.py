@@ -18,7 +18,7 @@ from tests.support.widgets import snapshot_of, widget
 from tests.system.mcp.acting import order
 from widgetd.access.auth import Access
 from widgetd.catalog.registry import Registry
-from widgetd.mcp import sdk
+from widgetd.mcp import asgi
 from widgetd.mcp.assembly import build
 from widgetd.mcp.fast_path import FastPath
 from widgetd.mcp.resources import Resources
@@ -407,8 +407,8 @@ def _watch(way: Way) -> None:
     assert fast is not None
     behind = fast.app
 
-    async def watched(scope: sdk.Scope, receive: sdk.Receive, send: sdk.Send) -> None:
-        async def heard() -> sdk.Message:
+    async def watched(scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
+        async def heard() -> asgi.Message:
             message = await receive()
             way.reached.append(message)
             return message
