@@ -70,34 +70,30 @@ def compare(widget: Widget) -> Comparison:
     Raises:
         WidgetError: One of the two cannot be compiled.
     """
-    definition = widget.definition
-    assert definition.studio is not None  # noqa: S101 - it holds the JSX
-    view = widget.view  # first, because its fault says where in the file it is
-    return compare_sources(
-        definition.template, view, definition.studio, widget.schema, widget.limits
-    )
-
-
-def compare_sources(
-    template: str, view: View, studio: Studio, schema: Schema, limits: Limits
-) -> Comparison:
-    """Compare a template with `view`, the JSX of `studio`, for arguments of `schema`.
-
-    Raises:
-        WidgetError: One of the two cannot be compiled.
-    """
     from widgetd.studio.exporter import ExporterBuilder  # noqa: PLC0415 - few files need JSX
     from widgetd.template.jsx import View  # noqa: PLC0415
 
-    literal = compile_template(template, limits=limits, to_the_letter=True)
-    exported = View(studio.view, limits, builder=ExporterBuilder)
+    definition, limits = widget.definition, widget.limits
+    assert definition.studio is not None  # noqa: S101 - it holds the JSX
+    merged = MergedDrawing(
+        template=widget.template,
+        literal=compile_template(definition.template, limits=limits, to_the_letter=True),
+        view=widget.view,  # before the next, because its fault says where in the file it is
+        exported=View(definition.view, limits, builder=ExporterBuilder),
+    )
+    return compare_sources(merged, definition.studio, widget.schema, limits)
+
+
+def compare_sources(
+    merged: MergedDrawing, studio: Studio, schema: Schema, limits: Limits
+) -> Comparison:
+    """Compare the sources of `merged` for the samples of `studio` and arguments of `schema`."""
     found: dict[str, tuple[Difference, ...]] = {"edits": (), "losses": ()}
     agrees, left = True, LIMITS.steps
     for each in argument_sets(studio, schema):
         arguments = schema.with_defaults(dict(each))
-        (of_template, of_view, of_export), steps = zip(
-            *(_render(source, arguments, limits) for source in (literal, view, exported)),
-            strict=True,
+        (of_template, of_export, of_view), steps = zip(
+            *(_render(source, arguments, limits) for source in merged.sources), strict=True
         )
         pairs = {"edits": (of_template, of_export), "losses": (of_export, of_view)}
         for name, (got, want) in pairs.items():
@@ -108,12 +104,6 @@ def compare_sources(
         left -= sum(steps)
         if left < 0 or (all(found.values()) and not agrees):
             break
-    merged = MergedDrawing(
-        template=compile_template(template, limits=limits),
-        literal=literal,
-        view=view,
-        exported=exported,
-    )
     return Comparison(**found, agrees=agrees, merged=merged)
 
 

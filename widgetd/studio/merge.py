@@ -32,23 +32,27 @@ class MergedDrawing:
         literal: The same, read as other engines read it.
         view: The JSX.
         exported: The JSX as the exporter transcribes it.
+
+    Attributes:
+        sources: The literal template, the exported JSX and the JSX, whose trees are merged.
     """
 
     def __init__(
         self, *, template: Template, literal: Template, view: View, exported: View
     ) -> None:
         self.template = template
-        self._sources = literal, exported, view
+        self.view = view
+        self.sources = literal, exported, view
 
     @property
     def reads(self) -> tuple[Read, ...]:
         """Return the reads of arguments in either source."""
-        return (*self.template.reads, *self._sources[-1].reads)
+        return (*self.template.reads, *self.view.reads)
 
     @property
     def names(self) -> frozenset[str]:
         """Return the names of the arguments that either source reads."""
-        return self.template.names | self._sources[-1].names
+        return self.template.names | self.view.names
 
     def program(self) -> Program | None:
         """Return None: a page would need a second merge beside its evaluator, for few files."""
@@ -62,11 +66,10 @@ class MergedDrawing:
         """Return the JSON and its cost; that of the template alone where another source fails."""
         own = self.template.rendering(arguments)
         try:
-            made = [source.rendering(arguments) for source in self._sources]
-            trees = [tree(each.text) for each in made]
+            made = [source.rendering(arguments) for source in self.sources]
+            edited, exported, original = (tree(each.text) for each in made)
         except (CallError, WidgetError):
             return own
-        edited, exported, original = trees
         merged = merge(_unwrap(edited), _unwrap(exported), original)
         steps = own.steps + sum(each.steps for each in made)
         return Rendering(orjson.dumps(merged).decode(), repaired=own.repaired, steps=steps)

@@ -338,10 +338,10 @@ def test_holding_one_source_against_the_other_has_one_budget_of_steps() -> None:
     made = export(f"<Card>{JOINED_JSX}<Text value={{{slow}}} /></Card>", card(JOINED, N))
     studio = made.definition.studio
     assert studio is not None
-    template, schema = made.definition.template, Counting(made.schema)
+    merged, schema = compare(made).merged, Counting(made.schema)
     larger = replace(studio, default_state=many)
 
-    compare_sources(template, made.view, larger, cast("Any", schema), Limits())
+    compare_sources(merged, larger, cast("Any", schema), Limits())
 
     assert schema.asked <= 2
 
