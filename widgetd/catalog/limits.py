@@ -24,6 +24,8 @@ class CatalogLimits:
         versions: Generations that are kept to go back to.
         versions_bytes: Size of their contents.
         version_log_bytes: Size of their list; many times that of 10,000 widgets.
+        state_lock_s: Time for which another process may keep this one from writing a generation.
+        state_lock_poll_s: Time between two attempts to write it.
         rollback_bytes: Size of the file that asks for a rollback.
         journal_slots: Renders at the same time that the crash journal records.
         crash_render_s: A render that began less than this before the next start cannot have kept
@@ -43,6 +45,8 @@ class CatalogLimits:
     versions: int = 50
     versions_bytes: int = 1 << 28
     version_log_bytes: int = 1 << 28
+    state_lock_s: float = 1.0
+    state_lock_poll_s: float = 0.005
     rollback_bytes: int = 1 << 10
     journal_slots: int = 64
     crash_render_s: float = 1.0

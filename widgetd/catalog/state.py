@@ -8,8 +8,10 @@ have to check that what they read is complete and well-formed.
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import stat
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
@@ -17,6 +19,7 @@ from mmap import mmap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from widgetd.catalog.limits import LIMITS
 from widgetd.files.stamp import Stamp, stamp_of
 from widgetd.logs import get_logger
 
@@ -146,8 +149,42 @@ class StateFolder:
             return opened
         return None
 
-    def append(self, name: str, line: bytes) -> bool:
-        """Append a line with its end, whole or not at all; return whether it was written."""
+    @contextmanager
+    def hold_lock(self, name: str) -> Iterator[bool]:
+        """Keep other processes out of the blocks of this method.
+
+        Args:
+            name: The file that the block changes.
+
+        Yields:
+            Whether the block may change it: false if another process does not leave its own.
+        """
+        descriptor = self._lock(name)
+        try:
+            yield descriptor is not None
+        finally:
+            if descriptor is not None:
+                # A child process that was forked in the block has the lock, too.
+                with suppress(OSError):
+                    fcntl.flock(descriptor, fcntl.LOCK_UN)
+                os.close(descriptor)
+
+    def _lock(self, name: str) -> int | None:
+        with self._attempting(name):
+            self._make_folder(self._path)
+            # The folder itself, because files are replaced.
+            descriptor = os.open(self._path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            until_s = time.monotonic() + LIMITS.state_lock_s
+            while not _try_lock(descriptor):
+                if time.monotonic() > until_s:
+                    os.close(descriptor)
+                    raise OSError(errno.EBUSY, "Another process is writing to it")
+                time.sleep(LIMITS.state_lock_poll_s)
+            return descriptor
+        return None
+
+    def append(self, name: str, lines: bytes) -> bool:
+        """Append lines with their ends, all or none; return whether they were written."""
         with self._attempting(name):
             self._make_folder(self._path)
             flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
@@ -155,10 +192,10 @@ class StateFolder:
                 size = os.fstat(descriptor).st_size
                 if size and os.pread(descriptor, 1, size - 1) != b"\n":
                     # A crash cut the last line short; the new one must not be appended to it.
-                    line = b"\n" + line
+                    lines = b"\n" + lines
                 try:
-                    while line:
-                        line = line[os.write(descriptor, line) :]
+                    while lines:
+                        lines = lines[os.write(descriptor, lines) :]
                 except OSError:
                     os.ftruncate(descriptor, size)
                     raise
@@ -219,6 +256,17 @@ def unseal(line: bytes) -> bytes | None:
     """Return the body of a sealed line; None if the line is damaged."""
     body = line.partition(b"\t")[2]
     return body if seal(body) == line else None
+
+
+def _try_lock(descriptor: int) -> bool:
+    """Return whether no other process has the lock; where the file system has none, none does."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass
+    return True
 
 
 def _part(name: str) -> str:

@@ -2,12 +2,14 @@
 
 The latest has the last good content of each file, for a start at which a file is broken.
 
-    versions.jsonl    a line for each generation: what it changed, after which other line
+    versions.jsonl    a line for each file that a generation changed, then one for the generation
     versions/         the content of each file once, named DIGEST-BYTES
 
-A line names its predecessor by hash, so a damaged line takes only those with it that follow from
-it; the next one without a predecessor has the whole folder again. Contents are written before
-the line that names them: a crash in between leaves contents that the next compaction deletes.
+No line needs another, so a damaged one costs a file its last change, or the list one generation. A
+generation has a hash of all its files: one that lacks a line is known as incomplete and left out.
+Contents are written before the lines that name them: a crash in between leaves contents that the
+next compaction deletes. Processes that share the folder write in turn, each after it has read what
+others wrote.
 """
 
 from __future__ import annotations
@@ -15,21 +17,24 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
-from types import MappingProxyType
+from typing import Any
 
 import orjson
 
 from widgetd.catalog.limits import LIMITS
-from widgetd.catalog.snapshot import Snapshot
+from widgetd.catalog.snapshot import SetHash, Snapshot
 from widgetd.catalog.state import StateFolder, seal, unseal
 from widgetd.files.source import Source
+from widgetd.files.stamp import Stamp
 from widgetd.widget.sidecar import SUFFIX
 
 LOG, CONTENTS = "versions.jsonl", "versions"
 
 Files = Mapping[str, str]
 """Key of each file by path: its digest, and that of its sidecar after a plus."""
+
+Changes = Mapping[str, str | None]
+"""Keys that differ by path; None for a file that was removed."""
 
 Pair = tuple[Source, Source | None]
 """A file and its sidecar."""
@@ -44,18 +49,45 @@ class Version:
         since_s: When it was first served, in seconds since the epoch.
         widgets: The number of widgets.
         tools: The first tools that it added, changed or removed, as `+name`, `~name`, `-name`.
-        changes: The keys that differ from its predecessor; None for a file that was removed.
-        after: Hash of its predecessor's line; empty if `changes` are all of its files.
-        id: Hash of its own line.
+        changes: The keys that differ from the generation before it.
     """
 
     generation: str
     since_s: float
     widgets: int
     tools: tuple[str, ...]
-    changes: Mapping[str, str | None]
-    after: str = ""
-    id: str = field(default="", compare=False)
+    changes: Changes = field(default_factory=dict)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Log:
+    """The sum of the lines.
+
+    Attributes:
+        files: The key of each file after the last line.
+        hash: Hash of `files`.
+        generations: The number of lines that end a generation.
+    """
+
+    files: dict[str, str] = field(default_factory=dict)
+    hash: SetHash = field(default_factory=SetHash)
+    generations: int = 0
+
+    def hash_with(self, changes: Changes) -> SetHash:
+        """Return the hash of the files with `changes`."""
+        return self.hash.update(
+            add=(f"{path} {key}" for path, key in changes.items() if key is not None),
+            remove=(f"{path} {self.files[path]}" for path in changes if path in self.files),
+        )
+
+    def apply(self, changes: Changes) -> None:
+        """Add the changes of a line, or of several."""
+        self.hash = self.hash_with(changes)
+        for path, key in changes.items():
+            if key is None:
+                self.files.pop(path, None)
+            else:
+                self.files[path] = key
 
 
 class Versions:
@@ -67,20 +99,24 @@ class Versions:
 
     def __init__(self, state: StateFolder) -> None:
         self._state = state
-        self._files: Files | None = None
-        self._last: Version | None = None
-        self._lines = 0
+        self._log: _Log | None = None
+        self._stamp: Stamp | None = None
         self._sizes: dict[str, int] = {}
 
     def latest(self) -> list[Version]:
-        """Return the undamaged generations that are kept, the oldest first."""
-        return list(self._read().values())[-LIMITS.versions :]
+        """Return the generations that are kept and whole, the oldest first."""
+        _, versions = self._read()
+        return versions[-LIMITS.versions :]
 
     def files(self, generation: str) -> Files:
         """Return all files of a generation; none if it is not known."""
-        known = self._read()
-        found = [one for one in known.values() if one.generation == generation]
-        return _collect(known, found[-1]) if found else {}
+        _, versions = self._read()
+        log, found = _Log(), {}
+        for version in versions:
+            log.apply(version.changes)
+            if version.generation == generation:
+                found = dict(log.files)
+        return found
 
     def list_lost(self, files: Files) -> list[str]:
         """Return the paths of files whose content is not stored any more."""
@@ -96,58 +132,64 @@ class Versions:
 
     def recall(self, path: str) -> Pair | None:
         """Return a file as it was last served, with its sidecar; None if that is not stored."""
-        key = self._latest_files().get(path)
+        key = self._refresh().files.get(path)
         return None if key is None else self.sources(path, key)
 
     def record(self, snapshot: Snapshot, sources: Mapping[str, Source]) -> None:
-        """Add the generation that `snapshot` serves, unless it is the last one already.
+        """Add the generation that `snapshot` serves, unless the last one has the same files.
 
         Args:
             snapshot: The folder's own; a file that is broken counts as it was when it was good.
             sources: The folder's files by path.
         """
-        if snapshot.degraded is not None or not snapshot.entries:
-            return
-        before = self._latest_files()
+        if snapshot.degraded is None and snapshot.entries:
+            with self._state.hold_lock(LOG) as is_locked:
+                if is_locked:
+                    self._add(snapshot, sources)
+
+    def _add(self, snapshot: Snapshot, sources: Mapping[str, Source]) -> None:
+        log = self._refresh()
         wanted = {
             path: key
             for path, entry in snapshot.entries.items()
-            if (key := entry.key if entry.fault is None else before.get(path))
+            if (key := entry.key if entry.fault is None else log.files.get(path))
         }
-        changes = _difference(before, wanted)
-        same = self._last is not None and self._last.generation == snapshot.generation
-        if same or not changes or not self._store(changes, sources):
+        changes: dict[str, str | None] = {
+            path: key for path, key in wanted.items() if log.files.get(path) != key
+        }
+        changes |= dict.fromkeys(path for path in log.files if path not in wanted)
+        if not changes or not self._store(changes, sources):
             return
         version = Version(
             generation=snapshot.generation,
             since_s=time.time(),
             widgets=len(snapshot.widgets),
-            tools=_tools(snapshot, changes, before),
+            tools=_tools(snapshot, changes, log.files),
             changes=changes,
-            after=self._last.id if self._last is not None else "",
         )
-        line, version = _encode(version)
         # A log without one good line is replaced.
-        keep = self._state.write if self._last is None else self._state.append
-        if keep(LOG, line):
-            self._files, self._last, self._lines = wanted, version, self._lines + 1
+        keep = self._state.append if log.files or log.generations else self._state.write
+        if keep(LOG, _encode(version, log.hash_with(changes))):
+            log.apply(changes)
+            log.generations += 1
             self._state.report_recovery(LOG)
             self._state.report_recovery(CONTENTS)
             if (
-                self._lines > 2 * LIMITS.versions
+                log.generations > 2 * LIMITS.versions
                 or sum(self._sizes.values()) > LIMITS.versions_bytes
             ):
-                self._compact()
+                self._compact(log)
+        self._stamp = self._state.stamp(LOG)
 
-    def _latest_files(self) -> Files:
-        if self._files is None:
-            known = self._read()
-            self._last = next(reversed(known.values()), None)
-            self._files = _collect(known, self._last) if self._last is not None else {}
-            self._lines, self._sizes = len(known), dict(self._list_contents())
-        return self._files
+    def _refresh(self) -> _Log:
+        """Return the sum of the log; read it where another process wrote it last."""
+        stamp = self._state.stamp(LOG)
+        if self._log is None or self._stamp != stamp:
+            self._log, _ = self._read()
+            self._stamp, self._sizes = stamp, dict(self._list_contents())
+        return self._log
 
-    def _store(self, changes: Mapping[str, str | None], sources: Mapping[str, Source]) -> bool:
+    def _store(self, changes: Changes, sources: Mapping[str, Source]) -> bool:
         """Write the contents of changed files; return whether all are stored."""
         for path, key in changes.items():
             for name in (path, path + SUFFIX)[: 0 if key is None else 1 + key.count("+")]:
@@ -161,35 +203,32 @@ class Versions:
                     self._sizes[source.digest] = len(content)
         return True
 
-    def _compact(self) -> None:
+    def _compact(self, log: _Log) -> None:
         """Keep the latest generations that fit into the limits, and the contents that they name."""
-        known = self._read()
-        versions = list(known.values())[-LIMITS.versions :]
-        if not versions:
-            return
-        states = [_collect(known, version) for version in versions]
-        while len(states) > 1 and (
-            sum(self._sizes.get(digest, 0) for digest in _digests(states)) > LIMITS.versions_bytes
+        _, versions = self._read()
+        while len(versions) > LIMITS.versions or (
+            len(versions) > 1
+            and sum(self._sizes.get(digest, 0) for digest in _list_digests(versions))
+            > LIMITS.versions_bytes
         ):
-            del versions[0], states[0]
-        kept: list[Version] = []
-        lines = []
-        for version, (before, files) in zip(versions, pairwise([{}, *states]), strict=True):
-            after = kept[-1].id if kept else ""
-            changes = _difference(before, files)
-            line, rewritten = _encode(replace(version, changes=changes, after=after))
-            kept.append(rewritten)
-            lines.append(line)
-        if not self._state.write(LOG, b"".join(lines)):
+            first, second, *others = versions
+            merged = {**first.changes, **second.changes}
+            files = {path: key for path, key in merged.items() if key is not None}
+            versions = [replace(second, changes=files), *others]
+        written, lines = _Log(), []
+        for version in versions:
+            written.apply(version.changes)
+            lines.append(_encode(version, written.hash))
+        if not versions or not self._state.write(LOG, b"".join(lines)):
             return
-        self._last, self._lines = kept[-1], len(kept)
-        used = _digests(states)
+        log.generations = len(versions)
+        used = _list_digests(versions)
         for digest in [digest for digest in self._sizes if digest not in used]:
             if self._state.remove(_place(digest, self._sizes[digest])):
                 del self._sizes[digest]
 
     def _content(self, path: str, digest: str) -> Source | None:
-        self._sizes = self._sizes or dict(self._list_contents())
+        self._refresh()
         size = self._sizes.get(digest)
         if size is None:
             return None
@@ -203,40 +242,48 @@ class Versions:
             if size.isdecimal():
                 yield digest, int(size)
 
-    def _read(self) -> dict[str, Version]:
-        """Read the undamaged lines whose predecessors are undamaged, by hash."""
-        known: dict[str, Version] = {}
+    def _read(self) -> tuple[_Log, list[Version]]:
+        """Return the sum of the undamaged lines, and the generations whose files are all known."""
+        log, versions = _Log(), list[Version]()
+        fresh: dict[str, str | None] = {}
+        changes: dict[str, str | None] = {}
+        last = ""
         content = self._state.read(LOG, most_bytes=LIMITS.version_log_bytes) or b""
         for line in content.splitlines():
-            version = _decode(line)
-            if version is not None and (not version.after or version.after in known):
-                known[version.id] = version
-        return known
+            record = _decode(line)
+            fresh |= _read_changes(record)
+            version = _read_version(record)
+            if version is None:
+                continue
+            log.apply(fresh)
+            changes |= fresh
+            fresh = {}
+            log.generations += 1
+            # widgetd 0.3 wrote a generation as one line, with the hash of the line before it.
+            if record.get("after") == last:
+                last = line.partition(b"\t")[0].decode()
+            elif record.get("hash") != log.hash.text:
+                continue
+            if versions and versions[-1].generation == version.generation:
+                # Files changed that are not served.
+                version = versions.pop()
+                changes = {**version.changes, **changes}
+            versions.append(replace(version, changes=changes))
+            changes = {}
+        log.apply(fresh)
+        return log, versions
 
 
-def _collect(known: Mapping[str, Version], version: Version) -> Files:
-    """Apply the changes of a generation and of all its predecessors."""
-    chain = [version]
-    while chain[-1].after:
-        chain.append(known[chain[-1].after])
-    files: dict[str, str | None] = {}
-    for each in reversed(chain):
-        files.update(each.changes)
-    return {path: key for path, key in files.items() if key is not None}
-
-
-def _difference(before: Files, after: Files) -> dict[str, str | None]:
-    changed: dict[str, str | None] = {
-        path: key for path, key in after.items() if before.get(path) != key
+def _list_digests(versions: Iterable[Version]) -> set[str]:
+    return {
+        digest
+        for version in versions
+        for key in version.changes.values()
+        for digest in (key or "").split("+")
     }
-    return changed | dict.fromkeys(path for path in before if path not in after)
 
 
-def _digests(states: Iterable[Files]) -> set[str]:
-    return {digest for files in states for key in set(files.values()) for digest in key.split("+")}
-
-
-def _tools(snapshot: Snapshot, changes: Mapping[str, str | None], before: Files) -> tuple[str, ...]:
+def _tools(snapshot: Snapshot, changes: Changes, before: Files) -> tuple[str, ...]:
     """Name the first changed tools; a removed file by its path, since its tool is gone."""
     names = []
     for path, key in sorted(changes.items())[: LIMITS.logged_tools]:
@@ -246,52 +293,52 @@ def _tools(snapshot: Snapshot, changes: Mapping[str, str | None], before: Files)
     return tuple(names)
 
 
-def _encode(version: Version) -> tuple[bytes, Version]:
-    """Return a generation as a line with its end, and with the hash of that line."""
-    body = orjson.dumps(
-        {
-            "generation": version.generation,
-            "since": version.since_s,
-            "widgets": version.widgets,
-            "tools": version.tools,
-            "after": version.after,
-            "files": version.changes,
-        }
-    )
-    line = seal(body)
-    return line + b"\n", replace(version, id=_id_of(line))
+def _encode(version: Version, files_hash: SetHash) -> bytes:
+    """Return the lines of a generation, each with its end."""
+    last = {
+        "generation": version.generation,
+        "since": version.since_s,
+        "widgets": version.widgets,
+        "tools": version.tools,
+        "hash": files_hash.text,
+    }
+    records = [*({"files": {path: key}} for path, key in version.changes.items()), last]
+    return b"".join(seal(orjson.dumps(record)) + b"\n" for record in records)
 
 
-def _decode(line: bytes) -> Version | None:
-    """Return the generation of a line without its end; None if the line is damaged."""
-    # The hash of a line that another program wrote may be right, so its content is not trusted.
+def _decode(line: bytes) -> Mapping[str, Any]:
+    """Return the record of a line without its end; an empty one if the line is damaged."""
     try:
-        match orjson.loads(unseal(line) or b"null"):
-            case {
-                "generation": str(generation),
-                "since": float(since_s),
-                "widgets": int(widgets),
-                "tools": [*tools],
-                "after": str(after),
-                "files": dict(files),
-            } if all(isinstance(key, str | None) for key in files.values()):
-                return Version(
-                    generation=generation,
-                    since_s=since_s,
-                    widgets=widgets,
-                    tools=tuple(map(str, tools)),
-                    changes=MappingProxyType(files),
-                    after=after,
-                    id=_id_of(line),
-                )
+        record = orjson.loads(unseal(line) or b"{}")
     except ValueError:
-        pass
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def _read_changes(record: Mapping[str, Any]) -> Changes:
+    # The hash of a line that another program wrote may be right, so its content is not trusted.
+    match record:
+        case {"files": dict(files)} if all(isinstance(key, str | None) for key in files.values()):
+            return files
+    return {}
+
+
+def _read_version(record: Mapping[str, Any]) -> Version | None:
+    match record:
+        case {
+            "generation": str(generation),
+            "since": float(since_s),
+            "widgets": int(widgets),
+            "tools": [*tools],
+        }:
+            return Version(
+                generation=generation,
+                since_s=since_s,
+                widgets=widgets,
+                tools=tuple(map(str, tools)),
+            )
     return None
 
 
 def _place(digest: str, size: int) -> str:
     return f"{CONTENTS}/{digest}-{size}"
-
-
-def _id_of(line: bytes) -> str:
-    return line.partition(b"\t")[0].decode()

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Callable, Mapping
+from itertools import accumulate
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
+from threading import Thread
 
 import orjson
 import pytest
@@ -14,7 +19,7 @@ from tests.support.logs import captured_logs
 from tests.support.widgets import snapshot_of, source, widget, widget_file
 from widgetd.catalog.limits import LIMITS
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.catalog.state import StateFolder, seal
+from widgetd.catalog.state import StateFolder, seal, unseal
 from widgetd.catalog.versions import CONTENTS, LOG, Version, Versions
 from widgetd.files.source import Source
 
@@ -37,12 +42,17 @@ def record(versions: Versions, *texts: str) -> str:
 
 
 def texts_of(versions: Versions, generation: str) -> list[bytes]:
-    pairs = [versions.sources(*each) for each in versions.files(generation).items()]
+    pairs = [versions.sources(*each) for each in sorted(versions.files(generation).items())]
     return [pair[0].content for pair in pairs if pair is not None]
 
 
 def expected(*texts: str) -> list[bytes]:
     return [one.content for one in saved(*texts)[1].values()]
+
+
+def is_end(line: bytes) -> bool:
+    """Return whether a line ends a generation."""
+    return b'"generation"' in line
 
 
 def test_each_generation_is_restored_and_unchanged_files_are_stored_once(tmp_path: Path) -> None:
@@ -74,42 +84,169 @@ def test_generations_and_contents_stay_within_their_limits(tmp_path: Path) -> No
     assert [one.generation for one in listed] == generations[-LIMITS.versions :]
     assert texts_of(versions, listed[0].generation) == expected(str(count - LIMITS.versions), "x")
     assert len(list((tmp_path / CONTENTS).iterdir())) <= 2 * LIMITS.versions + 2
-    assert len((tmp_path / LOG).read_bytes().splitlines()) <= 2 * LIMITS.versions
+    lines = (tmp_path / LOG).read_bytes().splitlines()
+    assert sum(map(is_end, lines)) <= 2 * LIMITS.versions
+    assert len(lines) <= 4 * LIMITS.versions + 2
 
 
-def cut(log: bytes) -> bytes:
-    return log[:-3]
+FOLDERS = [("1", "x", "p"), ("2", "x", "p"), ("2", "y", "p"), ("2", "y"), ("3", "y")]
+"""Texts of the widgets of five generations."""
+
+Harm = Callable[[bytes, int], bytes]
 
 
-def change(log: bytes) -> bytes:
-    return log.replace(b'"widgets":2', b'"widgets":9', 2)
+def flip(log: bytes, place: int) -> bytes:
+    return log[:place] + bytes([log[place] ^ 1]) + log[place + 1 :]
 
 
-def drop_first(log: bytes) -> bytes:
-    return log.partition(b"\n")[2]
+def cut(log: bytes, place: int) -> bytes:
+    return log[:place]
 
 
-def add_foreign(log: bytes) -> bytes:
-    return b"\x00\xff\n{}\n" + log + b"what is this\n"
+def insert_break(log: bytes, place: int) -> bytes:
+    return log[:place] + b"\n" + log[place:]
 
 
-@pytest.mark.parametrize(
-    ("harm", "left"), [(cut, 2), (change, 0), (drop_first, 0), (add_foreign, 3)]
-)
-def test_damaged_lines_are_skipped_with_their_successors(
-    tmp_path: Path, harm: object, left: int
+def find_harmed(harm: Harm, log: bytes, place: int) -> list[bytes]:
+    """Return the lines that a harm damages; the break between two belongs to both."""
+    lines = log.splitlines(keepends=True)
+    ends = list(accumulate(map(len, lines)))
+    at = bisect_right(ends, place)
+    is_break = place + 1 == ends[at]
+    if harm is flip:
+        return lines[at : at + 1 + is_break]
+    if harm is cut:
+        return lines[at + is_break :]
+    return [] if is_break or place in (0, *ends) else [lines[at]]
+
+
+def files_of(line: bytes) -> dict[str, str | None]:
+    files: dict[str, str | None] = orjson.loads(line.partition(b"\t")[2]).get("files", {})
+    return files
+
+
+@pytest.mark.parametrize("harm", [flip, cut, insert_break])
+def test_damage_costs_what_the_damaged_lines_say_and_nothing_else(
+    tmp_path: Path, harm: Harm
 ) -> None:
-    assert callable(harm)
     versions = Versions(StateFolder(tmp_path))
-    for number in range(3):
-        record(versions, str(number), "x")
-    log = tmp_path / LOG
-    log.write_bytes(harm(log.read_bytes()))
+    generations = [record(versions, *texts) for texts in FOLDERS]
+    whole = {generation: versions.files(generation) for generation in generations}
+    log = (tmp_path / LOG).read_bytes()
 
-    harmed = Versions(StateFolder(tmp_path))
-    assert len(harmed.latest()) == left
-    newest = record(harmed, "new", "y")
-    assert texts_of(Versions(StateFolder(tmp_path)), newest) == expected("new", "y")
+    breaks = [place for place, byte in enumerate(log) if byte == ord("\n")]
+    for place in {*range(0, len(log), 17), *breaks}:
+        (tmp_path / LOG).write_bytes(harm(log, place))
+        harmed, read = find_harmed(harm, log, place), Versions(StateFolder(tmp_path))
+        lost = [change for line in harmed for change in files_of(line).items()]
+        for path, key in whole[generations[-1]].items():
+            is_known = read.recall(path) == versions.sources(path, key)
+            assert is_known or (path, key) in lost
+        kept = {one.generation: read.files(one.generation) for one in read.latest()}
+        assert kept == {generation: whole[generation] for generation in kept}
+        for generation in whole.keys() - kept.keys():
+            assert any(
+                generation.encode() in line
+                or any(whole[generation].get(path) == key for path, key in files_of(line).items())
+                for line in harmed
+            )
+
+
+def test_next_start_writes_what_damage_has_cost(tmp_path: Path) -> None:
+    for texts in FOLDERS:
+        record(Versions(StateFolder(tmp_path)), *texts)
+    lines = (tmp_path / LOG).read_bytes().splitlines(keepends=True)
+
+    for number in range(len(lines)):
+        rest = [*lines[:number], b"damaged\n", *lines[number + 1 :]]
+        (tmp_path / LOG).write_bytes(b"".join(rest))
+        last = record(Versions(StateFolder(tmp_path)), *FOLDERS[-1])
+        newest = record(Versions(StateFolder(tmp_path)), "new", "y")
+
+        read = Versions(StateFolder(tmp_path))
+        assert texts_of(read, newest) == expected("new", "y")
+        assert is_end(lines[number]) or texts_of(read, last) == expected(*FOLDERS[-1])
+
+
+def test_two_processes_never_spoil_the_generations_of_each_other(tmp_path: Path) -> None:
+    writers = [Versions(StateFolder(tmp_path)) for _ in range(2)]
+    random, texts = Random(0), {}
+    for number in range(5 * LIMITS.versions):
+        folder = (str(number), str(random.randrange(3)), "x")[: random.randint(1, 3)]
+        texts[record(random.choice(writers), *folder)] = folder
+
+    for reader in (*writers, Versions(StateFolder(tmp_path))):
+        names = [version.generation for version in reader.latest()]
+        assert names == list(texts)[-LIMITS.versions :]
+        assert all(texts_of(reader, name) == expected(*texts[name]) for name in names)
+
+
+def test_processes_that_write_at_once_write_one_after_the_other(tmp_path: Path) -> None:
+    def write(first: int) -> None:
+        versions = Versions(StateFolder(tmp_path))
+        for number in range(first, first + LIMITS.versions):
+            record(versions, str(number), "x")
+
+    threads = [Thread(target=write, args=(number * 1000,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    read = Versions(StateFolder(tmp_path))
+    assert len(read.latest()) == LIMITS.versions
+    files = [read.files(version.generation) for version in read.latest()]
+    assert all(len(each) == 2 and read.list_lost(each) == [] for each in files)
+    assert all(unseal(line) for line in (tmp_path / LOG).read_bytes().splitlines())
+
+
+def test_process_that_keeps_the_lock_costs_history_and_one_event(tmp_path: Path) -> None:
+    state = StateFolder(tmp_path)
+    versions = Versions(state)
+    with captured_logs() as events:
+        with StateFolder(tmp_path).hold_lock(LOG):
+            record(versions, "1")
+        assert versions.latest() == []
+        newest = record(versions, "2")
+
+    assert events.names() == ["state.failed", "state.recovered"]
+    assert events.all[0]["problem"] == "Another process is writing to it"
+    assert texts_of(versions, newest) == expected("2")
+
+
+def chain(*generations: Mapping[str, str | None]) -> list[bytes]:
+    """Write generations as widgetd 0.3 did: a line has the hash of the one before it."""
+    lines: list[bytes] = []
+    for number, files in enumerate(generations):
+        after = lines[-1].partition(b"\t")[0].decode() if lines else ""
+        about = {"generation": str(number), "since": 1.5, "widgets": 2, "tools": ["~a"]}
+        lines.append(seal(orjson.dumps(about | {"after": after, "files": files})) + b"\n")
+    return lines
+
+
+def test_generations_of_0_3_are_read_and_continued(tmp_path: Path) -> None:
+    versions = Versions(StateFolder(tmp_path))
+    first, second = record(versions, "1", "x"), record(versions, "2")
+    whole = [versions.files(first), versions.files(second)]
+    log = tmp_path / LOG
+    log.write_bytes(b"".join(chain(whole[0], {**whole[1], "B.widget": None}, whole[0])))
+
+    assert [one.generation for one in versions.latest()] == ["0", "1", "2"]
+    assert [versions.files(name) for name in "012"] == [*whole, whole[0]]
+    for number in range(3 * LIMITS.versions):
+        newest = record(versions, str(number), "new")
+        assert texts_of(versions, newest) == expected(str(number), "new")
+    assert len(versions.latest()) == LIMITS.versions
+
+
+def test_generation_of_0_3_is_whole_only_after_all_lines_before_it(tmp_path: Path) -> None:
+    versions = Versions(StateFolder(tmp_path))
+    files = versions.files(record(versions, "1", "x"))
+    lines = chain(files, {"A.widget": None}, {"C.widget": files["A.widget"]})
+    (tmp_path / LOG).write_bytes(lines[0] + lines[2])
+
+    assert [one.generation for one in versions.latest()] == ["0"]
+    assert versions.recall("C.widget") is not None
 
 
 def test_changed_content_is_not_believed(tmp_path: Path) -> None:
@@ -154,8 +291,10 @@ JSON = st.recursive(
 
 
 @st.composite
-def harmed_lines(draw: st.DrawFn, line: bytes) -> bytes:
-    """Draw what may stand in place of a line, with a checksum that is right."""
+def harmed_lines(draw: st.DrawFn, log: bytes) -> bytes:
+    """Draw a log with something else in place of a line, with a checksum that is right."""
+    lines = log.splitlines(keepends=True)
+    line = draw(st.sampled_from(lines))
     written = orjson.loads(line.partition(b"\t")[2])
     names = st.sampled_from(sorted(written))
     others = draw(st.dictionaries(names, JSON, max_size=3))
@@ -163,7 +302,7 @@ def harmed_lines(draw: st.DrawFn, line: bytes) -> bytes:
     whole = {name: value for name, value in (written | others).items() if name not in lacking}
     body = draw(st.just(orjson.dumps(whole)) | JSON.map(orjson.dumps) | st.binary())
     body = body.replace(b"\n", b"")
-    return seal(body) + b"\n"
+    return log.replace(line, seal(body) + b"\n")
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
