@@ -96,8 +96,8 @@ _FUNCTIONS: Final[Mapping[str, str]] = {
     "Math.abs": "({0} | abs)",
     "Math.ceil": '({0} | round(0, "ceil") | int)',
     "Math.floor": '({0} | round(0, "floor") | int)',
-    "Math.max": "([{0}, {1}] | max)",
-    "Math.min": "([{0}, {1}] | min)",
+    "Math.max": "([{all}] | max)",
+    "Math.min": "([{all}] | min)",
 }
 _TEXTS: Final = frozenset({"join", "toFixed", "toLowerCase", "toString", "toUpperCase", "trim"})
 """Methods whose result is a text."""
@@ -336,10 +336,9 @@ class _Writer:
     def call(self, node: Node, types: Types) -> str:
         """Write a call that is a filter, an operator or a slice in Jinja."""
         callee, given = node.fields["function"], node.fields["arguments"].children
-        if callee.text in _FUNCTIONS:
-            return _FUNCTIONS[callee.text].format(
-                *(self.expression(each, types) for each in given), *("0",) * (2 - len(given))
-            )
+        if callee.text in _FUNCTIONS and given:
+            written = [self.expression(each, types) for each in given]
+            return _FUNCTIONS[callee.text].format(*written, all=", ".join(written))
         name = _method(node)
         if not name:
             raise _UnsayableError(node)
@@ -350,7 +349,8 @@ class _Writer:
             attribute = _to_json(_body(given[0]).fields["property"].text)
             wanted = f"map(attribute={attribute})" if name == "map" else f"selectattr({attribute})"
             return f"({subject} | {wanted} | list)"
-        if name not in _METHODS:
+        # The first place of a method's text is its subject.
+        if name not in _METHODS or len(given) >= _METHODS[name].count("{"):
             raise _UnsayableError(node)
         written = [self.expression(each, types) for each in given]
         default = '","' if name == "join" else ""

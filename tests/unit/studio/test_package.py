@@ -142,6 +142,8 @@ def widget_of(view: str, tmp_path: Path) -> Widget:
         '<Card><Text value={{ a: "x {{ y }}", b: "z" }[title] ?? "no"} /></Card>',
         "<Card>{done === true && <Divider />}</Card>",
         "<Card>{rows.map(() => <Divider />)}</Card>",
+        "<Card><Text value={Math.max(rows.length, 1, 2)} /></Card>",
+        "<Card><Text value={Math.min(rows.length - 5)} /></Card>",
         '<Card><Text value={rows.map((row) => row.name).join(", ")} /></Card>',
         '<Card><>{done ? <Badge label="Done" /> : null}<Text value="{{ no }}" /></></Card>',
     ],
@@ -166,6 +168,7 @@ def test_template_made_of_jsx_draws_the_same_as_the_jsx(view: str, tmp_path: Pat
         '<Card><Text value={rows.find((row) => row.name === "a").name} /></Card>',
         "<Card>{rows.map((row) => { if (row.name) return <Spacer />; return null; })}</Card>",
         "<Card>{rows.map((row) => { let x; return <Divider />; })}</Card>",
+        "<Card><Text value={String(rows.concat(rows, rows).length)} /></Card>",
         "<Card>{rows.map((row, at, all) => <Text value={String(all.length)} />)}</Card>",
     ],
 )
