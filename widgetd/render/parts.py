@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-import orjson
-
 from widgetd.catalog.snapshot import Snapshot
+from widgetd.schema.json_values import to_json
 from widgetd.widget.actions import find_widget_actions
 from widgetd.widget.widget import Widget
 
@@ -19,7 +18,7 @@ TEXT = "text/plain"
 
 def json_text(value: object) -> str:
     """Return `value` as JSON."""
-    return orjson.dumps(value, default=dict).decode()
+    return to_json(value).decode()
 
 
 def _json(value: object) -> str | None:
