@@ -22,10 +22,10 @@ from widgetd.text_search import compile_pattern
 from widgetd.widget.widget import Widget
 
 MANY = 200
-"""So many widgets are read in a few milliseconds."""
+"""Number of widgets whose words are read in a few milliseconds."""
 
 DEEPEST = 3
-"""So many levels of fields are read."""
+"""Levels of fields whose names are read."""
 
 _KIND = compile_pattern(r"(?i)(?<![a-z])(?:card|widget)s?(?![a-z])")
 _CLAUSE = compile_pattern(r"(?<=[.;!?])\s+")
@@ -57,16 +57,10 @@ class Hit:
 
 
 class Search:
-    """Remembers the words of what each audience sees."""
+    """A search over widgets, with an index of what each audience sees."""
 
     def __init__(self) -> None:
         self._indices = PerAudience(lambda: SearchIndex(_texts))
-
-    async def prepare(self, snapshot: Snapshot, *, audience: Hashable = None) -> None:
-        """Read the words of many widgets beside the event loop, where they were never searched."""
-        if len(snapshot.widgets) > MANY and audience not in self._indices:
-            index = await to_thread.run_sync(SearchIndex(_texts).following, snapshot.widgets)
-            self._indices.keep(audience, index)
 
     def find(
         self,
@@ -100,9 +94,12 @@ class Search:
         self, caller: Caller, query: str, limit: int, *, tags: Collection[str] = ()
     ) -> tuple[list[Hit], int]:
         """Find widgets that `caller` may see, see `find`."""
-        audience = caller.principal.audience
-        await self.prepare(caller.snapshot, audience=audience)
-        return self.find(caller.snapshot, query, limit, tags=tags, audience=audience)
+        snapshot, audience = caller.snapshot, caller.principal.audience
+        # The first search of an audience reads the words of all widgets, beside the event loop.
+        if len(snapshot.widgets) > MANY and audience not in self._indices:
+            index = await to_thread.run_sync(SearchIndex(_texts).following, snapshot.widgets)
+            self._indices.keep(audience, index)
+        return self.find(snapshot, query, limit, tags=tags, audience=audience)
 
     async def explain_unknown(self, name: str, caller: Caller) -> CallError:
         """Return the error for an unknown widget, with the one that is for what `name` says."""

@@ -98,11 +98,9 @@ async def _find(
     before. The filter for warnings takes a render of every state. A search for widgets hides the
     files that are none.
     """
-    snapshot, audience = caller.snapshot, caller.principal.audience
+    snapshot, search = caller.snapshot, gallery.server.search
     # The index that models search, too: both find the same by the same words.
-    search = gallery.server.search
-    await search.prepare(snapshot, audience=audience)
-    hits, _ = search.find(snapshot, filters.words, len(snapshot.widgets), audience=audience)
+    hits, _ = await search.search(caller, filters.words, len(snapshot.widgets))
     named = {hit.widget.tool for hit in hits}
     widgets = [
         widget
