@@ -180,32 +180,17 @@ def _scan_folder(
         needs: Receives what some clients need, with the paths that it concerns.
     """
     from widgetd.catalog.loader import Loader
-    from widgetd.checks.rules import check_widget
     from widgetd.checks.schemas import list_client_needs
-    from widgetd.daemon.loading import admit, build_catalog
+    from widgetd.daemon.loading import admit, build_catalog, configure_rules
 
     loader = Loader(admit, keeps_parts=True)
-    settings = read_settings()
-    allowed, upstreams = settings.image_origin, None
-    if settings.upstreams is not None:
-        from widgetd.upstreams.declarations import read_file
-
-        upstreams = {
-            name: frozenset(one.table.action_rules)
-            for name, one in read_file(settings.upstreams).declarations.items()
-        }
+    check_widget = configure_rules(read_settings(), strict=strict)
 
     def load(source: Source, sidecar: Source | None) -> Widget:
         widget = loader.load(source, sidecar)
         # While its parts exist; those of ten thousand widgets would fill the memory.
         if findings is not None and only in ("", source.path):
-            findings[source.path] = check_widget(
-                widget,
-                strict=strict,
-                image_origins=allowed,
-                upstreams=upstreams,
-                elicit_forms=settings.elicit_forms,
-            )
+            findings[source.path] = check_widget(widget)
             if needs is not None:
                 for need in list_client_needs(widget.schema):
                     needs.setdefault(need, []).append(str(folder / source.path))

@@ -93,6 +93,7 @@ def build(
     import anyio
 
     from widgetd.catalog.history import History
+    from widgetd.daemon.loading import configure_rules
     from widgetd.testing.widgets import server_over
     from widgetd.web.gallery import site
     from widgetd.web.gallery.gallery import Gallery
@@ -111,7 +112,7 @@ def build(
         image_origins=settings.image_origin,
         sample_images=settings.sample_images,
         stop=anyio.Event(),
-        problems=Problems(widgets, server.rendering.journal, settings.image_origin),
+        problems=Problems(widgets, server.rendering.journal, configure_rules(settings)),
         history=History(),
         clean=clean,
     )

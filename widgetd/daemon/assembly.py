@@ -24,7 +24,7 @@ from widgetd.catalog.history import History
 from widgetd.catalog.registry import Registry
 from widgetd.daemon.access_policy import AccessPolicy, access_policy
 from widgetd.daemon.limits import LIMITS as DAEMON_LIMITS
-from widgetd.daemon.loading import LoaderContext
+from widgetd.daemon.loading import LoaderContext, configure_rules
 from widgetd.daemon.systemd import Supervisor, supervisor
 from widgetd.daemon.telemetry import is_wanted
 from widgetd.daemon.toolsets import NAMES, READABLE, ROWS
@@ -314,6 +314,7 @@ def _build_drafts(runtime: Runtime, server: Server) -> Drafts:
         journal=runtime.loading.journal,
         precheck=runtime.loading.parser,
         strict=runtime.settings.strict,
+        check_widget=configure_rules(runtime.settings, strict=runtime.settings.strict),
     )
 
 
@@ -379,7 +380,7 @@ def build_gallery(runtime: Runtime, server: Server, uploads: Uploads | None, url
         image_origins=settings.image_origin,
         sample_images=settings.sample_images,
         stop=runtime.stop,
-        problems=Problems(runtime.folder, runtime.loading.journal, settings.image_origin),
+        problems=Problems(runtime.folder, runtime.loading.journal, configure_rules(settings)),
     )
 
 

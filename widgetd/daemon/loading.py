@@ -6,6 +6,7 @@ commands start at once.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -21,9 +22,11 @@ from widgetd.catalog.state import StateFolder
 from widgetd.daemon.parallel_proof import ParallelProofs
 from widgetd.daemon.parser_process import ParserProcess
 from widgetd.daemon.toolsets import NAMES
+from widgetd.errors import Finding
 from widgetd.files.limits import LIMITS as FILE_LIMITS
 from widgetd.render.entry import tool_entry
 from widgetd.settings import Settings
+from widgetd.widget.widget import Widget
 
 VALIDATORS = ("jinja2", "jsonschema-rs", "mcp")
 """Libraries that decide whether a file can be served and how it is listed.
@@ -105,6 +108,30 @@ def build_catalog(
         settings=f"{settings_version(settings)} include={include} exclude={exclude}",
         rollback=rollback,
         quiet_ms=quiet_ms,
+    )
+
+
+def configure_rules(
+    settings: Settings, *, strict: bool = False
+) -> Callable[[Widget], tuple[Finding, ...]]:
+    """Return `check_widget` by what the settings allow, upstreams included."""
+    # Imported late: a start checks nothing.
+    from widgetd.checks.rules import check_widget  # noqa: PLC0415
+
+    upstreams = None
+    if settings.upstreams is not None:
+        from widgetd.upstreams.declarations import read_file  # noqa: PLC0415
+
+        upstreams = {
+            name: frozenset(one.table.action_rules)
+            for name, one in read_file(settings.upstreams).declarations.items()
+        }
+    return partial(
+        check_widget,
+        strict=strict,
+        image_origins=settings.image_origin,
+        upstreams=upstreams,
+        elicit_forms=settings.elicit_forms,
     )
 
 

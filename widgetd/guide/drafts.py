@@ -96,6 +96,8 @@ class Drafts:
         admit: Builds a widget's entry in a list of tools.
         journal: Records which contents are being rendered.
         precheck: Checks each draft in a process with limits, before this one does.
+        strict: Refuse drafts that read what their schema does not declare.
+        check_widget: The rules that a draft is held to.
     """
 
     def __init__(
@@ -105,11 +107,12 @@ class Drafts:
         journal: CrashJournal | None = None,
         precheck: Precheck | None = None,
         strict: bool = False,
+        check_widget: Callable[[Widget], tuple[Finding, ...]] = check_widget,
     ) -> None:
         self._loader = Loader(
             admit, strict=strict, journal=journal, precheck=precheck, keeps_parts=True
         )
-        self._strict = strict
+        self._check_widget = check_widget
         self._journal = journal or CrashJournal()
 
     def check(self, widget: Mapping[str, Any] | str, sidecar: str) -> Draft:
@@ -141,10 +144,7 @@ class Drafts:
             faults = (replace(one, path=one.path or path) for one in error.findings)
             return Draft(findings=tuple(faults), texts=texts)
         with self._journal.rendering(built.key):
-            found = [
-                replace(one, path=one.path or path)
-                for one in check_widget(built, strict=self._strict)
-            ]
+            found = [replace(one, path=one.path or path) for one in self._check_widget(built)]
         ordered = sorted(found, key=lambda finding: finding.level != "fault")
         return Draft(findings=tuple(ordered), texts=texts, widget=built)
 

@@ -207,6 +207,22 @@ async def test_draft_leaves_no_trace(tmp_path: Path) -> None:
     assert nothing_in(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("allowed", "codes"), [((), ["W1410"]), (("https://cdn.parcels.dev",), [])]
+)
+async def test_draft_is_checked_by_the_settings_of_the_daemon(
+    tmp_path: Path, allowed: tuple[str, ...], codes: list[str]
+) -> None:
+    template = '{"type": "Card", "children": [{"type": "Image", "src": {{ status | tojson }}}]}'
+    example = '[[examples]]\nname = "a"\narguments = {status = "https://cdn.parcels.dev/a.png"}\n'
+    draft = {"widget": {**PARCEL, "template": template}, "sidecar": SIDECAR + example}
+    served = {**SETTINGS, "image_origin": allowed}
+    async with serving(tmp_path, **served) as url, connect_client(url, "modern") as connection:
+        report = await ask(connection.client, "try_widget", **draft)
+
+    assert [one["code"] for one in report["findings"] if one["code"] == "W1410"] == codes
+
+
 async def test_each_value_of_a_draft_is_traced_to_its_expression(tmp_path: Path) -> None:
     template = (
         '{"type": "Card", "children": [{% for one in legs %}'

@@ -6,7 +6,7 @@ widget.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,6 @@ import anyio.to_thread
 from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.checks.report import describe, locate
-from widgetd.checks.rules import check_widget
 from widgetd.errors import Finding, WidgetError
 from widgetd.files.folder import open_folder
 from widgetd.files.source import read
@@ -51,9 +50,14 @@ class Problem:
 class Problems:
     """Faults and warnings of widgets; warnings are cached, broken files are read again."""
 
-    def __init__(self, folder: Path, journal: CrashJournal, image_origins: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        journal: CrashJournal,
+        check_widget: Callable[[Widget], tuple[Finding, ...]],
+    ) -> None:
         self._folder = folder
-        self._image_origins = image_origins
+        self._check_widget = check_widget
         self._journal = journal
         self._limiter = anyio.CapacityLimiter(1)
         self._known: WeakKeyDictionary[Widget, tuple[Problem, ...]] = WeakKeyDictionary()
@@ -75,7 +79,7 @@ class Problems:
         def find() -> tuple[Problem, ...]:
             definition = widget.definition
             with self._journal.rendering(widget.key):
-                found = check_widget(widget, image_origins=self._image_origins)
+                found = self._check_widget(widget)
             contents = {definition.path: definition.content.decode(errors="replace")}
             return tuple(_build_problem(one, contents) for one in found)
 
