@@ -7,10 +7,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import core_schema
 
 from widgetd.schema.json_values import to_json
+from widgetd.schema.pydantic_schema import NullFreeJsonSchema
 from widgetd.store.contract import StoredRender
 
 
@@ -157,14 +158,8 @@ class Envelope(BaseModel):
     error: Failure | None = None
 
 
-class _Sent(GenerateJsonSchema):
-    """Generates the schema of what is sent: fields without a value are absent, never null."""
-
-    def field_title_should_be_set(self, schema: object) -> bool:  # noqa: ARG002 - no field needs one
-        return False
-
-    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
-        return self.generate_inner(schema["schema"])
+class _Sent(NullFreeJsonSchema):
+    """A generator of the schema of what is sent, where defaults other than null are present."""
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
         return self.generate_inner(schema["schema"])

@@ -19,9 +19,11 @@ from typing import Any, NotRequired, get_args, get_origin, get_type_hints
 
 import orjson
 from pydantic import BaseModel, TypeAdapter
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import core_schema
 from typing_extensions import TypedDict
+
+from widgetd.schema.pydantic_schema import NullFreeJsonSchema
 
 TYPESCRIPT_ONLY = ("Table", "Table.Row", "Table.Cell")
 """Components that Studio and ChatKit's web component know and the Python package does not."""
@@ -56,11 +58,10 @@ def load_chatkit_widgets() -> ModuleType:
     return module
 
 
-class _PropertySchema(GenerateJsonSchema):
-    """A generator of the JSON Schema of a component's class, as a person would write it.
+class _PropertySchema(NullFreeJsonSchema):
+    """A generator of the JSON Schema of a component's class.
 
-    Null carries no information, and is left out. Studio's own types have only `number`, and no
-    formats.
+    Null carries no information. Studio's own types have only `number`, and no formats.
     """
 
     def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
@@ -68,9 +69,6 @@ class _PropertySchema(GenerateJsonSchema):
 
     def model_fields_schema(self, schema: core_schema.ModelFieldsSchema) -> JsonSchemaValue:
         return super().model_fields_schema(schema) | {"additionalProperties": False}
-
-    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
-        return self.generate_inner(schema["schema"])
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
         inner, default = self.generate_inner(schema["schema"]), schema.get("default")
@@ -81,9 +79,6 @@ class _PropertySchema(GenerateJsonSchema):
 
     def datetime_schema(self, schema: core_schema.DatetimeSchema) -> JsonSchemaValue:  # noqa: ARG002
         return {"type": "string"}
-
-    def field_title_should_be_set(self, schema: object) -> bool:  # noqa: ARG002
-        return False
 
     def sort(self, value: JsonSchemaValue, parent_key: str | None = None) -> JsonSchemaValue:  # noqa: ARG002
         return value
