@@ -17,7 +17,6 @@ from starlette.responses import Response
 
 from widgetd.access.principal import WRITE, Caller
 from widgetd.catalog.uploads import RefusedUploadError, Uploads, is_widget_name
-from widgetd.checks.rules import check_widget
 from widgetd.errors import CallError, WidgetError
 from widgetd.render.tokens import tokens_of_tool
 from widgetd.schema.json_text import NotJsonError, parse_json
@@ -81,9 +80,8 @@ async def try_sidecar(gallery: Gallery, request: Request) -> dict[str, Any]:
             return {"problem": f"{error.finding.problem}; {error.finding.advice}"}
         shown = {"description": made.description, "tokens": tokens_of_tool(made)}
         with server.rendering.journal.rendering(made.key):
-            findings = [
-                f"{one.problem}; {one.advice}" for one in check_widget(made) if one.path != path
-            ]
+            found = gallery.problems.check_widget(made)
+            findings = [f"{one.problem}; {one.advice}" for one in found if one.path != path]
             try:
                 render = server.rendering.make(made, sent.get("arguments") or {}, "")
             except CallError as error:

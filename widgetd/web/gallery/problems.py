@@ -48,7 +48,13 @@ class Problem:
 
 
 class Problems:
-    """Faults and warnings of widgets; warnings are cached, broken files are read again."""
+    """Faults and warnings of widgets; warnings are cached, broken files are read again.
+
+    Args:
+        folder: The folder of widgets.
+        journal: Records which contents are being rendered.
+        check_widget: The rules that widgets are held to.
+    """
 
     def __init__(
         self,
@@ -57,7 +63,7 @@ class Problems:
         check_widget: Callable[[Widget], tuple[Finding, ...]],
     ) -> None:
         self._folder = folder
-        self._check_widget = check_widget
+        self.check_widget = check_widget
         self._journal = journal
         self._limiter = anyio.CapacityLimiter(1)
         self._known: WeakKeyDictionary[Widget, tuple[Problem, ...]] = WeakKeyDictionary()
@@ -79,7 +85,7 @@ class Problems:
         def find() -> tuple[Problem, ...]:
             definition = widget.definition
             with self._journal.rendering(widget.key):
-                found = self._check_widget(widget)
+                found = self.check_widget(widget)
             contents = {definition.path: definition.content.decode(errors="replace")}
             return tuple(_build_problem(one, contents) for one in found)
 
