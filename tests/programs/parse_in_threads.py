@@ -9,7 +9,7 @@ from widgetd.limits import Limits
 from widgetd.template.jsx.parse import parse
 
 TEXTS = tuple(
-    f"<Card>{'<Row><Text value={a + 1} /></Row>' * count}</Card>" for count in (1, 40, 200)
+    f"<Card>{'<Row><Text value={a + 1} /></Row>' * count}</Card>" for count in (1, 20, 60)
 )
 
 
@@ -17,7 +17,7 @@ def main() -> None:
     """Parse until each thread has seen each text so many times."""
     sys.setswitchinterval(1e-6)
     with ThreadPoolExecutor(4) as threads:
-        roots = threads.map(lambda number: parse(TEXTS[number % 3], Limits()), range(300))
+        roots = threads.map(lambda number: parse(TEXTS[number % 3], Limits()), range(99))
     assert all(root.kind == "program" for root in roots)
 
 

@@ -17,6 +17,8 @@ from widgetd.limits import Limits
 from widgetd.studio.exporter import ExporterBuilder
 from widgetd.template.jsx import View
 from widgetd.template.jsx.build import Builder
+from widgetd.template.jsx.parse import parse
+from widgetd.template.parser import Fault
 
 SIZE: Final = 65_536
 
@@ -111,6 +113,10 @@ ARGUMENTS: Final = {
 
 def attack(text: str) -> str:
     """Compile and render a text as JSX and as the exporter reads it; return the first result."""
+    try:
+        parse(text, Limits())
+    except Fault as fault:  # for either reading, of which each would parse it again
+        return str(fault.of(text))
     messages = []
     for builder in (Builder, ExporterBuilder):
         try:
