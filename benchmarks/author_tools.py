@@ -30,14 +30,14 @@ def measure_rows(most: int) -> Iterator[Row]:
         pairs = min(most, 150)
         reference = _asking(url, "search_reference", query=QUESTION)
         search = _asking(url, "search_widgets", query=QUESTION)
-        taken = alternate(reference, search, pairs=pairs)
+        timings = alternate(reference, search, pairs=pairs)
         what = f"reference over {WIDGETS:,} widgets, search_widgets"
-        yield compare_arms(what, at_most(1.5), taken)
+        yield compare_arms(what, at_most(1.5), timings)
         at_once = _asking(url, "get_component_details", names=list(NAMES))
         each = [_asking(url, "get_component_details", names=[name]) for name in NAMES]
-        taken = alternate(at_once, lambda: sum(one() for one in each), pairs=pairs)
+        timings = alternate(at_once, lambda: sum(one() for one in each), pairs=pairs)
         yield compare_arms(
-            f"{len(NAMES)} components in one call, in a call each", at_most(0.3), taken
+            f"{len(NAMES)} components in one call, in a call each", at_most(0.3), timings
         )
     with ExitStack() as stack:
         many, few = (
@@ -45,9 +45,9 @@ def measure_rows(most: int) -> Iterator[Row]:
             for size in SIZES
             for into in [stack.enter_context(folder())]
         )
-        asked = [_asking(url, "search_reference", query=QUESTION) for url in (many, few)]
-        taken = alternate(*asked, pairs=min(most, 60))
-        yield compare_arms("reference over {:,} widgets, {}".format(*SIZES), at_most(5), taken)
+        arms = [_asking(url, "search_reference", query=QUESTION) for url in (many, few)]
+        timings = alternate(*arms, pairs=min(most, 60))
+        yield compare_arms("reference over {:,} widgets, {}".format(*SIZES), at_most(5), timings)
 
 
 def _asking(url: str, tool: str, **arguments: object) -> Timed:

@@ -79,16 +79,16 @@ def _against_a_constant(pairs: int) -> Iterator[Row]:
         )
         for era, limit in zip(_ERAS, (0.45, 0.5), strict=True):
             with sharing_a_processor(served, constant, with_caller=True):
-                taken = alternate(
+                timings = alternate(
                     caller(ours, era), caller(theirs, era), pairs=pairs, warm_up=_TURN, block=_TURN
                 )
             what = f"call, {era} era, stock FastMCP constant"
-            yield compare_arms(what, at_most(limit), taken, remark=remark)
+            yield compare_arms(what, at_most(limit), timings, remark=remark)
             remark = ""
-        taken = alternate(batch(theirs), batch(ours), pairs=min(pairs, 200), warm_up=10)
-        row = compare_arms("calls a second, stock FastMCP constant", at_least(2.5), taken)
+        timings = alternate(batch(theirs), batch(ours), pairs=min(pairs, 200), warm_up=10)
+        row = compare_arms("calls a second, stock FastMCP constant", at_least(2.5), timings)
     caption = f"{CONNECTIONS} connections, each with a call under way all the time."
-    yield replace(row, ours=rate(taken.theirs), theirs=rate(taken.ours), remark=caption)
+    yield replace(row, ours=rate(timings.theirs), theirs=rate(timings.ours), remark=caption)
 
 
 def batch(url: str) -> Timed:
@@ -126,10 +126,10 @@ def _among_many(pairs: int) -> Row:
             for size in (10_000, 16)
         )
         stack.enter_context(sharing_a_processor(many, few))
-        taken = alternate(
+        timings = alternate(
             caller(many.url), caller(few.url), pairs=pairs, warm_up=_TURN, block=_TURN
         )
-    return compare_arms("call among 10,000 widgets, among 16", at_most(1.05), taken)
+    return compare_arms("call among 10,000 widgets, among 16", at_most(1.05), timings)
 
 
 def _beside_a_lister(pairs: int) -> Row:
@@ -149,12 +149,12 @@ def _beside_a_lister(pairs: int) -> Row:
             lister.ask("stop")
             alone += _block(one)
         listed = int(lister.ask("count"))
-    taken = Pairs(ours=tuple(beside), theirs=tuple(alone))
+    timings = Pairs(ours=tuple(beside), theirs=tuple(alone))
     what = "p99 of a call, one client listing 1,000; alone"
     return compare_arms(
         what,
         at_most(2),
-        taken,
+        timings,
         statistic=at_percentile(99),
         remark=f"The whole list was sent {listed:,} times meanwhile.",
     )
@@ -175,13 +175,13 @@ def _longest(calls: int) -> Row:
         for _ in range(_RENDERS):
             one()
         rounds = [alternate(one, probe, pairs=calls, warm_up=0) for _ in range(3)]
-    low, longest, high = sorted(max(taken.ours) * 1000 for taken in rounds)
+    low, longest, high = sorted(max(timing.ours) * 1000 for timing in rounds)
     return Row(
         what=f"longest of {calls:,} calls, a full cache of renders, ms",
         bar=at_most(15),
         ratio=Ratio(value=longest, low=low, high=high),
-        ours=spread(took for taken in rounds for took in taken.ours),
-        theirs=spread(took for taken in rounds for took in taken.theirs),
+        ours=spread(took for timing in rounds for took in timing.ours),
+        theirs=spread(took for timing in rounds for took in timing.theirs),
         pairs=calls,
         remark="The processor time that the event loop takes for a call, against `GET /livez`; the "
         "clock on the wall would tell of whoever else is at work. Three rounds.",

@@ -30,9 +30,9 @@ def measure_rows(most: int) -> Iterator[Row]:
         (("check", str(BUNDLED)), 1.4, _CHECK),
     ):
         command = (sys.executable, "-m", "widgetd", *arguments)
-        taken = alternate(partial(run_s, command), partial(run_s, IMPORT), pairs=pairs, warm_up=1)
+        timings = alternate(partial(run_s, command), partial(run_s, IMPORT), pairs=pairs, warm_up=1)
         what = f"{arguments[0]}, 27 widgets, `import FastMCP`"
-        yield compare_arms(what, at_most(bar), taken, remark=remark)
+        yield compare_arms(what, at_most(bar), timings, remark=remark)
 
 
 _CHECK = "Half of what it was while it built an MCP server to look at files."

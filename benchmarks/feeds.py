@@ -65,25 +65,29 @@ def measure_rows(most: int) -> Iterator[Row]:
         declared.write_text(upstreams, encoding="utf-8")
         filling = stack.enter_context(widgetd(widgets, "--upstreams", str(declared)))
         alone = stack.enter_context(widgetd(widgets))
-        asked = {"number": flight_arguments()["number"]}
+        request = {"number": flight_arguments()["number"]}
         plain, filled, fresh = (
             caller(filling.url, tool, arguments)
-            for tool, arguments in ((PLAIN, flight_arguments()), (FILLED, asked), (FRESH, asked))
+            for tool, arguments in (
+                (PLAIN, flight_arguments()),
+                (FILLED, request),
+                (FRESH, request),
+            )
         )
         with sharing_a_processor(filling, alone):
             without = caller(alone.url, PLAIN, flight_arguments())
-            taken = alternate(plain, without, pairs=pairs, warm_up=50, block=50)
+            timings = alternate(plain, without, pairs=pairs, warm_up=50, block=50)
             remark = "The widget has no feed: beside upstreams, against a daemon that has none."
             yield compare_arms(
-                "call of a widget without a feed", at_most(1.02), taken, remark=remark
+                "call of a widget without a feed", at_most(1.02), timings, remark=remark
             )
-            taken = alternate(filled, plain, pairs=pairs, warm_up=50, block=50)
+            timings = alternate(filled, plain, pairs=pairs, warm_up=50, block=50)
             remark = "The answer is at hand: of the arguments, one is sent instead of all."
-            yield compare_arms("call of a filled widget", at_most(1.15), taken, remark=remark)
-        bare = stack.enter_context(_bare(code, asked))
-        taken = alternate(fresh, lambda: bare() + plain(), pairs=pairs, warm_up=50, block=10)
+            yield compare_arms("call of a filled widget", at_most(1.15), timings, remark=remark)
+        bare = stack.enter_context(_bare(code, request))
+        timings = alternate(fresh, lambda: bare() + plain(), pairs=pairs, warm_up=50, block=10)
         remark = "Against a bare FastMCP client's call of the upstream's tool, and a plain call."
-        yield compare_arms("call that asks its upstream", at_most(1.2), taken, remark=remark)
+        yield compare_arms("call that asks its upstream", at_most(1.2), timings, remark=remark)
 
 
 def caller(url: str, tool: str, arguments: Mapping[str, Any]) -> Timed:
@@ -95,13 +99,13 @@ def caller(url: str, tool: str, arguments: Mapping[str, Any]) -> Timed:
 
 
 @contextmanager
-def _bare(code: str, asked: Mapping[str, Any]) -> Iterator[Timed]:
+def _bare(code: str, request: Mapping[str, Any]) -> Iterator[Timed]:
     """Return a timer of one upstream call by FastMCP's client, inside its event loop."""
     client = Client(StdioTransport(sys.executable, ["-c", code]))
 
     async def timed() -> float:
         started_s = time.perf_counter()
-        await client.call_tool_mcp("get_flight", dict(asked))
+        await client.call_tool_mcp("get_flight", dict(request))
         return time.perf_counter() - started_s
 
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):

@@ -81,8 +81,8 @@ async def follow(followers: int, intervals: int) -> tuple[list[float], int]:
             async with daemon_process(widgets, *flags) as served:
                 url = served.url
                 async with await connect(url) as stream:
-                    shown = await _call(stream, url, "board", {})
-                render_id = shown["_meta"]["widgetd/render"]["id"]
+                    result = await _call(stream, url, "board", {})
+                render_id = result["_meta"]["widgetd/render"]["id"]
                 calls = len(board.answered_s)
 
                 async def page() -> None:

@@ -35,18 +35,18 @@ def measure_rows(most: int) -> Iterator[Row]:
         most: The maximum number of pairs.
     """
     ours = partial(_held_mb, partial(start_daemon, BUNDLED))
-    taken = alternate(ours, partial(_held_mb, start_plain), pairs=min(most, 6), warm_up=0)
+    timings = alternate(ours, partial(_held_mb, start_plain), pairs=min(most, 6), warm_up=0)
     parts = list(_parts())
-    rest = median(taken.ours) - sum(held_mb for _, held_mb in parts)
+    rest = median(timings.ours) - sum(held_mb for _, held_mb in parts)
     parts.append(("27 widgets, and what serves them", rest))
     made_of = ", ".join(f"{what} {held_mb:.1f} MB" for what, held_mb in parts)
     yield Row(
         what="memory at the start, 27 widgets, MB beyond FastMCP",
         bar=at_most(25),
-        ratio=difference(taken),
-        ours=f"{format_number(median(taken.ours))} MB",
-        theirs=f"{format_number(median(taken.theirs))} MB",
-        pairs=len(taken),
+        ratio=difference(timings),
+        ours=f"{format_number(median(timings.ours))} MB",
+        theirs=f"{format_number(median(timings.theirs))} MB",
+        pairs=len(timings),
         remark=f"Resident when ready, less that of a FastMCP server of one tool. It is: {made_of}.",
     )
 

@@ -263,10 +263,10 @@ def _print_prefixes(widgets: list[Drawn]) -> float:
     first, half = [], []
     for widget in widgets:
         trees = [outcome.get("tree") for outcome in widget.outcomes["prefixes"]]
-        shown = [texts(tree) for tree in trees if tree is not None]
-        drawable += len(shown)
+        rendered = [texts(tree) for tree in trees if tree is not None]
+        drawable += len(rendered)
         steps += len(trees)
-        for before, after in pairwise(shown):
+        for before, after in pairwise(rendered):
             lost = [old for old in before if not any(new.startswith(old) for new in after)]
             losses += bool(lost)
             if lost and os.environ.get("LOST"):

@@ -48,10 +48,10 @@ def _served(other: Peer, pairs: int) -> Row:
             f"{CONNECTIONS} connections, each with a call under way all the time. widgetd "
             f"returned {_parts(ours)}; {other.versions} returned {_parts(theirs)}."
         )
-        taken = alternate(batch(theirs), batch(ours), pairs=pairs)
+        timings = alternate(batch(theirs), batch(ours), pairs=pairs)
     what = "calls a second at 16 widgets, mcp-chatkit-widget"
-    row = compare_arms(what, at_least(20), taken, remark=caption)
-    return replace(row, ours=rate(taken.theirs), theirs=rate(taken.ours))
+    row = compare_arms(what, at_least(20), timings, remark=caption)
+    return replace(row, ours=rate(timings.theirs), theirs=rate(timings.ours))
 
 
 def _parts(url: str) -> str:
@@ -70,17 +70,19 @@ def _in_process(other: Peer, pairs: int) -> Row:
     with child(other.command("render", str(BUNDLED / FLIGHT))) as process:
         theirs = json.loads(process.ask(json.dumps(arguments)))
         same = "the same tree" if theirs == widget.call(arguments).tree else "another tree"
-        taken = alternate(
+        timings = alternate(
             partial(_calls, widget, arguments),
             lambda: float(process.ask(str(_RENDERS))),
             pairs=pairs,
         )
-    taken = Pairs(
-        ours=tuple(took / _RENDERS for took in taken.ours),
-        theirs=tuple(took / _RENDERS for took in taken.theirs),
+    timings = Pairs(
+        ours=tuple(took / _RENDERS for took in timings.ours),
+        theirs=tuple(took / _RENDERS for took in timings.theirs),
     )
     remark = f"Flight Tracker: validate, render, normalise. {other.versions} made {same}."
-    return compare_arms("call in process, mcp-chatkit-widget", at_most(1 / 3), taken, remark=remark)
+    return compare_arms(
+        "call in process, mcp-chatkit-widget", at_most(1 / 3), timings, remark=remark
+    )
 
 
 def _calls(widget: Widget, arguments: dict[str, Any]) -> float:

@@ -48,10 +48,10 @@ def measure_rows(most: int) -> Iterator[Row]:
         return
     with start_blocking_portal() as portal, studio_in(portal) as studio:
         pairs = min(most, 60)
-        taken = alternate(studio.picture, studio.bare, pairs=pairs)
-        yield compare_arms("picture, bare screenshot of the same page", at_most(2), taken)
-        taken = alternate(studio.picture, studio.blank, pairs=min(most, 30))
-        yield compare_arms("picture, screenshot of a new blank page", at_most(2), taken)
+        timings = alternate(studio.picture, studio.bare, pairs=pairs)
+        yield compare_arms("picture, bare screenshot of the same page", at_most(2), timings)
+        timings = alternate(studio.picture, studio.blank, pairs=min(most, 30))
+        yield compare_arms("picture, screenshot of a new blank page", at_most(2), timings)
         if most >= MANY:
             yield studio.grown()
     yield _calls(min(most, 400))
@@ -98,11 +98,11 @@ class Studio:
         before = _held_bytes()
         for _ in range(MANY - WARM):
             self.picture()
-        taken = Pairs(ours=(_held_bytes(),), theirs=(before,))
+        timings = Pairs(ours=(_held_bytes(),), theirs=(before,))
         self.close()
         left = len(self._portal.call(self._chromium.browser).contexts)
         remark = f"Contexts that are open at the end: {left}."
-        return Row(what=GROWN, bar=at_most(1.1), ratio=ratio(taken), pairs=1, remark=remark)
+        return Row(what=GROWN, bar=at_most(1.1), ratio=ratio(timings), pairs=1, remark=remark)
 
     def close(self) -> None:
         """Close the pages."""
@@ -182,9 +182,9 @@ def _calls(pairs: int) -> Row:
             busy.clear()
             return timed()
 
-        taken = alternate(beside, _settled(alone, busy), pairs=pairs, block=40)
+        timings = alternate(beside, _settled(alone, busy), pairs=pairs, block=40)
     few = (cpu_count() or 1) < FEW_CORES
-    row = compare_arms(what, at_most(1.5), taken, statistic=at_percentile(99))
+    row = compare_arms(what, at_most(1.5), timings, statistic=at_percentile(99))
     return replace(row, bar=None, remark="Told only: there are few cores here.") if few else row
 
 

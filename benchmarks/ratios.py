@@ -56,10 +56,10 @@ def alternate(ours: Timed, theirs: Timed, *, pairs: int, warm_up: int = 3, block
         block: How often each is run in its turn. A server that is asked once, and then waits for
             the other's turn, finds the processor's caches cold, which a busy one never does.
     """
-    taken: list[tuple[float, float]] = []
-    while len(taken) < warm_up + pairs:
-        taken += _turns(ours, theirs, len(taken) // block, block)
-    kept = taken[warm_up : warm_up + pairs]
+    timings: list[tuple[float, float]] = []
+    while len(timings) < warm_up + pairs:
+        timings += _turns(ours, theirs, len(timings) // block, block)
+    kept = timings[warm_up : warm_up + pairs]
     return Pairs(ours=tuple(own for own, _ in kept), theirs=tuple(other for _, other in kept))
 
 

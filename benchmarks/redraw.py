@@ -55,10 +55,10 @@ def main() -> None:
     if program is None:
         print("there is no Chromium here, so nothing was measured")
         return
-    for where, shown in (("the gallery", _in_gallery), ("the chat", _in_chat)):
+    for where, place in (("the gallery", _in_gallery), ("the chat", _in_chat)):
         with folder() as into, widgetd(real(into, 27), "--gallery", "--chat") as server:
             file = into / FLIGHT
-            with _frames(program, server.url.removesuffix("/mcp"), [shown] * _BROWSERS) as frames:
+            with _frames(program, server.url.removesuffix("/mcp"), [place] * _BROWSERS) as frames:
                 took_ms = [_until_redrawn(file, frames, number) for number in range(_SAVES)]
         _say(f"a save until {_BROWSERS} open browsers have redrawn it in {where}", took_ms)
     with folder() as into, widgetd(real(into, 27), "--chat") as server:
@@ -101,7 +101,7 @@ def _in_the_same_thread(page: Page, address: str) -> None:
 
 @contextmanager
 def _frames(
-    program: str, address: str, shown: Sequence[Callable[[Page, str], None]]
+    program: str, address: str, places: Sequence[Callable[[Page, str], None]]
 ) -> Iterator[Sequence[Frame]]:
     """Open the widget in several browsers and yield its frames."""
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 - an extra
@@ -110,7 +110,7 @@ def _frames(
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=[*FLAGS, *unsandboxed])
         frames = []
-        for show in shown:
+        for show in places:
             page = browser.new_context().new_page()
             show(page, address)
             page.frame_locator("iframe").get_by_text(_WORDS).wait_for()

@@ -57,8 +57,8 @@ def measure_rows(most: int) -> Iterator[Row]:
     """
     paths = [*bundled(), *corpus_files()]
     cases = [case for case in map(_case, paths) if case is not None]
-    taken = [_take(case, min(most, 60)) for case in cases]
-    ratios = [median(pairs.ours) / median(pairs.theirs) for pairs in taken]
+    timings = [_take(case, min(most, 60)) for case in cases]
+    ratios = [median(pairs.ours) / median(pairs.theirs) for pairs in timings]
     worst = cases[ratios.index(max(ratios))].path.name
     scope = f"{len(cases)} templates of {len(paths)}: those that both render to the same JSON."
     for what, limit, combine, remark in (
@@ -68,9 +68,9 @@ def measure_rows(most: int) -> Iterator[Row]:
         yield Row(
             what=what,
             bar=at_most(limit),
-            ratio=combine_ratios(taken, combine),
-            ours=spread(median(pairs.ours) for pairs in taken),
-            theirs=spread(median(pairs.theirs) for pairs in taken),
+            ratio=combine_ratios(timings, combine),
+            ours=spread(median(pairs.ours) for pairs in timings),
+            theirs=spread(median(pairs.theirs) for pairs in timings),
             pairs=min(most, 60),
             remark=remark,
         )
@@ -85,13 +85,13 @@ def _of_views(paths: list[Path], most: int) -> Iterator[Row]:
         ("compile JSX, its template, median export", 3, 0, scope),
         ("render JSX, its template, median export", 2, 1, f"{scope} From arguments to the tree."),
     ):
-        taken = [_take(views[at], most) for views in found]
+        timings = [_take(views[at], most) for views in found]
         yield Row(
             what=what,
             bar=at_most(limit),
-            ratio=combine_ratios(taken, median),
-            ours=spread(median(pairs.ours) for pairs in taken),
-            theirs=spread(median(pairs.theirs) for pairs in taken),
+            ratio=combine_ratios(timings, median),
+            ours=spread(median(pairs.ours) for pairs in timings),
+            theirs=spread(median(pairs.theirs) for pairs in timings),
             pairs=most,
             remark=remark,
         )

@@ -106,14 +106,14 @@ def _against_a_bare_watcher(pairs: int) -> Iterator[Row]:
         watcher = stack.enter_context(child(python("benchmarks.bare", str(watched))))
         watcher.line()
         theirs = time_to_event(Saver(watched / FLIGHT), watcher)
-        taken = alternate(ours, theirs, pairs=pairs)
-    yield from compare_saves("save to told, 16 widgets, bare awatch", taken)
+        timings = alternate(ours, theirs, pairs=pairs)
+    yield from compare_saves("save to told, 16 widgets, bare awatch", timings)
 
 
-def compare_saves(what: str, taken: Pairs) -> Iterator[Row]:
+def compare_saves(what: str, timings: Pairs) -> Iterator[Row]:
     """Yield the rows of saves against events at the median and at the 99th percentile."""
-    yield compare_arms(f"{what}, p50", at_most(0.45), taken, remark=_REMARK)
-    yield compare_arms(f"{what}, p99", at_most(5), taken, statistic=at_percentile(99))
+    yield compare_arms(f"{what}, p50", at_most(0.45), timings, remark=_REMARK)
+    yield compare_arms(f"{what}, p99", at_most(5), timings, statistic=at_percentile(99))
 
 
 _REMARK = (
@@ -134,9 +134,11 @@ def _among_many(pairs: int) -> Iterator[Row]:
             )
             for size in (10_000, 16)
         )
-        taken = alternate(many, few, pairs=pairs)
+        timings = alternate(many, few, pairs=pairs)
     remark = "Widgets of one text with --expose tools: every save changes the whole list."
-    yield compare_arms("save to told, 10,000 widgets, 16, p50", at_most(1.2), taken, remark=remark)
+    yield compare_arms(
+        "save to told, 10,000 widgets, 16, p50", at_most(1.2), timings, remark=remark
+    )
 
 
 _SMALL = "Small 7.widget"

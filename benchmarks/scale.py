@@ -56,12 +56,12 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="how many widgets")
     parser.add_argument("--rounds", type=int, default=1_000_000, help="at most so many each")
     parser.add_argument("--uvloop", action="store_true", help="also on uvloop, if it is installed")
-    asked = parser.parse_args()
-    arms = [WIDGETD, *([ON_UVLOOP] if asked.uvloop else []), STOCK]
+    options = parser.parse_args()
+    arms = [WIDGETD, *([ON_UVLOOP] if options.uvloop else []), STOCK]
     print(describe_machine())
-    print(_line("widgets", (f"{size:,}" for size in asked.sizes)), flush=True)
+    print(_line("widgets", (f"{size:,}" for size in options.sizes)), flush=True)
     with ExitStack() as stack:
-        running = {arm.name: [_start(stack, arm, size) for size in asked.sizes] for arm in arms}
+        running = {arm.name: [_start(stack, arm, size) for size in options.sizes] for arm in arms}
         _print_times("start", {name: [s.start_s for s in each] for name, each in running.items()})
         _print_times("start, known before", {"": [known_start_s(s.widgets) for s in running[""]]})
         for name, rounds in ROUNDS.items():
@@ -71,13 +71,13 @@ def main() -> None:
                 if name in arm.measures
                 for serving in running[arm.name]
             ]
-            medians = measure_medians([one for _, one in timed], min(rounds, asked.rounds))
+            medians = measure_medians([one for _, one in timed], min(rounds, options.rounds))
             kinds = [kind for kind, _ in timed]
             _print_times(name, _group(kinds, medians))
         for name, each in running.items():
-            _print_memory("memory at the start", name, [s.rss_bytes for s in each], asked.sizes)
+            _print_memory("memory at the start", name, [s.rss_bytes for s in each], options.sizes)
             now = [serving.server.child.rss_bytes for serving in each]
-            _print_memory("memory after all of this", name, now, asked.sizes)
+            _print_memory("memory after all of this", name, now, options.sizes)
 
 
 def _start(stack: ExitStack, arm: Arm, size: int) -> Serving:
@@ -91,15 +91,15 @@ def _start(stack: ExitStack, arm: Arm, size: int) -> Serving:
 
 def measure_medians(timed: Sequence[Timed], rounds: int) -> list[float]:
     """Return the median of each after one round to warm up, for at most `SHARE_S` each."""
-    taken: list[list[float]] = [[] for _ in timed]
+    timings: list[list[float]] = [[] for _ in timed]
     spent_s = [0.0 for _ in timed]
     for number in range(rounds + 1):
-        for one, times, index in zip(timed, taken, range(len(timed)), strict=True):
+        for one, times, index in zip(timed, timings, range(len(timed)), strict=True):
             if not number or spent_s[index] < SHARE_S:
                 began_s = time.perf_counter()
                 times.append(one())
                 spent_s[index] += time.perf_counter() - began_s
-    return [median(times[1:] or times) for times in taken]
+    return [median(times[1:] or times) for times in timings]
 
 
 def _group(kinds: Sequence[str], medians: Sequence[float]) -> Mapping[str, list[float]]:

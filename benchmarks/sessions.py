@@ -72,22 +72,22 @@ def _steps(url: str, bare: Bare, most: int) -> Iterator[Row]:
         time.sleep(_READY_S)
         return took_s
 
-    taken = alternate(of_start, bare.context, pairs=min(most, 30))
-    yield compare_arms("a session, a context with a blank page", at_most(3), taken)
+    timings = alternate(of_start, bare.context, pairs=min(most, 30))
+    yield compare_arms("a session, a context with a blank page", at_most(3), timings)
     session = asked("start_session", widget="flight_tracker", state="example-1")["sessionId"]
     for name, one in (("Hover", bare.hover), ("Read Text", bare.text)):
         tool = f"kw_{find_keyword(name).slug}"
         ours = call(url, tool, {"session_id": session, "target": _TARGET})
-        taken = alternate(partial(wire.timed, ours), one, pairs=min(most, 200))
-        yield compare_arms(f"{name} over MCP, in Playwright", at_most(1.5), taken)
+        timings = alternate(partial(wire.timed, ours), one, pairs=min(most, 200))
+        yield compare_arms(f"{name} over MCP, in Playwright", at_most(1.5), timings)
     steps = [{"keyword": "Hover", "target": _TARGET}, {"keyword": "Read Text", "target": _TARGET}]
     many = call(url, "do_in_session", {"session_id": session, "steps": steps * (STEPS // 2)})
 
     def in_playwright() -> float:
         return sum(one() for _ in range(STEPS // 2) for one in (bare.hover, bare.text))
 
-    taken = alternate(partial(wire.timed, many), in_playwright, pairs=min(most, 30))
-    yield compare_arms(f"{STEPS} steps in one call, in Playwright", at_most(1.3), taken)
+    timings = alternate(partial(wire.timed, many), in_playwright, pairs=min(most, 30))
+    yield compare_arms(f"{STEPS} steps in one call, in Playwright", at_most(1.3), timings)
 
 
 class Bare:
@@ -152,15 +152,17 @@ def _bare(widgets: Path) -> Iterator[Bare]:
 def _runs(most: int) -> Iterator[Row]:
     pairs = min(most, 5)
     one, two = (partial(_tested, BUNDLED, "-n", number) for number in ("0", "2"))
-    taken = alternate(two, one, pairs=pairs, warm_up=0)
+    timings = alternate(two, one, pairs=pairs, warm_up=0)
     what = "27 widgets in both themes, -n 2, -n 0"
-    yield compare_arms(what, at_most(0.7), taken, remark=f"{os.cpu_count()} processors")
+    yield compare_arms(what, at_most(0.7), timings, remark=f"{os.cpu_count()} processors")
     with folder() as into:
         widgets = real(into, 27)
         file = widgets / FLIGHT
         with _watching(widgets) as saved:
-            taken = alternate(partial(saved, file), partial(_tested, file), pairs=pairs, warm_up=1)
-    yield compare_arms("a save until its tests are done, a run of them", at_most(3), taken)
+            timings = alternate(
+                partial(saved, file), partial(_tested, file), pairs=pairs, warm_up=1
+            )
+    yield compare_arms("a save until its tests are done, a run of them", at_most(3), timings)
 
 
 def _tested(what: Path, *flags: str) -> float:

@@ -74,11 +74,11 @@ def _on_every_processor(pairs: int) -> Row:
     with folder() as into:
         widgets = real(into, 10_000)
         alone = partial(start_daemon, widgets, within=("taskset", "--cpu-list", _first()))
-        taken = alternate(
+        timings = alternate(
             partial(start_s, widgets), partial(_took_s, alone), pairs=pairs, warm_up=0
         )
     remark = f"Widgets that nobody has proven, on {processors} processors and on the first of them."
-    return compare_arms(what, bar, taken, remark=remark)
+    return compare_arms(what, bar, timings, remark=remark)
 
 
 def _first() -> str:

@@ -32,10 +32,10 @@ def measure_rows(most: int) -> Iterator[Row]:
         ours = stack.enter_context(widgetd(widgets, "--expose", "tools")).url
         theirs = stack.enter_context(stock("listed", widgets)).url
         for era in _ERAS:
-            taken = alternate(lister(ours, era), lister(theirs, era), pairs=min(most, 150))
+            timings = alternate(lister(ours, era), lister(theirs, era), pairs=min(most, 150))
             remark = f"{_measure_lists(ours, era)}; stock {_measure_lists(theirs, era)}"
             yield compare_arms(
-                f"whole list, {era} era, stock FastMCP", at_most(1 / 8), taken, remark=remark
+                f"whole list, {era} era, stock FastMCP", at_most(1 / 8), timings, remark=remark
             )
 
 
@@ -43,9 +43,9 @@ def _against_a_probe(pairs: int) -> Row:
     with ExitStack() as stack:
         widgets = real(stack.enter_context(folder()), len(bundled()), sidecars=True)
         url = stack.enter_context(widgetd(widgets)).url
-        taken = alternate(lister(url, "modern"), probing(url), pairs=pairs, warm_up=50, block=50)
+        timings = alternate(lister(url, "modern"), probing(url), pairs=pairs, warm_up=50, block=50)
         remark = _measure_lists(url, "modern")
-    return compare_arms("whole list of 27, GET /livez", at_most(1.3), taken, remark=remark)
+    return compare_arms("whole list of 27, GET /livez", at_most(1.3), timings, remark=remark)
 
 
 def lister(url: str, era: Era) -> Timed:

@@ -101,17 +101,17 @@ async def main() -> int:
     parser.add_argument("family", choices=FAMILIES)
     parser.add_argument("trials", nargs="*", metavar="TRIAL")
     parser.add_argument("--scale", type=float, default=1.0, help="of every number of repetitions")
-    asked = parser.parse_args()
-    trials = FAMILIES[asked.family]
-    unknown = set(asked.trials) - set(trials)
+    options = parser.parse_args()
+    trials = FAMILIES[options.family]
+    unknown = set(options.trials) - set(trials)
     if unknown:
         parser.error(f"no such trial: {', '.join(sorted(unknown))}; there are {', '.join(trials)}")
     configure("error")
     print(describe_machine())
     print(format_heading())
     missed = 0
-    for name in asked.trials or trials:
-        for row in await _run_trial(name, trials[name], asked.scale):
+    for name in options.trials or trials:
+        for row in await _run_trial(name, trials[name], options.scale):
             print(format_row(row), flush=True)
             missed += not row.held
     return 1 if missed else 0

@@ -48,11 +48,11 @@ class Attacked:
     def attacked_s(self) -> float:
         """Return the p99 of the lag in a slice of time with attacks, and remove them."""
         before = anyio.run(read_readiness, self._url)["files"]
-        taken = self._p99_s(self._drop)
+        latency_s = self._p99_s(self._drop)
         for path in self._at.glob("attack*.widget"):
             path.unlink()
         anyio.run(self._recovered, before)
-        return taken
+        return latency_s
 
     def _p99_s(self, act: Callable[[], None]) -> float:
         lags = []

@@ -84,6 +84,6 @@ def _with_saves(at: Path, call: Timed, act: Act = lambda: None) -> Timed:
 
 def measure(*, pairs: int) -> list[Row]:
     """Measure calls beside clients that never read."""
-    taken = compare(pairs=pairs)
+    timings = compare(pairs=pairs)
     what = f"p99 of {pairs:,} calls beside clients that never read"
-    return [ratio_row(compare_arms(what, at_most(_LIMIT), taken, statistic=at_percentile(99)))]
+    return [ratio_row(compare_arms(what, at_most(_LIMIT), timings, statistic=at_percentile(99)))]

@@ -117,9 +117,9 @@ def _well(portal: BlockingPortal, stack: ExitStack) -> list[str]:
 
 def measure(folder: Path, *, pairs: int) -> list[Row]:
     """Measure calls beside upstreams that fail."""
-    taken, failing, well = compare(folder, pairs=pairs)
+    timings, failing, well = compare(folder, pairs=pairs)
     what = f"p99 of {pairs:,} plain calls beside {len(_FAULTS)} upstreams that fail"
-    ratio = compare_arms(what, ratio_at_most(_LIMIT), taken, statistic=at_percentile(99))
+    ratio = compare_arms(what, ratio_at_most(_LIMIT), timings, statistic=at_percentile(99))
     refusals = sum(failing.codes[code] for code in ("W5002", "W5003"))
     count = failing.codes.total()
     return [

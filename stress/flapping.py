@@ -172,11 +172,11 @@ async def update_repeatedly(*, updates: int) -> tuple[int, int, int]:
     Returns:
         The last version written, the last one read, and the growth of memory in bytes.
     """
-    now, shown = 1_000_000.0, widget()
+    now, document = 1_000_000.0, widget()
     store = local_store(clock=lambda: now)
-    registry = Registry(snapshot_of(shown))
+    registry = Registry(snapshot_of(document))
     rendering, caller = build(registry, store).rendering, Caller(snapshot=registry.current)
-    first = await rendering.render(shown, {"who": "Ada"}, "", owner=caller.principal.name)
+    first = await rendering.render(document, {"who": "Ada"}, "", owner=caller.principal.name)
     last, seen = first, first.version
     async with anyio.create_task_group() as tasks:
 

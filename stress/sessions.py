@@ -337,7 +337,7 @@ async def measure_saves(folder: Path, *, saves: int) -> list[Row]:
                 file.write_text(form_widget(number))
                 await anyio.sleep(0.1)
             over.set()
-        shown = []
+        displayed = []
         for session, last in zip(sessions, (0, 0, saves, saves), strict=True):
             title = {
                 "keyword": "Expect Text",
@@ -345,7 +345,7 @@ async def measure_saves(folder: Path, *, saves: int) -> list[Row]:
                 "equals": f"Ada Form {last}",
             }
             value = {"keyword": "Expect Value", "target": "field=note", "equals": "typed before"}
-            shown.append(_outcome(await do_steps(client, session, title, value)))
+            displayed.append(_outcome(await do_steps(client, session, title, value)))
         ended = await call_tool(client, "end_session", session_id=sessions[-1])
     events = ended.get("events", [])
     order = [one["seq"] for one in events]
@@ -354,7 +354,7 @@ async def measure_saves(folder: Path, *, saves: int) -> list[Row]:
     return [
         zero_row(f"{saves} saves: steps failed", failed, f"{tally.total():,} pairs of steps"),
         zero_row(
-            "  sessions that show another version, or lost what was typed", _count_failed(shown)
+            "  sessions that show another version, or lost what was typed", _count_failed(displayed)
         ),
         zero_row("  events out of order", order != sorted(order), f"{changes} changes told"),
     ]

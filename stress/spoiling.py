@@ -50,13 +50,13 @@ def spoilt_files(files: Sequence[bytes]) -> st.SearchStrategy[bytes]:
         files: Originals, each a JSON object.
     """
     # By index, because hypothesis prints strategies when they fail.
-    taken = st.integers(0, len(files) - 1).map(files.__getitem__)
-    documents = taken.map(json.loads)
+    contents = st.integers(0, len(files) - 1).map(files.__getitem__)
+    documents = contents.map(json.loads)
     return st.one_of(
         edit_documents(documents),
         edit_documents(documents),
-        flip_bytes(taken),
-        st.builds(_splice, taken, taken, st.floats(0, 1), st.floats(0, 1)),
+        flip_bytes(contents),
+        st.builds(_splice, contents, contents, st.floats(0, 1), st.floats(0, 1)),
     )
 
 
@@ -77,9 +77,9 @@ def edit_documents(draw: st.DrawFn, documents: st.SearchStrategy[Any]) -> bytes:
 
 
 @st.composite
-def flip_bytes(draw: st.DrawFn, taken: st.SearchStrategy[bytes]) -> bytes:
+def flip_bytes(draw: st.DrawFn, contents: st.SearchStrategy[bytes]) -> bytes:
     """Draw a file with some bytes overwritten."""
-    content = bytearray(draw(taken))
+    content = bytearray(draw(contents))
     for _ in range(draw(st.integers(1, 8))):
         content[draw(st.integers(0, len(content) - 1))] = draw(st.integers(0, 255))
     return bytes(content)

@@ -75,9 +75,9 @@ async def test_session_stays_with_its_version_unless_it_follows(tmp_path: Path) 
             client_of(url, ADA, http) as ada,
             client_of(url, BO, other) as bo,
         ):
-            shown = {"widget": "form", "arguments": {"who": "Ada"}}
-            pinned = await answer(ada, "start_session", **shown)
-            following = await answer(ada, "start_session", **shown, follow=True, theme="dark")
+            opening = {"widget": "form", "arguments": {"who": "Ada"}}
+            pinned = await answer(ada, "start_session", **opening)
+            following = await answer(ada, "start_session", **opening, follow=True, theme="dark")
             mine = following["sessionId"]
             await answer(ada, "do_in_session", session_id=mine, steps=[typing])
             events = f"widgetd://sessions/{mine}/events"

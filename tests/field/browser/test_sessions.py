@@ -69,8 +69,8 @@ async def test_session_action_reaches_its_waiting_agent_and_is_redrawn(
             serving(tmp_path, toolset=("sessions",)) as url,
             connect_client(url, "modern") as client,
         ):
-            shown = await call(client, "controls", who="Ada")
-            render = shown.meta["widgetd/render"]["id"]
+            result = await call(client, "controls", who="Ada")
+            render = result.meta["widgetd/render"]["id"]
             opened = await call(client, "start_session", render_id=render)
             begun = check_answer("start_session", opened)
             check_answer("list_sessions", await call(client, "list_sessions"))

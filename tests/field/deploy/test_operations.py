@@ -76,10 +76,10 @@ def test_guide_explains_exactly_the_log_events() -> None:
 async def test_alerts_use_exported_metrics_and_labels(tmp_path: Path) -> None:
     metrics = await scraped(tmp_path)
     rules = yaml.safe_load((ROOT / "deploy" / "alerts.yaml").read_text())["groups"][0]["rules"]
-    asked = {name for rule in rules for name in re.findall(r"widgetd_\w+", rule["expr"])}
+    names = {name for rule in rules for name in re.findall(r"widgetd_\w+", rule["expr"])}
     labelled = [pair for rule in rules for pair in LABEL.findall(rule["expr"])]
 
-    assert asked <= metrics.keys()
+    assert names <= metrics.keys()
     assert [pair for pair in labelled if pair[1] not in metrics[pair[0]]] == []
     assert all(rule["annotations"]["description"] for rule in rules)
 
@@ -93,12 +93,12 @@ async def test_dashboard_has_a_panel_for_each_alert_and_uses_exported_metrics(
 
     for rule in rules:
         [panel] = [one for one in panels if rule["alert"] in one["description"].split(", ")]
-        shown = " ".join(target["expr"] for target in panel["targets"])
+        expressions = " ".join(target["expr"] for target in panel["targets"])
         assert set(re.findall(r"widgetd_\w+", rule["expr"])) <= set(
-            re.findall(r"widgetd_\w+", shown)
+            re.findall(r"widgetd_\w+", expressions)
         ), rule["alert"]
-    asked = json.dumps(panels)
-    assert set(re.findall(r"(?:widgetd|process)_\w+", asked)) <= metrics.keys()
+    panels_text = json.dumps(panels)
+    assert set(re.findall(r"(?:widgetd|process)_\w+", panels_text)) <= metrics.keys()
 
 
 @needs_promtool

@@ -154,9 +154,9 @@ async def test_render_of_one_replica_is_shown_by_the_other(fleet: Fleet) -> None
     ):
         made = await here.call("order", **ARGUMENTS)
         render_id = (made.meta or {})["widgetd/render"]["id"]
-        shown = await there.call("show_render", render_id=render_id)
+        result = await there.call("show_render", render_id=render_id)
 
-    assert shown.structured_content == made.structured_content
+    assert result.structured_content == made.structured_content
 
 
 async def test_action_at_one_replica_is_awaited_at_the_other(fleet: Fleet) -> None:

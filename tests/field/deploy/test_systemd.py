@@ -153,19 +153,19 @@ async def test_healthy_daemon_feeds_the_watchdog_until_it_stops(listener: Listen
 
 
 async def test_daemon_with_stuck_scans_stops_notifying(listener: Listener) -> None:
-    asked = anyio.Event()
+    checked = anyio.Event()
     stop = anyio.Event()
     answers = iter([False, False, False])
 
     def healthy() -> bool:
         if (answer := next(answers, None)) is None:
-            asked.set()
+            checked.set()
         return bool(answer)
 
     with anyio.fail_after(5):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(of(listener, WATCHDOG_USEC="2000").keep_alive, healthy, stop)
-            await asked.wait()
+            await checked.wait()
             stop.set()
 
     assert listener.silent()

@@ -147,13 +147,13 @@ async def test_wheel_alone_serves_answers_and_takes_pictures(
         daemon_process(folder, "--gallery", program=program) as served,
         connect_client(served.url, "modern") as agent,
     ):
-        shown = await agent.call(
+        result = await agent.call(
             "success_notice", operation="booking.create", title="Saved", message="It is."
         )
         page = await agent.client.read_resource("ui://widgetd/success_notice.html")
         gallery = (await ask(served.url, "/")).text
     assert "27 widgets" in served.greeting
-    assert "Saved" in json.dumps(shown.structured_content)
+    assert "Saved" in json.dumps(result.structured_content)
     assert isinstance(page.contents[0], TextResourceContents)
     assert "<script" in page.contents[0].text
     assert "success_notice" in gallery

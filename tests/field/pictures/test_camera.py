@@ -157,8 +157,8 @@ async def test_letters_use_the_bundled_font_without_a_request(
     with anyio.fail_after(60):
         await camera.take(shot(), owner="")
         page = camera._pages[0].page
-        asked: list[str] = []
-        page.on("request", lambda request: asked.append(request.url))
+        requests: list[str] = []
+        page.on("request", lambda request: requests.append(request.url))
         await camera.take(shot({"type": "Text", "value": "Ærø, Łódź, Київ, Ἀθῆναι"}), owner="")
         faces = await page.evaluate(
             "[...document.fonts].map(one => [one.family, one.status]).join(' ')"
@@ -171,7 +171,7 @@ async def test_letters_use_the_bundled_font_without_a_request(
             }"""
         )
 
-    assert asked == []
+    assert requests == []
     assert faces.split() == ["Inter,loaded"] * 7
     assert width == 813
 

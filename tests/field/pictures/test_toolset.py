@@ -75,8 +75,8 @@ async def test_agent_sees_pictures_of_a_widget_a_part_a_render_and_all_widgets(
             _, pale = await take(client, names=["pale"])
             _, badge = await take(client, names=["pale"], part="component=Badge")
             jpeg, _ = await take(client, names=["greeting"], format="jpeg")
-            shown = await client.client.call_tool("greeting", {"who": "Ada"})
-            render_id = dict(shown.meta or {})["widgetd/render"]["id"]
+            result = await client.client.call_tool("greeting", {"who": "Ada"})
+            render_id = dict(result.meta or {})["widgetd/render"]["id"]
             drawn, _ = await take(client, render_id=render_id)
             called, _ = await take(client, names=["greeting"], arguments={"who": "Ada"})
             _, sheet = await take(client)

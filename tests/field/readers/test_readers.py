@@ -49,12 +49,12 @@ async def test_inspector_lists_and_reads_the_guide_and_receives_a_picture(url: s
     listed = await inspected(url, "resources/list")
     read = await inspected(url, "resources/read", "--uri", "widgetd://guide/start")
     how = ("--tool-name", "take_picture", "--tool-arg", 'names=["greeting"]')
-    taken = await inspected(url, "tools/call", *how)
+    answer = await inspected(url, "tools/call", *how)
     await inspected(url, "tools/list", "--strict")
 
     assert {one["uri"] for one in listed["resources"]} >= PAGES
     assert read["contents"][0]["text"].startswith("# ")
-    assert [(one["type"], one.get("mimeType")) for one in taken["content"]] == [
+    assert [(one["type"], one.get("mimeType")) for one in answer["content"]] == [
         ("image", "image/png"),
         ("text", None),
     ]
@@ -67,11 +67,13 @@ async def test_openai_agents_lists_and_reads_the_guide_and_shows_a_picture_to_th
         listed = await server.list_resources()
         read = await server.read_resource("widgetd://guide/start")
         [tool] = [one for one in await server.list_tools() if one.name == "take_picture"]
-        asked = json.dumps({"names": ["greeting"]})
-        shown: Any = await MCPUtil.invoke_mcp_tool(server, tool, RunContextWrapper(None), asked)
+        arguments = json.dumps({"names": ["greeting"]})
+        content: Any = await MCPUtil.invoke_mcp_tool(
+            server, tool, RunContextWrapper(None), arguments
+        )
 
     assert {str(one.uri) for one in listed.resources} >= PAGES
     assert read.contents[0].text.startswith("# ")
-    image, text = shown
+    image, text = content
     assert image["image_url"].startswith("data:image/png;base64,iVBOR")
     assert json.loads(text["text"])["width"] == 400

@@ -336,8 +336,8 @@ def _property_rows(
     yield f"`{row['name']}`", _choices(row), _default(row), says
     for kind, parts in kinds.items() if first == name else ():
         for field, inner in parts.items():
-            shown = f"`{row['name']}.{field}`" + (f" ({kind})" if kind else "")
-            yield shown, _choices(inner), "", " ".join(inner.get("text", "").split())
+            field_name = f"`{row['name']}.{field}`" + (f" ({kind})" if kind else "")
+            yield field_name, _choices(inner), "", " ".join(inner.get("text", "").split())
 
 
 def _choices(row: Mapping[str, Any]) -> str:

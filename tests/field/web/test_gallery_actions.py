@@ -94,17 +94,17 @@ async def test_agents_update_is_redrawn_in_every_window(
     ):
         await opened(page, url)
         render_id = await page.locator("#render-id").inner_text()
-        shown = drawn(page)
-        await shown.locator("input[name='buyer.email']").fill("ada@example.com")
-        await shown.get_by_role("button", name="Send").click()
-        await shown.get_by_role("status").get_by_text("“Send” was sent.").wait_for()
+        canvas = drawn(page)
+        await canvas.locator("input[name='buyer.email']").fill("ada@example.com")
+        await canvas.get_by_role("button", name="Send").click()
+        await canvas.get_by_role("status").get_by_text("“Send” was sent.").wait_for()
 
         note = "Jam is all there is."
         result = await agent.call("update_render", render_id=render_id, arguments=fewer, note=note)
-        await shown.get_by_role("button", name="jam").wait_for()
-        await shown.get_by_role("status").get_by_text(note).wait_for()
-        typed = await shown.locator("input[name='buyer.email']").input_value()
-        tea = await shown.get_by_role("button", name="tea").count()
+        await canvas.get_by_role("button", name="jam").wait_for()
+        await canvas.get_by_role("status").get_by_text(note).wait_for()
+        typed = await canvas.locator("input[name='buyer.email']").input_value()
+        tea = await canvas.get_by_role("button", name="tea").count()
 
     assert (result.structured_content or {})["version"] == 2
     assert (typed, tea) == ("ada@example.com", 0)
@@ -115,14 +115,14 @@ async def test_gallery_notifies_only_the_owner_of_a_replaced_render() -> None:
     renders = local_store().renders
     for owner in ("ann", "bob"):
         await renders.put(render(f"r_{owner}", owner=owner))
-    heard = events(registry, lambda now: now, stop, renders, "ann")
+    stream = events(registry, lambda now: now, stop, renders, "ann")
     with anyio.fail_after(PATIENCE_S):
-        await anext(heard)
+        await anext(stream)
         async with anyio.create_task_group() as tasks:
             stream_events: list[bytes] = []
 
             async def hear() -> None:
-                stream_events.append(await anext(heard))
+                stream_events.append(await anext(stream))
 
             tasks.start_soon(hear)
             await anyio.wait_all_tasks_blocked()
@@ -135,16 +135,18 @@ async def test_gallery_notifies_only_the_owner_of_a_replaced_render() -> None:
 
 @needs_browser
 async def test_refused_action_is_reported_in_the_widget_and_in_the_log(folder: Path) -> None:
-    taken = json.dumps({"render_id": "r_none", "action": "order.send", "idempotency_key": "k"})
+    action_call = json.dumps(
+        {"render_id": "r_none", "action": "order.send", "idempotency_key": "k"}
+    )
     async with serving(folder, gallery=True) as url, browsing() as page:
         await opened(page, url)
         await drawn(page).locator("input[name='buyer.email']").fill("ada@example.com")
-        await page.route("**/w/order/action", lambda route: route.continue_(post_data=taken))
+        await page.route("**/w/order/action", lambda route: route.continue_(post_data=action_call))
         await drawn(page).get_by_role("button", name="Send").click()
         entry = page.locator("#log li")
         kind = await entry.locator(".kind").inner_text()
         logged = await entry.locator(".problem").inner_text()
-        shown = await drawn(page).get_by_role("alert").inner_text()
+        alert = await drawn(page).get_by_role("alert").inner_text()
 
     refusal = (
         "[W2007] render_id: there is no render 'r_none', or not any more; "
@@ -152,7 +154,7 @@ async def test_refused_action_is_reported_in_the_widget_and_in_the_log(folder: P
     )
     assert (kind, logged) == ("Refused", refusal)
     reason = "it is no longer available, so ask for it again"
-    assert shown == f"“Send” did not go through: {reason}."
+    assert alert == f"“Send” did not go through: {reason}."
 
 
 @needs_browser
@@ -206,13 +208,19 @@ async def act(url: str, body: object, **headers: str) -> httpx2.Response:
 
 async def test_action_in_the_gallery_is_checked_like_any_other(folder: Path) -> None:
     async with serving(folder, gallery=True) as url:
-        shown = (await ask(url, "/w/order.json?state=example-1")).json()
-        taken = {"render_id": shown["renderId"], "action": "order.send", "idempotency_key": "k"}
-        fits = (await act(url, {**taken, "payload": GIVEN})).json()
-        does_not = (await act(url, {**taken, "payload": INCOMPLETE, "idempotency_key": "l"})).json()
-        unknown = (await act(url, {**taken, "render_id": "r_none"})).json()
-        no_object = await act(url, [taken])
-        stranger = await act(url, taken, origin="http://127.0.0.1:1")
+        tile = (await ask(url, "/w/order.json?state=example-1")).json()
+        action_call = {
+            "render_id": tile["renderId"],
+            "action": "order.send",
+            "idempotency_key": "k",
+        }
+        fits = (await act(url, {**action_call, "payload": GIVEN})).json()
+        does_not = (
+            await act(url, {**action_call, "payload": INCOMPLETE, "idempotency_key": "l"})
+        ).json()
+        unknown = (await act(url, {**action_call, "render_id": "r_none"})).json()
+        no_object = await act(url, [action_call])
+        stranger = await act(url, action_call, origin="http://127.0.0.1:1")
 
     assert fits["structuredContent"] == {"status": "accepted", "next": 1}
     assert does_not["structuredContent"]["validationErrors"].keys() == {"buyer.email"}
@@ -239,9 +247,13 @@ async def test_gallery_reader_without_the_right_to_act_is_refused(folder: Path) 
     tokens.chmod(0o600)
     ada = {"authorization": "Bearer 0123456789abcdef"}
     async with serving(folder, gallery=True, token_file=tokens) as url:
-        shown = (await ask(url, "/w/order.json?state=example-1", **ada)).json()
-        taken = {"render_id": shown["renderId"], "action": "order.send", "idempotency_key": "k"}
-        answer = (await act(url, {**taken, "payload": GIVEN}, **ada)).json()
+        tile = (await ask(url, "/w/order.json?state=example-1", **ada)).json()
+        action_call = {
+            "render_id": tile["renderId"],
+            "action": "order.send",
+            "idempotency_key": "k",
+        }
+        answer = (await act(url, {**action_call, "payload": GIVEN}, **ada)).json()
 
     assert answer["isError"] is True
     assert answer["_meta"]["widgetd/error"]["code"] == "W2301"

@@ -173,10 +173,10 @@ async def test_search_is_stored_in_the_address() -> None:
         await page.wait_for_function("() => location.search === '?q=weather'")
         await page.locator("h1", has_text=" of 27 widgets").wait_for()
         tiles = page.locator(".tile:visible")
-        shown = [await tile.get_attribute("data-tool") for tile in await tiles.all()]
+        tools = [await tile.get_attribute("data-tool") for tile in await tiles.all()]
 
-    assert {"weather_current", "weather_forecast"} <= set(shown)
-    assert "playlist" not in shown
+    assert {"weather_current", "weather_forecast"} <= set(tools)
+    assert "playlist" not in tools
 
 
 async def test_source_is_shown_verbatim_and_can_be_copied() -> None:
@@ -189,14 +189,14 @@ async def test_source_is_shown_verbatim_and_can_be_copied() -> None:
         await page.get_by_role("button", name="Copy name").click()
         await page.get_by_role("button", name="Copied").wait_for()
         name = await page.evaluate("navigator.clipboard.readText()")
-        shown = await page.locator("#panel-source .block code").first.inner_text()
+        source = await page.locator("#panel-source .block code").first.inner_text()
         await page.locator("#panel-source .block .copy").first.click()
         await page.locator("#panel-source .block .copy", has_text="Copied").wait_for()
         copied = await page.evaluate("navigator.clipboard.readText()")
 
     assert name == "flight_tracker"
-    assert shown.startswith('<Card size="md">\n  <Row align="center" gap={3}>')
-    assert copied == shown
+    assert source.startswith('<Card size="md">\n  <Row align="center" gap={3}>')
+    assert copied == source
 
 
 async def test_model_text_and_token_cost_follow_the_state() -> None:

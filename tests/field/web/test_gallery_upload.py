@@ -29,14 +29,14 @@ async def test_upload_is_judged_before_it_lands(tmp_path: Path) -> None:
     new = {"A.widget": widget_file("A", text="New")}
     async with serving(tmp_path, gallery=True, allow_upload=True) as url:
         broken = await put(url, {"Broken.widget": "{"})
-        taken = await put(url, {"Other.widget": widget_file("A")})
+        response = await put(url, {"Other.widget": widget_file("A")})
         there = await put(url, new)
         long = await put(url, {"Long.widget": " " * 300_000})
         replaced = await put(url, new, "?replace=1")
 
     assert (broken.status_code, broken.json()["code"]) == (422, "W1101")
-    assert taken.status_code == 409
-    assert taken.json() == {
+    assert response.status_code == 409
+    assert response.json() == {
         "path": "Other.widget",
         "at": "",
         "code": "W1108",

@@ -59,11 +59,11 @@ class Endpoint:
                 headers = {k.lower(): v for k, _, v in (line.partition(": ") for line in lines)}
                 while len(body) < int(headers.get("content-length", 0)):
                     body += await stream.receive()
-                asked = Asked(headers, json.loads(body))
-                self.asked.append(asked)
+                request = Asked(headers, json.loads(body))
+                self.asked.append(request)
                 self.first.set()
                 step = self.script[min(len(self.asked), len(self.script)) - 1]
-                await step(asked, stream)
+                await step(request, stream)
             except (anyio.EndOfStream, anyio.BrokenResourceError):
                 self.left.set()
 
@@ -136,8 +136,8 @@ def halts(text: str) -> Answer:
     """It says `text`, and nothing more for as long as anybody waits."""
     part = cuts({"content": text})
 
-    async def answer(asked: Asked, stream: SocketStream) -> None:
-        await part(asked, stream)
+    async def answer(request: Asked, stream: SocketStream) -> None:
+        await part(request, stream)
         await stream.receive()
 
     return answer
@@ -147,8 +147,8 @@ def drips(text: str) -> Answer:
     """It says a letter of `text` now and then, over and over, for as long as anybody listens."""
     begins = cuts()
 
-    async def answer(asked: Asked, stream: SocketStream) -> None:
-        await begins(asked, stream)
+    async def answer(request: Asked, stream: SocketStream) -> None:
+        await begins(request, stream)
         for letter in cycle(text):
             await stream.send(letter.encode())
             await anyio.sleep(0.01)

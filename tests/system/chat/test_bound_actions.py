@@ -12,12 +12,12 @@ async def test_user_of_the_chat_presses_and_the_agent_cannot() -> None:
         render = await shown(agent)
     given = {"render_id": render["id"], "action": "seat.book", "payload": {"seat": "12A"}}
 
-    asked, _, _ = await act(server, given, LOCAL)
-    token = asked["structuredContent"]["token"]
+    events, _, _ = await act(server, given, LOCAL)
+    token = events["structuredContent"]["token"]
     done, _, _ = await act(server, {**given, "token": token}, LOCAL)
 
     assert "press" not in render
-    assert asked["structuredContent"]["text"] == "Book 12A?"
+    assert events["structuredContent"]["text"] == "Book 12A?"
     assert done["structuredContent"]["status"] == "done"
     assert done["_meta"]["widgetd/render"]["version"] == 2
     assert airline.calls.total() == 1

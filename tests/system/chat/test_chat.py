@@ -61,9 +61,9 @@ async def acted(talker: Talker, item: str, payload: dict[str, Any], kind: str = 
 async def test_user_action_is_checked_and_passed_to_the_agent(folder: Path) -> None:
     async with serving(folder, chat=True) as url:
         talker = Talker(url)
-        [shown] = widgets(await talker.say("order"))
-        misfit = await acted(talker, shown["id"], {"order": "o1", "buyer": {"email": ""}})
-        taken = await acted(talker, shown["id"], GIVEN)
+        [card] = widgets(await talker.say("order"))
+        misfit = await acted(talker, card["id"], {"order": "o1", "buyer": {"email": ""}})
+        events = await acted(talker, card["id"], GIVEN)
         seen = (await talker.get(f"/chat/seen/{talker.thread}")).json()
 
     [effect] = [one for one in misfit if one.get("name") == "widgetd.action"]
@@ -71,7 +71,7 @@ async def test_user_action_is_checked_and_passed_to_the_agent(folder: Path) -> N
         "buyer.email"
     }
     assert agent_messages(misfit) == []
-    [line] = agent_messages(taken)
+    [line] = agent_messages(events)
     assert line == "You chose “Send” with Email ada@example.com."
     assert "The user did this in the widget order: order.send" in json.dumps(seen)
 
@@ -79,10 +79,10 @@ async def test_user_action_is_checked_and_passed_to_the_agent(folder: Path) -> N
 async def test_action_without_a_turn_redraws_the_widget(folder: Path) -> None:
     async with serving(folder, chat=True) as url:
         talker = Talker(url)
-        [shown] = widgets(await talker.say("order"))
-        answer = await acted(talker, shown["id"], GIVEN, "threads.sync_custom_action")
+        [card] = widgets(await talker.say("order"))
+        answer = await acted(talker, card["id"], GIVEN, "threads.sync_custom_action")
 
-    assert answer["updated_item"]["id"] == shown["id"]
+    assert answer["updated_item"]["id"] == card["id"]
     assert answer["updated_item"]["widget"]["type"] == "Card"
 
 
@@ -156,13 +156,13 @@ async def test_thread_is_hidden_from_other_principals(folder: Path) -> None:
         stolen = await Talker(url, bob.headers, ada.thread).post(
             "threads.get_by_id", thread_id=ada.thread
         )
-        shown = {name: len(await one.items()) for name, one in (("ada", ada), ("bob", bob))}
+        counts = {name: len(await one.items()) for name, one in (("ada", ada), ("bob", bob))}
         hidden = "widget" in {item["type"] for item in await bob.items()}
 
     assert [one["id"] for one in adas] == [ada.thread]
     assert [one["id"] for one in bobs] == [bob.thread]
     assert stolen.status_code == 404
-    assert all(shown.values())
+    assert all(counts.values())
     assert not hidden, "bob's token does not see the widget, so his agent has none"
 
 
@@ -181,10 +181,10 @@ async def test_principal_with_chat_scope_alone_presses_buttons_shown_by_their_ag
 ) -> None:
     async with serving(folder, chat=True, token_file=tokens_in(folder)) as url:
         ada = Talker(url, bearer("0123456789abcdef"))
-        [shown] = widgets(await ada.say("order"))
-        taken = await acted(ada, shown["id"], GIVEN)
+        [card] = widgets(await ada.say("order"))
+        events = await acted(ada, card["id"], GIVEN)
 
-    assert agent_messages(taken) == ["You chose “Send” with Email ada@example.com."]
+    assert agent_messages(events) == ["You chose “Send” with Email ada@example.com."]
 
 
 async def test_agent_gets_no_other_scope_of_its_user(folder: Path) -> None:
@@ -200,7 +200,9 @@ async def test_agent_gets_no_other_scope_of_its_user(folder: Path) -> None:
         await Talker(url, bearer("0123456789abcdef")).say("order")
         await Talker(url, bearer("fedcba9876543210")).say("order")
 
-    adas, bobs = ({one["function"]["name"] for one in asked.body["tools"]} for asked in there.asked)
+    adas, bobs = (
+        {one["function"]["name"] for one in request.body["tools"]} for request in there.asked
+    )
     assert "order" in adas
     assert adas == bobs
 
@@ -299,9 +301,9 @@ async def test_upstream_outage_spares_the_others_and_ends_at_the_next_turn(
 ) -> None:
     other = tmp_path / "other"
     other.mkdir()
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port = taken.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
     async with serving(folder) as url:
         away = OwnTools(f"http://127.0.0.1:{port}/mcp", name="away")
         chat = chat_with(OwnTools(url), away)
@@ -321,12 +323,12 @@ async def test_upstream_crash_in_a_turn_leaves_the_turn_to_the_others(folder: Pa
     async with serving(folder) as url:
         dying = OwnTools(url, name="dying")
         chat = chat_with(OwnTools(url), dying)
-        asked = dying.list_tools
+        tools = dying.list_tools
 
         async def list_tools(*given: Any, **more: Any) -> Any:
             # As when its connection breaks after the first step of a turn.
             dying.session = None
-            return await asked(*given, **more)
+            return await tools(*given, **more)
 
         dying.list_tools = list_tools  # type: ignore[method-assign]
         events = await turn_of(chat)
@@ -340,8 +342,8 @@ async def test_upstream_crash_in_a_turn_leaves_the_turn_to_the_others(folder: Pa
 async def test_removed_widget_is_shown_as_it_was(folder: Path) -> None:
     async with serving(folder, chat=True) as url:
         talker = Talker(url)
-        [shown] = widgets(await talker.say("order"))
-        path = f"/chat/widgets/{talker.thread}/{shown['id']}"
+        [card] = widgets(await talker.say("order"))
+        path = f"/chat/widgets/{talker.thread}/{card['id']}"
         served = (await talker.get(path)).json()
         same = (await talker.get(path)).json()
         (folder / "Order.widget").unlink()

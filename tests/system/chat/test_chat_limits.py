@@ -65,11 +65,11 @@ async def test_turn_is_charged_to_its_user_alone(folder: Path, tokens: Path) -> 
     # A turn costs 5 calls, and its agent makes one to list tools and two to find and show one.
     limits = {"rate": 0.001, "burst": 12}
     async with serving(folder, chat=True, token_file=tokens, **limits) as url:
-        shown = widgets(await talker(url, "ada").say("greeting"))
+        cards = widgets(await talker(url, "ada").say("greeting"))
         again = await talker(url, "ada").post("threads.create", input=message("greeting"))
         other = widgets(await talker(url, "bob").say("greeting"))
 
-    assert len(shown) == len(other) == 1
+    assert len(cards) == len(other) == 1
     assert again.status_code == 429
     assert again.json()["code"] == "W2201"
     assert int(again.headers["retry-after"]) > 0
@@ -333,10 +333,10 @@ async def test_widget_too_large_to_store_is_shown_and_stored_as_a_notice(
         serving(folder, chat=True, chat_model="m", chat_url=model.url) as url,
     ):
         user = Talker(url)
-        [shown] = widgets(await user.say("Greet"))
+        [card] = widgets(await user.say("Greet"))
         items = {item["type"]: item for item in await user.items()}
 
-    assert "A" * 3_000 in shown["widget"]["children"][0]["value"]
+    assert "A" * 3_000 in card["widget"]["children"][0]["value"]
     assert "too large" in items["widget"]["widget"]["children"][0]["value"]
     assert items["workflow"]["workflow"]["tasks"][0]["content"] == ""
 
@@ -408,8 +408,8 @@ async def test_tag_in_a_message_reaches_the_model_with_its_data(folder: Path) ->
         serving(folder, chat=True, chat_model="m", chat_url=model.url) as url,
     ):
         events = await Talker(url).turn("threads.create", input=given)
-    [asked] = model.asked
-    sent = json.dumps(asked.body["messages"][-1])
+    [request] = model.asked
+    sent = json.dumps(request.body["messages"][-1])
 
     assert agent_messages(events) == ["Hello."]
     assert "Greet @Ada" in sent

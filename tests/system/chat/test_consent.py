@@ -38,9 +38,9 @@ def buttons(card: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {card[name]["label"]: card[name]["action"] for name in ("confirm", "cancel")}
 
 
-async def press(talker: Talker, shown: dict[str, Any], label: str) -> list[dict[str, Any]]:
-    action = buttons(shown["widget"])[label]
-    params = {"thread_id": talker.thread, "item_id": shown["id"], "action": action}
+async def press(talker: Talker, card: dict[str, Any], label: str) -> list[dict[str, Any]]:
+    action = buttons(card["widget"])[label]
+    params = {"thread_id": talker.thread, "item_id": card["id"], "action": action}
     return await talker.turn("threads.custom_action", **params)
 
 
@@ -54,17 +54,17 @@ async def test_chat_saves_a_widget_once_its_user_allows_it(folder: Path, label: 
         ) as url,
     ):
         talker = Talker(url)
-        [shown] = widgets(await talker.say("Save it"))
+        [card] = widgets(await talker.say("Save it"))
         message = str(model.asked[1].body["messages"][-1])
         before = saved.exists()
-        path = f"/chat/widgets/{talker.thread}/{shown['id']}"
+        path = f"/chat/widgets/{talker.thread}/{card['id']}"
         drawn = (await talker.get(path)).json()
-        answered = await press(talker, shown, label)
-        again = await press(talker, shown, label)
+        answered = await press(talker, card, label)
+        again = await press(talker, card, label)
         after = (await talker.get(path)).json()["result"]["_meta"]
         notice = str(model.asked[-1].body["messages"])
 
-    text = json.dumps(shown["widget"])
+    text = json.dumps(card["widget"])
     assert "Save a new widget as 'Parcel.widget'?" in text
     assert "Parcel of" in text, "the widget is drawn on the card"
     assert "The user is asked first" in message
@@ -112,13 +112,13 @@ async def test_scripted_turn_calls_the_upstream_tool_named_in_its_text(
         upstreams.write_text(f'[flights]\nurl = "{at}"\n')
         async with serving(folder, chat=True, upstreams=upstreams) as url:
             talker = Talker(url)
-            shown = agent_messages(await talker.say("Which flight is UA 123?"))
+            messages = agent_messages(await talker.say("Which flight is UA 123?"))
             widget = widgets(await talker.say("Show me Greeting"))
             suggestions = (await talker.get("/chat/state")).json()["suggestions"]
 
     assert flights.calls == ["UA 123"]
-    assert shown[0].startswith("`get_flight` answered:")
-    assert "United" in shown[0]
+    assert messages[0].startswith("`get_flight` answered:")
+    assert "United" in messages[0]
     assert len(widget) == 1
     assert suggestions == ["Show me Greeting"]
 
@@ -146,14 +146,14 @@ async def test_upstream_tool_with_side_effects_asks_first(folder: Path, tmp_path
             ) as url,
         ):
             talker = Talker(url)
-            [shown] = widgets(await talker.say("Book UA 123"))
-            asked = str(model.asked[1].body["messages"][-1])
-            answered = await press(talker, shown, "Allow once")
+            [card] = widgets(await talker.say("Book UA 123"))
+            message = str(model.asked[1].body["messages"][-1])
+            answered = await press(talker, card, "Allow once")
             notice = str(model.asked[-1].body["messages"])
 
-    assert "Let 'flights' run 'book_flight'?" in json.dumps(shown["widget"])
-    assert "UA 123" in json.dumps(shown["widget"])
-    assert "booked UA 123" not in asked
+    assert "Let 'flights' run 'book_flight'?" in json.dumps(card["widget"])
+    assert "UA 123" in json.dumps(card["widget"])
+    assert "booked UA 123" not in message
     assert "booked UA 123" in notice
     assert agent_messages(answered) == ["Booked."]
 
@@ -178,7 +178,9 @@ async def test_long_answer_of_an_upstream_is_read_page_by_page(
         ):
             events = await Talker(url).say("Where is UA 123?")
         messages = model.asked[-1].body["messages"]
-        tools = [{one["function"]["name"] for one in asked.body["tools"]} for asked in model.asked]
+        tools = [
+            {one["function"]["name"] for one in request.body["tools"]} for request in model.asked
+        ]
     pages = [content_of(one["content"]) for one in messages if one["role"] == "tool"]
 
     assert agent_messages(events) == ["Read."]
@@ -199,8 +201,8 @@ async def test_client_that_draws_without_elicitation_gets_the_card(folder: Path)
         client_named(url, "modern", apps=True) as client,
     ):
         with anyio.fail_after(PATIENCE_S):
-            asked = await client.call_tool("save_widget", SAVING)
-            meta = asked.meta or {}
+            result = await client.call_tool("save_widget", SAVING)
+            meta = result.meta or {}
             mark = meta["widgetd/render"]
             action = buttons(meta["widgetd/widget"])["Allow once"]
             pressing = {
@@ -216,7 +218,7 @@ async def test_client_that_draws_without_elicitation_gets_the_card(folder: Path)
             again = {**pressing, "press": mark["press"], "idempotency_key": "k2"}
             twice = await client.call_tool("widget_action", again)
 
-    structured = json.dumps(asked.structured_content) + text_of(asked)
+    structured = json.dumps(result.structured_content) + text_of(result)
     assert action["payload"]["token"] not in structured
     assert mark["press"] not in structured
     assert text_of(by_model).startswith("[W3104]")
@@ -241,8 +243,8 @@ async def test_card_shows_a_difference_and_replaces_no_other_version(folder: Pat
                 "widget": json.loads(widget_file(text="Good day")),
                 "replaces": (read.structured_content or {})["items"][0]["digest"],
             }
-            asked = await client.call_tool("save_widget", saving)
-            meta = asked.meta or {}
+            result = await client.call_tool("save_widget", saving)
+            meta = result.meta or {}
             action = buttons(meta["widgetd/widget"])["Allow once"]
             file.write_text(other)
             mark = meta["widgetd/render"]

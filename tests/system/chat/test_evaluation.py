@@ -48,8 +48,8 @@ async def test_model_is_asked_each_wish_once_at_the_configured_endpoint(
 
     assert (filled.is_found, filled.is_filled, filled.problem) == (True, True, "")
     assert (missed.is_found, missed.problem) == (False, "nothing is found")
-    asked = [one.body["messages"][-1]["content"] for one in at.asked]
-    assert asked == ["Say hello to Ada", "Say hello to Bo"]
+    questions = [one.body["messages"][-1]["content"] for one in at.asked]
+    assert questions == ["Say hello to Ada", "Say hello to Bo"]
     assert [tool["function"]["name"] for tool in at.asked[0].body["tools"]] == ["greeting"]
 
 
@@ -60,9 +60,9 @@ async def test_model_answers_questions_from_the_facts_alone(cases: Cases) -> Non
             [outcome] = await ask_model(model, Evaluator(SERVED), cases, SERVED, facts=True)
 
     assert outcome.problem == ""
-    [asked] = at.asked
-    assert '"who":"Ada"' in asked.body["messages"][-1]["content"]
-    assert "tools" not in asked.body
+    [request] = at.asked
+    assert '"who":"Ada"' in request.body["messages"][-1]["content"]
+    assert "tools" not in request.body
 
 
 async def test_refusal_by_an_endpoint_is_reported_in_one_sentence(cases: Cases) -> None:

@@ -67,8 +67,8 @@ async def test_agent_of_an_endpoint_shows_a_widget_and_speaks(
         kept = [item for item in await talker.items() if item["type"] == "assistant_message"]
         first, second = there.asked[:2]
 
-    [shown] = widgets(events)
-    assert shown["widget"]["children"] == [{"type": "Text", "value": "Hello, Ada"}]
+    [card] = widgets(events)
+    assert card["widget"]["children"] == [{"type": "Text", "value": "Hello, Ada"}]
     assert (agent_messages(events), agent_messages(again)) == (["Ada is greeted."], ["Twice."])
     assert len(kept) == 2
     assert first.headers["authorization"] == f"Bearer {KEY}"
@@ -233,22 +233,22 @@ async def test_widget_saved_during_a_turn_is_drawn_whole_and_listed_at_the_next(
 ) -> None:
     calling = calls("greeting", {"who": "Ada"})
 
-    async def saves_and_calls(asked: Any, stream: Any) -> None:
+    async def saves_and_calls(request: Any, stream: Any) -> None:
         (folder / "Greeting.widget").write_text(widget_file(text="Good day"))
-        await calling(asked, stream)
+        await calling(request, stream)
 
     async with (
         endpoint(saves_and_calls, says("Greeted.")) as there,
         serving(folder, **chat_settings(there.url)) as url,
     ):
         talker = Talker(url)
-        [shown] = widgets(await talker.say("Greet Ada"))
+        [card] = widgets(await talker.say("Greet Ada"))
         there.script, there.asked = [calling, says("Again.")], []
         with anyio.fail_after(PATIENCE_S):
             while "Good day" not in str(again := widgets(await talker.say("And again"))):
                 there.asked = []
 
-    assert shown["widget"]["children"][0]["value"] in {"Hello, Ada", "Good day, Ada"}
+    assert card["widget"]["children"][0]["value"] in {"Hello, Ada", "Good day, Ada"}
     assert again[0]["widget"]["children"] == [{"type": "Text", "value": "Good day, Ada"}]
 
 

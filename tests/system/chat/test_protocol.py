@@ -24,9 +24,9 @@ def folder(tmp_path: Path) -> Path:
 async def test_each_type_of_request_is_answered_or_refused_with_a_sentence(folder: Path) -> None:
     async with serving(folder, chat=True, cors_origin=(ORIGIN["origin"],)) as url:
         talker = Talker(url, ORIGIN)
-        [shown] = widgets(await talker.say("greeting"))
+        [card] = widgets(await talker.say("greeting"))
         [first, *_] = await talker.items()
-        item, thread = {"item_id": shown["id"]}, {"thread_id": talker.thread}
+        item, thread = {"item_id": card["id"]}, {"thread_id": talker.thread}
         body = {**GIVEN, "attachments": []}
         attachment = {"name": "a", "size": 1, "mime_type": "text/plain"}
         action = {"action": {"type": "a", "payload": {}}}

@@ -181,17 +181,17 @@ async def _record_notices(
 async def _enter(
     talker: Talker, agent: Connection, outputs: Outputs, toolsets: Collection[str]
 ) -> None:
-    [shown] = widgets(await talker.say("Book it"))
-    path = f"/chat/widgets/{talker.thread}/{shown['id']}"
+    [card] = widgets(await talker.say("Book it"))
+    path = f"/chat/widgets/{talker.thread}/{card['id']}"
     drawn = (await talker.get(path)).json()
     render = drawn["result"]["_meta"]["widgetd/render"]["id"]
     for number, payload in enumerate((*WRONG_PAYLOADS, PAYLOAD)):
         action = {"type": "trip.book", "payload": payload}
-        params = {"thread_id": talker.thread, "item_id": shown["id"], "action": action}
+        params = {"thread_id": talker.thread, "item_id": card["id"], "action": action}
         for kind in ("threads.custom_action", "threads.sync_custom_action"):
             outputs.responses[f"{kind} {number}"] = (await talker.post(kind, **params)).text
     await _call_tools(agent, outputs, render, toolsets)
-    await _ask_pages(talker, outputs, render, shown["id"])
+    await _ask_pages(talker, outputs, render, card["id"])
 
 
 async def _call_tools(

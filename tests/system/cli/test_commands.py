@@ -51,10 +51,10 @@ def test_text_of_a_widget_moves_no_cursor_of_a_terminal(
     (tmp_path / "Greeting.widget").write_text(widget_file(description=text))
 
     assert main(["list", "--dir", str(tmp_path)]) == 0
-    shown = capsys.readouterr().out
-    assert shown.endswith("\n")
-    assert shown[:-1].isprintable()
-    assert shown.startswith("greeting  Greet nobody ")
+    output = capsys.readouterr().out
+    assert output.endswith("\n")
+    assert output[:-1].isprintable()
+    assert output.startswith("greeting  Greet nobody ")
 
 
 def test_list_speaks_json_to_programs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

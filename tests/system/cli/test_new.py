@@ -106,15 +106,15 @@ def test_new_jsx_draws_the_same_as_the_template(tmp_path: Path) -> None:
         assert view.call(arguments).tree == template.call(arguments).tree
 
 
-@pytest.mark.parametrize("taken", ["A.widget", "A.widget.jsx.toml", "A.widget.jsx"])
+@pytest.mark.parametrize("existing", ["A.widget", "A.widget.jsx.toml", "A.widget.jsx"])
 def test_it_never_writes_over_a_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], taken: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], existing: str
 ) -> None:
-    (tmp_path / taken).write_text("mine")
+    (tmp_path / existing).write_text("mine")
 
     assert main(["new", "A", "--dir", str(tmp_path)]) == 2
-    assert (tmp_path / taken).read_text() == "mine"
-    assert sorted(path.name for path in tmp_path.glob("A*")) == [taken]
+    assert (tmp_path / existing).read_text() == "mine"
+    assert sorted(path.name for path in tmp_path.glob("A*")) == [existing]
     assert "is there already; take another name" in capsys.readouterr().err
 
 

@@ -72,8 +72,8 @@ def test_validate_refuses_with_the_exit_code_of_a_start(
 
 
 def test_port_in_use_is_reported(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        (here / "widgetd.toml").write_text(f"port = {taken.getsockname()[1]}")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        (here / "widgetd.toml").write_text(f"port = {listener.getsockname()[1]}")
 
         assert main(["validate"]) == 3
     assert "port" in capsys.readouterr().err

@@ -52,10 +52,10 @@ async def test_generated_token_is_in_the_command_that_connects_a_client(
     tmp_path: Path,
 ) -> None:
     async with forked_daemon(tmp_path, "--host", "0.0.0.0", "--token", "auto") as served:
-        shown = re.search(r'--header "Authorization: Bearer (\S+)"', served.greeting)
-        assert shown is not None, served.greeting
+        match = re.search(r'--header "Authorization: Bearer (\S+)"', served.greeting)
+        assert match is not None, served.greeting
 
-        assert await status(served.url, shown[1]) == 200
+        assert await status(served.url, match[1]) == 200
         assert await status(served.url, OLD) == 401
         assert (await ask(served.url, "/readyz")).status_code == 200
 

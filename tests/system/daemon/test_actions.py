@@ -122,9 +122,9 @@ async def test_waiting_reader_is_answered_when_the_user_acts(
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(wait)
                 await wait_until_received(page)
-                taken = await act(page, render_id)
+                receipt = await act(page, render_id)
 
-    assert taken.structured_content == {"status": "accepted", "next": 1}
+    assert receipt.structured_content == {"status": "accepted", "next": 1}
     [answer] = answers
     assert answer["status"] == "actions"
     assert [(one["seq"], one["payload"]) for one in answer["actions"]] == [(1, GIVEN)]
@@ -243,14 +243,14 @@ async def test_user_input_is_in_no_log_and_no_audit(
         render_id = await show_order(page)
         taking = {"render_id": render_id, "action": "order.send", "idempotency_key": "k"}
         typed = {"order": "o1", "buyer": {"email": "ada@example.com", "pin": pin}}
-        taken = await page.call("widget_action", **taking, payload=typed)
+        receipt = await page.call("widget_action", **taking, payload=typed)
         await page.call("widget_action", **taking, payload={"pin": pin})
         await page.call("widget_action", **taking | {"action": pin, "idempotency_key": pin})
         served.send(signal.SIGTERM)
         assert await served.wait_for_end(within_s=5) == 0
 
     written, log_text = audit.read_text(), log.read_text()
-    assert taken.structured_content == {"status": "accepted", "next": 1}
+    assert receipt.structured_content == {"status": "accepted", "next": 1}
     assert written.count('"widget_action"') == 3
     assert "daemon.stopped" in log_text
     assert pin not in written + log_text
@@ -260,10 +260,10 @@ async def test_actions_need_access_to_their_widget(tmp_path: Path) -> None:
     async with serve_guarded(tmp_path) as url:
         made = await call(url, CHIEF, "secret", who="Ada")
         render_id = made["_meta"]["widgetd/render"]["id"]
-        asked = {"render_id": render_id, "timeout_s": 0}
+        query = {"render_id": render_id, "timeout_s": 0}
         acting = {"render_id": render_id, "action": "x", "idempotency_key": "k"}
-        chief = await call(url, CHIEF, "await_widget_action", **asked)
-        ada = await call(url, ADA, "await_widget_action", **asked)
+        chief = await call(url, CHIEF, "await_widget_action", **query)
+        ada = await call(url, ADA, "await_widget_action", **query)
         refused = await call(url, ADA, "widget_action", **acting)
 
     assert chief["structuredContent"]["status"] == "timeout"

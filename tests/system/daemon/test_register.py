@@ -139,10 +139,10 @@ async def test_changed_resource_is_announced_by_its_subscribed_address(
     template = "widget://ui/greeting/template"
     async with (
         over_http(with_widgets(folder, "under a name")) as url,
-        hearing(url, "any", era, [template]) as heard,
+        hearing(url, "any", era, [template]) as notifications,
     ):
         (folder / "Greeting.widget").write_text(widget_file(text="Good day"))
-        await heard.of(template)
+        await notifications.of(template)
 
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])
@@ -161,8 +161,8 @@ async def test_two_folders_are_two_servers_mounted_under_two_names(
         for name in ("a", "b"):
             result = await client.call(f"{name}_greeting", who="Ada")
             assert result.structured_content == greeting(name, "Ada")
-            asked = {"name": "greeting", "arguments": {"who": "Ada"}}
-            result = await client.client.call_tool(f"{name}_render_widget", asked)
+            call = {"name": "greeting", "arguments": {"who": "Ada"}}
+            result = await client.client.call_tool(f"{name}_render_widget", call)
             assert result.structured_content == greeting(name, "Ada")
         for name in ("a", "b"):
             notifications = client.notifications

@@ -58,8 +58,10 @@ def test_settings_command_shows_no_secret() -> None:
     )
 
     assert ended.returncode == 0, ended.stderr
-    shown = {line.split()[0]: line.split()[1] for line in ended.stdout.splitlines() if line.strip()}
-    assert {name: json.loads(shown[name]) for name in sorted(SECRETS - {"token"})} == {
+    values = {
+        line.split()[0]: line.split()[1] for line in ended.stdout.splitlines() if line.strip()
+    }
+    assert {name: json.loads(values[name]) for name in sorted(SECRETS - {"token"})} == {
         "chat_key": MASK,
         "chat_url": "https://hooks.example:8443",
         "store": "redis://db.example",
@@ -107,12 +109,12 @@ def test_every_setting_of_a_text_is_known_to_hold_a_secret_an_address_or_neither
 
 @pytest.mark.parametrize("name", sorted(ADDRESSES))
 def test_settings_command_shows_addresses_without_user_password_and_query(name: str) -> None:
-    shown = run("settings", **{f"WIDGETD_{name.upper()}": f"{ADDRESS}#PASSWORD-1234"})
-    printed = shown.stdout + shown.stderr
+    output = run("settings", **{f"WIDGETD_{name.upper()}": f"{ADDRESS}#PASSWORD-1234"})
+    printed = output.stdout + output.stderr
 
     assert "https://hooks.example:8443/services/PATH" in printed
     assert not any(text in printed for text in ("ada", "PASSWORD-1234", "QUERY-9876"))
-    assert (shown.returncode == 0) == (name != "public_url"), "it may have none of these"
+    assert (output.returncode == 0) == (name != "public_url"), "it may have none of these"
 
 
 def test_wrong_token_setting_is_not_echoed() -> None:

@@ -78,10 +78,10 @@ TEMPLATE = '{"type":"Card","children":[{"type":"Text","value":{{ SHOWN | upper |
 STALLING = STALLING_FILTER + LIMIT.format(ENDS_S)
 
 
-def fill(folder: Path, shown: str) -> None:
+def fill(folder: Path, expression: str) -> None:
     """A widget that shows that in capitals, and one that is innocent."""
     folder.mkdir(exist_ok=True)
-    template = TEMPLATE.replace("SHOWN", shown)
+    template = TEMPLATE.replace("SHOWN", expression)
     (folder / "Shout.widget").write_text(widget_file("Shout", template=template))
     (folder / "Quiet.widget").write_text(widget_file("Quiet"))
 

@@ -90,7 +90,7 @@ async def test_agent_writes_a_new_widget_and_calls_it(tmp_path: Path) -> None:
             client, "save_widget", file="Parcel.widget", widget=PARCEL, sidecar=SIDECAR
         )
         await connection.wait_for_more_than(notifications)
-        shown = await ask(client, "parcel", status="Here")
+        result = await ask(client, "parcel", status="Here")
 
     assert "try_widget" in guide["items"][0]["text"]
     assert component["items"][0]["status"] == "ok"
@@ -99,7 +99,7 @@ async def test_agent_writes_a_new_widget_and_calls_it(tmp_path: Path) -> None:
     assert good["findings"] == []
     assert good["summary"] == "Parcel: Here"
     assert saved["tool"] == "parcel"
-    assert shown == good["tree"]
+    assert result == good["tree"]
     assert json.loads((tmp_path / "Parcel.widget").read_text()) == PARCEL
     assert (tmp_path / "Parcel.widget.toml").read_text() == SIDECAR
 
@@ -152,10 +152,10 @@ async def test_following_the_advice_turns_a_bad_draft_into_a_valid_widget(
         notifications = connection.notifications
         await call("save_widget", file="Parcel.widget", widget=draft, sidecar=SIDECAR)
         await connection.wait_for_more_than(notifications)
-        shown = await call("parcel", status="Here")
+        result = await call("parcel", status="Here")
 
     assert len(calls) <= 10
-    assert shown["children"][0]["value"] == "Here"
+    assert result["children"][0]["value"] == "Here"
     assert await to_thread.run_sync(main, ["check", "--strict", str(tmp_path)]) == 0
 
 

@@ -79,24 +79,27 @@ class AuthorizationServer:
             "code_challenge_methods_supported": ["S256"],
         }
 
-    def _authorize(self, asked: dict[str, str]) -> tuple[int, dict[str, str], str]:
-        client = self._clients.get(asked.get("client_id", ""), {})
-        if asked.get("redirect_uri") not in client.get("redirect_uris", []):
+    def _authorize(self, query: dict[str, str]) -> tuple[int, dict[str, str], str]:
+        client = self._clients.get(query.get("client_id", ""), {})
+        if query.get("redirect_uri") not in client.get("redirect_uris", []):
             return 400, {}, json.dumps({"error": "invalid_request"})
-        if asked.get("code_challenge_method") != "S256" or "resource" not in asked:
+        if query.get("code_challenge_method") != "S256" or "resource" not in query:
             return 400, {}, json.dumps({"error": "invalid_request"})
         code = secrets.token_hex(8)
-        self._codes[code] = asked
-        answer = urlencode({"code": code, "state": asked.get("state", "")})
-        return 302, {"location": f"{asked['redirect_uri']}?{answer}"}, ""
+        self._codes[code] = query
+        answer = urlencode({"code": code, "state": query.get("state", "")})
+        return 302, {"location": f"{query['redirect_uri']}?{answer}"}, ""
 
     def _token(self, given: dict[str, str]) -> tuple[int, dict[str, str], str]:
-        asked = self._codes.pop(given.get("code", ""), {})
+        authorization = self._codes.pop(given.get("code", ""), {})
         proof = sha256(given.get("code_verifier", "").encode()).digest()
-        shown = urlsafe_b64encode(proof).rstrip(b"=").decode()
-        if shown != asked.get("code_challenge") or given.get("resource") != asked["resource"]:
+        challenge = urlsafe_b64encode(proof).rstrip(b"=").decode()
+        if (
+            challenge != authorization.get("code_challenge")
+            or given.get("resource") != authorization["resource"]
+        ):
             return 400, {}, json.dumps({"error": "invalid_grant"})
-        wanted = frozenset(asked.get("scope", "").split())
+        wanted = frozenset(authorization.get("scope", "").split())
         scope = " ".join(sorted(wanted if self.scopes is None else wanted & self.scopes))
         claims = {
             "iss": self.url,
@@ -104,7 +107,7 @@ class AuthorizationServer:
             "aud": given["resource"],
             "scope": scope,
             "exp": int(time.time()) + 600,
-            "client_id": asked["client_id"],
+            "client_id": authorization["client_id"],
         }
         self.granted.append(claims)
         body = {

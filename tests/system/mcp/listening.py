@@ -54,14 +54,14 @@ class Heard:
 @asynccontextmanager
 async def hearing(url: str, token: str, era: Era, uris: Sequence[str] = ()) -> AsyncIterator[Heard]:
     """A client that listens for a changed list, and to these resources."""
-    heard = Heard()
+    inbox = Heard()
 
     async def take(message: object) -> None:
         match message:
             case ToolListChangedNotification() if era == "legacy":
-                heard.add(TOOLS)
+                inbox.add(TOOLS)
             case ResourceUpdatedNotification() if era == "legacy":
-                heard.add(str(message.params.uri))
+                inbox.add(str(message.params.uri))
 
     async with AsyncExitStack() as held:
         headers = {"authorization": f"Bearer {token}"}
@@ -74,19 +74,19 @@ async def hearing(url: str, token: str, era: Era, uris: Sequence[str] = ()) -> A
                 with pytest.warns(MCPDeprecationWarning):
                     await client.subscribe_resource(uri)
         else:
-            asked = client.listen(tools_list_changed=True, resource_subscriptions=list(uris))
-            stream = await held.enter_async_context(asked)
+            subscription = client.listen(tools_list_changed=True, resource_subscriptions=list(uris))
+            stream = await held.enter_async_context(subscription)
             tasks = await held.enter_async_context(anyio.create_task_group())
             held.callback(tasks.cancel_scope.cancel)
-            tasks.start_soon(_pass_on, stream, heard)
-        yield heard
+            tasks.start_soon(_pass_on, stream, inbox)
+        yield inbox
 
 
-async def _pass_on(stream: Subscription, heard: Heard) -> None:
+async def _pass_on(stream: Subscription, inbox: Heard) -> None:
     async for event in stream:
         match event:
             case ToolsListChanged():
-                heard.add(TOOLS)
+                inbox.add(TOOLS)
             case ResourceUpdated(uri):
-                heard.add(uri)
-    heard.ended.set()
+                inbox.add(uri)
+    inbox.ended.set()

@@ -106,11 +106,11 @@ async def test_elevated_widget_has_no_resources_no_completion_and_no_renders_for
         assert code_of(await call(url, ADA, "show_render", render_id=render)) == "W2007"
         _, listing = await send_request(url, ADA, "resources/list")
         assert "secret" not in json.dumps(listing)
-        asked = {
+        completion = {
             "ref": {"type": "ref/resource", "uri": "widget://{tool}"},
             "argument": {"name": "tool", "value": "s"},
         }
-        _, completed = await send_request(url, ADA, "completion/complete", asked)
+        _, completed = await send_request(url, ADA, "completion/complete", completion)
         assert completed["result"]["completion"]["values"] == []
 
 
@@ -211,10 +211,10 @@ async def test_gallery_shows_elevated_widgets_only_to_callers_with_their_scope(
         some = await ask(url, "/", authorization=f"Bearer {ADA}")
         every = await ask(url, "/", authorization=f"Bearer {CHIEF}")
         hidden = await ask(url, "/w/secret", authorization=f"Bearer {ADA}")
-        shown = await ask(url, "/w/secret", authorization=f"Bearer {CHIEF}")
+        page = await ask(url, "/w/secret", authorization=f"Bearer {CHIEF}")
         stranger = await ask(url, "/")
 
     assert (some.status_code, every.status_code, stranger.status_code) == (200, 200, 401)
     assert "Secret" in every.text
     assert "Secret" not in some.text
-    assert (hidden.status_code, shown.status_code) == (404, 200)
+    assert (hidden.status_code, page.status_code) == (404, 200)

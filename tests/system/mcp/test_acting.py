@@ -106,8 +106,8 @@ async def test_waiting_model_and_followers_hear_of_it_once(client: Client, store
     followed: list[CallToolResult] = []
 
     async def follow() -> None:
-        asked = {"render_id": render["id"], "after": 1, "timeout_s": QUIET_S}
-        followed.append(await client.call_tool("follow_render", asked))
+        query = {"render_id": render["id"], "after": 1, "timeout_s": QUIET_S}
+        followed.append(await client.call_tool("follow_render", query))
 
     async with anyio.create_task_group() as tasks:
         for _ in range(3):
@@ -118,8 +118,8 @@ async def test_waiting_model_and_followers_hear_of_it_once(client: Client, store
     assert [mark(one)["version"] for one in followed] == [2, 2, 2]
     waiting = await store.actions.read(render["id"], timeout_s=0)
     assert [(one.action, one.outcome) for one in waiting.actions] == [("seat.book", "done")]
-    asked = {"render_id": render["id"], "timeout_s": 0}
-    [item] = answer_of(await client.call_tool("await_widget_action", asked))["actions"]
+    query = {"render_id": render["id"], "timeout_s": 0}
+    [item] = answer_of(await client.call_tool("await_widget_action", query))["actions"]
     assert item["outcome"] == "done"
 
 
@@ -153,15 +153,15 @@ async def test_person_is_asked_before_and_the_token_is_for_this_press_alone(
     airline.confirms = True
     render, other = await shown(client), await shown(client)
 
-    asked = answer_of(await press(client, render))
-    assert asked == {"status": "confirm", "text": "Book 12A?", "token": asked["token"]}
-    stolen = await press(client, other, token=asked["token"])
-    changed = await press(client, render, token=asked["token"], payload={"seat": "30F"})
+    answer = answer_of(await press(client, render))
+    assert answer == {"status": "confirm", "text": "Book 12A?", "token": answer["token"]}
+    stolen = await press(client, other, token=answer["token"])
+    changed = await press(client, render, token=answer["token"], payload={"seat": "30F"})
     assert not airline.calls
     assert [code_of(one) for one in (stolen, changed)] == ["W5015", "W5015"]
 
-    asked = answer_of(await press(client, render))
-    assert answer_of(await press(client, render, token=asked["token"]))["status"] == "done"
+    answer = answer_of(await press(client, render))
+    assert answer_of(await press(client, render, token=answer["token"]))["status"] == "done"
     assert airline.calls.total() == 1
 
 
@@ -172,10 +172,10 @@ async def test_question_about_a_tool_shows_its_arguments_without_secrets(airline
     )
     async with host(airport(airline, sidecar=sidecar)) as client:
         render = await shown(client)
-        asked = answer_of(await press(client, render))
-        await press(client, render, token=asked["token"])
+        answer = answer_of(await press(client, render))
+        await press(client, render, token=answer["token"])
 
-    assert asked["text"] == "Book a seat: flight: PA 845, seat: 12A?"
+    assert answer["text"] == "Book a seat: flight: PA 845, seat: 12A?"
     [(request, _)] = airline.requests
     assert request == {"flight": "PA 845", "seat": "12A", "pin": "1234", "pass": "C01X00T47"}
 
@@ -315,13 +315,13 @@ async def test_dry_run_shows_the_result_and_changes_nothing(
     caller = caller_for(server, LOCAL)
     given = {"render_id": render["id"], "action": "seat.book", "payload": {"seat": "7C"}}
 
-    asked = await take_action(server, given, caller, dry_run=dry)
-    token = asked["structuredContent"]["token"]
-    taken = await take_action(server, {**given, "token": token}, caller, dry_run=dry)
+    preview = await take_action(server, given, caller, dry_run=dry)
+    token = preview["structuredContent"]["token"]
+    result = await take_action(server, {**given, "token": token}, caller, dry_run=dry)
 
-    assert taken["structuredContent"]["note"] == "Dry run: airline.book_seat was not called."
-    assert taken["_meta"]["widgetd/render"]["version"] == 2
-    assert "7C" in json.dumps(taken["_meta"]["widgetd/widget"])
+    assert result["structuredContent"]["note"] == "Dry run: airline.book_seat was not called."
+    assert result["_meta"]["widgetd/render"]["version"] == 2
+    assert "7C" in json.dumps(result["_meta"]["widgetd/widget"])
     kept = await store.renders.get(render["id"])
     assert kept is not None
     assert (kept.version, airline.calls.total()) == (1, 0)

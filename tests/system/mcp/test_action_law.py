@@ -109,9 +109,9 @@ async def tell(steps: list[str]) -> None:
     server = build(Registry(ORDER), local_store())
     lowlevel = sdk.lowlevel_of(server.mcp)
     async with Client(lowlevel) as page, Client(lowlevel) as reader:
-        shown = await page.call_tool("order", ARGUMENTS)
-        assert shown.meta is not None
-        story = Story(page, reader, shown.meta["widgetd/render"]["id"])
+        result = await page.call_tool("order", ARGUMENTS)
+        assert result.meta is not None
+        story = Story(page, reader, result.meta["widgetd/render"]["id"])
         does = {
             "act": story.act,
             "act again": story.act_again,

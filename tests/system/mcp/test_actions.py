@@ -67,8 +67,8 @@ async def act(
 
 
 async def await_action(client: Client, render_id: str, **arguments: Any) -> dict[str, Any]:
-    asked = {"render_id": render_id, "timeout_s": 0, **arguments}
-    result = await client.call_tool("await_widget_action", asked)
+    query = {"render_id": render_id, "timeout_s": 0, **arguments}
+    result = await client.call_tool("await_widget_action", query)
     assert result.structured_content == json.loads(texts(result)[0])
     content: dict[str, Any] = result.structured_content
     return content
@@ -77,12 +77,12 @@ async def await_action(client: Client, render_id: str, **arguments: Any) -> dict
 async def test_action_is_delivered_to_waiting_readers_until_it_is_acknowledged(
     client: Client, render_id: str
 ) -> None:
-    taken = await act(client, render_id, {**GIVEN, "count": 2, "size": "M"})
+    receipt = await act(client, render_id, {**GIVEN, "count": 2, "size": "M"})
     first = await await_action(client, render_id)
     again = await await_action(client, render_id)
     after = await await_action(client, render_id, after=first["next"])
 
-    assert taken.structured_content == {"status": "accepted", "next": 1}
+    assert receipt.structured_content == {"status": "accepted", "next": 1}
     [action] = first["actions"]
     assert isinstance(action.pop("at"), float)
     assert action == {
@@ -159,9 +159,9 @@ async def test_constants_of_a_payload_arrive_as_written(client: Client, server: 
     render_id = id_of(await client.call_tool("big", {"who": "Ada"}))
 
     # A browser reads the number as the nearest that it knows.
-    taken = await act(client, render_id, {"value": 2**60}, action="a")
+    receipt = await act(client, render_id, {"value": 2**60}, action="a")
 
-    assert not taken.is_error
+    assert not receipt.is_error
     [action] = (await await_action(client, render_id))["actions"]
     assert action["payload"] == {"value": big}
 
@@ -174,9 +174,9 @@ async def test_payload_other_than_an_object_becomes_the_value_of_one(
     server.registry.swap(snapshot_of(widget("Bare", template=template)))
     render_id = id_of(await client.call_tool("bare", {"who": "Ada"}))
 
-    taken = await act(client, render_id, "yes", action="a")
+    receipt = await act(client, render_id, "yes", action="a")
 
-    assert not taken.is_error
+    assert not receipt.is_error
     [action] = (await await_action(client, render_id))["actions"]
     assert action["payload"] == {"value": "yes"}
 
@@ -324,9 +324,9 @@ async def test_action_missing_from_the_tree_is_refused(
 
 
 async def test_widget_without_actions_takes_none(client: Client) -> None:
-    shown = await client.call_tool("greeting", {"who": "Ada"})
+    result = await client.call_tool("greeting", {"who": "Ada"})
 
-    refused = await act(client, id_of(shown), {})
+    refused = await act(client, id_of(result), {})
 
     assert texts(refused) == [
         (
@@ -396,13 +396,13 @@ async def test_result_with_actions_ends_with_the_id_of_its_render(client: Client
 
 async def test_result_without_actions_names_no_render(client: Client) -> None:
     split: Any = {"widgetd/profile": "split"}
-    shown = await client.call_tool("greeting", {"who": "Ada"}, meta=split)
+    result = await client.call_tool("greeting", {"who": "Ada"}, meta=split)
 
-    assert texts(shown) == ["Greeting: who Ada"]
-    assert shown.structured_content is not None
-    assert "renderId" not in shown.structured_content
-    assert shown.meta is not None
-    assert shown.meta["widgetd/widget"] == greeting("Hello", "Ada")
+    assert texts(result) == ["Greeting: who Ada"]
+    assert result.structured_content is not None
+    assert "renderId" not in result.structured_content
+    assert result.meta is not None
+    assert result.meta["widgetd/widget"] == greeting("Hello", "Ada")
 
 
 async def test_mirrored_tree_is_followed_by_the_id_of_its_render(store: Store) -> None:
@@ -410,11 +410,11 @@ async def test_mirrored_tree_is_followed_by_the_id_of_its_render(store: Store) -
         Registry(snapshot_of(order())), store, ServerOptions(policy=Policy(text="json"))
     )
     async with Client(sdk.lowlevel_of(mirroring.mcp)) as client:
-        shown = await client.call_tool("order", ARGUMENTS)
+        result = await client.call_tool("order", ARGUMENTS)
 
-    tree, named = texts(shown)
-    assert json.loads(tree) == shown.structured_content
-    assert named == f"Render: {id_of(shown)}"
+    tree, named = texts(result)
+    assert json.loads(tree) == result.structured_content
+    assert named == f"Render: {id_of(result)}"
 
 
 async def test_actions_are_in_details_and_in_a_resource(client: Client) -> None:

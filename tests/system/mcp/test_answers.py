@@ -41,16 +41,16 @@ async def test_answers_of_tools_are_as_declared(tmp_path: Path) -> None:
             connect_client(url, "modern") as client,
         ):
 
-            async def ask(asked: str, **arguments: Any) -> Any:
-                return check_answer(asked, await client.client.call_tool(asked, arguments))
+            async def ask(question: str, **arguments: Any) -> Any:
+                return check_answer(question, await client.client.call_tool(question, arguments))
 
             await ask("search_widgets", query="form")
             await ask("search_widgets", query="zzz", tags=["none"])
             await ask("get_widget_details")
             await ask("get_widget_details", names=["form", "absent"])
-            shown = await client.call("form", who="Ada")
-            assert shown.meta is not None
-            render = shown.meta["widgetd/render"]["id"]
+            result = await client.call("form", who="Ada")
+            assert result.meta is not None
+            render = result.meta["widgetd/render"]["id"]
             await ask("render_widget", name="form", arguments={"who": "Ada"})
             await ask("show_render", render_id=render)
             action = {"render_id": render, "action": "go", "idempotency_key": "once"}

@@ -28,7 +28,7 @@ async def count_function_calls(
     snapshot = snapshot_of(widget(), *(widget(f"W{number}") for number in range(1, widgets)))
     server = build(Registry(snapshot), local_store())
     way = Way(app=app(server, ()), server=server, recorder=Recorder())
-    asked = request(MODERN, method, params)
+    message = request(MODERN, method, params)
     counts: Counter[str] = Counter()
 
     def count(frame: FrameType, event: str, argument: Any) -> None:
@@ -39,12 +39,12 @@ async def count_function_calls(
 
     async with way.app.router.lifespan_context(way.app):
         for _ in range(3):  # caches are filled
-            status, _, _ = await way.ask(asked.headers("", ""), asked.body)
+            status, _, _ = await way.ask(message.headers("", ""), message.body)
             assert status == 200
         gc.disable()  # A plugin's callback of the collector would count.
         sys.setprofile(count)
         try:
-            await way.ask(asked.headers("", ""), asked.body)
+            await way.ask(message.headers("", ""), message.body)
         finally:
             sys.setprofile(None)
             gc.enable()

@@ -120,5 +120,5 @@ async def test_stream_ends_with_the_expiry_of_its_jwt(tmp_path: Path) -> None:
             scopes=["widgets:read"],
             additional_claims={"exp": ends},
         )
-        async with hearing(url, token, "modern") as heard:
-            await heard.over()
+        async with hearing(url, token, "modern") as notifications:
+            await notifications.over()

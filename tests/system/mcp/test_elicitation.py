@@ -112,15 +112,15 @@ async def asking(
     target: Any, era: str, answerer: Answerer, **options: Any
 ) -> AsyncIterator[tuple[Client, list[ElicitRequestFormParams]]]:
     """A client that answers questions, and what it was asked."""
-    asked: list[ElicitRequestFormParams] = []
+    forms: list[ElicitRequestFormParams] = []
 
     async def answer(context: ClientRequestContext, params: Any) -> ElicitResult:  # noqa: ARG001 - as the client calls it
-        asked.append(params)
+        forms.append(params)
         return answerer(params)
 
     mode: Any = era
     async with Client(target, mode=mode, elicitation_callback=answer, **options) as client:
-        yield client, asked
+        yield client, forms
 
 
 async def call(client: Client, tool: str = "task", /, **arguments: Any) -> Any:
@@ -144,12 +144,12 @@ async def test_client_asks_the_form_and_the_answer_becomes_its_action(
     audit = tmp_path / "log" / "audit.jsonl"
     async with (
         serving(tmp_path, elicit_forms=True, at_once=1, audit=audit) as url,
-        asking(url, era, accept) as (client, asked),
+        asking(url, era, accept) as (client, forms),
     ):
         result = await call(client)
         actions = await await_action(client, result)
 
-    assert [one.requested_schema for one in asked] == [SCHEMA]
+    assert [one.requested_schema for one in forms] == [SCHEMA]
     assert [(one["action"], one["payload"]) for one in actions] == [("task.create", PAYLOAD)]
     assert "The user answered the form: task.create" in result.content[-1].text
     audited = [json.loads(line).get("tool") for line in audit.read_text().splitlines()]
@@ -160,9 +160,9 @@ async def test_client_over_stdio_is_asked_too(tmp_path: Path) -> None:
     write_form(tmp_path)
     target = over_stdio(tmp_path)
     target.env = {**(target.env or {}), "WIDGETD_ELICIT_FORMS": "true"}
-    async with asking(target, "legacy", accept) as (client, asked):
+    async with asking(target, "legacy", accept) as (client, forms):
         result = await call(client)
-        assert len(asked) == 1
+        assert len(forms) == 1
         assert len(await await_action(client, result)) == 1
 
 
@@ -174,13 +174,13 @@ async def test_render_widget_asks_as_the_tool_itself_does(
     write_form(tmp_path)
     async with (
         serving(tmp_path, elicit_forms=True) as url,
-        asking(url, era, accept) as (client, asked),
+        asking(url, era, accept) as (client, forms),
     ):
         given = dict(zip(names, ("task", {"who": "Ada"}), strict=True))
         await call(client, "render_widget", **given)
         refused = await call(client, "render_widget", name="task", argument={})
 
-    assert len(asked) == 1
+    assert len(forms) == 1
     assert refused.content[0].text.startswith("[W2002] argument: expected no such property")
 
 
@@ -219,11 +219,11 @@ async def test_form_has_the_types_of_arguments_of_the_same_names(tmp_path: Path)
     decline = ElicitResult(action="decline")
     async with (
         serving(tmp_path, elicit_forms=True) as url,
-        asking(url, "auto", lambda _params: decline) as (client, asked),
+        asking(url, "auto", lambda _params: decline) as (client, forms),
     ):
         await call(client, age=30, score=95.5)
 
-    properties = asked[0].requested_schema["properties"]
+    properties = forms[0].requested_schema["properties"]
     assert {
         name: {key: value for key, value in each.items() if key != "title"}
         for name, each in properties.items()
@@ -253,13 +253,13 @@ async def test_decline_is_not_reported_as_the_users_refusal(
     write_form(tmp_path)
     async with (
         serving(tmp_path, elicit_forms=True) as url,
-        asking(url, era, lambda _params: ElicitResult(action=action)) as (client, asked),
+        asking(url, era, lambda _params: ElicitResult(action=action)) as (client, forms),
     ):
         result = await call(client)
         actions = await await_action(client, result)
 
     text = " ".join(one.text for one in result.content)
-    assert len(asked) == 1
+    assert len(forms) == 1
     assert actions == []
     assert "was not answered here" in text
     assert "refuse" not in text
@@ -296,11 +296,11 @@ async def test_sensitive_forms_are_never_asked(
     write_form(tmp_path, sidecar=sidecar, **changed)
     async with (
         serving(tmp_path, elicit_forms=True) as url,
-        asking(url, era, accept) as (client, asked),
+        asking(url, era, accept) as (client, forms),
     ):
         result = await call(client)
 
-    assert asked == []
+    assert forms == []
     assert not result.is_error
 
 
@@ -310,15 +310,15 @@ async def test_form_needs_the_setting_and_a_client_that_does_not_draw(
 ) -> None:
     write_form(tmp_path)
     draws = Implementation(name="claude-ai", version="1")
-    async with serving(tmp_path) as url, asking(url, era, accept) as (client, asked):
+    async with serving(tmp_path) as url, asking(url, era, accept) as (client, forms):
         await call(client)
-        assert asked == []
+        assert forms == []
     async with (
         serving(tmp_path, elicit_forms=True) as url,
-        asking(url, era, accept, client_info=draws) as (client, asked),
+        asking(url, era, accept, client_info=draws) as (client, forms),
     ):
         await call(client)
-        assert asked == []
+        assert forms == []
 
 
 async def test_question_takes_no_place_of_at_once_and_ends_after_its_deadline() -> None:
@@ -377,8 +377,8 @@ async def pressing(
     def answer(params: ElicitRequestFormParams) -> ElicitResult:
         return confirmation if params.requested_schema == CONSENT else accept(params)
 
-    async with asking(sdk.lowlevel_of(server.mcp), era, answer) as (client, asked):
-        yield client, asked
+    async with asking(sdk.lowlevel_of(server.mcp), era, answer) as (client, forms):
+        yield client, forms
 
 
 AGREED = ElicitResult(action="accept", content={CONFIRMED: True})
@@ -387,10 +387,10 @@ AGREED = ElicitResult(action="accept", content={CONFIRMED: True})
 @pytest.mark.parametrize("era", ERAS)
 async def test_form_of_a_bound_action_presses_after_a_second_question(era: str) -> None:
     airline = Airline(confirms=True, elicits=True)
-    async with pressing(era, airline, AGREED) as (client, asked):
+    async with pressing(era, airline, AGREED) as (client, forms):
         result = await call(client)
 
-    assert [one.message for one in asked][1:] == ["Create Glass?"]
+    assert [one.message for one in forms][1:] == ["Create Glass?"]
     assert [request for request, _ in airline.requests] == [{"title": "Glass"}]
     assert "The user's action task.create was done." in result.content[-1].text
     assert '"12A"' in json.dumps(result.structured_content), "the widget is drawn anew"
@@ -410,10 +410,10 @@ async def test_form_of_a_bound_action_presses_after_a_second_question(era: str) 
 )
 async def test_unconfirmed_press_is_not_done(era: str, confirmation: ElicitResult) -> None:
     airline = Airline(confirms=True, elicits=True)
-    async with pressing(era, airline, confirmation) as (client, asked):
+    async with pressing(era, airline, confirmation) as (client, forms):
         result = await call(client)
 
-    assert len(asked) == 2
+    assert len(forms) == 2
     assert not airline.calls
     assert result.content[-1].text == (
         "The user did not confirm the action here, so nothing was done."
@@ -423,10 +423,10 @@ async def test_unconfirmed_press_is_not_done(era: str, confirmation: ElicitResul
 @pytest.mark.parametrize("era", ERAS)
 async def test_press_is_confirmed_only_for_tools_that_the_operator_names(era: str) -> None:
     airline = Airline(confirms=True)
-    async with pressing(era, airline, AGREED) as (client, asked):
+    async with pressing(era, airline, AGREED) as (client, forms):
         result = await call(client)
 
-    assert asked == []
+    assert forms == []
     assert not airline.calls
     assert not result.is_error
 
@@ -434,9 +434,9 @@ async def test_press_is_confirmed_only_for_tools_that_the_operator_names(era: st
 @pytest.mark.parametrize("era", ERAS)
 async def test_failed_press_of_a_form_is_reported(era: str) -> None:
     airline = Airline(elicits=True, error=CallError("W5013", "sent, and not answered"))
-    async with pressing(era, airline, AGREED) as (client, asked):
+    async with pressing(era, airline, AGREED) as (client, forms):
         result = await call(client)
 
-    assert len(asked) == 1, "the operator wants no confirmation"
+    assert len(forms) == 1, "the operator wants no confirmation"
     assert "may have been done" in result.content[-1].text
     assert airline.calls.total() == 1

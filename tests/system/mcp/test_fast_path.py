@@ -101,17 +101,17 @@ def envelope(version: str, client: str) -> dict[str, Any]:
     }
 
 
-def is_answered_fast(ways: Ways, asked: Request) -> bool:
+def is_answered_fast(ways: Ways, request_sent: Request) -> bool:
     """Return whether the fast path answered; an answer must equal the ordinary one."""
     before = ways.fast.answered
-    fast, around = ways.compare(asked)
+    fast, around = ways.compare(request_sent)
     assert fast == around
     answered = ways.fast.answered > before
     if answered:
         assert ways.fast.reached == []
     else:
         came = [one for one in ways.fast.reached if one["type"] == "http.request"]
-        sent = list(asked.body)
+        sent = list(request_sent.body)
         assert [one["body"] for one in came] == sent[: len(came)]
     return answered
 
@@ -215,14 +215,16 @@ def test_ended_session_is_not_answered(ways: Ways) -> None:
 def test_cancelled_wait_ends_as_the_ordinary_way_ends_it(ways: Ways) -> None:
     version = "2025-11-25"
     arguments = {"render_id": "r_awaited", "timeout_s": 60}
-    asked = request(version, "tools/call", {"name": "await_widget_action", "arguments": arguments})
+    message = request(
+        version, "tools/call", {"name": "await_widget_action", "arguments": arguments}
+    )
     ways.compare(request(version, "ping", {}))  # opens the sessions, which takes some time
     for way in (ways.fast, ways.around):
         render = StoredRender(id="r_awaited", tool="order", tree=b"{}", created=ways.clock())
         ways.portal.call(way.server.store.renders.put, render)
     answered = ways.fast.answered
 
-    fast, around = ways.cancel(asked, cancellation(version, request_id=1))
+    fast, around = ways.cancel(message, cancellation(version, request_id=1))
 
     assert fast == around
     assert fast.content["error"]["message"] == "Request cancelled"
@@ -241,15 +243,15 @@ def cancellation(version: str, *, request_id: int) -> Request:
 
 
 def test_session_belongs_to_the_token_that_opened_it(tmp_path: Path) -> None:
-    asked = request("2025-11-25", *GOOD["a call"])
+    message = request("2025-11-25", *GOOD["a call"])
     with two_ways(tmp_path, token=ADA) as ways:
-        assert is_answered_fast(ways, asked)
+        assert is_answered_fast(ways, message)
         ways.sessions = {
             (version, client, CHIEF): both for (version, client, _), both in ways.sessions.items()
         }
         ways.token = CHIEF
 
-        assert not is_answered_fast(ways, asked)
+        assert not is_answered_fast(ways, message)
 
 
 class Broken(Resources):
@@ -262,10 +264,10 @@ class Broken(Resources):
 
 def test_unexpected_error_reveals_nothing_internal(tmp_path: Path) -> None:
     with two_ways(tmp_path, resources=Broken()) as ways:
-        asked = request(MODERN, "resources/list", {})
+        message = request(MODERN, "resources/list", {})
 
-        assert is_answered_fast(ways, asked)
-        assert ways.compare(asked)[0].content["error"]["message"] == "Internal server error"
+        assert is_answered_fast(ways, message)
+        assert ways.compare(message)[0].content["error"]["message"] == "Internal server error"
 
 
 JSON = st.recursive(

@@ -212,8 +212,8 @@ async def test_requests_of_an_sdk_client_are_answered_by_the_fast_path(era: Era)
         for url in both.urls:
             async with connect_client(url, era) as connection:
                 # A session is known after its first call.
-                shown = await connection.call("greeting", who="Ada")
-                render_id = dict(shown.meta or {})["widgetd/render"]["id"]
+                result = await connection.call("greeting", who="Ada")
+                render_id = dict(result.meta or {})["widgetd/render"]["id"]
                 followed = {"render_id": render_id, "timeout_s": 0.01}
                 before = both.fast.answered
                 client = connection.client

@@ -157,10 +157,10 @@ async def test_actions_stay_hidden_when_their_render_and_its_widget_have_left(
             while "payroll" in await list_names(url, CHIEF):
                 await anyio.lowlevel.checkpoint()
 
-        asked = {"render_id": render, "timeout_s": 0}
-        hidden = await call(url, SOME, "await_widget_action", **asked)
-        acknowledging = await call(url, SOME, "await_widget_action", **asked, after=1)
-        result = await call(url, CHIEF, "await_widget_action", **asked)
+        query = {"render_id": render, "timeout_s": 0}
+        hidden = await call(url, SOME, "await_widget_action", **query)
+        acknowledging = await call(url, SOME, "await_widget_action", **query, after=1)
+        result = await call(url, CHIEF, "await_widget_action", **query)
 
     for each in (hidden, acknowledging):
         assert each["structuredContent"]["status"] == "expired"

@@ -76,8 +76,8 @@ async def sources_of(images: InlineImages, *urls: str) -> list[str]:
     tree = tree_of(*urls)
     with anyio.fail_after(PATIENCE_S):
         await images.fetch(tree)
-    shown: Any = json.loads(images.inline(tree))
-    return [one["src"].partition(";")[0] for one in shown["children"]]
+    inlined: Any = json.loads(images.inline(tree))
+    return [one["src"].partition(";")[0] for one in inlined["children"]]
 
 
 async def test_raster_images_of_allowed_origins_come_along_and_are_fetched_once(
@@ -120,10 +120,10 @@ async def test_one_result_has_at_most_a_mebibyte_of_them(
     for number in range(5):
         monkeypatch.setitem(ANSWERS, f"/{number}.png", (b"200 OK", body))
     images = InlineImages((origin.url,), allow_private=True)
-    shown = await sources_of(images, *urls)
+    sources = await sources_of(images, *urls)
 
     assert len(images.inline(tree_of(*urls))) < LIMITS.images_bytes + 1000
-    assert shown.count("data:image/png") == 2
+    assert sources.count("data:image/png") == 2
 
 
 TEMPLATE = '{"type":"Card","children":[{"type":"Image","src":{{ who | tojson }}}]}'

@@ -159,9 +159,9 @@ def test_clients_fetch_the_list_again_only_when_it_reads_otherwise(
 
 
 def test_auto_decides_the_same_for_any_first_client() -> None:
-    asked = listings(expose="auto", list_tokens=200)
+    listing = listings(expose="auto", list_tokens=200)
     crowd = snapshot_of(*(widget(f"w{number}") for number in range(9)))
     some = Audience(selection=Selection(include=frozenset({"w1", "w2"})))
 
-    assert names(asked.of(SnapshotViews().of(crowd, some)).page()) == []
-    assert names(asked.of(crowd).page()) == []
+    assert names(listing.of(SnapshotViews().of(crowd, some)).page()) == []
+    assert names(listing.of(crowd).page()) == []

@@ -60,53 +60,53 @@ async def show(client: Client, tool: str = "rows") -> dict[str, Any]:
     return {"tree": meta["widgetd/widget"], **meta["widgetd/render"]}
 
 
-async def act(client: Client, shown: dict[str, Any], action: str, **more: Any) -> Any:
+async def act(client: Client, render: dict[str, Any], action: str, **more: Any) -> Any:
     key = uuid4().hex
-    given = {"render_id": shown["id"], "action": action, "idempotency_key": key, **more}
+    given = {"render_id": render["id"], "action": action, "idempotency_key": key, **more}
     return await client.call_tool("widget_action", given)
 
 
 async def test_result_has_everything_that_a_page_needs_to_act_locally(client: Client) -> None:
-    shown = await show(client)
+    render = await show(client)
 
-    assert shown["local"] == {
+    assert render["local"] == {
         "state": {"showAll": False},
         "actions": ["rows.toggle"],
-        "arguments": {**ROWS, "id": shown["tree"]["children"][1]["value"]},
-        "program": shown["local"]["program"],
+        "arguments": {**ROWS, "id": render["tree"]["children"][1]["value"]},
+        "program": render["local"]["program"],
     }
 
 
 @pytest.mark.parametrize("tool", ["closed", "secret"])
 async def test_page_unable_to_act_locally_gets_no_arguments(client: Client, tool: str) -> None:
-    shown = await show(client, tool)
+    render = await show(client, tool)
 
-    assert shown["local"] == {"state": {"showAll": False}, "actions": ["rows.toggle"]}
+    assert render["local"] == {"state": {"showAll": False}, "actions": ["rows.toggle"]}
 
 
 async def test_server_draws_the_next_state_and_stores_nothing(client: Client) -> None:
-    shown = await show(client, "closed")
-    answer = await act(client, shown, "rows.toggle")
-    again = await act(client, shown, "rows.toggle", state={"showAll": True})
+    render = await show(client, "closed")
+    answer = await act(client, render, "rows.toggle")
+    again = await act(client, render, "rows.toggle", state={"showAll": True})
     awaited = await client.call_tool(
-        "await_widget_action", {"render_id": shown["id"], "timeout_s": 0}
+        "await_widget_action", {"render_id": render["id"], "timeout_s": 0}
     )
 
     children = answer.structured_content["children"]
     assert [child.get("label") for child in children] == ["All", None, "one", "two"]
-    assert children[1] == shown["tree"]["children"][1]  # the id that the call was given
+    assert children[1] == render["tree"]["children"][1]  # the id that the call was given
     assert answer.meta["widgetd/render"]["local"]["state"] == {"showAll": True}
-    assert again.structured_content == shown["tree"]
+    assert again.structured_content == render["tree"]
     assert (awaited.structured_content or {})["actions"] == []
 
 
 async def test_action_is_offered_in_the_state_of_the_page_alone(client: Client) -> None:
-    shown = await show(client)
+    render = await show(client)
     pick: dict[str, Any] = {"action": "row.pick", "payload": {"row": "two"}}
 
-    refused = await act(client, shown, **pick)
-    accepted = await act(client, shown, **pick, state={"showAll": True})
-    unknown = await act(client, shown, "rows.toggle", state={"colour": "red"})
+    refused = await act(client, render, **pick)
+    accepted = await act(client, render, **pick, state={"showAll": True})
+    unknown = await act(client, render, "rows.toggle", state={"colour": "red"})
 
     assert refused.content[0].text.startswith("[W2404]")
     assert (accepted.structured_content or {})["status"] == "accepted"

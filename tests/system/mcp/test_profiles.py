@@ -55,9 +55,9 @@ async def client_named(
 
 
 async def call(client: Client, profile: str = "") -> CallToolResult:
-    asked = {"widgetd/profile": profile} if profile else {}
+    meta = {"widgetd/profile": profile} if profile else {}
     return await client.call_tool(
-        "greeting", {"who": "Ada"}, meta=cast("RequestParamsMeta", asked) or None
+        "greeting", {"who": "Ada"}, meta=cast("RequestParamsMeta", meta) or None
     )
 
 
@@ -206,13 +206,13 @@ async def test_client_without_structured_content_gets_the_tree_as_text(
         "capabilities": {},
         "clientInfo": {"name": "an-old-one", "version": "1"},
     }
-    asked = {"name": "greeting", "arguments": {"who": "Ada"}}
+    call_body = {"name": "greeting", "arguments": {"who": "Ada"}}
     async with serving(folder) as url, httpx2.AsyncClient(timeout=PATIENCE_S) as old:
         greeted = await old.post(url, headers=headers, json=request("initialize", hello))
         headers["mcp-session-id"] = greeted.headers["mcp-session-id"]
         ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
         await old.post(url, headers=headers, json=ready)
-        answer = await old.post(url, headers=headers, json=request("tools/call", asked))
+        answer = await old.post(url, headers=headers, json=request("tools/call", call_body))
 
     assert greeted.json()["result"]["protocolVersion"] == version
     [text] = answer.json()["result"]["content"]

@@ -292,9 +292,9 @@ async def test_client_too_old_for_a_widget_is_shown_no_render_of_it(
     assert made.meta is not None
     render = {"render_id": made.meta["widgetd/render"]["id"]}
 
-    shown = await client.call_tool("show_render", render, meta=of_version("1"))
+    result = await client.call_tool("show_render", render, meta=of_version("1"))
 
-    assert text(shown) == (
+    assert text(result) == (
         "[W2010] _meta.widgetd/clientVersion: greeting needs a client of version 1.5.0 or later, "
         "got 1 (retry: no)"
     )

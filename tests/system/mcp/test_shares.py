@@ -64,9 +64,9 @@ async def test_flood_of_renders_displaces_none_of_others(
     async with serving(widgets, token_file=tokens, gallery=True) as url:
         anns = [await make(url, ANN) for _ in range(MOST // 2)]
         bobs = [await make(url, BOB) for _ in range(2 * MOST)]
-        shown = [await call(url, ANN, "show_render", render_id=each) for each in anns + bobs]
+        results = [await call(url, ANN, "show_render", render_id=each) for each in anns + bobs]
 
-    assert [code_of(each) for each in shown] == [
+    assert [code_of(each) for each in results] == [
         *[""] * (MOST // 2),
         *["W2007"] * (2 * MOST - MOST // 2),
         *[""] * (MOST // 2),

@@ -46,8 +46,8 @@ class Ear:
 
     def hear(self, uri: str) -> None:
         self.told.append(uri)
-        heard, self._heard = self._heard, anyio.Event()
-        heard.set()
+        event, self._heard = self._heard, anyio.Event()
+        event.set()
 
     async def hears(self, uri: str) -> None:
         with anyio.fail_after(PATIENCE_S):

@@ -81,12 +81,12 @@ def test_guide_for_developers_shows_the_output_of_the_command(
 ) -> None:
     guide = (bundled_folder().parent / "docs" / "developers.md").read_text(encoding="utf-8")
     section = guide.partition("\n## What it costs a model\n")[2].partition("\n## ")[0]
-    shown = re.findall(r"^\| (\S+) \| (\S+) \| (\S+) \| (\S+) \| (\S+) \|$", section, re.MULTILINE)
+    rows = re.findall(r"^\| (\S+) \| (\S+) \| (\S+) \| (\S+) \| (\S+) \|$", section, re.MULTILINE)
 
     assert main(["list", "--tokens", "--dir", str(bundled_folder())]) == 0
 
     *printed, _, total = capsys.readouterr().out.splitlines()
-    assert shown == [tuple(line.split()) for line in printed]
+    assert rows == [tuple(line.split()) for line in printed]
     assert total in section
 
 

@@ -64,9 +64,9 @@ async def test_page_with_a_different_tree_is_counted_and_logged_once(tmp_path: P
     with captured_logs() as logged:
         async with serving(tmp_path) as url, connect_client(url, "modern") as client:
             for _ in range(2):
-                shown = await client.call("a", who="a secret")
+                result = await client.call("a", who="a secret")
                 given = {
-                    "render_id": (shown.meta or {})["widgetd/render"]["id"],
+                    "render_id": (result.meta or {})["widgetd/render"]["id"],
                     "timeout_s": 0,
                     "differed": True,
                 }

@@ -107,20 +107,20 @@ async def test_reader_waits_until_an_action_comes_from_any_replica(
 ) -> None:
     async with replicas(backend) as both:
         await both.here.renders.put(render())
-        heard: list[Awaited] = []
+        answers: list[Awaited] = []
 
         async def wait(store: Store) -> None:
-            heard.append(await store.actions.read("r1", timeout_s=NEVER_S))
+            answers.append(await store.actions.read("r1", timeout_s=NEVER_S))
 
         with anyio.fail_after(SOON_S):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(wait, both.here)
                 tasks.start_soon(wait, both.there)
                 await anyio.wait_all_tasks_blocked()
-                assert heard == []
+                assert answers == []
                 await track(both.here, 10)
 
-        assert heard == [Awaited(status="actions", next=1, actions=(tracked(1, 10),))] * 2
+        assert answers == [Awaited(status="actions", next=1, actions=(tracked(1, 10),))] * 2
 
 
 async def test_action_of_one_render_does_not_wake_readers_of_another(
@@ -249,10 +249,10 @@ async def test_only_so_many_idempotency_keys_are_remembered(backend: Server | No
 async def test_draining_answers_waiting_and_new_readers(backend: Server | None) -> None:
     async with replicas(backend) as both:
         await both.here.renders.put(render())
-        heard: list[Awaited] = []
+        answers: list[Awaited] = []
 
         async def wait() -> None:
-            heard.append(await both.here.actions.read("r1", after=7, timeout_s=NEVER_S))
+            answers.append(await both.here.actions.read("r1", after=7, timeout_s=NEVER_S))
 
         with anyio.fail_after(SOON_S):
             async with anyio.create_task_group() as tasks:
@@ -262,7 +262,7 @@ async def test_draining_answers_waiting_and_new_readers(backend: Server | None) 
                 both.here.actions.drain()
             await wait()
 
-        assert heard == [Awaited(status="draining", next=7)] * 4
+        assert answers == [Awaited(status="draining", next=7)] * 4
 
 
 async def test_unread_actions_can_be_read_while_draining(backend: Server | None) -> None:
@@ -276,12 +276,12 @@ async def test_unread_actions_can_be_read_while_draining(backend: Server | None)
 
 async def test_stopping_process_refuses_actions_that_would_be_lost() -> None:
     async with replicas(None) as both:
-        taken = await track(both.here, 10)
+        seq = await track(both.here, 10)
         both.here.actions.drain()
         with pytest.raises(CallError) as caught:
             await track(both.here, 20)
 
-        assert await track(both.here, 10) == taken
+        assert await track(both.here, 10) == seq
         assert (caught.value.code, caught.value.recoverable) == ("W2405", True)
         assert str(caught.value) == (
             "this process ends, and would take the action with it; "

@@ -23,13 +23,13 @@ NEVER_S = 600.0
 
 def waiting(tasks: TaskGroup, store: Store) -> list[Awaited]:
     """Start a read of the actions in `tasks` and return the list that its result will be in."""
-    heard: list[Awaited] = []
+    answers: list[Awaited] = []
 
     async def wait() -> None:
-        heard.append(await store.actions.read("r1", timeout_s=NEVER_S))
+        answers.append(await store.actions.read("r1", timeout_s=NEVER_S))
 
     tasks.start_soon(wait)
-    return heard
+    return answers
 
 
 @pytest.fixture
@@ -52,13 +52,13 @@ async def tap(store: Store, number: int) -> int:
 
 async def follow(store: Store, after: int) -> tuple[list[int], int]:
     """All there is to read, by following `next`."""
-    heard: list[int] = []
+    seqs: list[int] = []
     while True:
         read = await store.actions.read("r1", after=after, timeout_s=0.0)
-        heard += [action.payload for action in read.actions]
+        seqs += [action.payload for action in read.actions]
         after = read.next
         if not read.actions:
-            return heard, after
+            return seqs, after
 
 
 async def test_server_outage_and_return_are_each_reported_once(
@@ -196,13 +196,13 @@ async def test_reader_waiting_at_the_start_of_an_outage_gets_later_actions(
 
         with anyio.fail_after(SOON_S):
             async with anyio.create_task_group() as tasks:
-                heard = waiting(tasks, store)
+                answers = waiting(tasks, store)
                 await anyio.wait_all_tasks_blocked()
                 server.kill()
                 await events.wait_for("store.degraded")
                 await tap(store, 1)
 
-    assert [action.payload for action in heard[0].actions] == [1]
+    assert [action.payload for action in answers[0].actions] == [1]
 
 
 async def test_reader_waiting_at_the_end_of_an_outage_gets_later_actions(
@@ -215,14 +215,14 @@ async def test_reader_waiting_at_the_end_of_an_outage_gets_later_actions(
             server.kill()
             await events.wait_for("store.degraded")
             async with anyio.create_task_group() as tasks:
-                heard = waiting(tasks, here)
+                answers = waiting(tasks, here)
                 server.start()
                 while (here.mode(), there.mode()) != ("shared", "shared"):
                     events.all.clear()
                     await events.wait_for("store.recovered")
                 await tap(there, 1)
 
-    assert [action.payload for action in heard[0].actions] == [1]
+    assert [action.payload for action in answers[0].actions] == [1]
 
 
 async def test_waiting_reader_gets_actions_that_another_replica_queued_meanwhile(
@@ -235,12 +235,12 @@ async def test_waiting_reader_gets_actions_that_another_replica_queued_meanwhile
             server.kill()
             await events.wait_for("store.degraded")
             async with anyio.create_task_group() as tasks:
-                heard = waiting(tasks, here)
+                answers = waiting(tasks, here)
                 server.start()
                 async with open_store(server.url) as there:
                     await tap(there, 1)
 
-    assert [action.payload for action in heard[0].actions] == [1]
+    assert [action.payload for action in answers[0].actions] == [1]
 
 
 async def test_actions_of_before_while_and_after_are_read_in_order(
@@ -266,18 +266,18 @@ async def test_actions_of_before_while_and_after_are_read_in_order(
         clock.now += 1.0
         await tap(store, 6)
 
-        heard, cursor = await follow(store, cursor)
+        seqs, cursor = await follow(store, cursor)
         await tap(store, 7)
         rest, _ = await follow(store, cursor)
 
-    assert heard == [3, 4, 5, 6]
+    assert seqs == [3, 4, 5, 6]
     assert rest == [7]
 
 
 async def test_actions_queued_during_an_outage_are_read_in_every_replica(
     server: Server, events: Events
 ) -> None:
-    heard: list[int] = []
+    seqs: list[int] = []
     cursor = 0
     async with open_store(server.url) as here, open_store(server.url) as there:
         await here.renders.put(render("r1"))
@@ -287,13 +287,13 @@ async def test_actions_queued_during_an_outage_are_read_in_every_replica(
         assert events.names() == ["store.degraded"]
         server.thaw()
         with anyio.fail_after(SOON_S):
-            while len(heard) < 3:
+            while len(seqs) < 3:
                 read = await there.actions.read("r1", after=cursor, timeout_s=NEVER_S)
-                heard += [action.payload for action in read.actions]
+                seqs += [action.payload for action in read.actions]
                 cursor = read.next
         again, _ = await follow(here, cursor)
 
-    assert heard == [1, 2, 3]
+    assert seqs == [1, 2, 3]
     assert again == []
 
 
@@ -312,9 +312,9 @@ async def test_values_rejected_by_a_full_server_are_stored_locally(
         with anyio.fail_after(SOON_S):
             await events.wait_for("store.recovered")
 
-        heard, _ = await follow(store, 0)
+        seqs, _ = await follow(store, 0)
 
-    assert heard == [1, 2, 3]
+    assert seqs == [1, 2, 3]
 
 
 async def test_answer_lost_during_an_outage_is_given_again(server: Server, events: Events) -> None:
@@ -327,10 +327,10 @@ async def test_answer_lost_during_an_outage_is_given_again(server: Server, event
             server.start()
             await events.wait_for("store.recovered")
 
-        heard, cursor = await follow(store, 0)
+        seqs, cursor = await follow(store, 0)
         again, _ = await follow(store, cursor)
 
-    assert heard == [1]
+    assert seqs == [1]
     assert again == []
 
 
@@ -349,10 +349,10 @@ async def test_server_that_returns_empty_loses_no_later_action(
 
         waiting = await store.actions.read("r1", after=cursor, timeout_s=0.0)
         await tap(store, 4)
-        heard, _ = await follow(store, waiting.next)
+        seqs, _ = await follow(store, waiting.next)
 
     assert waiting.status == "timeout"
-    assert heard == [4]
+    assert seqs == [4]
 
 
 async def test_render_of_another_replica_is_not_called_expired_while_the_server_is_away(
@@ -389,11 +389,11 @@ async def test_draining_reaches_waiting_readers_while_the_server_is_away(
 
         with anyio.fail_after(SOON_S):
             async with anyio.create_task_group() as tasks:
-                heard = waiting(tasks, store)
+                answers = waiting(tasks, store)
                 await events.wait_for("store.degraded")
                 store.actions.drain()
 
-    assert heard == [Awaited(status="draining", next=0)]
+    assert answers == [Awaited(status="draining", next=0)]
 
 
 @pytest.mark.parametrize(

@@ -12,20 +12,20 @@ CALL = {"tool": "save_widget", "arguments": {"file": "Card"}}
 async def test_token_is_redeemed_once_by_concurrent_callers(
     backend: Server | None,
 ) -> None:
-    taken = []
+    calls = []
     async with replicas(backend) as both:
         here, there = (Confirmations(one.idempotency) for one in (both.here, both.there))
         token = await here.ask(CALL, owner="ada")
 
         async def take(where: Confirmations) -> None:
-            taken.append(await where.take(token, owner="ada"))
+            calls.append(await where.take(token, owner="ada"))
 
         async with anyio.create_task_group() as presses:
             for _ in range(5):
                 presses.start_soon(take, here)
                 presses.start_soon(take, there)
 
-    assert [call for call in taken if call is not None] == [CALL]
+    assert [call for call in calls if call is not None] == [CALL]
 
 
 async def test_token_is_worthless_to_another_owner_or_after_its_expiry(

@@ -165,12 +165,12 @@ async def everything_works(both: Replicas, number: int) -> None:
 
     accepted = await here.actions.append("r1", "tap", new, idempotency_key=new)
     assert await here.actions.append("r1", "tap", new, idempotency_key=new) == accepted
-    heard: list[object] = []
+    answers: list[object] = []
     read = Awaited(status="actions", next=0)
     while read.status == "actions":
         read = await there.actions.read("r1", after=read.next, timeout_s=0.0)
-        heard += [action.payload for action in read.actions]
-    assert heard.count(new) == 1
+        answers += [action.payload for action in read.actions]
+    assert answers.count(new) == 1
 
     for store in (here, there):
         verdict = await store.limits.take("ann")
@@ -252,10 +252,10 @@ async def waiting_for_a_tap(both: Replicas) -> AsyncIterator[bytes]:
     """
     [stream] = [key for key in keys_of(both) if key.endswith(STREAM)]
     await both.here.renders.put(render("r1"))
-    heard: list[Awaited] = []
+    answers: list[Awaited] = []
 
     async def wait() -> None:
-        heard.append(await both.there.actions.read("r1", timeout_s=NEVER_S))
+        answers.append(await both.there.actions.read("r1", timeout_s=NEVER_S))
 
     with anyio.fail_after(SOON_S):
         async with anyio.create_task_group() as tasks:
@@ -263,7 +263,7 @@ async def waiting_for_a_tap(both: Replicas) -> AsyncIterator[bytes]:
             await anyio.wait_all_tasks_blocked()
             yield stream
 
-    assert [action.payload for action in heard[0].actions] == [1]
+    assert [action.payload for action in answers[0].actions] == [1]
 
 
 @pytest.mark.parametrize("kind", [*TYPES, "nothing", "no field", "not UTF-8", "far ahead", "last"])

@@ -117,13 +117,13 @@ async def test_waiting_reader_gets_the_newest_version_from_any_replica(
 ) -> None:
     async with replicas(backend) as both:
         await both.here.renders.put(render())
-        heard: list[str] = []
+        states: list[str] = []
         seen: list[object] = []
 
         async def wait() -> None:
             seen.append(await both.there.renders.wait_for_newer("r1", after=1, timeout_s=60))
 
-        with both.there.renders.listening(heard.append), anyio.fail_after(20):
+        with both.there.renders.listening(states.append), anyio.fail_after(20):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(wait)
                 made = await both.here.renders.replace("r1", says("second"))
@@ -136,7 +136,7 @@ async def test_waiting_reader_gets_the_newest_version_from_any_replica(
         assert seen == [made]
         assert again == made
         assert (none, draining, gone) == ("timeout", "draining", "expired")
-        assert heard == ["r1"]
+        assert states == ["r1"]
 
 
 async def test_ten_thousand_versions_take_the_room_of_one() -> None:

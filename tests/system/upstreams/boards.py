@@ -101,11 +101,11 @@ class Boards:
     feeds: UpstreamFeeds
     live: LiveFeeds
 
-    async def show(self, tool: str = "board", **asked: Any) -> StoredRender:
+    async def show(self, tool: str = "board", **arguments: Any) -> StoredRender:
         """Call the widget."""
         caller = caller_for(self.server, LOCAL)
         widget = caller.snapshot.widgets[tool]
-        return await self.server.rendering.draw(widget, asked or {"gate": "B4"}, caller)
+        return await self.server.rendering.draw(widget, arguments or {"gate": "B4"}, caller)
 
     async def follow(self, render: StoredRender, after: int = 1) -> StoredRender:
         """Wait as a page does for a version after this one."""

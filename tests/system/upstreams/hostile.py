@@ -115,8 +115,8 @@ def line_bomb() -> bytes:
 def on(method: str, kind: str, body: Callable[[], bytes]) -> Callable[[str, bytes], Any]:
     """Compress the response to one method, and leave the others alone."""
 
-    def encode(asked: str, plain: bytes) -> tuple[str, bytes]:
-        if asked != method:
+    def encode(called: str, plain: bytes) -> tuple[str, bytes]:
+        if called != method:
             return "content-type: application/json\r\n", plain
         return f"content-type: {kind}\r\ncontent-encoding: gzip\r\n", body()
 

@@ -64,9 +64,9 @@ async def test_plain_calls_go_on_while_upstreams_hang(tmp_path: Path) -> None:
                 async with connect_client(url, "modern") as one:
                     for turn in range(3):
                         plain.append(await one.client.call_tool("plain", {"who": "Ada"}))
-                        asked = {"number": f"UA{number}{turn}"}
+                        arguments = {"number": f"UA{number}{turn}"}
                         tool = "shop" if number % 2 else "flight"
-                        filled.append(await one.client.call_tool(tool, asked))
+                        filled.append(await one.client.call_tool(tool, arguments))
 
             with anyio.fail_after(90):
                 async with anyio.create_task_group() as tasks:

@@ -181,12 +181,12 @@ async def test_returning_upstream_is_reconnected_without_a_call(tmp_path: Path) 
 
 
 async def test_open_breaker_admits_one_call_per_pause(tmp_path: Path) -> None:
-    asked = 0
+    requests = 0
     refuse = answering(500, b"a body that nobody is told")
 
     async def counted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        nonlocal asked
-        asked += 1
+        nonlocal requests
+        requests += 1
         await refuse(reader, writer)
 
     now = 1000.0
@@ -211,4 +211,4 @@ async def test_open_breaker_admits_one_call_per_pause(tmp_path: Path) -> None:
                 with pytest.raises(CallError):
                     await upstreams["shop"].call("get_product", {"id": 1})
             assert shop.retry_in_s() == 2.0
-    assert asked <= 4
+    assert requests <= 4

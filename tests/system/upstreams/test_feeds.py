@@ -283,43 +283,43 @@ async def asking(folder: Path, sidecar: str = FEED) -> AsyncIterator[Asked]:
 
 
 async def test_hundred_simultaneous_requests_are_one_call(tmp_path: Path) -> None:
-    async with asking(tmp_path) as asked:
+    async with asking(tmp_path) as filling:
         found = []
 
         async def one() -> None:
-            found.append(await asked.fill())
+            found.append(await filling.fill())
 
         with anyio.fail_after(60):
             async with anyio.create_task_group() as tasks:
                 for _ in range(100):
                     tasks.start_soon(one)
 
-        assert asked.flights.calls == ["UA123"]
+        assert filling.flights.calls == ["UA123"]
         assert len({orjson.dumps(one.checked.arguments) for one in found}) == 1
 
 
 async def test_waiting_request_calls_again_after_the_first_is_cancelled(tmp_path: Path) -> None:
-    async with asking(tmp_path) as asked:
-        asked.flights.hold = anyio.Event()
+    async with asking(tmp_path) as filling:
+        filling.flights.hold = anyio.Event()
         first = anyio.CancelScope()
         found: list[Any] = []
 
         async def impatient() -> None:
             with first:
-                await asked.fill()
+                await filling.fill()
 
         async def patient() -> None:
-            found.append(await asked.fill())
+            found.append(await filling.fill())
 
         with anyio.fail_after(60):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(impatient)
-                await until(lambda: bool(asked.flights.calls))
+                await until(lambda: bool(filling.flights.calls))
                 tasks.start_soon(patient)
-                [fetch] = asked.feeds._fetches.values()
+                [fetch] = filling.feeds._fetches.values()
                 await until(lambda: fetch.done.statistics().tasks_waiting == 1)
                 first.cancel()
-                asked.flights.hold.set()
+                filling.flights.hold.set()
 
         assert found[0].checked.arguments["airline"] == "United"
 
@@ -327,37 +327,37 @@ async def test_waiting_request_calls_again_after_the_first_is_cancelled(tmp_path
 async def test_answer_is_cached_for_its_window_and_stale_during_failures(
     tmp_path: Path,
 ) -> None:
-    async with asking(tmp_path) as asked:
-        await asked.fill()
-        await asked.fill()
-        assert asked.flights.calls == ["UA123"]
+    async with asking(tmp_path) as filling:
+        await filling.fill()
+        await filling.fill()
+        assert filling.flights.calls == ["UA123"]
 
-        asked.move(60)
-        await asked.fill()
-        assert len(asked.flights.calls) == 2
+        filling.move(60)
+        await filling.fill()
+        assert len(filling.flights.calls) == 2
 
-        asked.flights.failing = True
-        asked.move(60)
-        stale = await asked.fill()
+        filling.flights.failing = True
+        filling.move(60)
+        stale = await filling.fill()
         assert orjson.loads(stale.mark)["stale"] is True
         assert orjson.loads(stale.mark)["ageS"] == 60.0
         assert stale.as_of.endswith(" UTC")
         assert stale.checked.arguments["airline"] == "United"
 
-        asked.move(600)
+        filling.move(600)
         with pytest.raises(CallError) as raised:
-            await asked.fill()
+            await filling.fill()
         assert raised.value.code == "W5010"
-        assert asked.feeds.counts["flights"] == {"call": 2, "kept": 1, "stale": 1}
+        assert filling.feeds.counts["flights"] == {"call": 2, "kept": 1, "stale": 1}
 
 
 async def test_invalid_answer_is_reported_with_its_path_and_no_value(
     tmp_path: Path,
 ) -> None:
     wrong = FEED.replace("carrier.name", "segments")
-    async with asking(tmp_path, wrong) as asked:
+    async with asking(tmp_path, wrong) as filling:
         with pytest.raises(CallError) as raised:
-            await asked.fill()
+            await filling.fill()
 
     assert raised.value.code == "W5007"
     assert raised.value.path == "airline"
@@ -370,9 +370,9 @@ async def test_invalid_answer_is_reported_with_its_path_and_no_value(
 async def test_feed_may_fall_back_to_the_callers_arguments(tmp_path: Path) -> None:
     sidecar = FEED.replace('ask = ["number"]', 'ask = ["number"]\non_failure = "arguments"')
     schema_fits = sidecar.replace("get_flight", "no_such_tool")
-    async with asking(tmp_path, schema_fits) as asked:
+    async with asking(tmp_path, schema_fits) as filling:
         with pytest.raises(CallError) as raised:
-            await asked.fill()
+            await filling.fill()
 
     assert raised.value.code == "W2002"  # the author's schema demands more than was given
 
@@ -424,10 +424,10 @@ async def test_held_answers_stay_within_their_limit(
 ) -> None:
     limits = replace(LIMITS, held_bytes=4_000)
     monkeypatch.setattr("widgetd.upstreams.feeds.LIMITS", limits)
-    async with asking(tmp_path) as asked:
+    async with asking(tmp_path) as filling:
         for number in range(60):
-            await asked.fill(f"UA{number}")
+            await filling.fill(f"UA{number}")
 
-        held = asked.feeds.held
+        held = filling.feeds.held
         assert 0 < len(held) < 60
         assert sum(one.size for one in held.values()) == held.size_bytes <= 4_000

@@ -125,9 +125,9 @@ async def test_daemon_survives_all_hostile_upstreams_at_once(tmp_path: Path) -> 
                 items = (listed.structured_content or {})["items"]
         for one in items:
             for tool in one["tools"][:1]:
-                asked = {"name": one["name"], "tool": tool, "arguments": {"q": "aaaa"}}
+                call = {"name": one["name"], "tool": tool, "arguments": {"q": "aaaa"}}
                 with anyio.fail_after(WAIT_S):
-                    await client.client.call_tool("call_upstream", asked)
+                    await client.client.call_tool("call_upstream", call)
         greeted = await client.call("greeting", who="Ada")
 
         assert not greeted.is_error

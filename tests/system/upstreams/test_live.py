@@ -113,15 +113,15 @@ async def test_press_reaches_an_mcp_server_once_with_its_key(tmp_path: Path) -> 
         declared = tmp_path / "u.toml"
         declared.write_text(toml("airport", url=upstream, actions=["book_seat"]))
         async with serving(widgets, upstreams=declared) as url, hosting(url) as client:
-            shown = await client.call_tool("board", {"gate": "B4", "status": "boarding"})
-            render = mark(shown)
+            result = await client.call_tool("board", {"gate": "B4", "status": "boarding"})
+            render = mark(result)
             same = {"action": "seat.book", "payload": {"seat": "12A"}, "idempotency_key": "k1"}
-            asked = await push(client, render, **same)
-            assert asked.structured_content is not None
-            token = asked.structured_content["token"]
+            answer = await push(client, render, **same)
+            assert answer.structured_content is not None
+            token = answer.structured_content["token"]
             done = [await push(client, render, **same, token=token) for _ in range(2)]
 
-    assert asked.structured_content["text"] == "Book seat: seat: 12A, gate: B4?"
+    assert answer.structured_content["text"] == "Book seat: seat: 12A, gate: B4?"
     assert [one.structured_content and one.structured_content["status"] for one in done] == [
         *("done", "done")
     ]
@@ -182,9 +182,9 @@ async def test_gallery_rehearses_a_press_and_says_so(tmp_path: Path) -> None:
             httpx2.AsyncClient(base_url=url.removesuffix("/mcp"), timeout=WAIT_S) as browser,
         ):
             given = {"gate": "B4", "status": "boarding"}
-            shown = (await browser.post("/render/board", json=given)).json()
-            asked = {
-                "render_id": shown["renderId"],
+            rendered = (await browser.post("/render/board", json=given)).json()
+            press = {
+                "render_id": rendered["renderId"],
                 "action": "seat.book",
                 "payload": {"seat": "12A"},
             }
@@ -192,7 +192,7 @@ async def test_gallery_rehearses_a_press_and_says_so(tmp_path: Path) -> None:
                 (
                     await browser.post(
                         "/w/board/action",
-                        json={**asked, **token},
+                        json={**press, **token},
                         headers={"origin": url.removesuffix("/mcp")},
                     )
                 ).json()
@@ -314,8 +314,8 @@ async def test_followed_board_changes_by_itself(tmp_path: Path) -> None:
             followed: list[Any] = []
 
             async def follow() -> None:
-                asked = {"render_id": render["id"], "after": 1, "timeout_s": WAIT_S}
-                followed.append(await client.call_tool("follow_render", asked))
+                query = {"render_id": render["id"], "after": 1, "timeout_s": WAIT_S}
+                followed.append(await client.call_tool("follow_render", query))
 
             asked_before = airport.asked
             with anyio.fail_after(WAIT_S):
@@ -325,8 +325,8 @@ async def test_followed_board_changes_by_itself(tmp_path: Path) -> None:
             asked_for_ten = airport.asked - asked_before
             booked = await push(client, render, payload={"seat": "12A"})
             airport.status = "departed"
-            asked = {"render_id": render["id"], "after": 3, "timeout_s": WAIT_S}
-            last = await client.call_tool("follow_render", asked)
+            query = {"render_id": render["id"], "after": 3, "timeout_s": WAIT_S}
+            last = await client.call_tool("follow_render", query)
 
     assert render["follow"]
     assert [mark(one)["version"] for one in followed] == [2] * 10

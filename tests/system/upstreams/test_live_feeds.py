@@ -182,7 +182,7 @@ async def test_two_hundred_followers_are_one_question_in_each_interval(tmp_path:
                 version = (await on.follow(render, after=version)).version
                 versions.append(version)
 
-        asked, moved = airport.asked["get_board"], list[float]()
+        calls, moved = airport.asked["get_board"], list[float]()
 
         def jitter() -> float:
             moved.append(len(moved) % 2)
@@ -199,8 +199,8 @@ async def test_two_hundred_followers_are_one_question_in_each_interval(tmp_path:
                 await until(lambda wanted=wanted: len(versions) == wanted)  # type: ignore[misc]
 
     assert sorted(versions) == [2] * 200 + [3] * 200
-    assert airport.asked["get_board"] - asked <= 4, "two intervals, and one more of each"
-    assert len(moved) >= airport.asked["get_board"] - asked, "each interval has a length of its own"
+    assert airport.asked["get_board"] - calls <= 4, "two intervals, and one more of each"
+    assert len(moved) >= airport.asked["get_board"] - calls, "each interval has a length of its own"
 
 
 async def test_widgets_with_the_same_request_are_drawn_as_themselves(tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ async def test_widgets_with_the_same_request_are_drawn_as_themselves(tmp_path: P
         serve_mcp(airport.mcp) as url,
         boards(tmp_path / "u.toml", toml("airport", url=url), board(), other) as on,
     ):
-        shown = [await on.show("board"), await on.show("other")]
+        results = [await on.show("board"), await on.show("other")]
         found: list[str] = []
 
         async def page(render: StoredRender) -> None:
@@ -220,7 +220,7 @@ async def test_widgets_with_the_same_request_are_drawn_as_themselves(tmp_path: P
 
         airport.status = "delayed"
         async with anyio.create_task_group() as tasks:
-            for render in shown:
+            for render in results:
                 tasks.start_soon(page, render)
             await until(lambda: len(on.live.watches) == 1)
 
@@ -293,10 +293,10 @@ async def test_widget_shown_without_its_upstream_is_filled_on_its_return(
         serve_mcp(airport.mcp) as url,
         boards(tmp_path / "u.toml", toml("airport", url=url), lenient) as on,
     ):
-        shown = await on.show()
-        assert (drawn_text(shown), mark_of(shown)) == ("B4  ", {})
+        result = await on.show()
+        assert (drawn_text(result), mark_of(result)) == ("B4  ", {})
         airport.fails.clear()
-        filled = await on.follow(shown)
+        filled = await on.follow(result)
 
     assert drawn_text(filled) == "B4 on time "
     assert mark_of(filled)["stale"] is False

@@ -111,10 +111,10 @@ async def test_unusable_file_is_logged_with_its_line(tmp_path: Path) -> None:
 
 
 async def test_saving_widgets_sends_no_upstream_request(tmp_path: Path) -> None:
-    app, asked = Flights().mcp.http_app(), []
+    app, requests = Flights().mcp.http_app(), []
 
     async def counted(scope: Any, receive: Any, send: Any) -> None:
-        asked.append(dict(scope.get("headers", ())).get(b"mcp-method"))
+        requests.append(dict(scope.get("headers", ())).get(b"mcp-method"))
         await app(scope, receive, send)
 
     async with serve(counted) as url:
@@ -125,7 +125,7 @@ async def test_saving_widgets_sends_no_upstream_request(tmp_path: Path) -> None:
             connect_client(daemon, "modern") as client,
         ):
             await client.call("flight", number="UA1")
-            before = list(asked)
+            before = list(requests)
             for number in range(500):
                 saved = widget_file("Plain", text=f"Save {number}")
                 (widgets / "Plain.widget").write_text(saved)
@@ -134,4 +134,4 @@ async def test_saving_widgets_sends_no_upstream_request(tmp_path: Path) -> None:
             await client.answers("plain", {"who": "Ada"}, greeting("Save 499", "Ada"))
 
     assert before.count(b"tools/call") == 1
-    assert asked == before
+    assert requests == before

@@ -154,7 +154,7 @@ async def test_replicas_ask_a_live_feed_at_most_once_each_in_an_interval(
         ) as there,
     ):
         render = await here.show()
-        asked = airport.asked["get_board"]
+        calls = airport.asked["get_board"]
         with here.live.following(render), there.live.following(render):
             for number, status in enumerate(("delayed", "boarding", "departed"), 1):
                 airport.status = status
@@ -166,4 +166,4 @@ async def test_replicas_ask_a_live_feed_at_most_once_each_in_an_interval(
                 # The clock stands still, so each later question is answered by the store.
                 await until(lambda: here.feeds.counts["airport"]["kept"] > 0)
 
-    assert 3 <= airport.asked["get_board"] - asked <= 6
+    assert 3 <= airport.asked["get_board"] - calls <= 6

@@ -92,9 +92,9 @@ def test_filled_widget_costs_at_most_a_third_of_the_tokens(name: str) -> None:
 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_feed_in_a_bundled_sidecar_fills_its_widget(name: str) -> None:
-    asked, answer, expected = ANSWERS[name]
+    request, answer, expected = ANSWERS[name]
 
-    found = feed_of(name).fill(asked, {"": answer}, {}).arguments
+    found = feed_of(name).fill(request, {"": answer}, {}).arguments
 
     assert {key: found[key] for key in expected} == expected
 

@@ -21,15 +21,15 @@ async def test_several_upstreams_are_asked_at_the_same_time_and_joined(tmp_path:
         serve_mcp(airport.mcp) as url,
         boards(tmp_path / "u.toml", toml("airport", url=url), board(SIDECAR)) as on,
     ):
-        shown = [await on.show() for _ in range(2)]
+        results = [await on.show() for _ in range(2)]
         widget = on.server.registry.current.widgets["board"]
         assert widget.feed is not None
         assert on.feeds.is_at_hand(widget, widget.feed, {"gate": "B4"})
         assert not on.feeds.is_at_hand(widget, widget.feed, {"gate": "C1"})
 
-    assert [drawn_text(one) for one in shown] == ["B4 on time sun"] * 2
+    assert [drawn_text(one) for one in results] == ["B4 on time sun"] * 2
     assert airport.asked == {"get_board": 1, "get_weather": 1}
-    mark = mark_of(shown[0])
+    mark = mark_of(results[0])
     assert [(one["name"], one["tool"]) for one in mark["parts"]] == [
         ("departures", "get_board"),
         ("forecast", "get_weather"),
@@ -55,12 +55,12 @@ async def test_feed_failing_without_an_answer_fails_the_call_or_is_omitted(
     ):
         with pytest.raises(CallError) as raised:
             await on.show()
-        shown = await on.show("lenient")
+        result = await on.show("lenient")
 
     assert raised.value.code == "W5010"
-    assert drawn_text(shown) == "B4 on time "
-    assert mark_of(shown)["stale"] is True
-    assert mark_of(shown)["parts"][1] == {
+    assert drawn_text(result) == "B4 on time "
+    assert mark_of(result)["stale"] is True
+    assert mark_of(result)["parts"][1] == {
         "name": "forecast",
         "upstream": "airport",
         "tool": "get_weather",
@@ -77,8 +77,8 @@ async def test_last_good_answer_serves_while_its_upstream_fails(tmp_path: Path) 
     ):
         await on.show()
         airport.fails.add("get_weather")
-        shown = await on.show()
+        result = await on.show()
 
-    assert drawn_text(shown) == "B4 on time sun"
-    assert "(as of " in shown.text
-    assert [one["stale"] for one in mark_of(shown)["parts"]] == [False, True]
+    assert drawn_text(result) == "B4 on time sun"
+    assert "(as of " in result.text
+    assert [one["stale"] for one in mark_of(result)["parts"]] == [False, True]

@@ -18,8 +18,8 @@ ROWS = [{"n": n, "text": "é" * (n % 7)} for n in range(900)]
 HEAD = '[rates]\nbase = "http://127.0.0.1:{port}"\n[rates.endpoints.all]\nget = "/all"\n'
 
 
-async def answer(client: Any, asked: str, **arguments: Any) -> Any:
-    result = await client.client.call_tool(asked, arguments)
+async def answer(client: Any, tool: str, **arguments: Any) -> Any:
+    result = await client.client.call_tool(tool, arguments)
     if result.is_error:
         return result.meta["widgetd/error"]
     return result.structured_content
@@ -38,18 +38,18 @@ async def test_answer_is_read_whole_in_pages_and_by_an_expression(tmp_path: Path
             whole = await answer(
                 client, "call_upstream", name="rates", tool="all", most_bytes=10**6
             )
-            asked = {"name": "rates", "tool": "all", "most_bytes": 2000}
-            page = await answer(client, "call_upstream", **asked)
+            query = {"name": "rates", "tool": "all", "most_bytes": 2000}
+            page = await answer(client, "call_upstream", **query)
             pages = [page["page"]]
             while "next" in page:
                 page = await answer(client, "call_upstream", after=page["next"], most_bytes=2000)
                 pages.append(page["page"])
-            first = await answer(client, "call_upstream", **asked)
+            first = await answer(client, "call_upstream", **query)
             select = "rows[?n < `2`].{a: n}"
             found = await answer(
                 client, "call_upstream", after=first["next"], select=select, name="rates"
             )
-            wrong = await answer(client, "call_upstream", **asked, select="a b")
+            wrong = await answer(client, "call_upstream", **query, select="a b")
             gone = await answer(client, "call_upstream", after="nobody.1")
             report = await answer(client, "get_upstreams")
 
@@ -90,8 +90,8 @@ async def test_operator_reads_the_words_and_schemas_of_an_upstream_and_a_widget_
         serving(widgets, upstreams=declared, toolset=("upstreams",)) as url,
         connect_client(url, "modern") as client,
     ):
-        asked = {"name": "wordy", "tool": "get_seat", "arguments": {"number": "41"}}
-        failed = await answer(client, "call_upstream", **asked)
+        query = {"name": "wordy", "tool": "get_seat", "arguments": {"number": "41"}}
+        failed = await answer(client, "call_upstream", **query)
         filled = await client.call("flight", number="UA123")
         [item] = (await answer(client, "get_upstreams", names=["wordy"]))["items"]
 

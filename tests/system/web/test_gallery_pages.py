@@ -93,8 +93,8 @@ async def test_frame_loads_images_only_from_origins_in_its_template(
 ) -> None:
     template = '{"type":"Card","children":[{"type":"Image","src":"https://img.example/a.png"}]}'
     (tmp_path / "A.widget").write_text(widget_file("A", template=template))
-    asked = serving(tmp_path, gallery=True, image_origin=("https://more.example",))
-    async with asked as url, client(url) as asking:
+    daemon = serving(tmp_path, gallery=True, image_origin=("https://more.example",))
+    async with daemon as url, client(url) as asking:
         frame = await asking.get("/gallery/frame/a")
 
     policy = frame.headers["content-security-policy"]
@@ -113,13 +113,13 @@ async def test_frame_loads_images_of_the_sample_only_in_dev(
         'image_origins = ["https://own.test"]\n'
         '[[examples]]\narguments = { who = "https://i.test/a.png" }\n'
     )
-    asked = serving(tmp_path, gallery=True, sample_images=in_dev)
-    async with asked as url, client(url) as asking:
+    daemon = serving(tmp_path, gallery=True, sample_images=in_dev)
+    async with daemon as url, client(url) as asking:
         frame = await asking.get("/gallery/frame/a")
-        shown = (await asking.get("/w/a.json")).json()
+        tile = (await asking.get("/w/a.json")).json()
 
     assert f"img-src data: {allowed};" in frame.headers["content-security-policy"]
-    assert shown["images"] == allowed.split()
+    assert tile["images"] == allowed.split()
 
 
 async def test_widget_is_downloaded_as_a_file_for_studio(tmp_path: Path) -> None:
@@ -154,11 +154,11 @@ async def test_each_page_has_a_twin_for_programs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "shown"),
+    ("query", "tools"),
     [("", ["a", "b"]), ("?q=beta", ["b"]), ("?tag=one", ["a"]), ("?problems=fault", ["b"])],
 )
 async def test_index_shows_matches_of_the_query(
-    tmp_path: Path, query: str, shown: list[str]
+    tmp_path: Path, query: str, tools: list[str]
 ) -> None:
     (tmp_path / "one").mkdir()
     (tmp_path / "one" / "A.widget").write_text(widget_file("A"))
@@ -172,11 +172,11 @@ async def test_index_shows_matches_of_the_query(
                     await anyio.sleep(0.01)
         rows = (await asking.get(f"/index.json{query}")).json()["widgets"]
 
-    assert [row["name"] for row in rows] == shown
+    assert [row["name"] for row in rows] == tools
 
 
 @pytest.mark.parametrize(
-    ("query", "shown", "refused"),
+    ("query", "tools", "refused"),
     [
         ("?problems=fault", [], ["Broken.widget"]),
         ("?problems=warning", ["open"], []),
@@ -185,7 +185,7 @@ async def test_index_shows_matches_of_the_query(
     ],
 )
 async def test_index_separates_good_doubtful_and_broken_widgets(
-    tmp_path: Path, query: str, shown: list[str], refused: list[str]
+    tmp_path: Path, query: str, tools: list[str], refused: list[str]
 ) -> None:
     (tmp_path / "Sound.widget").write_text(widget_file("Sound", description=SOUND))
     (tmp_path / "Sound.widget.toml").write_text(f"description = '{SOUND}'\n")
@@ -195,9 +195,9 @@ async def test_index_separates_good_doubtful_and_broken_widgets(
         answer = (await asking.get(f"/index.json{query}")).json()
         page = (await asking.get(f"/{query}")).text
 
-    assert [row["name"] for row in answer["widgets"]] == shown
+    assert [row["name"] for row in answer["widgets"]] == tools
     assert [row["path"] for row in answer["refused"]] == refused
-    assert [name for name in ("open", "sound") if f'data-tool="{name}"' in page] == shown
+    assert [name for name in ("open", "sound") if f'data-tool="{name}"' in page] == tools
 
 
 async def test_caller_without_a_token_sees_no_gallery(tmp_path: Path) -> None:
@@ -253,8 +253,8 @@ async def test_token_shows_only_its_widgets(tmp_path: Path) -> None:
     tokens = tmp_path / "tokens"
     tokens.write_text("ada 0123456789abcdef gallery include=open\n")
     tokens.chmod(0o600)
-    asked = serving(folder, gallery=True, token_file=tokens)
-    async with asked as url, client(url) as asking:
+    daemon = serving(folder, gallery=True, token_file=tokens)
+    async with daemon as url, client(url) as asking:
         nobody = await asking.get("/")
         ada = {"authorization": "Bearer 0123456789abcdef"}
         rows = (await asking.get("/index.json", headers=ada)).json()["widgets"]

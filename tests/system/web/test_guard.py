@@ -43,8 +43,8 @@ async def test_every_page_but_the_probes_asks_for_a_token(tmp_path: Path) -> Non
     (widgets / "A.widget").write_text(widget_file("A"))
     tokens.write_text(f"ada {ADA} gallery\n")
     tables = (*pages.PAGES, pages.METRICS_PAGE, *gallery.PAGES, *gallery.EDITING)
-    asked = serving(widgets, gallery=True, allow_upload=True, token_file=tokens)
-    async with asked as url:
+    daemon = serving(widgets, gallery=True, allow_upload=True, token_file=tokens)
+    async with daemon as url:
         statuses = {
             page.path: (
                 await ask(url, page.path.format_map(PATH_VALUES), method=page.methods[0])

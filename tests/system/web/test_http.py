@@ -102,10 +102,13 @@ async def test_page_may_call_only_from_a_named_origin(
 ) -> None:
     tokens = tmp_path / "tokens"
     tokens.write_text("ada a-token-of-ada-0123456789\n")
-    asked = {"access_control_request_method": "POST", "access_control_request_headers": "mcp-name"}
+    preflight = {
+        "access_control_request_method": "POST",
+        "access_control_request_headers": "mcp-name",
+    }
     known, stranger = "https://app.example", "https://evil.example"
     async with serving(tmp_path, cors_origin=known, token_file=tokens) as url:
-        asks = partial(ask, url, "/mcp", method="OPTIONS", **asked)
+        asks = partial(ask, url, "/mcp", method="OPTIONS", **preflight)
         allowed, refused = await asks(origin=known), await asks(origin=stranger)
 
     assert allowed.status_code == 200

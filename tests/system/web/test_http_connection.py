@@ -446,19 +446,23 @@ async def test_without_descriptors_one_line_is_logged_and_waiting_clients_are_an
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     async with serving(tmp_path) as url:
         host, port = url.removeprefix("http://").removesuffix("/mcp").split(":")
-        with socket.socket() as late, captured_logs() as logged, contextlib.ExitStack() as taken:
-            taken.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        with (
+            socket.socket() as late,
+            captured_logs() as logged,
+            contextlib.ExitStack() as descriptors,
+        ):
+            descriptors.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
             resource.setrlimit(resource.RLIMIT_NOFILE, (late.fileno() + 1, hard))
             with contextlib.suppress(OSError):
                 while True:
-                    taken.callback(os.close, os.dup(late.fileno()))
+                    descriptors.callback(os.close, os.dup(late.fileno()))
             late.setblocking(False)
             with contextlib.suppress(BlockingIOError):
                 late.connect((host, int(port)))
             with anyio.fail_after(PATIENCE_S):
                 while not any(line["event"] == "accept.failed" for line in logged.all):  # noqa: ASYNC110 - a log is not awaited
                     await anyio.sleep(0.01)
-            taken.close()
+            descriptors.close()
             with anyio.fail_after(PATIENCE_S):
                 await anyio.wait_writable(late)
                 late.send(ALIVE)

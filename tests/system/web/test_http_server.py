@@ -9,8 +9,8 @@ from widgetd.web.http_server import bind, url_of
 
 
 def test_port_in_use_is_named() -> None:
-    with bind("127.0.0.1", 0) as taken:
-        port = taken.getsockname()[1]
+    with bind("127.0.0.1", 0) as listener:
+        port = listener.getsockname()[1]
         with pytest.raises(ConfigError) as caught:
             bind("127.0.0.1", port)
 

@@ -40,8 +40,8 @@ async def test_calls_are_counted_by_widget_and_outcome_on_every_path(
     (tmp_path / "A.widget").write_text(widget_file("A"))
     async with serving(tmp_path) as url, connect_client(url, "modern") as client:
         await client.call("a", who="Ada")
-        shown = {"name": "a", "arguments": {"who": "Ada"}}
-        await client.client.call_tool("render_widget", shown)
+        call = {"name": "a", "arguments": {"who": "Ada"}}
+        await client.client.call_tool("render_widget", call)
         await client.call("a")
         await client.call("search_widgets", query="a")
         await client.call("no_such_tool_sk_12345")

@@ -53,7 +53,7 @@ async def post(
 async def test_render_from_a_backend_is_shown_by_its_id(folder: Path) -> None:
     async with serving(folder) as url, connect_client(url, "modern") as model:
         status, made = await post(url, "/render/greeting", b'{"who":"Ada"}')
-        shown = await model.call("show_render", render_id=made["renderId"])
+        result = await model.call("show_render", render_id=made["renderId"])
         read = await model.client.read_resource(made["uri"])
 
     assert status == 201
@@ -62,7 +62,7 @@ async def test_render_from_a_backend_is_shown_by_its_id(folder: Path) -> None:
         "uri": f"widgetd://renders/{made['renderId']}",
         "summary": "Greeting: who Ada",
     }
-    assert shown.structured_content == greeting("Hello", "Ada")
+    assert result.structured_content == greeting("Hello", "Ada")
     [content] = read.contents
     assert isinstance(content, TextResourceContents)
     assert json.loads(content.text)["tree"] == greeting("Hello", "Ada")
@@ -118,14 +118,14 @@ async def test_backend_replaces_its_own_render(folder: Path) -> None:
         place = f"/render/greeting/{made['renderId']}"
         drawn = await post(url, f"{place}?after=1&note=Welcome%20back.", b'{"who":"Grace"}')
         noted = await post(url, f"{place}?failed=1&note=Not%20today.", b"")
-        shown = await model.call("show_render", render_id=made["renderId"])
+        result = await model.call("show_render", render_id=made["renderId"])
 
     answer = {"renderId": made["renderId"], "summary": "Greeting: who Grace"}
     assert drawn == (200, {**answer, "version": 2})
     assert noted == (200, {**answer, "version": 3})
-    assert shown.structured_content == greeting("Hello", "Grace")
-    assert shown.meta is not None
-    meta = shown.meta["widgetd/render"]
+    assert result.structured_content == greeting("Hello", "Grace")
+    assert result.meta is not None
+    meta = result.meta["widgetd/render"]
     assert (meta["version"], meta["state"], meta["note"]) == (3, "failed", "Not today.")
 
 

@@ -66,8 +66,8 @@ async def test_page_answers_the_error_of_a_call_with_its_status_and_code() -> No
         async with httpx2.AsyncClient(transport=transport, base_url="http://a.example") as client:
             answer = await client.get("/x")
 
-    shown = {"error": "too many calls at once", "code": "W2202", "retryAfterS": 0.5}
-    assert (answer.status_code, answer.json()) == (429, shown)
+    body = {"error": "too many calls at once", "code": "W2202", "retryAfterS": 0.5}
+    assert (answer.status_code, answer.json()) == (429, body)
     assert answer.headers["retry-after"] == "1"
     assert log.all == []
 

@@ -49,7 +49,7 @@ async def test_documents_may_be_read_by_any_page_and_are_cached_by_their_tag(
         for path in (CARD_PATH, CATALOG_PATH):
             first = await get(url, path, origin="https://anywhere.example")
             again = await get(url, path, **{"if-none-match": f'"x", {first.headers["etag"]}'})
-            asked = await get(
+            response = await get(
                 url,
                 path,
                 "OPTIONS",
@@ -60,7 +60,7 @@ async def test_documents_may_be_read_by_any_page_and_are_cached_by_their_tag(
             assert first.headers["access-control-allow-origin"] == "*"
             assert "max-age" in first.headers["cache-control"]
             assert (again.status_code, again.content) == (304, b"")
-            assert (asked.status_code, asked.headers["access-control-allow-methods"]) == (
+            assert (response.status_code, response.headers["access-control-allow-methods"]) == (
                 204,
                 "GET",
             )

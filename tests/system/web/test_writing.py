@@ -114,17 +114,17 @@ async def test_writer_with_a_limited_view_replaces_only_visible_files(
     tokens.write_text(TOKENS)
     better = widget_file("Open", text="Better")
     async with serving(widgets, gallery=True, allow_upload=True, token_file=tokens) as url:
-        asked = await put(url, {"Open.widget": better}, **bearer(SOME))
+        first = await put(url, {"Open.widget": better}, **bearer(SOME))
         done = await put(url, {"Open.widget": better}, "?replace=1", **bearer(SOME))
         beside = await put(url, {"Open.widget.toml": 'title = "A"\n'}, **bearer(SOME))
         away = await put(url, {"Open.widget.toml": ELEVATED}, "?replace=1", **bearer(SOME))
         tagged = 'tags = ["secret"]\n'
         out = await put(url, {"Open.widget.toml": tagged}, "?replace=1", **bearer(SOME))
 
-    assert [each.status_code for each in (asked, done, beside, away, out)] == [
+    assert [each.status_code for each in (first, done, beside, away, out)] == [
         *(409, 201, 201, 403, 403)
     ]
-    assert asked.json()["replaceable"]
+    assert first.json()["replaceable"]
     assert away.json()["problem"] == "this token would not see the widget that it makes"
     assert contents(widgets) == {
         **before,
@@ -144,10 +144,10 @@ async def test_sidecar_hiding_a_widget_applies_before_the_next_scan(
     async with serving(widgets, token_file=tokens, **settings) as url:
         (widgets / "Open.widget.toml").write_text(ELEVATED)
         seen = await list_names(url, SOME)
-        taken = await put(url, {"Open.widget.toml": "tags = []\n"}, "?replace=1", **bearer(SOME))
+        response = await put(url, {"Open.widget.toml": "tags = []\n"}, "?replace=1", **bearer(SOME))
 
     assert "open" in seen
-    assert taken.status_code == 403
+    assert response.status_code == 403
     assert (widgets / "Open.widget.toml").read_text() == ELEVATED
 
 

@@ -428,14 +428,14 @@ def test_search_for_shown_fields_has_one_budget_of_steps_for_all_fields() -> Non
     fields = {f"f{index}": {"type": "string"} for index in range(40)}
     made = widget(costly + card("a | tojson", "a.f0"), a={"type": "object", "properties": fields})
     outcomes = list(render_samples(made))
-    shown = OutputProbe(made, [outcome.sample for outcome in outcomes])
+    probe = OutputProbe(made, [outcome.sample for outcome in outcomes])
     most = Limits().steps
 
-    asked = [shown(f"a.f{index}") for index in range(1, 40)]
+    verdicts = [probe(f"a.f{index}") for index in range(1, 40)]
 
     assert len(outcomes) > 2
-    assert all(asked[-30:])
-    assert -most < shown.left < 0
+    assert all(verdicts[-30:])
+    assert -most < probe.left < 0
 
 
 @pytest.mark.parametrize(

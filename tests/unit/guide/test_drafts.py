@@ -114,9 +114,9 @@ far = "payload.far"
 def test_preview_takes_local_actions_before_it_draws() -> None:
     template = GOOD["template"].replace("status |", "(status ~ (' far' if far else '')) |")
     ask = partial(Drafts(admit).preview, {**GOOD, "template": template}, STATE, {"status": "At"})
-    taken = [{"action": "map.zoom", "payload": {"far": True}}]
+    actions = [{"action": "map.zoom", "payload": {"far": True}}]
 
-    first, zoomed = ask(snapshot_of()), ask(snapshot_of(), taken=taken)
+    first, zoomed = ask(snapshot_of()), ask(snapshot_of(), taken=actions)
     unknown = ask(snapshot_of(), taken=[{"action": "map.zom"}])
 
     assert (first["tree"]["children"][0]["value"], first["state"]) == ("At", {"far": False})

@@ -33,10 +33,10 @@ def test_spans_are_html_and_tags_in_the_text_are_not() -> None:
 @pytest.mark.parametrize("page", pages().values(), ids=pages())
 def test_no_word_of_a_page_is_lost_and_no_markup_remains(page: Page) -> None:
     parts = list(render_blocks(page.text))
-    shown = " ".join(f"{re.sub('<[^>]+>', ' ', prose)} {code}" for prose, code in parts)
+    text = " ".join(f"{re.sub('<[^>]+>', ' ', prose)} {code}" for prose, code in parts)
     fenced = re.sub(r"^```\w*$", "", page.text, flags=re.MULTILINE)
 
-    assert re.findall(r"\w+", unescape(shown)) == [
+    assert re.findall(r"\w+", unescape(text)) == [
         word
         for line in fenced.splitlines()
         for word in re.findall(r"\w+", re.sub(r"^\d+\. ", "", line))

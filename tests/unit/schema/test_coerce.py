@@ -308,12 +308,12 @@ def test_hundreds_of_nulls_are_read_as_absent_and_their_number_is_no_way_to_much
     schema = compile_schema({"properties": {"x": rows}})
 
     result = schema.check({"x": [{"a": None, "n": None}] * 300})
-    asked = 0
+    calls = 0
 
     class Counting(Explainer):
         def find_faults(self, part: Any, value: Any) -> Any:
-            nonlocal asked
-            asked += 1
+            nonlocal calls
+            calls += 1
             return super().find_faults(part, value)
 
     explainer = Counting(schema.document, schema.compile_part)
@@ -321,7 +321,7 @@ def test_hundreds_of_nulls_are_read_as_absent_and_their_number_is_no_way_to_much
 
     assert result.arguments == {"x": [{}] * 300}
     assert not notes
-    assert asked < LIMITS.explanation_units
+    assert calls < LIMITS.explanation_units
     assert explainer.budget.left > -LIMITS.explanation_units
 
 

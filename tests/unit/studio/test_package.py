@@ -61,9 +61,9 @@ def check_states(folder: Path) -> int:
         assert {*REQUIRED, *OPTIONAL} <= set(file), widget
         assert set(decode_package(file["encodedWidget"]) or {}) >= KEYS, widget
         for state in list_states(widget):
-            shown = show_state(widget, state.key)
-            if shown.render is None:
-                got, want = (draw(one, shown.arguments) for one in (again, widget))
+            state_shown = show_state(widget, state.key)
+            if state_shown.render is None:
+                got, want = (draw(one, state_shown.arguments) for one in (again, widget))
                 assert not differ(got, want), (widget, state.key)
     return len(widgets)
 

@@ -289,8 +289,8 @@ def cases(turns: int, values: Collection[str] = WORST) -> Iterator[tuple[str, st
         if len(args) > 1:
             places.append([name] * len(args))
         for place, given in enumerate(places):
-            asked = f"{{% for _ in range({turns}) %}}{written % tuple(given)}{{% endfor %}}"
-            yield f"{what}, place {place}: {worst}", made + asked
+            source = f"{{% for _ in range({turns}) %}}{written % tuple(given)}{{% endfor %}}"
+            yield f"{what}, place {place}: {worst}", made + source
 
 
 def render(source: str, arguments: Mapping[str, Any] = ARGUMENTS) -> bool:

@@ -74,12 +74,12 @@ def test_matrix_has_every_builtin_with_every_argument(
 ) -> None:
     assert table.keys() == called.keys()
     for name, function in table.items():
-        taken = list(inspect.signature(function).parameters.values())[1:]
+        parameters = list(inspect.signature(function).parameters.values())[1:]
         if (
-            all(each.kind is each.POSITIONAL_OR_KEYWORD for each in taken)
+            all(each.kind is each.POSITIONAL_OR_KEYWORD for each in parameters)
             and table is not FUNCTIONS
         ):
-            assert len(called[name]) == len(taken), name
+            assert len(called[name]) == len(parameters), name
 
 
 def test_matrix_has_every_operator() -> None:

@@ -57,10 +57,10 @@ ESCAPES = [
 def test_python_is_out_of_reach(source: str) -> None:
     """Assert that the escape is refused, or finds nothing of Python."""
     try:
-        shown = compile_text(source, limits=LIMITS).render({"x": "text", "y": {}})
+        output = compile_text(source, limits=LIMITS).render({"x": "text", "y": {}})
     except (WidgetError, CallError):
         return
-    assert shown in {"", "0", "[]", "[]text", "[(, ['text'])]", "['text']"}
+    assert output in {"", "0", "[]", "[]text", "[(, ['text'])]", "['text']"}
 
 
 DOUBLING_BLOCKS = "{% set a0 %}xxxxxxxx{% endset %}" + "".join(

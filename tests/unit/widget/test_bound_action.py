@@ -66,9 +66,9 @@ def test_sensitive_value_is_sent_only_where_an_expression_names_its_field(
     payload = {"seat": "12A", "pin": "1234"}
 
     assert action.request(GIVEN, payload, ["pin"]) == {"all": sent}
-    shown = action.request(GIVEN, payload, ["pin"], is_shown=True)
-    assert "C01X00T47" not in str(shown)
-    assert "1234" not in str(shown)
+    request = action.request(GIVEN, payload, ["pin"], is_shown=True)
+    assert "C01X00T47" not in str(request)
+    assert "1234" not in str(request)
 
 
 def test_question_is_written_from_payload_and_arguments_without_secrets() -> None:

@@ -119,8 +119,8 @@ def test_arguments_described_by_the_feed_alone_are_asked_for() -> None:
     assert feed.asked.advertised["properties"]["date"] == {"type": "string", "format": "date"}
     assert feed.asked.advertised["required"] == ["number", "date"]
     answer = {"carrier": {"name": "U"}, "gate": "B"}
-    asked = {"number": "UA1", "date": "2026-01-01"}
-    assert "date" not in feed.fill(asked, {"": answer}, {}).arguments
+    request = {"number": "UA1", "date": "2026-01-01"}
+    assert "date" not in feed.fill(request, {"": answer}, {}).arguments
 
 
 def test_value_of_an_answer_is_in_no_message() -> None:
@@ -169,10 +169,10 @@ def test_each_of_several_feeds_sends_its_own_request() -> None:
         'ask = ["number"]\n[feed.map]\ngate', 'ask = ["note"]\n[feed.map]\ngate'
     )
     flight, gates = feed_of(sidecar).sources
-    asked = {"number": "UA1", "note": "x"}
+    request = {"number": "UA1", "note": "x"}
 
-    assert flight.request(asked) == {"number": "UA1"}
-    assert gates.request(asked) == {"note": "x"}
+    assert flight.request(request) == {"number": "UA1"}
+    assert gates.request(request) == {"note": "x"}
 
 
 @pytest.mark.parametrize("sidecar", [HEAD + MAP, SEVERAL])

@@ -44,7 +44,7 @@ def test_text_without_hidden_characters_is_visible(text: str) -> None:
 def test_hidden_characters_are_escaped_in_json_and_nothing_else() -> None:
     text = orjson.dumps({"a\u202e": "é 😀 \u200b \U000e0041", "b": "👩\u200d🚀"}).decode()
 
-    shown = escape_hidden(text)
+    escaped = escape_hidden(text)
 
-    assert shown == '{"a\\u202e":"é 😀 \\u200b \\udb40\\udc41","b":"👩\u200d🚀"}'
-    assert orjson.loads(shown) == orjson.loads(text)
+    assert escaped == '{"a\\u202e":"é 😀 \\u200b \\udb40\\udc41","b":"👩\u200d🚀"}'
+    assert orjson.loads(escaped) == orjson.loads(text)

@@ -62,15 +62,15 @@ def test_tool_name_is_its_own_slug(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "path", "shown"),
+    ("name", "path", "title"),
     [
         ("  Flight   Tracker ", "a.widget", "Flight Tracker"),
         ("Untitled widget", "pets/Cat Profile.widget", "Cat Profile"),
         ("", "pets/cat_profile.widget", "cat_profile"),
     ],
 )
-def test_title_is_the_human_readable_name(name: str, path: str, shown: str) -> None:
-    assert make_title(name, path) == shown
+def test_title_is_the_human_readable_name(name: str, path: str, title: str) -> None:
+    assert make_title(name, path) == title
 
 
 @pytest.mark.parametrize(
