@@ -69,9 +69,9 @@ def _against_a_constant(pairs: int) -> Iterator[Row]:
         ours = served.url
         result = call_once(ours).result
         result["_meta"].pop(_STAMP, None)  # every server adds its own
-        kept = stack.enter_context(folder()) / "result.json"
-        kept.write_text(json.dumps(result), encoding="utf-8")
-        constant = stack.enter_context(stock("constant", kept))
+        file = stack.enter_context(folder()) / "result.json"
+        file.write_text(json.dumps(result), encoding="utf-8")
+        constant = stack.enter_context(stock("constant", file))
         theirs = constant.url
         remark = (
             f"Flight Tracker with its sidecar, {len(call_once(ours).body):,} bytes; the constant "

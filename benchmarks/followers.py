@@ -50,8 +50,10 @@ class Board:
             return {"status": f"departure {len(self.answered_s)}"}
 
 
-async def _call(stream: SocketStream, url: str, name: str, given: dict[str, Any]) -> dict[str, Any]:
-    params = {"name": name, "arguments": given}
+async def _call(
+    stream: SocketStream, url: str, name: str, arguments: dict[str, Any]
+) -> dict[str, Any]:
+    params = {"name": name, "arguments": arguments}
     for part in modern_request(url, "tools/call", params, name=name):
         await stream.send(part)
     _, body = await answer(stream)
@@ -89,8 +91,8 @@ async def follow(followers: int, intervals: int) -> tuple[list[float], int]:
                     version = 1
                     async with await connect(url) as stream:
                         while version <= intervals:
-                            given = {"render_id": render_id, "after": version, "timeout_s": _WAIT_S}
-                            found = await _call(stream, url, "follow_render", given)
+                            query = {"render_id": render_id, "after": version, "timeout_s": _WAIT_S}
+                            found = await _call(stream, url, "follow_render", query)
                             version = found["_meta"]["widgetd/render"].get("version", version)
                             last_s[version] = time.perf_counter()
 

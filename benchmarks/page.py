@@ -65,12 +65,12 @@ class Case:
 def cases(widget: Widget) -> Iterator[Case]:
     """Yield the cases of a widget."""
     definition, schema = widget.definition, widget.schema
-    given: list[tuple[str, Mapping[str, Any] | None]] = []
-    given += [(each.name, each.arguments) for each in list_studio_samples(definition)]
-    given += [(each.name, each.arguments) for each in list_examples(definition)]
-    given += [(f"seed {seed}", schema.sample(state="full", seed=seed)) for seed in SEEDS]
-    given += [(each.name, each.arguments) for each in generate_samples(widget, GENERATED)]
-    for name, arguments in given:
+    samples: list[tuple[str, Mapping[str, Any] | None]] = []
+    samples += [(each.name, each.arguments) for each in list_studio_samples(definition)]
+    samples += [(each.name, each.arguments) for each in list_examples(definition)]
+    samples += [(f"seed {seed}", schema.sample(state="full", seed=seed)) for seed in SEEDS]
+    samples += [(each.name, each.arguments) for each in generate_samples(widget, GENERATED)]
+    for name, arguments in samples:
         if arguments is not None:
             yield _case(widget, name, arguments)
     for base in (schema.sample(state="full", seed=3), schema.sample(state="one")):
@@ -153,26 +153,26 @@ def drawn(paths: list[Path]) -> tuple[list[Drawn], dict[str, str]]:
             without[path.name] = str(error)
     outcomes = _outcomes(found)
     return [
-        Drawn(name=name, program=program, cases=tried, outcomes=outcome)
-        for (name, program, tried), outcome in zip(found, outcomes, strict=True)
+        Drawn(name=name, program=program, cases=attempt, outcomes=outcome)
+        for (name, program, attempt), outcome in zip(found, outcomes, strict=True)
     ], without
 
 
 def _outcomes(found: list[tuple[str, bytes, tuple[Case, ...]]]) -> list[Any]:
-    sent = []
-    for _, program, tried in found:
-        streamed = next((case.arguments for case in tried if case.tree and case.arguments), None)
+    requests = []
+    for _, program, sample in found:
+        streamed = next((case.arguments for case in sample if case.tree and case.arguments), None)
         stream = {"json": orjson.dumps(streamed).decode(), "every": PREFIX_CHARACTERS}
-        sent.append(
+        requests.append(
             {
                 "program": orjson.Fragment(program),
-                "cases": [case.arguments for case in tried],
+                "cases": [case.arguments for case in sample],
                 **({"stream": stream} if streamed else {}),
             }
         )
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "cases.json"
-        file.write_bytes(orjson.dumps(sent))
+        file.write_bytes(orjson.dumps(requests))
         command = ["npx", "vitest", "run", "--project", "bench", "bench/program.bench.ts"]
         environment = {**os.environ, "PROGRAM_CASES": str(file)}
         ran = subprocess.run(

@@ -100,8 +100,8 @@ class Studio:
             self.picture()
         timings = Pairs(ours=(_held_bytes(),), theirs=(before,))
         self.close()
-        left = len(self._portal.call(self._chromium.browser).contexts)
-        remark = f"Contexts that are open at the end: {left}."
+        contexts = len(self._portal.call(self._chromium.browser).contexts)
+        remark = f"Contexts that are open at the end: {contexts}."
         return Row(what=GROWN, bar=at_most(1.1), ratio=ratio(timings), pairs=1, remark=remark)
 
     def close(self) -> None:
@@ -159,11 +159,13 @@ def _held_bytes() -> float:
             for pid in one.read_text(encoding="ascii").split()
         ]
     )
-    held = 0
+    memory_bytes = 0
     for pid in pids:
         rolled = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
-        held += sum(int(line.split()[1]) for line in rolled.splitlines() if line.startswith("Pss:"))
-    return held * 1024.0
+        memory_bytes += sum(
+            int(line.split()[1]) for line in rolled.splitlines() if line.startswith("Pss:")
+        )
+    return memory_bytes * 1024.0
 
 
 def _calls(pairs: int) -> Row:

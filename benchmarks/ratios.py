@@ -105,19 +105,19 @@ def combine_ratios(
     """
     value = combine([statistic(case.ours) / statistic(case.theirs) for case in cases])
     random = Random(0)
-    drawn = [combine([_draw(case, statistic, random) for case in cases]) for _ in range(DRAWS)]
-    low, high = percentile(drawn, _TAIL), percentile(drawn, 100 - _TAIL)
+    medians = [combine([_draw(case, statistic, random) for case in cases]) for _ in range(DRAWS)]
+    low, high = percentile(medians, _TAIL), percentile(medians, 100 - _TAIL)
     return Ratio(value=value, low=low, high=high)
 
 
 def difference(pairs: Pairs) -> Ratio:
     """Subtract the median of theirs from the median of ours."""
     random, ours, theirs = Random(0), pairs.ours, pairs.theirs
-    drawn = []
+    differences = []
     for _ in range(DRAWS):
         chosen = random.choices(range(len(pairs)), k=len(pairs))
-        drawn.append(median([ours[n] for n in chosen]) - median([theirs[n] for n in chosen]))
-    low, high = percentile(drawn, _TAIL), percentile(drawn, 100 - _TAIL)
+        differences.append(median([ours[n] for n in chosen]) - median([theirs[n] for n in chosen]))
+    low, high = percentile(differences, _TAIL), percentile(differences, 100 - _TAIL)
     return Ratio(value=median(ours) - median(theirs), low=low, high=high)
 
 

@@ -73,9 +73,11 @@ def _say(what: str, took_ms: Sequence[float]) -> None:
     print(f"{what}, {len(took_ms)} times (bar {_BAR_MS} ms):")
     against_1_ms = Pairs(ours=tuple(took_ms), theirs=(1.0,) * len(took_ms))
     for rank in (50, 95):
-        held = ratio(against_1_ms, at_percentile(rank))
-        print(f"  p{rank} {held.value:.0f} ms, {held.low:.0f} to {held.high:.0f}; ", end="")
-        print("holds" if held.low <= _BAR_MS else "MISSED")
+        verdict = ratio(against_1_ms, at_percentile(rank))
+        print(
+            f"  p{rank} {verdict.value:.0f} ms, {verdict.low:.0f} to {verdict.high:.0f}; ", end=""
+        )
+        print("holds" if verdict.low <= _BAR_MS else "MISSED")
     print(f"  the longest {max(took_ms):.0f} ms")
 
 

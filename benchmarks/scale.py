@@ -85,8 +85,8 @@ def _start(stack: ExitStack, arm: Arm, size: int) -> Serving:
     started_s = time.perf_counter()
     server = stack.enter_context(arm.started(widgets))
     took_s = time.perf_counter() - started_s
-    held = server.child.rss_bytes
-    return Serving(server=server, widgets=widgets, start_s=took_s, rss_bytes=held)
+    memory_bytes = server.child.rss_bytes
+    return Serving(server=server, widgets=widgets, start_s=took_s, rss_bytes=memory_bytes)
 
 
 def measure_medians(timed: Sequence[Timed], rounds: int) -> list[float]:
@@ -115,17 +115,17 @@ def _print_times(name: str, medians: Mapping[str, Sequence[float]]) -> None:
         print(_line(_label(name, arm), cells), flush=True)
 
 
-def _print_memory(name: str, arm: str, held: Sequence[int], sizes: Sequence[int]) -> None:
-    cells = (f"{bytes_ / 1e6:,.0f} MB ({bytes_ / held[0]:.2f})" for bytes_ in held)
+def _print_memory(name: str, arm: str, memory_bytes: Sequence[int], sizes: Sequence[int]) -> None:
+    cells = (f"{bytes_ / 1e6:,.0f} MB ({bytes_ / memory_bytes[0]:.2f})" for bytes_ in memory_bytes)
     print(_line(_label(name, arm), cells))
-    print(_line("  of each widget", _each(held, sizes)), flush=True)
+    print(_line("  of each widget", _each(memory_bytes, sizes)), flush=True)
 
 
-def _each(held: Sequence[int], sizes: Sequence[int]) -> Iterator[str]:
+def _each(memory_bytes: Sequence[int], sizes: Sequence[int]) -> Iterator[str]:
     """Yield the memory for each widget beyond the first size."""
     yield ""
-    for bytes_, size in zip(held[1:], sizes[1:], strict=True):
-        yield f"{(bytes_ - held[0]) / (size - sizes[0]) / 1000:.0f} kB"
+    for bytes_, size in zip(memory_bytes[1:], sizes[1:], strict=True):
+        yield f"{(bytes_ - memory_bytes[0]) / (size - sizes[0]) / 1000:.0f} kB"
 
 
 def _label(name: str, arm: str) -> str:

@@ -138,8 +138,8 @@ def _bare(widgets: Path) -> Iterator[Bare]:
     async def opened() -> Stage:
         stage = await Stage.open(await running.browser(), server, caller)
         show = find_keyword("Show Widget")
-        given = show.parse({"widget": "flight_tracker", "state": "example-1"})
-        await perform(stage, show, given, timeout_s=30)
+        arguments = show.parse({"widget": "flight_tracker", "state": "example-1"})
+        await perform(stage, show, arguments, timeout_s=30)
         return stage
 
     with start_blocking_portal() as portal:

@@ -57,11 +57,11 @@ def measure_rows(most: int) -> Iterator[Row]:
         many, few = (real(stack.enter_context(folder()), size) for size in (1000, 16))
         fresh = alternate(partial(start_s, many), partial(start_s, few), pairs=pairs, warm_up=1)
         undrawn = partial(_took_s, partial(start_daemon, many, code=UNDRAWN))
-        drawn = alternate(partial(start_s, many), undrawn, pairs=pairs, warm_up=1)
+        timings = alternate(partial(start_s, many), undrawn, pairs=pairs, warm_up=1)
         known, other = (_known(at, stack.enter_context(folder())) for at in (many, few))
         again = alternate(known, other, pairs=pairs, warm_up=1)
     yield compare_arms("start, 1,000 widgets, 16", at_most(3), fresh, remark=_REMARK)
-    yield compare_arms("start, 1,000 widgets, none drawn", at_most(1.15), drawn, remark=_UNDRAWN)
+    yield compare_arms("start, 1,000 widgets, none drawn", at_most(1.15), timings, remark=_UNDRAWN)
     yield compare_arms("start, 1,000 known widgets, 16", at_most(1.3), again, remark=_KNOWN)
     yield _on_every_processor(min(most, 3))
 

@@ -77,9 +77,9 @@ def _results(widgets: Sequence[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
         server = server_over(folder)
         snapshot = server.registry.current
         for widget in snapshot.widgets.values():
-            given = show_state(widget, SAMPLE)
+            state = show_state(widget, SAMPLE)
             render = server.rendering.make(
-                widget, given.arguments, snapshot.generation, owner="", made=given.render
+                widget, state.arguments, snapshot.generation, owner="", made=state.render
             )
             policy = Policy(inline_max_bytes=len(render.tree))
             result = tool_result(render, "chatkit", policy=policy).values()

@@ -164,7 +164,7 @@ class Session:
 
     def _head(self, verb: str, more: Mapping[str, str]) -> bytes:
         host, _, path = self._url.removeprefix("http://").partition("/")
-        sent = {
+        headers = {
             "host": host,
             "content-type": "application/json",
             "accept": "application/json, text/event-stream" if verb == "POST" else _STREAM,
@@ -172,7 +172,7 @@ class Session:
             "mcp-session-id": self._id,
             **more,
         }
-        lines = (f"{name}: {value}" for name, value in sent.items() if value)
+        lines = (f"{name}: {value}" for name, value in headers.items() if value)
         return "\r\n".join((f"{verb} /{path} HTTP/1.1", *lines, "", "")).encode()
 
 

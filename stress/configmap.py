@@ -58,7 +58,7 @@ async def swap_repeatedly(folder: Path, *, swaps: int) -> Counter[str]:
         `failed`.
     """
     mounted = ConfigMap(folder)
-    seen: Counter[str] = Counter()
+    outcomes: Counter[str] = Counter()
     over = anyio.Event()
     async with (
         daemon_process(folder, "--log-level", "error") as served,
@@ -66,40 +66,42 @@ async def swap_repeatedly(folder: Path, *, swaps: int) -> Counter[str]:
         connect_client(served.url, "legacy") as caller,
         anyio.create_task_group() as tasks,
     ):
-        tasks.start_soon(_keep_listing, lister, mounted.names, seen, over)
+        tasks.start_soon(_keep_listing, lister, mounted.names, outcomes, over)
         for number in range(swaps):
             mounted.swap()
             name = mounted.names[number % WIDGETS]
             with anyio.fail_after(_PATIENCE_S):
-                while not await _shows(caller, name, mounted.revision, seen):
+                while not await _shows(caller, name, mounted.revision, outcomes):
                     pass
         over.set()
-    return seen
+    return outcomes
 
 
 async def _keep_listing(
-    client: Connection, names: Collection[str], seen: Counter[str], over: anyio.Event
+    client: Connection, names: Collection[str], outcomes: Counter[str], over: anyio.Event
 ) -> None:
     while not over.is_set():
-        seen["unlisted"] += not set(names) <= await client.tools()
-        seen["lists"] += 1
+        outcomes["unlisted"] += not set(names) <= await client.tools()
+        outcomes["lists"] += 1
 
 
-async def _shows(client: Connection, name: str, revision: int, seen: Counter[str]) -> bool:
+async def _shows(client: Connection, name: str, revision: int, outcomes: Counter[str]) -> bool:
     result = await client.call(name, who=WHO)
     if result.is_error or result.structured_content is None:
-        seen["failed"] += 1
+        outcomes["failed"] += 1
         return False
     return revision_of(result.structured_content) == revision
 
 
 async def measure(folder: Path, *, swaps: int) -> list[Row]:
     """Measure lists and calls while a ConfigMap is swapped again and again."""
-    seen = await swap_repeatedly(folder, swaps=swaps)
+    outcomes = await swap_repeatedly(folder, swaps=swaps)
     trial = f"ConfigMap swapped {swaps:,} times"
     return [
         zero_row(
-            f"{trial}: lists that lack a widget", seen["unlisted"], f"{seen['lists']:,} lists"
+            f"{trial}: lists that lack a widget",
+            outcomes["unlisted"],
+            f"{outcomes['lists']:,} lists",
         ),
-        zero_row(f"{trial}: failed calls", seen["failed"]),
+        zero_row(f"{trial}: failed calls", outcomes["failed"]),
     ]

@@ -46,8 +46,8 @@ class Filled:
         self.codes: Counter[str] = Counter()
         self.slowest_s = 0.0
         self._wires = cycle([(Wire(url), [0.0]) for _ in range(CLIENTS)])
-        given = {"number": "UA123"}
-        requests = [call(url, f"f{at}", given) for at in range(len(_FAULTS))]
+        arguments = {"number": "UA123"}
+        requests = [call(url, f"f{at}", arguments) for at in range(len(_FAULTS))]
         for request in requests:  # by when all have been connected to, or not
             Wire(url).ask(request)
         self._requests = cycle(requests)

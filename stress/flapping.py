@@ -69,10 +69,12 @@ async def fill_repeatedly(folder: Path, *, fills: int) -> tuple[int, int]:
 
 async def measure_filling(folder: Path, *, fills: int) -> list[Row]:
     """Measure the memory after many fills."""
-    held, grown = await fill_repeatedly(folder, fills=fills)
+    cached_bytes, grown = await fill_repeatedly(folder, fills=fills)
     most_mb = (LIMITS.held_bytes + Bounds().fed_bytes) / 1e6 + _OVER_MB
     return [
-        limit_row(f"{fills:,} answers: held ready", held / 1e6, LIMITS.held_bytes / 1e6, "MB"),
+        limit_row(
+            f"{fills:,} answers: held ready", cached_bytes / 1e6, LIMITS.held_bytes / 1e6, "MB"
+        ),
         limit_row("  memory grown, with those of the store", grown / 1e6, most_mb, "MB"),
     ]
 
@@ -105,7 +107,7 @@ def flap(folder: Path, *, hours: float, warm_up: int = 3) -> FlapResult:
 
 
 async def _flapped(folder: Path, seconds: float, warm_up: int) -> FlapResult:
-    clock, random, seen, port = (
+    clock, random, result, port = (
         asyncio.get_running_loop().time,
         Random(0),
         FlapResult(),
@@ -115,21 +117,21 @@ async def _flapped(folder: Path, seconds: float, warm_up: int) -> FlapResult:
     config = toml("flights", url=f"http://127.0.0.1:{port}/mcp", **patient)
     async with upstreams_of(folder / "upstreams.toml", config, clock=clock) as upstreams:
         upstream, ends_s = upstreams["flights"], clock() + seconds
-        while seen.cycles <= warm_up or clock() < ends_s:
+        while result.cycles <= warm_up or clock() < ends_s:
             async with serve_mcp(Flights().mcp, port=port, patience_s=30 * PACE):
                 await until(lambda: upstream.state == "ready", seconds=30 * PACE)
                 await anyio.sleep(random.uniform(0, 30))
             await until(lambda: upstream.retry_in_s() > 0, seconds=30 * PACE)
-            seen.cycles += 1
-            if seen.cycles == warm_up:
-                _note_usage(seen)
+            result.cycles += 1
+            if result.cycles == warm_up:
+                _note_usage(result)
             await anyio.sleep(random.uniform(0, 30))
         # What has just ended may need a turn of the loop to be gone.
         with anyio.move_on_after(30 * PACE):
-            while upstream.retry_in_s() <= 0 or len(asyncio.all_tasks()) > seen.tasks[0]:  # noqa: ASYNC110
+            while upstream.retry_in_s() <= 0 or len(asyncio.all_tasks()) > result.tasks[0]:  # noqa: ASYNC110
                 await anyio.sleep(0.1)
-        _note_usage(seen)
-    return seen
+        _note_usage(result)
+    return result
 
 
 class _Loop(asyncio.SelectorEventLoop):
@@ -145,18 +147,20 @@ class _Selector(selectors.DefaultSelector):
         return super().select(timeout and timeout / PACE)
 
 
-def _note_usage(seen: FlapResult) -> None:
-    seen.tasks.append(len(asyncio.all_tasks()))
-    seen.held.append(_own_usage())
+def _note_usage(result: FlapResult) -> None:
+    result.tasks.append(len(asyncio.all_tasks()))
+    result.held.append(_own_usage())
 
 
 def measure_flapping(folder: Path, *, hours: float) -> list[Row]:
     """Measure the resources beside an upstream that comes and goes."""
-    seen = flap(folder, hours=hours)
-    before, after = seen.held[0], seen.held[-1]
+    result = flap(folder, hours=hours)
+    before, after = result.held[0], result.held[-1]
     return [
-        info_row(f"an upstream that flaps for {hours * 60:.0f} minutes", f"{seen.cycles:,} times"),
-        zero_row("  tasks more than at first", seen.tasks[-1] - seen.tasks[0]),
+        info_row(
+            f"an upstream that flaps for {hours * 60:.0f} minutes", f"{result.cycles:,} times"
+        ),
+        zero_row("  tasks more than at first", result.tasks[-1] - result.tasks[0]),
         zero_row("  descriptors", after.descriptors - before.descriptors),
         zero_row("  threads", after.threads - before.threads),
         info_row(
@@ -177,14 +181,14 @@ async def update_repeatedly(*, updates: int) -> tuple[int, int, int]:
     registry = Registry(snapshot_of(document))
     rendering, caller = build(registry, store).rendering, Caller(snapshot=registry.current)
     first = await rendering.render(document, {"who": "Ada"}, "", owner=caller.principal.name)
-    last, seen = first, first.version
+    last, version = first, first.version
     async with anyio.create_task_group() as tasks:
 
         async def follow() -> None:
-            nonlocal seen
+            nonlocal version
             while True:
-                found = await store.renders.wait_for_newer(first.id, after=seen, timeout_s=60)
-                seen = found.version if isinstance(found, StoredRender) else seen
+                found = await store.renders.wait_for_newer(first.id, after=version, timeout_s=60)
+                version = found.version if isinstance(found, StoredRender) else version
 
         tasks.start_soon(follow)
 
@@ -199,17 +203,17 @@ async def update_repeatedly(*, updates: int) -> tuple[int, int, int]:
 
         grown = -await update(_WARM_UP) + await update(updates)
         tasks.cancel_scope.cancel()
-    kept = await store.renders.get(first.id)
-    assert kept is not None
-    assert kept.tree == last.tree
-    return last.version, seen, grown
+    render = await store.renders.get(first.id)
+    assert render is not None
+    assert render.tree == last.tree
+    return last.version, version, grown
 
 
 async def measure_updates(*, updates: int) -> list[Row]:
     """Measure one render that is replaced many times."""
-    last, seen, grown = await update_repeatedly(updates=updates)
+    last, version, grown = await update_repeatedly(updates=updates)
     return [
-        zero_row(f"{updates:,} updates of a render: versions not followed", last - seen),
+        zero_row(f"{updates:,} updates of a render: versions not followed", last - version),
         limit_row("  memory grown", max(grown, 0) / 1e6, _GROWTH_MB, "MB"),
     ]
 

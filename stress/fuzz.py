@@ -33,15 +33,17 @@ def measure(*, seconds: float, seed: int | None = None) -> list[Row]:
     command = python("stress.fuzzing", str(seconds), str(first), str(current))
     ended = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
     if ended.returncode:
-        kept = _keep_failing(current)
-        return [Row(what=what, measured=f"a file that fails: {kept}", bar="none", held=False)]
-    seen = json.loads(ended.stdout)
+        file = _keep_failing(current)
+        return [Row(what=what, measured=f"a file that fails: {file}", bar="none", held=False)]
+    summary = json.loads(ended.stdout)
     current.unlink(missing_ok=True)
     return [
-        info_row(what, f"{seen['served']:,} served, {seen['refused']:,} refused"),
+        info_row(what, f"{summary['served']:,} served, {summary['refused']:,} refused"),
         zero_row("  neither served nor refused with a located message", 0),
         *(
-            limit_row(f"  the longest {step}", seen[step] * 1000, limit_s * 1000, "ms", "processor")
+            limit_row(
+                f"  the longest {step}", summary[step] * 1000, limit_s * 1000, "ms", "processor"
+            )
             for step, limit_s in BOUNDS_S.items()
         ),
     ]

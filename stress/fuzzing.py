@@ -84,7 +84,7 @@ def fuzz(seconds: float, first_seed: int, current: Path) -> Summary:
         current: Path for each file before it is judged.
     """
     files = load_originals()
-    judge, seen = Judge(files[0]), Summary()
+    judge, summary = Judge(files[0]), Summary()
     ends_s = time.monotonic() + seconds
 
     def judged(content: bytes) -> None:
@@ -95,11 +95,11 @@ def fuzz(seconds: float, first_seed: int, current: Path) -> Summary:
         verdict = judge.judge(content)
         if verdict.exceeds(BOUNDS_S):  # perhaps by the garbage collector or a busy neighbour
             verdict = judge.judge(content)
-        seen.add(verdict)
+        summary.add(verdict)
 
     generate_until(ends_s, spoilt_files(files), judged, first_seed=first_seed)
     faulthandler.cancel_dump_traceback_later()
-    return seen
+    return summary
 
 
 def generate_until(
@@ -125,8 +125,8 @@ def generate_until(
 
 def main(seconds: str, first_seed: str, current: str) -> None:
     """Judge files, and print the summary."""
-    seen = fuzz(float(seconds), int(first_seed), Path(current))
-    print(json.dumps({"served": seen.served, "refused": seen.refused, **seen.worst_s}))
+    summary = fuzz(float(seconds), int(first_seed), Path(current))
+    print(json.dumps({"served": summary.served, "refused": summary.refused, **summary.worst_s}))
 
 
 if __name__ == "__main__":

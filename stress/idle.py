@@ -42,7 +42,7 @@ def measure(folder: Path, *, widgets: int, stretch_s: float) -> list[Row]:
     """Measure an idle daemon, with real widgets and with very many small ones."""
     rows = []
     for count, fill, limit in ((widgets, real, _LIMIT), (_LARGE, small, _LIMIT_OF_LARGE)):
-        seen = measure_share(folder / str(count), fill, widgets=count, stretch_s=stretch_s)
+        percent = measure_share(folder / str(count), fill, widgets=count, stretch_s=stretch_s)
         what = f"idle with {count:,} widgets for {stretch_s:.0f} s"
-        rows.append(limit_row(what, seen, limit, "% of a processor"))
+        rows.append(limit_row(what, percent, limit, "% of a processor"))
     return rows

@@ -110,8 +110,8 @@ async def _retry(client: Client, render: Mapping[str, Any], outcome: PressOutcom
     """Send the press of the last life again, twice."""
     with anyio.fail_after(_PATIENCE_S):
         for _ in range(2):
-            answered = await press(client, render, idempotency_key=render["id"])
-            status = (answered.structured_content or {}).get("status")
+            result = await press(client, render, idempotency_key=render["id"])
+            status = (result.structured_content or {}).get("status")
             outcome.reports[str(status)] += 1
             outcome.unreported += status not in {"done", "unsure", "failed"}
 

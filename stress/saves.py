@@ -66,15 +66,15 @@ async def storm(
 async def measure(folder: Path, *, mutations: int, clients: int) -> list[Row]:
     """Measure a storm of saves."""
     outcome = await storm(folder, mutations=mutations, clients=clients)
-    seen, calls = outcome.tally.outcomes, f"{outcome.tally.calls:,} calls"
+    outcomes, calls = outcome.tally.outcomes, f"{outcome.tally.calls:,} calls"
     trial = f"{mutations:,} saves in {len(STYLES)} styles, {clients} clients"
     return [
         info_row(trial, f"{calls} of both eras"),
-        zero_row("  failed calls", seen["failed"] + seen["lost"], calls),
-        zero_row("  torn results", seen["torn"], calls),
-        zero_row("  results stale after 1 s", seen["stale"], calls),
+        zero_row("  failed calls", outcomes["failed"] + outcomes["lost"], calls),
+        zero_row("  torn results", outcomes["torn"], calls),
+        zero_row("  results stale after 1 s", outcomes["stale"], calls),
         zero_row(
-            "  last good version not served", seen["lost"], f"{outcome.breaks:,} broken files"
+            "  last good version not served", outcomes["lost"], f"{outcome.breaks:,} broken files"
         ),
         zero_row("  widgets unlike the disk 1 s after the end", len(outcome.behind), str(WIDGETS)),
     ]

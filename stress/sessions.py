@@ -134,7 +134,7 @@ async def measure_endings(folder: Path, *, sessions: int, idle_s: float = 3.0) -
         await _many(client, _WARM_UP)
         before, browser, idling = await _idle_usage(served, idle_s)
         tally = await _many(client, sessions)
-        after, browser_after, left = await _idle_usage(served, idle_s)
+        after, browser_after, remaining_sessions = await _idle_usage(served, idle_s)
         listed = await call_tool(client, "list_sessions")
     grown_mb = max(after.rss_bytes - before.rss_bytes, 0) / 1e6
     counts = ", ".join(f"{count:,} {what}" for what, count in sorted(tally.items()))
@@ -142,7 +142,7 @@ async def measure_endings(folder: Path, *, sessions: int, idle_s: float = 3.0) -
     return [
         info_row(f"{sessions:,} sessions", counts),
         zero_row("  sessions left after the idle time", len(listed["items"])),
-        zero_row("  pages left in the browser", max(left - idling, 0)),
+        zero_row("  pages left in the browser", max(remaining_sessions - idling, 0)),
         limit_row("  memory of the daemon grown", grown_mb, _DAEMON_MB, "MB"),
         limit_row(
             "  memory of the browser, to before", browser_after / browser, _BROWSER_SHARE, ""
@@ -371,8 +371,8 @@ async def measure_actions(*, widgets: int) -> list[Row]:
         connect_client(served.url, "modern") as agent,
     ):
         for widget in discover_widgets(bundled_folder())[:widgets]:
-            given = dict(show_state(widget, SAMPLE).arguments)
-            result = await agent.client.call_tool(widget.tool, given)
+            arguments = dict(show_state(widget, SAMPLE).arguments)
+            result = await agent.client.call_tool(widget.tool, arguments)
             render = (result.meta or {}).get("widgetd/render", {}).get("id", "")
             tree = result.structured_content
             pressed = next(_actions(tree), "")
@@ -397,12 +397,12 @@ async def _press_and_wait(
 ) -> str:
     begun = await call_tool(user, "start_session", render_id=render)
     acted = await do_steps(user, begun["sessionId"], *acting)
-    sent = [one["payload"] for one in acted.get("events", ()) if one["kind"] == "action"]
+    payloads = [one["payload"] for one in acted.get("events", ()) if one["kind"] == "action"]
     for _ in range(20):
-        if sent or acted["status"] != "done":
+        if payloads or acted["status"] != "done":
             break
         looked = await do_steps(user, begun["sessionId"], {"keyword": "Look"})
-        sent = [one["payload"] for one in looked["events"] if one["kind"] == "action"]
+        payloads = [one["payload"] for one in looked["events"] if one["kind"] == "action"]
         await anyio.sleep(0.1)
     first = await call_tool(agent, "await_widget_action", render_id=render, timeout_s=1)
     again = await call_tool(
@@ -412,7 +412,11 @@ async def _press_and_wait(
     if acted["status"] != "done":
         return str(acted["failed"]["code"])
     got = [one["payload"] for one in first.get("actions", ())]
-    return "heard once" if sent and got == sent[:1] and not again.get("actions") else "not heard"
+    return (
+        "heard once"
+        if payloads and got == payloads[:1] and not again.get("actions")
+        else "not heard"
+    )
 
 
 def _actions(node: object) -> Iterator[str]:

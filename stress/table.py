@@ -40,16 +40,16 @@ def info_row(what: str, measured: str) -> Row:
     return Row(what=what, measured=measured)
 
 
-def zero_row(what: str, seen: int, among: str = "") -> Row:
+def zero_row(what: str, count: int, among: str = "") -> Row:
     """Return the row of a number that must be 0.
 
     Args:
         what: The events.
-        seen: Their number.
+        count: Their number.
         among: The number of cases in which they could happen.
     """
-    measured = f"{seen:,} of {among}" if among else f"{seen:,}"
-    return Row(what=what, measured=measured, bar="0", held=seen == 0)
+    measured = f"{count:,} of {among}" if among else f"{count:,}"
+    return Row(what=what, measured=measured, bar="0", held=count == 0)
 
 
 def limit_row(what: str, value: float, limit: float, unit: str, remark: str = "") -> Row:

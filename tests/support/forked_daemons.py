@@ -52,9 +52,9 @@ class ForkedProcess:
     async def receive(self) -> bytes:
         """Return what it has written to standard output, as a stream of anyio does."""
         await anyio.wait_readable(self._output)
-        if not (written := os.read(self._output.fileno(), 65_536)):
+        if not (data := os.read(self._output.fileno(), 65_536)):
             raise anyio.EndOfStream
-        return written
+        return data
 
     async def wait(self) -> int:
         """Wait for the end and return the exit code, negative for a signal."""

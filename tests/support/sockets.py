@@ -43,7 +43,7 @@ def modern_request(
     }
     body = json.dumps(content).encode()
     host, _, path = url.removeprefix("http://").partition("/")
-    sent = {
+    fields = {
         "host": host,
         "content-type": "application/json",
         "accept": "application/json, text/event-stream",
@@ -53,7 +53,7 @@ def modern_request(
         "content-length": str(len(body)),
         **(headers or {}),
     }
-    lines = [f"{key}: {value}" for key, value in sent.items() if value]
+    lines = [f"{key}: {value}" for key, value in fields.items() if value]
     head = "\r\n".join((f"POST /{path} HTTP/1.1", *lines, "", ""))
     return head.encode(), body
 

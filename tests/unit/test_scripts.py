@@ -69,8 +69,8 @@ def _find_fault(tree: ast.Module) -> str:
             if isinstance(node, ast.Attribute):
                 _resolve(node, names)
             elif isinstance(node, ast.Call) and callable(called := _resolve(node.func, names)):
-                given = {one.arg: None for one in node.keywords if one.arg}
-                inspect.signature(called).bind_partial(**given)
+                keywords = {one.arg: None for one in node.keywords if one.arg}
+                inspect.signature(called).bind_partial(**keywords)
     except (ImportError, AttributeError, TypeError) as error:
         return str(error)
     return ""

@@ -105,10 +105,10 @@ async def test_session_stays_with_its_version_unless_it_follows(tmp_path: Path) 
     assert [one["kind"] for one in steps] == ["shown", "widget.changed", "shown"]
     assert steps[1]["generation"] != following["generation"]
     assert (refused["code"], listed["items"]) == ("W4001", [])
-    written = audit.read_text()
-    assert written.count('"tool":"do_in_session"') == 4
-    assert "typed by ada" not in written
-    assert mine not in written
+    audit_text = audit.read_text()
+    assert audit_text.count('"tool":"do_in_session"') == 4
+    assert "typed by ada" not in audit_text
+    assert mine not in audit_text
 
 
 @needs_browser
@@ -132,9 +132,9 @@ async def test_trace_shows_each_step_and_hides_secret_input(
             content = base64.b64decode(await read(client, ended["trace"]))
 
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        written = b"".join(archive.read(name) for name in archive.namelist())
-    assert b'"Enter Text"' in written
-    assert b"0471" in written
+        trace_content = b"".join(archive.read(name) for name in archive.namelist())
+    assert b'"Enter Text"' in trace_content
+    assert b"0471" in trace_content
 
 
 @needs_browser
@@ -148,7 +148,7 @@ async def test_keywords_are_tools_where_they_are_chosen(tmp_path: Path) -> None:
             mine = begun["sessionId"]
             targets = ["action=nothing", "action=track"]
             pressed = await answer(client, "kw_press", session_id=mine, target=targets)
-            seen = await answer(client, "kw_expect_action", session_id=mine, type="track")
+            result = await answer(client, "kw_expect_action", session_id=mine, type="track")
             wrong = await answer(client, "kw_press", session_id=mine, target="Save")
             left_out = await client.call_tool("kw_set_width", {"session_id": mine, "width": 300})
 
@@ -158,7 +158,7 @@ async def test_keywords_are_tools_where_they_are_chosen(tmp_path: Path) -> None:
     }
     assert pressed["events"][0]["kind"] == "action"
     assert pressed["steps"][0]["target"] == "action=track"
-    assert seen["steps"][0]["result"]["type"] == "track"
+    assert result["steps"][0]["result"]["type"] == "track"
     assert wrong["code"] == "W4102"
     assert left_out.meta is not None
     assert left_out.meta["widgetd/error"]["code"] == "W2001"

@@ -332,7 +332,7 @@ def test_keyword_search_matches_names(name: str, problem: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "problem"),
+    ("name", "arguments", "problem"),
     [
         ("Press", None, "Press needs 'target'"),
         (
@@ -357,9 +357,9 @@ def test_keyword_search_matches_names(name: str, problem: str | None) -> None:
     ],
 )
 def test_invalid_arguments_are_refused_in_a_sentence(
-    name: str, given: object, problem: str
+    name: str, arguments: object, problem: str
 ) -> None:
     with pytest.raises(CallError) as raised:
-        find_keyword(name).parse(given)
+        find_keyword(name).parse(arguments)
 
     assert (raised.value.code, str(raised.value)) == ("W4102", problem)

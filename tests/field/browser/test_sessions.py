@@ -51,8 +51,8 @@ async def started(sessions: BrowserSessions, name: str = "", **options: Any) -> 
     return await sessions.start(caller_of(sessions, name), (show, first), **options)
 
 
-def steps(*given: tuple[str, Any]) -> list[Any]:
-    return [(find_keyword(name), find_keyword(name).parse(one)) for name, one in given]
+def steps(*parameters: tuple[str, Any]) -> list[Any]:
+    return [(find_keyword(name), find_keyword(name).parse(one)) for name, one in parameters]
 
 
 async def call(client: Connection, name: str, **arguments: Any) -> Any:
@@ -264,11 +264,11 @@ async def test_unresponsive_page_is_closed_with_its_session(reading: str, tmp_pa
                 with pytest.raises(CallError) as raised:
                     await sessions.read(busy, "The screen", Stage.screen)
                 code = raised.value.code
-            with pytest.raises(CallError) as gone:
+            with pytest.raises(CallError) as failure:
                 sessions.get(busy.id, "")
             (row,) = await sessions.do(other, steps(("Read Text", "action=track")), 5)
 
-    assert (code, gone.value.code) == ("W4004", "W4001")
+    assert (code, failure.value.code) == ("W4004", "W4001")
     assert row.result == "Track"
 
 

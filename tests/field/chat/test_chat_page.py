@@ -212,9 +212,9 @@ async def test_agents_update_is_redrawn_in_the_thread(tmp_path: Path) -> None:
         await open_chat(page, url)
         await ask(page, "order")
         await widget(page).get_by_role("button", name="tea").wait_for()
-        given = {"order": "o1", "lines": ["jam"]}
+        order = {"order": "o1", "lines": ["jam"]}
         render_id = await page.evaluate(asks)
-        await agent.call("update_render", render_id=render_id, arguments=given, note="Jam, then.")
+        await agent.call("update_render", render_id=render_id, arguments=order, note="Jam, then.")
         await widget(page).get_by_role("button", name="jam").wait_for()
         await widget(page).get_by_text("Jam, then.").wait_for()
         await page.reload()
@@ -241,10 +241,10 @@ async def test_uploaded_widget_is_available_at_the_next_turn(tmp_path: Path) -> 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
 async def test_axe_reports_no_violation_on_the_page(theme: Any, width: int) -> None:
-    seen = {"color_scheme": theme, "viewport": {"width": width, "height": 900}}
+    context = {"color_scheme": theme, "viewport": {"width": width, "height": 900}}
     async with (
         serving(bundled_folder(), chat=True) as url,
-        browsing(bypass_csp=True, **seen) as page,
+        browsing(bypass_csp=True, **context) as page,
     ):
         await open_chat(page, url)
         before = await violations(page)

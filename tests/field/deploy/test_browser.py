@@ -58,11 +58,11 @@ def allowed(*files: Path) -> set[str]:
 @needs_seccomp
 def test_picture_is_taken_under_the_system_calls_of_the_unit_with_its_drop_in() -> None:
     families = lines(UNIT, key="RestrictAddressFamilies")[-1].split()
-    given = json.dumps([sorted(allowed(UNIT, DROP_IN)), families])
+    policy = json.dumps([sorted(allowed(UNIT, DROP_IN)), families])
     setpriv = WITHOUT_CAPABILITIES if os.geteuid() == 0 else []
 
     done = subprocess.run(
-        [*setpriv, *CHILD, given], capture_output=True, text=True, check=False, timeout=100
+        [*setpriv, *CHILD, policy], capture_output=True, text=True, check=False, timeout=100
     )
 
     assert (done.returncode, done.stdout) == (0, TAKEN), done.stderr

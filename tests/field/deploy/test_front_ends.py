@@ -80,11 +80,11 @@ def balancer(tmp_path: Path, replicas: list[Replica], front_end: FrontEnd) -> It
 @contextmanager
 def silent_port() -> Iterator[int]:
     """A port that neither accepts nor refuses a connection, as on a machine without power."""
-    with socket.create_server(("127.0.0.1", 0), backlog=0) as server, ExitStack() as held:
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as server, ExitStack() as stack:
         address = server.getsockname()
         # What fills the queue is never accepted, so whoever comes later is not answered.
         for _ in range(2):
-            first = held.enter_context(socket.socket())
+            first = stack.enter_context(socket.socket())
             first.setblocking(False)
             first.connect_ex(address)
         yield address[1]
@@ -128,10 +128,10 @@ def test_vanished_replica_loses_no_request(
     tmp_path: Path, replicas: list[Replica], front_end: FrontEnd
 ) -> None:
     require_resending(front_end)
-    with ExitStack() as held:
-        ports = [held.enter_context(silent_port()), replicas[1].port]
+    with ExitStack() as stack:
+        ports = [stack.enter_context(silent_port()), replicas[1].port]
         balancer = Balancer(tmp_path, ports, front_end)
-        held.callback(balancer.close)
+        stack.callback(balancer.close)
         balancer.starts()
 
         assert names([balancer.ask(MODERN) for _ in range(30)]) == {"two"}

@@ -41,16 +41,16 @@ async def fleet(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Fleet
     widgets.mkdir()
     (widgets / "Greeting.widget").write_text(widget_file())
     (widgets / "Order.widget").write_text(order_file())
-    async with AsyncExitStack() as held:
+    async with AsyncExitStack() as stack:
         server = Server()
-        held.callback(server.close)
+        stack.callback(server.close)
         server.start()
         one, two = (Replica(widgets, server.url, folder / f"{number}.log") for number in (1, 2))
         balancer = Balancer(folder, [one.port, two.port])
-        held.callback(balancer.close)
+        stack.callback(balancer.close)
         balancer.starts()
         for replica in (one, two):
-            held.push_async_callback(replica.aclose)
+            stack.push_async_callback(replica.aclose)
             await replica.start()
         yield Fleet(widgets=widgets, one=one, two=two, balancer=balancer, server=server)
 
@@ -79,13 +79,13 @@ async def visiting(url: str, address: str) -> AsyncIterator[Visitor]:
             yield Visitor(client=client, told=notified)
 
 
-async def visitors_of_both(fleet: Fleet, held: AsyncExitStack) -> list[Visitor]:
+async def visitors_of_both(fleet: Fleet, stack: AsyncExitStack) -> list[Visitor]:
     """So many legacy clients that each replica has some."""
     visitors: list[Visitor] = []
     while not all(await fleet.numbers("widgetd_sessions")):
         address = f"127.0.0.{len(visitors) + 2}"
         visitor = visiting(fleet.balancer.url, address)
-        visitors.append(await held.enter_async_context(visitor))
+        visitors.append(await stack.enter_async_context(visitor))
     return visitors
 
 
@@ -111,8 +111,8 @@ async def test_replicas_of_the_same_folder_report_the_same_hash(fleet: Fleet) ->
 async def test_session_keeps_its_replica_and_is_notified_of_changes_there(fleet: Fleet) -> None:
     before = await calls_of_each(fleet)
     with anyio.fail_after(PATIENCE_S):
-        async with AsyncExitStack() as held:
-            visitors = await visitors_of_both(fleet, held)
+        async with AsyncExitStack() as stack:
+            visitors = await visitors_of_both(fleet, stack)
             sessions = await fleet.numbers("widgetd_sessions")
             for visitor in visitors:
                 for _ in range(CALLS):
@@ -232,14 +232,14 @@ async def test_rolling_restart_under_load_loses_no_call(fleet: Fleet) -> None:
 
 
 async def test_loss_of_the_shared_server_costs_sharing_and_no_call(fleet: Fleet) -> None:
-    lost = [replica.logged("store.degraded") for replica in fleet.both]
+    losses = [replica.logged("store.degraded") for replica in fleet.both]
     found = [replica.logged("store.recovered") for replica in fleet.both]
     with anyio.fail_after(2 * PATIENCE_S):
         async with connect_client(fleet.balancer.url, "modern") as client:
             fleet.server.kill()
             for _ in range(4 * CALLS):
                 assert greets(await client.call("greeting", who="Ada"))
-            for replica, times in zip(fleet.both, lost, strict=True):
+            for replica, times in zip(fleet.both, losses, strict=True):
                 await replica.logs("store.degraded", times=times + 1)
             assert await fleet.numbers("widgetd_store_degraded") == (1, 1)
 
@@ -249,4 +249,7 @@ async def test_loss_of_the_shared_server_costs_sharing_and_no_call(fleet: Fleet)
             assert await fleet.numbers("widgetd_store_degraded") == (0, 0)
 
     await test_render_of_one_replica_is_shown_by_the_other(fleet)
-    assert [r.logged("store.degraded") - n for r, n in zip(fleet.both, lost, strict=True)] == [1, 1]
+    assert [r.logged("store.degraded") - n for r, n in zip(fleet.both, losses, strict=True)] == [
+        1,
+        1,
+    ]

@@ -38,7 +38,7 @@ def interpreters() -> Iterator[str]:
     yield sys.executable
     if not EVERY_PYTHON:
         return
-    seen = {sys.version_info[:2]}
+    versions = {sys.version_info[:2]}
     installed = sorted(Path.home().glob(".pyenv/versions/3.1*/bin/python"))
     for one in (*(f"python3.{minor}" for minor in range(11, 20)), *map(str, installed)):
         try:
@@ -51,8 +51,8 @@ def interpreters() -> Iterator[str]:
         except (OSError, subprocess.CalledProcessError):  # a version manager's shim may not run
             continue
         release = int(output[0]), int(output[1])
-        if release >= (3, 11) and release not in seen:
-            seen.add(release)
+        if release >= (3, 11) and release not in versions:
+            versions.add(release)
             yield one
 
 

@@ -169,16 +169,16 @@ async def test_chatgpt_reads_the_page_again_once_its_image_origins_change(
     chromium: Chromium, tmp_path: Path
 ) -> None:
     tree = '{"type":"Card","children":[{"type":"Image","src":"{{ who }}","alt":"A"}]}'
-    given = {"who": "https://a.example/1.png"}
+    arguments = {"who": "https://a.example/1.png"}
     (tmp_path / "Picture.widget").write_text(widget_file("Picture", template=tree))
     async with hosted(chromium, HOSTS["chatgpt"], server_over(tmp_path)) as stage:
-        await do(stage, "Show Widget", 20, widget="picture", arguments=given)
+        await do(stage, "Show Widget", 20, widget="picture", arguments=arguments)
         await stage.frame.get_by_role("img", name="A, a.example is not allowed here").wait_for()
         pages = stage.pages
     (tmp_path / "Picture.widget.toml").write_text('image_origins = ["https://a.example"]\n')
     async with hosted(chromium, HOSTS["chatgpt"], server_over(tmp_path)) as stage:
         stage.pages.update(pages)
-        await do(stage, "Show Widget", 20, widget="picture", arguments=given)
+        await do(stage, "Show Widget", 20, widget="picture", arguments=arguments)
 
         await stage.frame.get_by_role("img", name="A", exact=True).wait_for()
         assert len(stage.pages) == 2
@@ -221,12 +221,12 @@ async def test_second_mount_shows_the_submission_and_sends_nothing(
 
 @needs_browser
 @pytest.mark.parametrize(
-    ("app_tools", "keeps_storage", "sent"),
+    ("app_tools", "keeps_storage", "calls"),
     [("always", False, 1), ("auto", True, 1), ("auto", False, 2)],
     ids=["queue", "storage", "neither"],
 )
 async def test_second_mount_behind_a_gateway_sends_no_message_again_where_the_page_has_storage(
-    chromium: Chromium, app_tools: str, keeps_storage: bool, sent: int
+    chromium: Chromium, app_tools: str, keeps_storage: bool, calls: int
 ) -> None:
     host = replace(HOSTS["gateway"], keeps_storage=keeps_storage)
     async with hosted(chromium, host, app_tools=app_tools) as stage:
@@ -239,7 +239,7 @@ async def test_second_mount_behind_a_gateway_sends_no_message_again_where_the_pa
         await press(stage)
 
         messages = [one for one in stage.messages if "Action: task.create" in one]
-        assert len(messages) == sent
+        assert len(messages) == calls
         assert len(await queued(stage)) == (1 if app_tools == "always" else 0)
         assert stage.console == []
 
@@ -340,8 +340,8 @@ async def test_google_adk_gets_the_id_alone_in_meta_and_draws_all_the_same(
 ) -> None:
     async with hosted(chromium, replace(HOSTS["plain"], client="google-adk")) as stage:
         widget = stage.caller.snapshot.widgets[FORM]
-        given = dict(load_state(widget, "").arguments)
-        called = {"name": FORM, "arguments": given}
+        arguments = dict(load_state(widget, "").arguments)
+        called = {"name": FORM, "arguments": arguments}
         result = await stage.client.request("tools/call", called)
         await show(stage)
 
@@ -374,8 +374,8 @@ async def test_newer_version_is_drawn_in_place_with_its_note(chromium: Chromium)
     async with hosted(chromium, HOSTS["plain"]) as stage:
         await show(stage)
         await press(stage)
-        given = {"render_id": stage.require_display().render_id, "note": "Glass is on its way."}
-        called = {"name": "update_render", "arguments": given}
+        update = {"render_id": stage.require_display().render_id, "note": "Glass is on its way."}
+        called = {"name": "update_render", "arguments": update}
         assert not (await stage.client.request("tools/call", called)).get("isError")
 
         with anyio.fail_after(LIFE_S):

@@ -28,14 +28,14 @@ async def test_view_draws_each_value_of_each_component_without_an_error(theme: s
         page.on("console", lambda one: logged.append(one.text) if one.type == "error" else None)
         await page.set_content(drawing(tree, theme=theme, locale="en", title="Components"))
         await page.wait_for_selector("html[data-ready=true]", state="attached")
-        drawn = set(
+        components = set(
             await page.eval_on_selector_all(
                 "[data-component]", "all => all.map(one => one.dataset.component)"
             )
         )
         unknown = await page.locator(".unknown").count()
 
-    assert drawn == load_vocabulary().components.keys()
+    assert components == load_vocabulary().components.keys()
     assert (unknown, logged) == (0, [])
 
 

@@ -77,7 +77,7 @@ async def test_agent_sees_pictures_of_a_widget_a_part_a_render_and_all_widgets(
             jpeg, _ = await take(client, names=["greeting"], format="jpeg")
             result = await client.client.call_tool("greeting", {"who": "Ada"})
             render_id = dict(result.meta or {})["widgetd/render"]["id"]
-            drawn, _ = await take(client, render_id=render_id)
+            shot, _ = await take(client, render_id=render_id)
             called, _ = await take(client, names=["greeting"], arguments={"who": "Ada"})
             _, sheet = await take(client)
             codes = [
@@ -97,7 +97,7 @@ async def test_agent_sees_pictures_of_a_widget_a_part_a_render_and_all_widgets(
     assert pale["overflow"] == ["Box by 83 px"]
     assert badge["width"] < 80
     assert jpeg.startswith(b"\xff\xd8")
-    assert drawn == called
+    assert shot == called
     assert sheet["width"] < 1280, "two widgets fill two of three columns"
     assert sheet["height"] < 800
     assert sheet["overflow"] == ["pale: Box by 83 px"]

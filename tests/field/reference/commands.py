@@ -39,7 +39,7 @@ def run_commands(
     environment = {k: v for k, v in os.environ.items() if not k.startswith(_NOT_A_READERS)}
     environment |= {"WIDGETD_PORT": str(port)}
     lines: list[str] = []
-    left: list[subprocess.Popen[str]] = []
+    remaining: list[subprocess.Popen[str]] = []
     for command in commands:
         lines.append(f"$ {command}\n")
         ran = subprocess.Popen(
@@ -53,7 +53,7 @@ def run_commands(
         )
         assert ran.stdout is not None
         if RUNNING in command or (also_running and command.startswith(also_running)):
-            left.append(ran)
+            remaining.append(ran)
             for line in ran.stdout:
                 lines.append(line)
                 if line.startswith(LAST_LINE):
@@ -61,7 +61,7 @@ def run_commands(
         elif not command.startswith("cd "):
             lines.append(ran.communicate(timeout=PATIENCE_S)[0])
             assert ran.returncode == 0, (command, lines[-1])
-    return "".join(lines).replace(f"127.0.0.1:{port}", USUAL), left
+    return "".join(lines).replace(f"127.0.0.1:{port}", USUAL), remaining
 
 
 def end_all(running: Iterable[subprocess.Popen[str]]) -> None:

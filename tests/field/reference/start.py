@@ -54,14 +54,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "widgetd"
         subprocess.run(["git", "clone", "--quiet", ROOT, folder], check=True)
-        printed, running = run_commands(commands, folder, port)
+        output, running = run_commands(commands, folder, port)
         try:
             picture = anyio.run(seen, f"http://127.0.0.1:{port}/w/parcel_tracker", "Room booked")
         finally:
             end_all(running)
-    PAGE.write_text(text.replace(found[0], printed), encoding="utf-8")
+    PAGE.write_text(text.replace(found[0], output), encoding="utf-8")
     PICTURE.write_bytes(picture)
-    sys.stdout.write(printed)
+    sys.stdout.write(output)
 
 
 if __name__ == "__main__":

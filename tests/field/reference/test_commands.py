@@ -59,10 +59,10 @@ def test_commands_of_every_page_are_run_or_have_a_stated_need() -> None:
 
 @pytest.mark.timeout(120)
 def test_day_with_two_teams(clone: Path, port: int) -> None:
-    printed, running = run_commands(pages()["teams.md"], clone, port)
+    output, running = run_commands(pages()["teams.md"], clone, port)
     end_all(running)
 
-    outputs = [part.partition("\n")[2] for part in printed.split("$ ")]
+    outputs = [part.partition("\n")[2] for part in output.split("$ ")]
     shop, travel = (part for part in outputs if "search_widgets" in part)
     [checked] = [part for part in outputs if "Crad" in part]
     [history] = [part for part in outputs if part.startswith("* ")]
@@ -73,7 +73,7 @@ def test_day_with_two_teams(clone: Path, port: int) -> None:
     assert "Basket.widget.jsx" in checked
     assert [line[:2] for line in history.splitlines()] == ["* ", "  "]
     assert "~basket" in history.splitlines()[0]
-    assert "is served, until the next change in the folder" in printed
+    assert "is served, until the next change in the folder" in output
 
 
 @pytest.mark.timeout(120)
@@ -83,10 +83,10 @@ def test_chat_that_replaces_agent_builder_starts(
     monkeypatch.setenv("PATH", os.pathsep.join([str(clone.parent / "bin"), os.environ["PATH"]]))
     commands = pages()["agent-builder.md"]
 
-    printed, running = run_commands(commands, clone, port, also_running="widgetd chat")
+    output, running = run_commands(commands, clone, port, also_running="widgetd chat")
     end_all(running)
 
-    assert "Talk to an agent:" in printed
+    assert "Talk to an agent:" in output
 
 
 def test_release_commands_are_make_targets(clone: Path) -> None:

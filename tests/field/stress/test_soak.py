@@ -29,11 +29,11 @@ async def test_swaps_leave_no_widget_descriptor_or_thread_behind(tmp_path: Path)
 
 
 def test_flapping_upstream_leaves_no_task_descriptor_or_thread_behind(tmp_path: Path) -> None:
-    seen = flap(tmp_path, hours=0, warm_up=2)
+    result = flap(tmp_path, hours=0, warm_up=2)
 
-    (before, after), held = seen.tasks, [(one.descriptors, one.threads) for one in seen.held]
-    assert seen.cycles == 3
-    assert (before, held[0]) == (after, held[1])
+    (before, after), usage = result.tasks, [(one.descriptors, one.threads) for one in result.held]
+    assert result.cycles == 3
+    assert (before, usage[0]) == (after, usage[1])
 
 
 async def test_cached_answers_stay_within_their_bound(
@@ -42,15 +42,15 @@ async def test_cached_answers_stay_within_their_bound(
     limits = replace(LIMITS, held_bytes=500_000)
     monkeypatch.setattr("widgetd.upstreams.feeds.LIMITS", limits)
 
-    held, _ = await fill_repeatedly(tmp_path, fills=50)
+    cached_bytes, _ = await fill_repeatedly(tmp_path, fills=50)
 
-    assert 400_000 < held <= 500_000
+    assert 400_000 < cached_bytes <= 500_000
 
 
 async def test_follower_of_a_render_sees_the_last_of_many_versions() -> None:
-    last, seen, _ = await update_repeatedly(updates=300)
+    last, version, _ = await update_repeatedly(updates=300)
 
-    assert last == seen == 1 + 100 + 300
+    assert last == version == 1 + 100 + 300
 
 
 def test_fuzzer_finds_nothing_in_a_moment() -> None:

@@ -38,7 +38,7 @@ async def test_files_created_while_the_daemon_was_down_are_served(
 
 async def test_swapped_config_map_never_lacks_a_widget(tmp_path: Path) -> None:
     with anyio.fail_after(60):
-        seen = await swap_repeatedly(tmp_path, swaps=10)
+        outcomes = await swap_repeatedly(tmp_path, swaps=10)
 
-    assert seen["lists"] > 0
-    assert (seen["unlisted"], seen["failed"]) == (0, 0)
+    assert outcomes["lists"] > 0
+    assert (outcomes["unlisted"], outcomes["failed"]) == (0, 0)

@@ -59,9 +59,9 @@ def test_failing_step_is_reported_with_its_line_and_a_picture(failed: Failed) ->
     assert message in failed.ran.stdout
     (trace,) = failed.folder.glob("test-results/*/trace.zip")
     with zipfile.ZipFile(trace) as archive:
-        written = b"".join(archive.read(name) for name in archive.namelist() if "trace" in name)
-    assert b'"Expect Text"' in written
-    assert b'"line":6' in written.replace(b" ", b"")
+        content = b"".join(archive.read(name) for name in archive.namelist() if "trace" in name)
+    assert b'"Expect Text"' in content
+    assert b'"line":6' in content.replace(b" ", b"")
 
 
 @needs_browser
@@ -90,13 +90,13 @@ async def test_page_of_a_widget_marks_the_results_of_its_last_tests(
 def test_pictures_are_written_once_and_then_compared(tmp_path: Path) -> None:
     (tmp_path / "Controls.widget").write_text(controls_file())
     write_test(tmp_path, "Show Widget: {arguments: {who: Ada}}", "Expect Picture", "Expect Aria")
-    kept = tmp_path / "pictures/Controls"
+    pictures = tmp_path / "pictures/Controls"
     assert widgetd_test(tmp_path, "Controls.test.yaml", "--update").returncode == 0
-    first = {one.name: one.read_bytes() for one in kept.iterdir()}
+    first = {one.name: one.read_bytes() for one in pictures.iterdir()}
     assert set(first) == {"acts.png", "acts.aria.yaml"}
 
     assert widgetd_test(tmp_path, "Controls.test.yaml", "--update").returncode == 0
-    assert {one.name: one.read_bytes() for one in kept.iterdir()} == first
+    assert {one.name: one.read_bytes() for one in pictures.iterdir()} == first
 
     write_test(tmp_path, "Show Widget: {arguments: {who: Ida}}", "Expect Picture", "Expect Aria")
     ran = widgetd_test(tmp_path, "Controls.test.yaml", "--report", "report")

@@ -65,13 +65,13 @@ async def test_page_shows_a_widget_in_a_sandbox_and_hears_of_its_actions(
     async with shown(example, tmp_path, "&theme=dark&locale=de-DE") as (page, view):
         await view.get_by_role("button", name="Add task").click()
         await view.get_by_text("was sent").wait_for()
-        sent = json.loads(await page.locator("output").inner_text())
+        arguments = json.loads(await page.locator("output").inner_text())
         sandbox = await page.locator("iframe").get_attribute("sandbox")
         theme, language = await view.locator("html").evaluate(
             "html => [getComputedStyle(html).colorScheme, html.lang]"
         )
 
-    assert sent["action"] == "task.create"
+    assert arguments["action"] == "task.create"
     assert sandbox == "allow-scripts"
     assert "dark" in theme
     assert language == "de-DE"

@@ -167,17 +167,17 @@ async def test_gallery_actions_are_copied_as_a_test_that_repeats_them(
         await drawn(page).locator("input[name='buyer.pin']").fill("0471")
         await drawn(page).locator("select").select_option("M")
         await drawn(page).get_by_role("button", name="Send").click()
-        sent = await copied(page, "order.send")
+        snippet = await copied(page, "order.send")
         await drawn(page).get_by_role("button", name="cake").click()
         dropped = await copied(page, "line.drop")
 
-        assert "0471" not in sent
+        assert "0471" not in snippet
         assert 'Press: "action=line.drop [2]"' in dropped
         server = server_over(folder)
         caller = Caller(snapshot=server.registry.current, registry=server.registry)
         browser = page.context.browser
         assert browser is not None
-        for text in (sent, dropped):
+        for text in (snippet, dropped):
             (folder / "Order.test.yaml").write_text(text)
             suite = read_suite(folder / "Order.test.yaml")
             (case,), faults = resolve_cases(suite, server.registry.current)

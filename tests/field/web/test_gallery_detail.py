@@ -97,7 +97,7 @@ async def test_tabs_share_one_row_and_fit_on_wide_screens(tmp_path: Path) -> Non
 
 async def test_page_of_components_draws_the_sheet_of_each_in_both_themes(tmp_path: Path) -> None:
     (tmp_path / "Note.widget").write_text(widget_file("Note"))
-    drawn = {}
+    components = {}
     async with showing(tmp_path) as site, browsing() as page:
         await page.goto(f"{site}/components")
         assert await page.locator(".sheet").count() == len(load_vocabulary().components)
@@ -109,10 +109,10 @@ async def test_page_of_components_draws_the_sheet_of_each_in_both_themes(tmp_pat
                 await frames.nth(each).content_frame.get_by_text(last).first.wait_for()
             buttons = frames.nth(1).content_frame.get_by_role("button")
             themes = await frames.evaluate_all("all => all.map(one => one.style.colorScheme)")
-            drawn[name] = await buttons.count(), themes
+            components[name] = await buttons.count(), themes
 
     types = [part["type"] for part in iterate_components(build_sheet("Button"))]
-    assert drawn["Button"] == (types.count("Button"), ["light", "dark"])
+    assert components["Button"] == (types.count("Button"), ["light", "dark"])
 
 
 async def test_both_themes_are_side_by_side() -> None:
@@ -148,22 +148,22 @@ async def test_keys_lead_from_a_widget_to_the_search_and_back_and_are_listed() -
         await page.goto(at)
         await page.locator("#controls input").first.focus()
         await page.keyboard.press("Escape")
-        left = page.url, await page.evaluate("document.activeElement.tagName")
+        position = page.url, await page.evaluate("document.activeElement.tagName")
         await page.keyboard.press("Escape")
         await page.wait_for_selector("#tiles")
 
     assert listed == ["/", "j", "k", "u", "Escape", "?"]
     assert still == at
-    assert left == (at, "BODY")
+    assert position == (at, "BODY")
 
 
 async def test_right_to_left_state_mirrors_the_widget() -> None:
     async with showing(bundled_folder()) as site, browsing(locale="en-US") as page:
         await page.goto(f"{site}/w/flight_tracker?state=rtl")
-        drawn = page.frame_locator("#frames iframe")
-        await drawn.locator("html[dir=rtl][lang=ar]").wait_for()
+        canvas = page.frame_locator("#frames iframe")
+        await canvas.locator("html[dir=rtl][lang=ar]").wait_for()
         await page.locator("#state").select_option("sample")
-        await drawn.locator("html[dir=ltr][lang=en-US]").wait_for()
+        await canvas.locator("html[dir=ltr][lang=en-US]").wait_for()
 
 
 async def test_search_is_stored_in_the_address() -> None:

@@ -176,10 +176,10 @@ async def test_bundled_widget_is_built_from_empty(tmp_path: Path) -> None:
         await page.frame_locator("#frames iframe").get_by_text("Bergen").wait_for()
         await page.keyboard.press("Control+s")
         await page.locator("#edit-said").get_by_text("Saved.").wait_for()
-        drawn = await page.evaluate("fetch('/w/parcel.json').then((answer) => answer.json())")
+        parcel = await page.evaluate("fetch('/w/parcel.json').then((answer) => answer.json())")
 
     assert (tmp_path / "Parcel.widget.jsx").read_text() == text
-    assert drawn["result"]["_meta"]["widgetd/widget"] == document.preview
+    assert parcel["result"]["_meta"]["widgetd/widget"] == document.preview
 
 
 async def test_click_on_a_component_selects_it_and_its_form_changes_its_span(

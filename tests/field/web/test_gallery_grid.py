@@ -58,9 +58,9 @@ async def test_grid_draws_every_visible_cell_and_no_other() -> None:
     ):
         await page.goto(f"{site}/w/flight_tracker")
         await page.get_by_role("link", name="All states").click()
-        cells, drawn = page.locator(".cell"), page.locator(".cell iframe")
+        cells, frames = page.locator(".cell"), page.locator(".cell iframe")
         await cells.first.frame_locator("iframe").get_by_text("NF 218").first.wait_for()
-        before, all_cells = await drawn.count(), await cells.count()
+        before, all_cells = await frames.count(), await cells.count()
         await cells.last.scroll_into_view_if_needed()
         await cells.last.locator("iframe").wait_for()
         widths = await cells.evaluate_all("all => [...new Set(all.map(one => one.dataset.width))]")

@@ -69,10 +69,12 @@ class Talker:
     async def say(self, words: str) -> list[dict[str, Any]]:
         """The events of the turn that `words` begin."""
         content = [{"type": "input_text", "text": words}]
-        given = {"content": content, "attachments": [], "inference_options": {}}
+        user_input = {"content": content, "attachments": [], "inference_options": {}}
         if self.thread:
-            return await self.turn("threads.add_user_message", thread_id=self.thread, input=given)
-        events = await self.turn("threads.create", input=given)
+            return await self.turn(
+                "threads.add_user_message", thread_id=self.thread, input=user_input
+            )
+        events = await self.turn("threads.create", input=user_input)
         self.thread = events[0]["thread"]["id"]
         return events
 
@@ -80,8 +82,8 @@ class Talker:
     async def begun(self, words: str) -> AsyncIterator[AsyncIterator[str]]:
         """The lines of the turn that `words` begin, as they come; who leaves the block stops it."""
         content = [{"type": "input_text", "text": words}]
-        given = {"content": content, "attachments": [], "inference_options": {}}
-        body = {"type": "threads.create", "params": {"input": given}}
+        user_input = {"content": content, "attachments": [], "inference_options": {}}
+        body = {"type": "threads.create", "params": {"input": user_input}}
         headers = {"origin": self.base, **self.headers}
         async with (
             httpx2.AsyncClient(timeout=3 * PATIENCE_S) as client,

@@ -10,11 +10,11 @@ async def test_user_of_the_chat_presses_and_the_agent_cannot() -> None:
     server = airport(airline)
     async with host(server, draws=False) as agent:
         render = await shown(agent)
-    given = {"render_id": render["id"], "action": "seat.book", "payload": {"seat": "12A"}}
+    press = {"render_id": render["id"], "action": "seat.book", "payload": {"seat": "12A"}}
 
-    events, _, _ = await act(server, given, LOCAL)
+    events, _, _ = await act(server, press, LOCAL)
     token = events["structuredContent"]["token"]
-    done, _, _ = await act(server, {**given, "token": token}, LOCAL)
+    done, _, _ = await act(server, {**press, "token": token}, LOCAL)
 
     assert "press" not in render
     assert events["structuredContent"]["text"] == "Book 12A?"

@@ -64,7 +64,7 @@ async def test_user_action_is_checked_and_passed_to_the_agent(folder: Path) -> N
         [card] = widgets(await talker.say("order"))
         misfit = await acted(talker, card["id"], {"order": "o1", "buyer": {"email": ""}})
         events = await acted(talker, card["id"], GIVEN)
-        seen = (await talker.get(f"/chat/seen/{talker.thread}")).json()
+        versions = (await talker.get(f"/chat/seen/{talker.thread}")).json()
 
     [effect] = [one for one in misfit if one.get("name") == "widgetd.action"]
     assert effect["data"]["result"]["structuredContent"]["validationErrors"].keys() == {
@@ -73,7 +73,7 @@ async def test_user_action_is_checked_and_passed_to_the_agent(folder: Path) -> N
     assert agent_messages(misfit) == []
     [line] = agent_messages(events)
     assert line == "You chose “Send” with Email ada@example.com."
-    assert "The user did this in the widget order: order.send" in json.dumps(seen)
+    assert "The user did this in the widget order: order.send" in json.dumps(versions)
 
 
 async def test_action_without_a_turn_redraws_the_widget(folder: Path) -> None:
@@ -275,8 +275,8 @@ def chat_with(*tools: OwnTools) -> servers.ChatServer:
 
 
 async def turn_of(chat: servers.ChatServer) -> list[dict[str, Any]]:
-    given = {"content": [{"type": "input_text", "text": "order"}], "attachments": []}
-    params = {"input": {**given, "inference_options": {}}}
+    user_input = {"content": [{"type": "input_text", "text": "order"}], "attachments": []}
+    params = {"input": {**user_input, "inference_options": {}}}
     request = json.dumps({"type": "threads.create", "params": params})
     answer: Any = await chat.process(request, LOCAL)
     with anyio.fail_after(3 * PATIENCE_S):
@@ -311,12 +311,12 @@ async def test_upstream_outage_spares_the_others_and_ends_at_the_next_turn(
         (other / "Greeting.widget").write_text(widget_file())
         async with forked_daemon(other, port=port):
             with_it = await turn_of(chat)
-        gone = await turn_of(chat)
+        missing = await turn_of(chat)
 
-    assert len(widgets(without)) == len(widgets(with_it)) == len(widgets(gone)) == 1
+    assert len(widgets(without)) == len(widgets(with_it)) == len(widgets(missing)) == 1
     assert servers_in(without)[0]["away"]
     assert servers_in(with_it)[0] == {"widgetd": "", "away": ""}
-    assert servers_in(gone)[0]["away"]
+    assert servers_in(missing)[0]["away"]
 
 
 async def test_upstream_crash_in_a_turn_leaves_the_turn_to_the_others(folder: Path) -> None:
@@ -325,10 +325,10 @@ async def test_upstream_crash_in_a_turn_leaves_the_turn_to_the_others(folder: Pa
         chat = chat_with(OwnTools(url), dying)
         tools = dying.list_tools
 
-        async def list_tools(*given: Any, **more: Any) -> Any:
+        async def list_tools(*arguments: Any, **more: Any) -> Any:
             # As when its connection breaks after the first step of a turn.
             dying.session = None
-            return await tools(*given, **more)
+            return await tools(*arguments, **more)
 
         dying.list_tools = list_tools  # type: ignore[method-assign]
         events = await turn_of(chat)
@@ -349,9 +349,9 @@ async def test_removed_widget_is_shown_as_it_was(folder: Path) -> None:
         (folder / "Order.widget").unlink()
         (folder / "Else.widget").write_text(widget_file("Else"))
         with anyio.fail_after(PATIENCE_S):
-            while (gone := (await talker.get(path)).json())["tool"]:
+            while (missing := (await talker.get(path)).json())["tool"]:
                 await anyio.lowlevel.checkpoint()
 
     assert served["tool"] == "order"
     assert same == served
-    assert gone["result"]["structuredContent"]["type"] == "Card"
+    assert missing["result"]["structuredContent"]["type"] == "Card"

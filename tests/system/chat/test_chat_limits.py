@@ -161,12 +161,12 @@ async def test_answer_above_its_limit_ends_the_turn(
 
 @given(st.lists(st.text(max_size=50), max_size=20), st.integers(0, 400))
 def test_model_reads_the_newest_items_within_its_limit(items: list[str], most_bytes: int) -> None:
-    kept = newest(items, most_bytes)
+    newest_items = newest(items, most_bytes)
 
-    assert kept == items[len(items) - len(kept) :]
-    assert len(kept) >= min(len(items), 1)
-    sizes = [len(json.dumps(item, ensure_ascii=False).encode()) for item in kept]
-    assert sum(sizes) <= most_bytes or len(kept) <= 1
+    assert newest_items == items[len(items) - len(newest_items) :]
+    assert len(newest_items) >= min(len(items), 1)
+    sizes = [len(json.dumps(item, ensure_ascii=False).encode()) for item in newest_items]
+    assert sum(sizes) <= most_bytes or len(newest_items) <= 1
 
 
 # --- what is kept, and of whom
@@ -217,20 +217,20 @@ class Conversations:
 
 
 async def test_flood_of_one_user_never_evicts_the_conversation_of_another() -> None:
-    kept = Conversations(threads_each=5, user_bytes=20_000, total_bytes=30_000)
-    await kept.begin("bob's", BOB)
-    await kept.add("bob's", BOB, "b" * 2_000)
+    conversations = Conversations(threads_each=5, user_bytes=20_000, total_bytes=30_000)
+    await conversations.begin("bob's", BOB)
+    await conversations.add("bob's", BOB, "b" * 2_000)
     for number in range(50):
-        await kept.begin(f"t{number}", ADA)
-        await kept.add(f"t{number}", ADA, "a" * 3_000)
+        await conversations.begin(f"t{number}", ADA)
+        await conversations.add(f"t{number}", ADA, "a" * 3_000)
     flooders = [Principal(name=f"flooder{number}") for number in range(20)]
     for flooder in flooders:
-        await kept.begin(flooder.name, flooder)
-        await kept.add(flooder.name, flooder, "f" * 4_000)
+        await conversations.begin(flooder.name, flooder)
+        await conversations.add(flooder.name, flooder, "f" * 4_000)
 
-    assert await kept.names(BOB) == ["bob's"]
-    assert await kept.names(ADA) == ["t49"], "she had most when there was no room"
-    sizes = await kept.sizes()
+    assert await conversations.names(BOB) == ["bob's"]
+    assert await conversations.names(ADA) == ["t49"], "she had most when there was no room"
+    sizes = await conversations.sizes()
     assert sum(counted + 512 for counted, _ in sizes.values()) <= 30_000
 
 
@@ -240,15 +240,16 @@ async def test_each_quota_costs_its_owner_the_oldest() -> None:
     long = Conversations(items_each=9)
     heavy = Conversations(thread_bytes=10_000)
     for number in range(5):
-        for kept in (few, large):
-            await kept.begin(f"t{number}", ADA)
-            await kept.add(f"t{number}", ADA, "a" * 3_000)
-    for kept in (long, heavy):
-        await kept.begin("t", ADA)
+        for thread in (few, large):
+            await thread.begin(f"t{number}", ADA)
+            await thread.add(f"t{number}", ADA, "a" * 3_000)
+    for thread in (long, heavy):
+        await thread.begin("t", ADA)
         for number in range(20):
-            await kept.add("t", ADA, "a" * 2_000, f"i{number}")
+            await thread.add("t", ADA, "a" * 2_000, f"i{number}")
     pages = [
-        await kept.threads.load_thread_items("t", None, 100, "asc", ADA) for kept in (long, heavy)
+        await thread.threads.load_thread_items("t", None, 100, "asc", ADA)
+        for thread in (long, heavy)
     ]
 
     assert await few.names(ADA) == ["t2", "t3", "t4"]
@@ -258,18 +259,18 @@ async def test_each_quota_costs_its_owner_the_oldest() -> None:
 
 
 async def test_conversation_expires_after_its_last_change() -> None:
-    kept = Conversations(thread_ttl_s=100)
-    await kept.begin("old", ADA)
-    await kept.begin("new", ADA)
-    kept.now_s += 90
-    await kept.add("new", ADA, "still here")
-    kept.now_s += 50
+    conversations = Conversations(thread_ttl_s=100)
+    await conversations.begin("old", ADA)
+    await conversations.begin("new", ADA)
+    conversations.now_s += 90
+    await conversations.add("new", ADA, "still here")
+    conversations.now_s += 50
 
-    assert await kept.names(ADA) == ["new"]
+    assert await conversations.names(ADA) == ["new"]
     with pytest.raises(MissingError):
-        await kept.threads.load_thread("old", ADA)
-    await kept.begin("next", ADA)
-    assert set(await kept.sizes()) == {"new", "next"}
+        await conversations.threads.load_thread("old", ADA)
+    await conversations.begin("next", ADA)
+    assert set(await conversations.sizes()) == {"new", "next"}
 
 
 STEPS = st.lists(
@@ -287,36 +288,36 @@ STEPS = st.lists(
 async def test_counted_bytes_of_a_thread_equal_its_size(
     steps: list[tuple[str, str, str, str]],
 ) -> None:
-    kept = Conversations(items_each=2)
+    conversations = Conversations(items_each=2)
     for step, thread, item, text in steps:
         try:
             match step:
                 case "begin":
-                    await kept.begin(thread, ADA)
+                    await conversations.begin(thread, ADA)
                 case "add":
-                    await kept.add(thread, ADA, text, item)
+                    await conversations.add(thread, ADA, text, item)
                 case "note":
-                    await kept.threads.save_note(thread, item, {"text": text}, ADA)
+                    await conversations.threads.save_note(thread, item, {"text": text}, ADA)
                 case "delete item":
-                    await kept.threads.delete_thread_item(thread, item, ADA)
+                    await conversations.threads.delete_thread_item(thread, item, ADA)
                 case _:
-                    await kept.threads.delete_thread(thread, ADA)
+                    await conversations.threads.delete_thread(thread, ADA)
         except MissingError:
             continue
 
-    assert all(counted == real for counted, real in (await kept.sizes()).values())
+    assert all(counted == real for counted, real in (await conversations.sizes()).values())
 
 
 async def test_pages_of_a_thread_continue_where_the_last_one_ended() -> None:
-    kept = Conversations()
-    await kept.begin("t", ADA)
+    conversations = Conversations()
+    await conversations.begin("t", ADA)
     for number in range(7):
-        await kept.add("t", ADA, "", f"i{number}")
+        await conversations.add("t", ADA, "", f"i{number}")
     found: dict[str, list[str]] = {}
     for order in ("asc", "desc"):
         after, more = None, True
         while more:
-            page = await kept.threads.load_thread_items("t", after, 3, order, ADA)
+            page = await conversations.threads.load_thread_items("t", after, 3, order, ADA)
             found.setdefault(order, []).extend(item.id for item in page.data)
             after, more = page.after, page.has_more
 
@@ -346,14 +347,14 @@ async def test_widget_too_large_to_store_is_shown_and_stored_as_a_notice(
 
 async def test_full_disk_loses_only_later_messages(tmp_path: Path) -> None:
     state = StateFolder(tmp_path / "state")
-    kept = Conversations(state)
-    await kept.begin("before", ADA)
+    conversations = Conversations(state)
+    await conversations.begin("before", ADA)
     with captured_logs() as log, no_room():
-        await kept.begin("t", ADA)
+        await conversations.begin("t", ADA)
         for _ in range(20):
-            await kept.add("t", ADA, "a" * 3_000)
-        during = await kept.names(ADA)
-    kept.threads.close()
+            await conversations.add("t", ADA, "a" * 3_000)
+        during = await conversations.names(ADA)
+    conversations.threads.close()
     again = Conversations(state)
 
     assert during == ["before", "t"]
@@ -409,12 +410,12 @@ async def test_tag_in_a_message_reaches_the_model_with_its_data(folder: Path) ->
     ):
         events = await Talker(url).turn("threads.create", input=given)
     [request] = model.asked
-    sent = json.dumps(request.body["messages"][-1])
+    request_text = json.dumps(request.body["messages"][-1])
 
     assert agent_messages(events) == ["Hello."]
-    assert "Greet @Ada" in sent
-    assert "c_7" in sent
-    assert "London" in sent
+    assert "Greet @Ada" in request_text
+    assert "c_7" in request_text
+    assert "London" in request_text
 
 
 async def test_every_time_has_a_zone(folder: Path) -> None:

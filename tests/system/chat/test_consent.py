@@ -58,8 +58,8 @@ async def test_chat_saves_a_widget_once_its_user_allows_it(folder: Path, label: 
         message = str(model.asked[1].body["messages"][-1])
         before = saved.exists()
         path = f"/chat/widgets/{talker.thread}/{card['id']}"
-        drawn = (await talker.get(path)).json()
-        answered = await press(talker, card, label)
+        card_now = (await talker.get(path)).json()
+        reply = await press(talker, card, label)
         again = await press(talker, card, label)
         after = (await talker.get(path)).json()["result"]["_meta"]
         notice = str(model.asked[-1].body["messages"])
@@ -69,8 +69,8 @@ async def test_chat_saves_a_widget_once_its_user_allows_it(folder: Path, label: 
     assert "Parcel of" in text, "the widget is drawn on the card"
     assert "The user is asked first" in message
     assert before is False
-    assert drawn["result"]["_meta"]["widgetd/render"]["id"]
-    assert agent_messages(answered) == ["I see."]
+    assert card_now["result"]["_meta"]["widgetd/render"]["id"]
+    assert agent_messages(reply) == ["I see."]
     assert saved.exists() == (label == "Allow once")
     assert ("The user allowed save_widget" in notice) == (label == "Allow once")
     assert ("The user denied save_widget" in notice) == (label == "Deny")
@@ -148,14 +148,14 @@ async def test_upstream_tool_with_side_effects_asks_first(folder: Path, tmp_path
             talker = Talker(url)
             [card] = widgets(await talker.say("Book UA 123"))
             message = str(model.asked[1].body["messages"][-1])
-            answered = await press(talker, card, "Allow once")
+            reply = await press(talker, card, "Allow once")
             notice = str(model.asked[-1].body["messages"])
 
     assert "Let 'flights' run 'book_flight'?" in json.dumps(card["widget"])
     assert "UA 123" in json.dumps(card["widget"])
     assert "booked UA 123" not in message
     assert "booked UA 123" in notice
-    assert agent_messages(answered) == ["Booked."]
+    assert agent_messages(reply) == ["Booked."]
 
 
 async def test_long_answer_of_an_upstream_is_read_page_by_page(

@@ -64,13 +64,13 @@ async def test_agent_of_an_endpoint_shows_a_widget_and_speaks(
         talker = Talker(url)
         events = await talker.say("Greet Ada")
         again = await talker.say("And again")
-        kept = [item for item in await talker.items() if item["type"] == "assistant_message"]
+        replies = [item for item in await talker.items() if item["type"] == "assistant_message"]
         first, second = there.asked[:2]
 
     [card] = widgets(events)
     assert card["widget"]["children"] == [{"type": "Text", "value": "Hello, Ada"}]
     assert (agent_messages(events), agent_messages(again)) == (["Ada is greeted."], ["Twice."])
-    assert len(kept) == 2
+    assert len(replies) == 2
     assert first.headers["authorization"] == f"Bearer {KEY}"
     assert "greeting" in {tool["function"]["name"] for tool in first.body["tools"]}
     assert '"Card"' not in str(second.body["messages"])
@@ -134,11 +134,11 @@ async def test_endpoint_failure_is_one_sentence_and_the_thread_continues(
     caplog.set_level("DEBUG")
     set_limits(monkeypatch, silence_s=0.3)
     answer, sentence = FAULTS[fault]
-    kept = folder.parent / "state"
-    kept.mkdir()
+    state_folder = folder.parent / "state"
+    state_folder.mkdir()
     async with (
         endpoint(answer) as there,
-        serving(folder, state_dir=kept, **chat_settings(there.url)) as url,
+        serving(folder, state_dir=state_folder, **chat_settings(there.url)) as url,
     ):
         talker = Talker(url)
         events = await talker.say("Greet Ada")
@@ -146,14 +146,14 @@ async def test_endpoint_failure_is_one_sentence_and_the_thread_continues(
         again = await talker.say("And now?")
         state = (await talker.get("/chat/state")).text
         saw = (await talker.get(f"/chat/seen/{talker.thread}")).text
-        threads = b"".join(file.read_bytes() for file in kept.rglob("*") if file.is_file())
+        threads = b"".join(file.read_bytes() for file in state_folder.rglob("*") if file.is_file())
 
     assert problems(events) == [sentence.replace("URL", there.url)]
     assert agent_messages(events) == []
     assert agent_messages(again) == ["I am back."]
     assert b"I am back." in threads
-    written = (str(events), state, saw, caplog.text, repr(threads), *capfd.readouterr())
-    found = "".join(written)
+    outputs = (str(events), state, saw, caplog.text, repr(threads), *capfd.readouterr())
+    found = "".join(outputs)
     assert [KEY[at : at + 6] for at in range(len(KEY) - 5) if KEY[at : at + 6] in found] == []
 
 
@@ -179,11 +179,11 @@ async def test_endless_slow_response_ends_with_the_turn_and_the_thread_continues
         monkeypatch.undo()
         there.script[:] = [says("I am back.")]
         again = await talker.say("And now?")
-        kept = [item["type"] for item in await talker.items()]
+        types = [item["type"] for item in await talker.items()]
 
     assert problems(events) == ["W2501: this took longer than 1 s; try again"]
     assert agent_messages(again) == ["I am back."]
-    assert kept == ["user_message", "user_message", "assistant_message"]
+    assert types == ["user_message", "user_message", "assistant_message"]
 
 
 CUT_SHORT = {"stopped": halts("Half "), "failed": cuts({"content": "Half "})}

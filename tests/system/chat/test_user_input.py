@@ -31,7 +31,7 @@ async def test_passwords_and_sensitive_fields_reach_only_the_reader_that_awaits_
     found = {
         (name, one) for name, text in outputs.texts().items() for one in SECRETS if one in text
     }
-    held = {**outputs.read_by_models, **outputs.files}
+    outputs_read = {**outputs.read_by_models, **outputs.files}
 
     assert found == set()
     assert PAYLOAD in outputs.awaited_payloads
@@ -43,7 +43,7 @@ async def test_passwords_and_sensitive_fields_reach_only_the_reader_that_awaits_
     assert "await_widget_action" not in {
         one["function"]["name"] for one in json.loads(outputs.model_requests[0])["tools"]
     }
-    assert [name for name, text in held.items() if HELD in text] == []
+    assert [name for name, text in outputs_read.items() if HELD in text] == []
     assert HELD in outputs.responses["GET /chat/widgets/{thread}/{item}"], (
         "its user sees the widget"
     )

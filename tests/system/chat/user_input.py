@@ -183,8 +183,8 @@ async def _enter(
 ) -> None:
     [card] = widgets(await talker.say("Book it"))
     path = f"/chat/widgets/{talker.thread}/{card['id']}"
-    drawn = (await talker.get(path)).json()
-    render = drawn["result"]["_meta"]["widgetd/render"]["id"]
+    card_now = (await talker.get(path)).json()
+    render = card_now["result"]["_meta"]["widgetd/render"]["id"]
     for number, payload in enumerate((*WRONG_PAYLOADS, PAYLOAD)):
         action = {"type": "trip.book", "payload": payload}
         params = {"thread_id": talker.thread, "item_id": card["id"], "action": action}
@@ -242,8 +242,8 @@ async def _call_tools(
         arguments |= replaced.get(tool.name, {})
         missing = set(tool.input_schema.get("required", ())) - arguments.keys()
         assert missing == set(), f"{tool.name} has arguments that `values` has not"
-        given = {name: value for name, value in arguments.items() if value is not OMIT}
-        structured = await _call(agent, outputs, tool.name, tool.name, given)
+        present = {name: value for name, value in arguments.items() if value is not OMIT}
+        structured = await _call(agent, outputs, tool.name, tool.name, present)
         values["session_id"] = structured.get("session_id", values.get("session_id"))
         if tool.name == "await_widget_action":
             outputs.awaited_payloads = [one["payload"] for one in structured["actions"]]

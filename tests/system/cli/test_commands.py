@@ -117,14 +117,14 @@ def test_mock_prints_the_same_bytes_for_the_same_seed(
     folder: Path, capsys: pytest.CaptureFixture[str], state: str
 ) -> None:
     command = ["mock", "greeting", "--dir", str(folder), "--state", state, "--count", "3"]
-    printed = []
+    outputs = []
     for seed in ("7", "7", "8"):
         assert main([*command, "--seed", seed]) == 0
-        printed.append(capsys.readouterr().out)
+        outputs.append(capsys.readouterr().out)
 
-    assert printed[0] == printed[1]
-    assert printed[0] != printed[2]
-    calls = json.loads(printed[0])
+    assert outputs[0] == outputs[1]
+    assert outputs[0] != outputs[2]
+    calls = json.loads(outputs[0])
     assert len(calls) == 3
     for call in calls:
         assert set(call) == {"arguments", "result"}
@@ -140,9 +140,9 @@ def test_export_writes_a_file_for_studio_and_replaces_none(
     command = ["export", "greeting", "--dir", str(folder), "--output", str(target)]
 
     assert main(command) == 0
-    written = capsys.readouterr()
-    assert written.out == f"{target}\n"
-    assert written.err.startswith("Studio knows neither the sidecar")
+    captured = capsys.readouterr()
+    assert captured.out == f"{target}\n"
+    assert captured.err.startswith("Studio knows neither the sidecar")
     assert load_widget(target).definition.view.startswith("<Card>")
     assert main(command) == 2
     assert "is there already; name another with --output [W0002]" in capsys.readouterr().err

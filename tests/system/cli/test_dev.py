@@ -57,10 +57,10 @@ async def test_dev_shows_examples_until_a_folder_is_begun_and_then_serves_it(
             assert await run_forked("new", "Parcel") == 0
         else:
             content = b64encode(b"<Card><Title value='Mine' /></Card>").decode()
-            sent = json.dumps({"Parcel.widget.jsx": content})
+            body = json.dumps({"Parcel.widget.jsx": content})
             url = daemon.url.removesuffix("/mcp")
             async with httpx2.AsyncClient(base_url=url, headers={"origin": url}) as client:
-                answer = await client.post("/gallery/files", content=sent, timeout=30)
+                answer = await client.post("/gallery/files", content=body, timeout=30)
             assert answer.json()["tool"] == "parcel"
         assert isinstance(daemon.process, ForkedProcess)
         serves, printed = b"widgetd serves 1 widget from widgets on ", b""

@@ -200,7 +200,7 @@ def suite(*steps: Any, **more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("written", "fits"),
+    ("document", "fits"),
     [
         (suite("Expect Quiet", {"Press": "text=Go"}), True),
         ({"tests": [{"name": "a", "for": "rows.csv", "steps": ["Look"]}], "widget": "a"}, True),
@@ -219,13 +219,13 @@ def suite(*steps: Any, **more: Any) -> dict[str, Any]:
     ids=str,
 )
 def test_schema_of_tests_agrees_with_their_reader(
-    tmp_path: Path, written: dict[str, Any], fits: bool
+    tmp_path: Path, document: dict[str, Any], fits: bool
 ) -> None:
     file = tmp_path / "a.test.yaml"
-    file.write_text(json.dumps(written))
+    file.write_text(json.dumps(document))
     (tmp_path / "rows.csv").write_text("b\n1\n")
 
-    assert jsonschema_rs.is_valid(suite_schema(), written) == fits
+    assert jsonschema_rs.is_valid(suite_schema(), document) == fits
     assert _reads(file) == fits
 
 
@@ -252,6 +252,6 @@ def test_schema_of_a_tree_documents_every_property_and_admits_every_component() 
 def test_schema_is_printed(what: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["schema", what]) == 0
 
-    printed = json.loads(capsys.readouterr().out)
-    assert printed == json.loads(json.dumps(SCHEMA_OF[what](), default=str))
-    assert jsonschema_rs.meta.is_valid(printed)
+    schema = json.loads(capsys.readouterr().out)
+    assert schema == json.loads(json.dumps(SCHEMA_OF[what](), default=str))
+    assert jsonschema_rs.meta.is_valid(schema)

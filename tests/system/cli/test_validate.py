@@ -66,9 +66,9 @@ def test_flags_of_serve_are_checked_as_serve_would(capsys: pytest.CaptureFixture
 def test_validate_refuses_with_the_exit_code_of_a_start(
     here: Path, capsys: pytest.CaptureFixture[str], toml: str, code: int, sentence: str
 ) -> None:
-    answered, output = validate(here, toml, capsys)
+    exit_code, output = validate(here, toml, capsys)
 
-    assert (answered, sentence in output) == (code, True), output
+    assert (exit_code, sentence in output) == (code, True), output
 
 
 def test_port_in_use_is_reported(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

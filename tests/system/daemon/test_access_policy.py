@@ -95,7 +95,7 @@ async def test_jwt_is_good_when_it_was_issued_for_this_daemon(tmp_path: Path) ->
     (tmp_path / "A.widget").write_text(widget_file("A"))
     pair = RSAKeyPair.generate()
     issuer = "https://issuer.example"
-    meant = partial(RSAKeyPair.create_token, issuer=issuer, audience="widgetd", kid="1")
+    token_for = partial(RSAKeyPair.create_token, issuer=issuer, audience="widgetd", kid="1")
     async with (
         issuing(pair) as keys,
         serving(
@@ -105,10 +105,10 @@ async def test_jwt_is_good_when_it_was_issued_for_this_daemon(tmp_path: Path) ->
             jwt_audience="widgetd",
         ) as url,
     ):
-        good = meant(pair, scopes=["widgets:read"])
-        late = meant(pair, expires_in_seconds=-1)
-        others = meant(pair, audience="another")
-        forged = meant(RSAKeyPair.generate())
+        good = token_for(pair, scopes=["widgets:read"])
+        late = token_for(pair, expires_in_seconds=-1)
+        others = token_for(pair, audience="another")
+        forged = token_for(RSAKeyPair.generate())
 
         assert [await status(url, token) for token in (good, late, others, forged)] == [
             200,

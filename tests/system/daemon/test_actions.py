@@ -49,9 +49,9 @@ async def stdio_process(
 async def _split(process: Process, send: ObjectSendStream[str]) -> None:
     assert process.stdout is not None
     async with send:
-        kept = ""
+        rest = ""
         async for text in TextReceiveStream(process.stdout):
-            *lines, kept = (kept + text).split("\n")
+            *lines, rest = (rest + text).split("\n")
             for line in lines:
                 await send.send(line)
 
@@ -138,9 +138,9 @@ async def test_disconnected_reader_loses_no_action(folder: Path) -> None:
             "arguments": {"render_id": render_id},
         }
         for _ in range(3):
-            async with await connect(url) as gone:
+            async with await connect(url) as connection:
                 head, body = modern_request(url, "tools/call", waiting, name=waiting["name"])
-                await gone.send(head + body)
+                await connection.send(head + body)
                 await wait_until_received(page)
         await act(page, render_id)
         async with connect_client(url, "legacy") as back:
@@ -249,11 +249,11 @@ async def test_user_input_is_in_no_log_and_no_audit(
         served.send(signal.SIGTERM)
         assert await served.wait_for_end(within_s=5) == 0
 
-    written, log_text = audit.read_text(), log.read_text()
+    audit_text, log_text = audit.read_text(), log.read_text()
     assert receipt.structured_content == {"status": "accepted", "next": 1}
-    assert written.count('"widget_action"') == 3
+    assert audit_text.count('"widget_action"') == 3
     assert "daemon.stopped" in log_text
-    assert pin not in written + log_text
+    assert pin not in audit_text + log_text
 
 
 async def test_actions_need_access_to_their_widget(tmp_path: Path) -> None:

@@ -89,10 +89,10 @@ async def test_every_widget_takes_null_for_optional_arguments_as_adapters_send_i
             least = widget.schema.sample(state="required")
             assert schema is not None
             assert least is not None
-            sent = with_nulls(schema, least, everywhere=True)
-            assert None in sent.values()
+            arguments = with_nulls(schema, least, everywhere=True)
+            assert None in arguments.values()
 
-            result = await client.client.call_tool(widget.tool, sent, meta=SPLIT)
+            result = await client.client.call_tool(widget.tool, arguments, meta=SPLIT)
 
             assert not result.is_error, (widget.tool, result.content)
             assert result.meta is not None
@@ -122,13 +122,13 @@ async def test_mocked_call_equals_a_call_except_for_its_id_and_time(
             called = await client.client.call_tool(widget.tool, call["arguments"], meta=SPLIT)
 
             mocked = widgetd.response(call["result"])
-            answered = widgetd.response(called)
+            response = widgetd.response(called)
             assert isinstance(mocked, widgetd.Shown)
-            assert isinstance(answered, widgetd.Shown)
+            assert isinstance(response, widgetd.Shown)
             assert called.structured_content is not None
-            assert mocked.tree == answered.tree
-            assert mocked.ui == answered.ui
-            assert mocked.render.digest == answered.render.digest
+            assert mocked.tree == response.tree
+            assert mocked.ui == response.ui
+            assert mocked.render.digest == response.render.digest
             assert mocked.facts is not None
             assert mocked.facts.wire().keys() == called.structured_content.keys()
 

@@ -79,10 +79,10 @@ async def client_of(server: FastMCP, over: Over, era: Era) -> AsyncIterator[Conn
     """A client of `server` that listens for changes."""
     target: Any = sdk.lowlevel_of(server)
     with anyio.fail_after(2 * PATIENCE_S):
-        async with AsyncExitStack() as held:
+        async with AsyncExitStack() as stack:
             if over == "http":
-                target = await held.enter_async_context(over_http(server))
-            yield await held.enter_async_context(connect_client(target, era))
+                target = await stack.enter_async_context(over_http(server))
+            yield await stack.enter_async_context(connect_client(target, era))
 
 
 @pytest.fixture

@@ -43,12 +43,12 @@ class Folder:
         flags = ("--dir", str(self.widgets), "--state-dir", str(self.state))
         self._capsys.readouterr()
         code = await anyio.to_thread.run_sync(partial(main, [*command, *flags]))
-        printed = self._capsys.readouterr()
-        return code, printed.out + printed.err
+        captured = self._capsys.readouterr()
+        return code, captured.out + captured.err
 
     async def history(self) -> list[dict[str, Any]]:
-        code, printed = await self.run("history", "--json")
-        return json.loads(printed) if code == 0 else []
+        code, output = await self.run("history", "--json")
+        return json.loads(output) if code == 0 else []
 
     async def recorded(self, url: str) -> list[str]:
         """Wait until what is served is listed, and return all generations, the newest first."""
@@ -91,13 +91,13 @@ async def test_rollback_fails_no_call_survives_a_restart_and_ends_with_the_next_
         await client.lists("b")
         bad, *_ = await folder.recorded(url)
         async with under_load(url, "a", **WHO) as failures:
-            code, printed = await folder.run("rollback", good[:6])
+            code, output = await folder.run("rollback", good[:6])
             after = await client.call("a", **WHO)
             await client.lists("b", present=False)
         during, answer = await status(url), (await client.call("get_status")).structured_content
         listed = await folder.history()
 
-    assert (code, printed) == (0, f"{good} is served, until the next change in the folder\n")
+    assert (code, output) == (0, f"{good} is served, until the next change in the folder\n")
     assert after.structured_content == greeting("Good", "Ada")
     assert failures == []
     assert during["generation"] == good
@@ -133,9 +133,9 @@ async def test_rollback_waits_for_the_next_start_and_takes_the_generation_before
         await client.answers("a", WHO, greeting("Bad", "Ada"))
         _, good = await folder.recorded(url)
 
-    code, printed = await folder.run("rollback")
+    code, output = await folder.run("rollback")
 
-    assert (code, printed) == (
+    assert (code, output) == (
         0,
         f"{good} is served from the next start on: no running daemon took it up\n",
     )
@@ -181,9 +181,9 @@ async def test_rollback_to_the_newest_generation_ends_it(folder: Folder) -> None
         await folder.run("rollback")
         await client.answers("a", WHO, greeting("Good", "Ada"))
 
-        code, printed = await folder.run("rollback", other)
+        code, output = await folder.run("rollback", other)
 
-        assert (code, printed) == (0, f"{other} is served, as the folder has it\n")
+        assert (code, output) == (0, f"{other} is served, as the folder has it\n")
         assert (await client.call("a", **WHO)).structured_content == greeting("Other", "Ada")
         assert (await status(url))["rollback"] is None
 
@@ -196,7 +196,7 @@ async def test_rollback_names_the_problem(folder: Folder) -> None:
         unknown, first = await folder.run("rollback", "zz"), await folder.run("rollback")
         for content in folder.state.glob("*/versions/*"):
             content.unlink()
-        lost = await folder.run("rollback", good)
+        outcome = await folder.run("rollback", good)
 
     assert nothing[0] == 2
     assert nothing[1].endswith(" name the folders that `serve` has, by --dir [W0032]\n")
@@ -205,7 +205,7 @@ async def test_rollback_names_the_problem(folder: Folder) -> None:
         "widgetd: no generations begin with zz; `widgetd history` lists them [W0032]\n",
     )
     assert first[1].startswith("widgetd: there is no generation before the one that is served;")
-    assert lost[1] == (
+    assert outcome[1] == (
         f"widgetd: the content of A.widget as it was in {good} is lost; "
         "`widgetd history` lists other generations [W0033]\n"
     )

@@ -54,9 +54,9 @@ async def test_client_sees_a_file_added_changed_broken_fixed_and_deleted(
 
         file.unlink()
         await client.lists("greeting", present=False)
-        gone = await client.call("greeting", **WHO)
-        assert gone.is_error
-        assert gone.content[0].text == (  # type: ignore[union-attr]  # it is a text
+        failure = await client.call("greeting", **WHO)
+        assert failure.is_error
+        assert failure.content[0].text == (  # type: ignore[union-attr]  # it is a text
             "[W2001] name: there is no widget 'greeting'; "
             "search_widgets finds what there is (correct this and call again)"
         )

@@ -85,16 +85,16 @@ class Knot:
 
 def test_garbage_of_the_block_is_collected_after_it() -> None:
     with gc_tuned():
-        gone = weakref.ref(Knot())
+        knot = weakref.ref(Knot())
     gc.unfreeze()
 
-    assert gone() is None
+    assert knot() is None
 
 
 def test_objects_of_the_block_are_frozen_after_it() -> None:
     with gc_tuned():
-        kept: list[list[str]] = [[] for _ in range(1000)]
+        objects: list[list[str]] = [[] for _ in range(1000)]
     try:
-        assert gc.get_freeze_count() >= len(kept)
+        assert gc.get_freeze_count() >= len(objects)
     finally:
         gc.unfreeze()

@@ -45,8 +45,8 @@ async def test_duplicate_key_is_refused_and_the_next_line_is_read(
                 answer["error"]["data"]
                 == f"[W2009] the key {key} stands twice; keep one of the two"
             )
-        for sent in UNANSWERED.values():
-            await process.stdin.send(sent + b"\n")
+        for message in UNANSWERED.values():
+            await process.stdin.send(message + b"\n")
         await say(process, "ping", {}, number=3)
         while "id" not in (answer := json.loads(await lines.receive())):
             pass

@@ -230,35 +230,35 @@ async def test_every_drawing_is_journalled_while_it_runs(
 
     monkeypatch.setattr(Template, "rendering", watched(Template.rendering))
     monkeypatch.setattr(Expression, "evaluate", watched(Expression.evaluate))
-    drawn: dict[str, int] = {}
+    draws: dict[str, int] = {}
     async with (
         serving(folder, state_dir=state, gallery=True, allow_upload=True, toolset="author") as url,
         connect_client(url, "modern") as client,
     ):
-        drawn["the first scan"] = len(standing)
+        draws["the first scan"] = len(standing)
         await client.call("shout", who="Ada")
-        drawn["a call"] = len(standing)
+        draws["a call"] = len(standing)
         await client.client.read_resource("widget://shout/problems")
-        drawn["its problems as a resource"] = len(standing)
+        draws["its problems as a resource"] = len(standing)
         await client.call("get_component_details", names=["Card"])
-        drawn["an example of a component"] = len(standing)
+        draws["an example of a component"] = len(standing)
         draft = json.loads(widget_file("Draft"))
         await client.call("try_widget", widget=draft, arguments={"who": "Ada"})
-        drawn["a draft"] = len(standing)
+        draws["a draft"] = len(standing)
         for path in ("/gallery/tile/shout", "/w/shout", "/w/shout/problems"):
             assert (await ask(url, path)).status_code == 200
-            drawn[path] = len(standing)
+            draws[path] = len(standing)
         text = widget_file("Shout", text="Other")
         assert (await put(url, {"Shout.widget": text}, "?replace=1")).status_code < 300
-        drawn["an upload"] = len(standing)
+        draws["an upload"] = len(standing)
         tree = greeting("Other", "Ada")
         await client.answers("shout", {"who": "Ada"}, tree)
-        drawn["a save"] = len(standing)
+        draws["a save"] = len(standing)
         assert (await ask(url, "/w/shout")).status_code == 200
-        drawn["what a save changed"] = len(standing)
+        draws["what a save changed"] = len(standing)
 
-    counts = list(drawn.values())
-    assert all(later > earlier for earlier, later in pairwise([0, *counts])), drawn
+    counts = list(draws.values())
+    assert all(later > earlier for earlier, later in pairwise([0, *counts])), draws
     assert all(standing)
 
 

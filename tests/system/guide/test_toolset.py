@@ -145,10 +145,10 @@ async def test_following_the_advice_turns_a_bad_draft_into_a_valid_widget(
 
         await call("get_guide", names=["start"])
         await call("get_component_details", names=["Text"])
-        tried = await call("try_widget", widget=draft, sidecar=SIDECAR)
-        while tried["findings"] and len(calls) < 10:
-            draft = apply_advice(draft, tried["findings"])
-            tried = await call("try_widget", widget=draft, sidecar=SIDECAR)
+        trial = await call("try_widget", widget=draft, sidecar=SIDECAR)
+        while trial["findings"] and len(calls) < 10:
+            draft = apply_advice(draft, trial["findings"])
+            trial = await call("try_widget", widget=draft, sidecar=SIDECAR)
         notifications = connection.notifications
         await call("save_widget", file="Parcel.widget", widget=draft, sidecar=SIDECAR)
         await connection.wait_for_more_than(notifications)
@@ -273,7 +273,7 @@ async def test_save_needs_the_digest_of_the_served_widget(
         late = await call_refused(
             client, "save_widget", file="Parcel.widget", widget=PARCEL, replaces=digest
         )
-        gone = await call_refused(
+        message = await call_refused(
             client, "save_widget", file="Other.widget", widget=PARCEL, replaces=digest
         )
 
@@ -297,7 +297,7 @@ async def test_save_needs_the_digest_of_the_served_widget(
     assert second["digest"] != digest
     assert blind.endswith("(correct this and call again)")
     assert late.startswith(f"[W3005] the file there has the digest '{second['digest']}'")
-    assert gone.startswith(("[W1108]", "[W3005]"))
+    assert message.startswith(("[W1108]", "[W3005]"))
     assert json.loads((tmp_path / "Parcel.widget").read_text()) == other
 
 
@@ -404,7 +404,7 @@ async def test_jsx_is_tried_and_saved_in_place_of_a_file(tmp_path: Path) -> None
         plain = await ask(client, "save_widget", file="Letter", widget={**PARCEL, "name": "Letter"})
         both = await call_refused(client, "try_widget", jsx=JSX, widget=PARCEL)
         none = await call_refused(client, "save_widget", file="None")
-        drawn = await ask(client, "parcel", status="Here")
+        tree = await ask(client, "parcel", status="Here")
 
     assert [(row["code"], row["line"]) for row in bad["findings"]] == [("W1401", 9)]
     assert good["findings"] == []
@@ -415,16 +415,16 @@ async def test_jsx_is_tried_and_saved_in_place_of_a_file(tmp_path: Path) -> None
     assert plain["file"] == "Letter.widget"
     assert both.startswith("[W2002]")
     assert none.startswith("[W2002]")
-    assert drawn
+    assert tree
 
 
 async def test_draft_without_a_version_is_completed(tmp_path: Path) -> None:
     draft = {name: value for name, value in PARCEL.items() if name != "version"}
     async with serving(tmp_path, **SETTINGS) as url, connect_client(url, "modern") as connection:
-        tried = await ask(connection.client, "try_widget", widget=draft, sidecar=SIDECAR)
+        trial = await ask(connection.client, "try_widget", widget=draft, sidecar=SIDECAR)
         await ask(connection.client, "save_widget", file="Parcel.widget", widget=draft)
 
-    assert tried["findings"] == []
+    assert trial["findings"] == []
     assert json.loads((tmp_path / "Parcel.widget").read_bytes())["version"] == "1.0"
 
 
@@ -504,15 +504,15 @@ async def test_tools_need_the_scopes_author_and_write(tmp_path: Path) -> None:
     widgets, tokens = tmp_path / "widgets", tmp_path / "tokens"
     widgets.mkdir()
     tokens.write_text(f"ada {'ada-' * 5} widgets:read author\nben {'ben-' * 5} widgets:read\n")
-    seen = {}
+    results = {}
     async with serving(widgets, token_file=tokens, **SETTINGS) as url:
         for name in ("ada", "ben"):
-            seen[name] = await list_names(url, f"{name}-" * 5)
+            results[name] = await list_names(url, f"{name}-" * 5)
         saving = {"name": "save_widget", "arguments": {"file": "A.widget", "widget": PARCEL}}
         _, result = await send_request(url, "ada-" * 5, "tools/call", saving, name="save_widget")
 
-    assert NAMES - seen["ada"] == {"save_widget"}
-    assert NAMES.isdisjoint(seen["ben"])
+    assert NAMES - results["ada"] == {"save_widget"}
+    assert NAMES.isdisjoint(results["ben"])
     assert result["result"]["content"][0]["text"].startswith(
         "[W2301] this token has no scope 'write'"
     )

@@ -159,18 +159,18 @@ async def test_agent_writes_table_form_and_chart_in_few_calls_and_tokens(tmp_pat
         wrong = TABLE.replace("Badge label=", "Chip label=")
         slip = await call("try_widget", jsx=wrong, sidecar=sidecar_of("Expenses"))
         for name, jsx in WIDGETS.items():
-            tried = await call("try_widget", jsx=jsx, sidecar=sidecar_of(name))
-            assert tried["findings"] == [], tried["findings"]
+            trial = await call("try_widget", jsx=jsx, sidecar=sidecar_of(name))
+            assert trial["findings"] == [], trial["findings"]
         notifications = connection.notifications
         for name, jsx in WIDGETS.items():
             await call("save_widget", file=name, jsx=jsx, sidecar=sidecar_of(name))
         await connection.wait_for_more_than(notifications)
-        drawn = [await call(tool, **arguments) for tool, arguments in ARGUMENTS.items()]
+        trees = [await call(tool, **arguments) for tool, arguments in ARGUMENTS.items()]
 
     assert [one["code"] for one in slip["findings"]] == ["W1401"]
-    assert [each["type"] for each in drawn] == ["Card"] * 3
-    assert "Total: \u20ac 3.00" in str(drawn[0])
-    assert "trip.book" in str(drawn[1])
-    assert "Chart" in str(drawn[2])
+    assert [each["type"] for each in trees] == ["Card"] * 3
+    assert "Total: \u20ac 3.00" in str(trees[0])
+    assert "trip.book" in str(trees[1])
+    assert "Chart" in str(trees[2])
     assert len(transcript) <= MOST_CALLS, transcript
     assert sum(tokens for _, tokens in transcript) <= MOST_TOKENS, transcript

@@ -46,7 +46,7 @@ class AuthorizationServer:
     def answer(self, method: str, target: str, body: str) -> tuple[int, dict[str, str], str]:
         """The status, headers and body of one response."""
         parts = urlsplit(target)
-        given = dict(parse_qsl(parts.query if method == "GET" else body))
+        fields = dict(parse_qsl(parts.query if method == "GET" else body))
         match parts.path:
             case "/.well-known/oauth-authorization-server":
                 return 200, {}, json.dumps(self._metadata())
@@ -57,9 +57,9 @@ class AuthorizationServer:
                 self._clients[client["client_id"]] = client
                 return 201, {}, json.dumps(client)
             case "/authorize":
-                return self._authorize(given)
+                return self._authorize(fields)
             case "/token":
-                return self._token(given)
+                return self._token(fields)
         return 404, {}, "{}"
 
     def sign(self, claims: dict[str, Any]) -> str:
@@ -90,13 +90,13 @@ class AuthorizationServer:
         answer = urlencode({"code": code, "state": query.get("state", "")})
         return 302, {"location": f"{query['redirect_uri']}?{answer}"}, ""
 
-    def _token(self, given: dict[str, str]) -> tuple[int, dict[str, str], str]:
-        authorization = self._codes.pop(given.get("code", ""), {})
-        proof = sha256(given.get("code_verifier", "").encode()).digest()
+    def _token(self, fields: dict[str, str]) -> tuple[int, dict[str, str], str]:
+        authorization = self._codes.pop(fields.get("code", ""), {})
+        proof = sha256(fields.get("code_verifier", "").encode()).digest()
         challenge = urlsafe_b64encode(proof).rstrip(b"=").decode()
         if (
             challenge != authorization.get("code_challenge")
-            or given.get("resource") != authorization["resource"]
+            or fields.get("resource") != authorization["resource"]
         ):
             return 400, {}, json.dumps({"error": "invalid_grant"})
         wanted = frozenset(authorization.get("scope", "").split())
@@ -104,7 +104,7 @@ class AuthorizationServer:
         claims = {
             "iss": self.url,
             "sub": "ada",
-            "aud": given["resource"],
+            "aud": fields["resource"],
             "scope": scope,
             "exp": int(time.time()) + 600,
             "client_id": authorization["client_id"],
@@ -147,9 +147,13 @@ async def authorizing() -> AsyncIterator[AuthorizationServer]:
                     body += await stream.receive()
             method, target, _ = lines[0].split()
             status, headers, content = server.answer(method, target, body.decode())
-            sent = {"content-type": "application/json", "connection": "close", **headers}
-            sent["content-length"] = str(len(content))
-            text = "".join(f"{name}: {value}\r\n" for name, value in sent.items())
+            response_headers = {
+                "content-type": "application/json",
+                "connection": "close",
+                **headers,
+            }
+            response_headers["content-length"] = str(len(content))
+            text = "".join(f"{name}: {value}\r\n" for name, value in response_headers.items())
             await stream.send(f"HTTP/1.1 {status} -\r\n{text}\r\n{content}".encode())
 
     async with (

@@ -36,8 +36,8 @@ class Heard:
 
     def add(self, uri: str) -> None:
         self.all.append(uri)
-        came, self._came = self._came, anyio.Event()
-        came.set()
+        event, self._came = self._came, anyio.Event()
+        event.set()
 
     async def of(self, uri: str) -> None:
         """Return once it was told this."""
@@ -63,21 +63,21 @@ async def hearing(url: str, token: str, era: Era, uris: Sequence[str] = ()) -> A
             case ResourceUpdatedNotification() if era == "legacy":
                 inbox.add(str(message.params.uri))
 
-    async with AsyncExitStack() as held:
+    async with AsyncExitStack() as stack:
         headers = {"authorization": f"Bearer {token}"}
-        http = await held.enter_async_context(httpx2.AsyncClient(headers=headers))
+        http = await stack.enter_async_context(httpx2.AsyncClient(headers=headers))
         over: Any = streamable_http_client(url, http_client=http)
         mode: Any = "legacy" if era == "legacy" else "auto"
-        client = await held.enter_async_context(Client(over, mode=mode, message_handler=take))
+        client = await stack.enter_async_context(Client(over, mode=mode, message_handler=take))
         if era == "legacy":
             for uri in uris:
                 with pytest.warns(MCPDeprecationWarning):
                     await client.subscribe_resource(uri)
         else:
             subscription = client.listen(tools_list_changed=True, resource_subscriptions=list(uris))
-            stream = await held.enter_async_context(subscription)
-            tasks = await held.enter_async_context(anyio.create_task_group())
-            held.callback(tasks.cancel_scope.cancel)
+            stream = await stack.enter_async_context(subscription)
+            tasks = await stack.enter_async_context(anyio.create_task_group())
+            stack.callback(tasks.cancel_scope.cancel)
             tasks.start_soon(_pass_on, stream, inbox)
         yield inbox
 

@@ -188,9 +188,9 @@ async def test_press_is_refused_without_the_operators_permission_and_the_widget_
         refused = await press(client, render)
 
     assert code_of(refused) == "W5011"
-    kept = await store.renders.get(render["id"])
-    assert kept is not None
-    assert kept.version == 1
+    render_now = await store.renders.get(render["id"])
+    assert render_now is not None
+    assert render_now.version == 1
 
 
 async def test_failure_has_the_upstreams_reason_and_can_be_tried_again(
@@ -313,18 +313,18 @@ async def test_dry_run_shows_the_result_and_changes_nothing(
     render = await shown(client)
     dry = DryRun({"airline": {"book_seat": {"answer": {"seat": {"code": "7C"}}}}})
     caller = caller_for(server, LOCAL)
-    given = {"render_id": render["id"], "action": "seat.book", "payload": {"seat": "7C"}}
+    arguments = {"render_id": render["id"], "action": "seat.book", "payload": {"seat": "7C"}}
 
-    preview = await take_action(server, given, caller, dry_run=dry)
+    preview = await take_action(server, arguments, caller, dry_run=dry)
     token = preview["structuredContent"]["token"]
-    result = await take_action(server, {**given, "token": token}, caller, dry_run=dry)
+    result = await take_action(server, {**arguments, "token": token}, caller, dry_run=dry)
 
     assert result["structuredContent"]["note"] == "Dry run: airline.book_seat was not called."
     assert result["_meta"]["widgetd/render"]["version"] == 2
     assert "7C" in json.dumps(result["_meta"]["widgetd/widget"])
-    kept = await store.renders.get(render["id"])
-    assert kept is not None
-    assert (kept.version, airline.calls.total()) == (1, 0)
+    render_now = await store.renders.get(render["id"])
+    assert render_now is not None
+    assert (render_now.version, airline.calls.total()) == (1, 0)
     assert (await store.actions.read(render["id"], timeout_s=0)).actions == ()
 
 

@@ -112,8 +112,8 @@ async def test_remounted_page_reads_the_last_action_of_its_version(
     client: Client, render_id: str
 ) -> None:
     async def status(after: int) -> Any:
-        given = {"render_id": render_id, "after": after, "timeout_s": 0}
-        return (await client.call_tool("follow_render", given)).structured_content
+        query = {"render_id": render_id, "after": after, "timeout_s": 0}
+        return (await client.call_tool("follow_render", query)).structured_content
 
     before = await status(1)
     await act(client, render_id, GIVEN)
@@ -349,9 +349,9 @@ async def test_expired_render_takes_no_action_and_has_none(client: Client) -> No
 
 
 async def test_oversized_payload_is_refused(client: Client, render_id: str) -> None:
-    given = {"order": "o1", "buyer": {"email": "ada@example.com", "pin": "9" * 1000}}
+    payload = {"order": "o1", "buyer": {"email": "ada@example.com", "pin": "9" * 1000}}
 
-    refused = await act(client, render_id, given)
+    refused = await act(client, render_id, payload)
 
     assert texts(refused) == [
         (

@@ -69,7 +69,7 @@ def test_view_of_an_audience_is_built_once() -> None:
     audience = Audience(selection=Selection(include=frozenset({"open"})))
     views = SnapshotViews()
 
-    seen = views.of(before, audience), views.of(after, audience)
+    views_now = views.of(before, audience), views.of(after, audience)
 
-    assert (views.of(before, audience), views.of(after, audience)) == seen
-    assert views.of(after, audience) is seen[1]
+    assert (views.of(before, audience), views.of(after, audience)) == views_now
+    assert views.of(after, audience) is views_now[1]

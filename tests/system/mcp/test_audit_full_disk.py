@@ -79,10 +79,10 @@ def test_disk_full_at_any_byte_keeps_whole_lines_and_counts_lost_ones(
     )
 
     assert ended.returncode == 0, ended.stderr
-    lost = json.loads(ended.stdout.splitlines()[-1])
-    assert lost[0] == 6
-    assert lost[-1] == 0
-    assert lost == sorted(lost, reverse=True)
+    seconds_lost = json.loads(ended.stdout.splitlines()[-1])
+    assert seconds_lost[0] == 6
+    assert seconds_lost[-1] == 0
+    assert seconds_lost == sorted(seconds_lost, reverse=True)
 
 
 def test_torn_line_does_not_damage_the_next(tmp_path: Path) -> None:

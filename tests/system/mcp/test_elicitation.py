@@ -130,8 +130,8 @@ async def call(client: Client, tool: str = "task", /, **arguments: Any) -> Any:
 
 async def await_action(client: Client, result: Any) -> list[dict[str, Any]]:
     render_id = result.meta["widgetd/render"]["id"]
-    given = {"render_id": render_id, "timeout_s": 0}
-    answer = await call(client, "await_widget_action", **given)
+    query = {"render_id": render_id, "timeout_s": 0}
+    answer = await call(client, "await_widget_action", **query)
     actions: list[dict[str, Any]] = answer.structured_content["actions"]
     return actions
 
@@ -176,8 +176,8 @@ async def test_render_widget_asks_as_the_tool_itself_does(
         serving(tmp_path, elicit_forms=True) as url,
         asking(url, era, accept) as (client, forms),
     ):
-        given = dict(zip(names, ("task", {"who": "Ada"}), strict=True))
-        await call(client, "render_widget", **given)
+        arguments = dict(zip(names, ("task", {"who": "Ada"}), strict=True))
+        await call(client, "render_widget", **arguments)
         refused = await call(client, "render_widget", name="task", argument={})
 
     assert len(forms) == 1

@@ -111,8 +111,8 @@ def is_answered_fast(ways: Ways, request_sent: Request) -> bool:
         assert ways.fast.reached == []
     else:
         came = [one for one in ways.fast.reached if one["type"] == "http.request"]
-        sent = list(request_sent.body)
-        assert [one["body"] for one in came] == sent[: len(came)]
+        chunks = list(request_sent.body)
+        assert [one["body"] for one in came] == chunks[: len(came)]
     return answered
 
 
@@ -206,8 +206,8 @@ def test_ended_session_is_not_answered(ways: Ways) -> None:
     version = "2025-11-25"
     assert is_answered_fast(ways, request(version, *GOOD["a call"], client="who-leaves"))
     fields = (*regular_fields(version, ""),)
-    left = Request(version=version, client="who-leaves", fields=fields, body=(b"",))
-    ways.end(left)
+    leaving = Request(version=version, client="who-leaves", fields=fields, body=(b"",))
+    ways.end(leaving)
 
     assert not is_answered_fast(ways, request(version, *GOOD["a call"], client="who-leaves"))
 
@@ -222,13 +222,13 @@ def test_cancelled_wait_ends_as_the_ordinary_way_ends_it(ways: Ways) -> None:
     for way in (ways.fast, ways.around):
         render = StoredRender(id="r_awaited", tool="order", tree=b"{}", created=ways.clock())
         ways.portal.call(way.server.store.renders.put, render)
-    answered = ways.fast.answered
+    count = ways.fast.answered
 
     fast, around = ways.cancel(message, cancellation(version, request_id=1))
 
     assert fast == around
     assert fast.content["error"]["message"] == "Request cancelled"
-    assert ways.fast.answered == answered + 1
+    assert ways.fast.answered == count + 1
 
 
 def cancellation(version: str, *, request_id: int) -> Request:
@@ -458,12 +458,12 @@ def requests(draw: st.DrawFn) -> Request:
     regular = regular_fields(version, method, name if _is_header(name) else "x")
     fields = dict((*regular, ("content-length", str(len(body)))))
     fields |= dict(draw(mostly(st.just([]), FIELDS)))
-    kept = [(key, value) for key, value in fields.items() if value]
-    kept += draw(mostly(st.just([]), st.lists(st.sampled_from(kept), max_size=1)))
+    known_fields = [(key, value) for key, value in fields.items() if value]
+    known_fields += draw(mostly(st.just([]), st.lists(st.sampled_from(known_fields), max_size=1)))
     cuts = sorted(draw(st.lists(st.integers(0, len(body)), max_size=2)))
     edges = zip([0, *cuts], [*cuts, len(body)], strict=True)
     parts = tuple(body[start:end] for start, end in edges)
-    return Request(version=version, client=client, fields=tuple(kept), body=parts)
+    return Request(version=version, client=client, fields=tuple(known_fields), body=parts)
 
 
 def _is_header(value: object) -> bool:

@@ -37,8 +37,8 @@ class Ports:
 @asynccontextmanager
 async def ports() -> AsyncIterator[Ports]:
     ways = made_ways(Clock())
-    with ExitStack() as held:
-        listeners = [held.enter_context(bind("127.0.0.1", 0)) for _ in ways]
+    with ExitStack() as stack:
+        listeners = [stack.enter_context(bind("127.0.0.1", 0)) for _ in ways]
         async with anyio.create_task_group() as tasks:
             servers = []
             for way, listener in zip(ways, listeners, strict=True):
@@ -174,7 +174,7 @@ def no_json(url: str) -> list[bytes]:
 
 
 @pytest.mark.parametrize(
-    ("sent", "replies", "answered"),
+    ("chunks_of", "replies", "count"),
     [
         (whole, 1, 1),
         (apart, 1, 1),
@@ -195,13 +195,13 @@ def no_json(url: str) -> list[bytes]:
     ids=lambda value: getattr(value, "__name__", None),
 )
 async def test_request_gets_the_same_answer_in_any_chunks(
-    sent: Callable[[str], list[bytes]], replies: int, answered: int
+    chunks_of: Callable[[str], list[bytes]], replies: int, count: int
 ) -> None:
     async with ports() as both:
-        fast, around = [await exchange(url, sent(url), replies) for url in both.urls]
+        fast, around = [await exchange(url, chunks_of(url), replies) for url in both.urls]
 
         assert fast == around
-        assert both.fast.answered == answered
+        assert both.fast.answered == count
         assert both.fast.recorder.told == both.around.recorder.told
 
 

@@ -175,15 +175,15 @@ async def test_argument_headers_reveal_no_hidden_widget(
     schema = {"type": "object", "properties": {"who": {"type": "string", "x-mcp-header": "Who"}}}
     (widgets / "Payroll.widget").write_text(widget_file("Payroll", schema=schema))
     async with serving(widgets, token_file=tokens) as url:
-        given = {"who": "Ada"}
+        arguments = {"who": "Ada"}
         there, nowhere = [
             await send_request(
-                url, PLAIN, "tools/call", {"name": name, "arguments": given}, name=name
+                url, PLAIN, "tools/call", {"name": name, "arguments": arguments}, name=name
             )
             for name in ("payroll", "tax_roll")
         ]
         _, mine = await send_request(
-            url, CHIEF, "tools/call", {"name": "payroll", "arguments": given}, name="payroll"
+            url, CHIEF, "tools/call", {"name": "payroll", "arguments": arguments}, name="payroll"
         )
 
     assert there[0] == nowhere[0]

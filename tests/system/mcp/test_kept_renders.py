@@ -46,9 +46,9 @@ async def test_full_cache_of_renders_gives_the_collector_nothing_to_visit() -> N
     await keep(2 * len(widgets))  # what is made once for each widget is made
     gc.collect()
     before = len(gc.get_objects())
-    kept = await keep(most)
-    oldest = kept[0]
-    del kept
+    cached = await keep(most)
+    oldest = cached[0]
+    del cached
     gc.collect()
 
     assert len(gc.get_objects()) - before < most / 100
@@ -69,13 +69,13 @@ async def test_result_is_equal_as_json_and_as_values_in_both_eras(
 
     values = same_in_both_eras(result)
     assert values["isError"] is False
-    drawn = flight.call(flight.example or {}).tree
+    tree = flight.call(flight.example or {}).tree
     if inline_max_bytes == 10:
-        assert values["content"][1]["size"] == len(orjson.dumps(drawn))
+        assert values["content"][1]["size"] == len(orjson.dumps(tree))
     elif profile == "chatkit":
-        assert values["structuredContent"] == drawn
+        assert values["structuredContent"] == tree
     else:
-        assert values["_meta"]["widgetd/widget"] == drawn
+        assert values["_meta"]["widgetd/widget"] == tree
     mark = values["_meta"]["widgetd/render"]
     assert RenderMark.model_validate(mark).wire() == mark
 

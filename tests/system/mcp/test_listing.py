@@ -94,11 +94,11 @@ def test_tool_has_the_first_icon_of_its_widget() -> None:
 
 def test_default_draft_is_not_listed() -> None:
     schema = {"type": "object", "properties": {"$schema": {"type": "string"}}}
-    written = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+    listed_schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
-    assert listings().of(snapshot_of(widget(schema=written))).page()["tools"][0]["inputSchema"] == {
-        **schema
-    }
+    assert listings().of(snapshot_of(widget(schema=listed_schema))).page()["tools"][0][
+        "inputSchema"
+    ] == {**schema}
 
 
 def test_widget_is_listed_as_a_read_only_tool() -> None:

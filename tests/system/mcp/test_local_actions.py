@@ -62,8 +62,8 @@ async def show(client: Client, tool: str = "rows") -> dict[str, Any]:
 
 async def act(client: Client, render: dict[str, Any], action: str, **more: Any) -> Any:
     key = uuid4().hex
-    given = {"render_id": render["id"], "action": action, "idempotency_key": key, **more}
-    return await client.call_tool("widget_action", given)
+    press = {"render_id": render["id"], "action": action, "idempotency_key": key, **more}
+    return await client.call_tool("widget_action", press)
 
 
 async def test_result_has_everything_that_a_page_needs_to_act_locally(client: Client) -> None:

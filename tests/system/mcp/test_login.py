@@ -169,11 +169,11 @@ async def test_refusal_names_the_login_and_the_scope(tmp_path: Path) -> None:
 async def test_token_without_the_scope_is_challenged_to_request_it(tmp_path: Path) -> None:
     async with authorizing() as server, serve_guarded(tmp_path, server) as url:
         server.scopes = frozenset({"widgets:read"})
-        kept = host_of(url)
-        async with httpx2.AsyncClient(auth=kept, timeout=PATIENCE_S) as http:
+        host = host_of(url)
+        async with httpx2.AsyncClient(auth=host, timeout=PATIENCE_S) as http:
             async with Client(streamable_http_client(url, http_client=http)) as client:
                 listed = await client.list_tools()
-            token = kept.context.current_tokens
+            token = host.context.current_tokens
             assert token is not None
         answer = await send(url, "tools/call", {"name": "a"}, token.access_token)
 

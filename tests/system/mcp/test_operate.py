@@ -264,11 +264,11 @@ def test_events_store_no_path_and_no_traceback(folder: str, words: str) -> None:
     )
     log_event(ring, "library.logged", message=f"GET {place}")
 
-    kept = b"".join(event.line for event in ring.after("")[0]).decode()
+    stored = b"".join(event.line for event in ring.after("")[0]).decode()
 
-    assert "/srv/" not in kept
-    assert "A.widget" in kept
-    assert "GET" not in kept
+    assert "/srv/" not in stored
+    assert "A.widget" in stored
+    assert "GET" not in stored
 
 
 async def test_usage_summarises_the_audit_file_without_names_of_hidden_widgets(

@@ -110,14 +110,14 @@ async def test_host_that_draws_reads_the_renders_id_in_the_text_and_no_link(
 ) -> None:
     async with serving(folder, inline_max_bytes=10) as url:
         async with client_named(url, era, "claude-ai") as host:
-            drawn = await call(host)
+            result = await call(host)
         async with client_named(url, era, "a-program") as program:
             linked = await call(program)
 
-    assert drawn.meta is not None
-    [text] = drawn.content
+    assert result.meta is not None
+    [text] = result.content
     assert isinstance(text, TextContent)
-    assert text.text == f"Greeting: who Ada\nRender: {drawn.meta['widgetd/render']['id']}"
+    assert text.text == f"Greeting: who Ada\nRender: {result.meta['widgetd/render']['id']}"
     assert [block.type for block in linked.content] == ["text", "resource_link"]
 
 

@@ -20,7 +20,7 @@ async def test_removed_widget_is_released() -> None:
     provider = WidgetProvider(build(Registry(), local_store()), None)
     made = widget("Greeting")
     tool_entry(made)
-    kept = weakref.ref(made)
+    reference = weakref.ref(made)
     tool = provider.tool_of_widget(made)
     assert provider.tool_of_widget(made) is tool
 
@@ -28,7 +28,7 @@ async def test_removed_widget_is_released() -> None:
     gc.collect()
     result = await tool.run({"who": "Ada"})
 
-    assert kept() is None
+    assert reference() is None
     assert result.is_error
     assert "[W2001] name: there is no widget 'greeting'; search_widgets finds what there is" in str(
         result.content

@@ -215,11 +215,11 @@ async def test_render_can_be_read_again_by_its_id(client: Client) -> None:
     assert result.meta is not None
     render_id = result.meta["widgetd/render"]["id"]
 
-    kept = await read_json(client, f"widgetd://renders/{render_id}")
+    content = await read_json(client, f"widgetd://renders/{render_id}")
     shown = await client.call_tool("show_render", {"render_id": render_id})
 
-    assert kept["tree"] == result.structured_content == shown.structured_content
-    assert kept["ui"]["uiType"] == "hello-card"
+    assert content["tree"] == result.structured_content == shown.structured_content
+    assert content["ui"]["uiType"] == "hello-card"
 
 
 async def test_every_served_type_of_response_is_listed(client: Client) -> None:

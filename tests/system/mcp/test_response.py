@@ -40,21 +40,21 @@ async def client(server: Server, request: pytest.FixtureRequest) -> AsyncIterato
 
 async def show(client: Client, profile: str = "chatkit") -> widgetd.Shown:
     meta = cast("RequestParamsMeta", {"widgetd/profile": profile})
-    answered = widgetd.response(await client.call_tool("greeting", ADA, meta=meta))
-    assert is_greeting(answered)
-    assert_type(answered, widgetd.Shown)
-    return answered
+    response = widgetd.response(await client.call_tool("greeting", ADA, meta=meta))
+    assert is_greeting(response)
+    assert_type(response, widgetd.Shown)
+    return response
 
 
 @pytest.mark.parametrize("profile", ["chatkit", "split"])
 async def test_tree_is_found_in_either_profile(client: Client, profile: str) -> None:
-    answered = await show(client, profile)
+    response = await show(client, profile)
 
-    assert answered.tree == TREE
-    assert answered.text == "Greeting: who Ada"
-    assert answered.ui.ui_metadata.provider == "social"
-    assert answered.render.widget == "greeting"
-    assert answered.link is None
+    assert response.tree == TREE
+    assert response.text == "Greeting: who Ada"
+    assert response.ui.ui_metadata.provider == "social"
+    assert response.render.widget == "greeting"
+    assert response.link is None
 
 
 async def test_models_data_is_separate_from_the_tree(client: Client) -> None:
@@ -74,44 +74,44 @@ async def test_oversized_tree_is_sent_as_a_link() -> None:
     options = ServerOptions(policy=Policy(inline_max_bytes=10))
     server = build(Registry(snapshot_of(widget(sidecar=SIDECAR))), local_store(), options)
     async with Client(sdk.lowlevel_of(server.mcp)) as client:
-        answered = await show(client)
+        response = await show(client)
 
-    assert answered.tree is None
-    assert answered.link == f"widgetd://renders/{answered.render.id}"
-    assert answered.facts is not None
-    assert answered.facts.ui_type == "social-greeting"
+    assert response.tree is None
+    assert response.link == f"widgetd://renders/{response.render.id}"
+    assert response.facts is not None
+    assert response.facts.ui_type == "social-greeting"
 
 
 async def test_failure_has_its_own_type(client: Client) -> None:
-    answered = widgetd.response(await client.call_tool("greeting", {"who": 7}))
+    response = widgetd.response(await client.call_tool("greeting", {"who": 7}))
 
-    assert not is_greeting(answered)
-    assert isinstance(answered, widgetd.Failed)
-    assert answered.error.code == "W2002"
-    assert answered.text.startswith("[W2002] who: ")
+    assert not is_greeting(response)
+    assert isinstance(response, widgetd.Failed)
+    assert response.error.code == "W2002"
+    assert response.text.startswith("[W2002] who: ")
 
 
 async def test_fastmcp_client_reads_the_same(server: Server) -> None:
     async with FastMCPClient(server.mcp) as client:
-        answered = widgetd.response(await client.call_tool("greeting", ADA))
+        response = widgetd.response(await client.call_tool("greeting", ADA))
 
-    assert isinstance(answered, widgetd.Shown)
-    assert answered.tree == TREE
+    assert isinstance(response, widgetd.Shown)
+    assert response.tree == TREE
 
 
 def test_json_of_a_mocked_call_reads_the_same() -> None:
     (call,) = widgetd.mocks(widget(sidecar=SIDECAR), profile="split", seed=3)
 
-    answered = widgetd.response(call["result"])
+    response = widgetd.response(call["result"])
 
-    assert isinstance(answered, widgetd.Shown)
-    assert answered.tree == greeting("Hello", call["arguments"]["who"])
+    assert isinstance(response, widgetd.Shown)
+    assert response.tree == greeting("Hello", call["arguments"]["who"])
 
 
 async def test_no_part_of_a_response_can_be_changed(client: Client) -> None:
-    answered: Any = await show(client, "split")
+    response: Any = await show(client, "split")
 
-    for part in (answered, answered.ui, answered.ui.ui_metadata, answered.render, answered.facts):
+    for part in (response, response.ui, response.ui.ui_metadata, response.render, response.facts):
         with pytest.raises(ValidationError, match="Instance is frozen"):
             setattr(part, next(iter(type(part).model_fields)), None)
 

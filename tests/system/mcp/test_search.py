@@ -112,9 +112,9 @@ def rank_answers(file: str, *widgets: Widget) -> list[int]:
     questions = json.loads(Path(__file__).with_name(file).read_text())
     everything, search = snapshot_of(*widgets), Search()
     ranks = []
-    for question, meant in questions:
+    for question, expected in questions:
         tools = [hit.widget.tool for hit in search.find(everything, question, 3)[0]]
-        ranks.append(tools.index(meant) if meant in tools else 3)
+        ranks.append(tools.index(expected) if expected in tools else 3)
     return ranks
 
 

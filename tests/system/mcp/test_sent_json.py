@@ -86,13 +86,15 @@ async def verdicts(url: str, arguments: bytes) -> dict[str, bool]:
         legacy = await http.post(url, content=content, headers=older)
         base = url.removesuffix("/mcp")
         render = await http.post(f"{base}/render/x", content=arguments)
-        tried = await http.post(f"{base}/w/x.json", content=arguments, headers={"origin": base})
-    assert {render.status_code, tried.status_code} <= {200, 201, 400, 422}
+        page_response = await http.post(
+            f"{base}/w/x.json", content=arguments, headers={"origin": base}
+        )
+    assert {render.status_code, page_response.status_code} <= {200, 201, 400, 422}
     return {
         "modern": is_refusal(*modern),
         "legacy": is_refusal(legacy.status_code, legacy.content),
         "render": render.status_code >= 400,
-        "gallery": tried.status_code == 400 or tried.json()["error"] is not None,
+        "gallery": page_response.status_code == 400 or page_response.json()["error"] is not None,
     }
 
 
@@ -105,8 +107,8 @@ def at_the_command(folder: Path, arguments: bytes) -> bool:
 @pytest.mark.parametrize(
     ("arguments", "wrong"),
     [
-        *(pytest.param(sent, False, id=name) for name, sent in GOOD.items()),
-        *(pytest.param(sent, True, id=name) for name, sent in BAD.items()),
+        *(pytest.param(encoded, False, id=name) for name, encoded in GOOD.items()),
+        *(pytest.param(encoded, True, id=name) for name, encoded in BAD.items()),
     ],
 )
 async def test_every_door_has_the_same_verdict_on_the_same_bytes(
@@ -123,9 +125,9 @@ async def test_every_door_has_the_same_verdict_on_the_same_bytes(
 async def test_duplicate_key_is_named(tmp_path: Path) -> None:
     async with serving(tmp_path) as url:
         head, body = modern_request(url, "tools/call", {"name": "x", "arguments": {}}, name="x")
-        sent = body.replace(b'"arguments": {}', b'"arguments": {"a": {"b": 1, "b": 2}}')
-        length, now = (f"content-length: {len(each)}".encode() for each in (body, sent))
-        status, answer = await exchange(url, head.replace(length, now), sent)
+        content = body.replace(b'"arguments": {}', b'"arguments": {"a": {"b": 1, "b": 2}}')
+        length, now = (f"content-length: {len(each)}".encode() for each in (body, content))
+        status, answer = await exchange(url, head.replace(length, now), content)
 
     assert status == 400
     assert json.loads(answer)["error"]["message"] == (

@@ -180,11 +180,11 @@ async def test_session_holds_less_than_43_kb(tmp_path: Path) -> None:
             for _ in range(100):
                 await wire.opened()
             gc.collect()
-            held, _ = tracemalloc.get_traced_memory()
+            size_bytes, _ = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
 
-    assert held / 100 < 43_000
+    assert size_bytes / 100 < 43_000
 
 
 class Endpoint:

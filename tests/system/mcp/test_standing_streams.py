@@ -83,10 +83,10 @@ class Session:
 
 async def hears(stream: AsyncIterator[str], *methods: str) -> None:
     """Wait until each of `methods` was said, and nothing else."""
-    left = set(methods)
+    remaining = set(methods)
     with anyio.fail_after(PATIENCE_S):
-        while left:
-            left.remove(await anext(stream))
+        while remaining:
+            remaining.remove(await anext(stream))
 
 
 @asynccontextmanager

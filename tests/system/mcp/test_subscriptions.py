@@ -206,8 +206,8 @@ async def test_readers_are_notified_of_a_replaced_render(folder: Path, era: Era)
             assert '"Hello, Ada"' in await ear.read(uri)
 
             for render_id in reversed(ids):
-                given = {"render_id": render_id, "arguments": {"who": "Grace"}}
-                assert not (await agent.call_tool("update_render", given)).is_error
+                update = {"render_id": render_id, "arguments": {"who": "Grace"}}
+                assert not (await agent.call_tool("update_render", update)).is_error
             await ear.hears(uri)
 
             assert '"Hello, Grace"' in await ear.read(uri)

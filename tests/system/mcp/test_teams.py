@@ -40,7 +40,7 @@ async def test_each_team_sees_its_widgets_and_is_unaffected_by_faults_and_floods
                 connect_client(url, "modern", token=grants[team])
             )
         with anyio.fail_after(PATIENCE_S):
-            seen = {team: await client.tools() for team, client in clients.items()}
+            tools = {team: await client.tools() for team, client in clients.items()}
             notices = {team: client.notifications for team, client in clients.items()}
 
             (folder / "shop" / "Card.widget").write_text("{")
@@ -54,7 +54,7 @@ async def test_each_team_sees_its_widgets_and_is_unaffected_by_faults_and_floods
             hidden = await clients["travel"].call("shop_card", who="Ada")
 
     for team in TEAMS:
-        assert {f"{other}_card" for other in TEAMS} & seen[team] == {f"{team}_card"}
+        assert {f"{other}_card" for other in TEAMS} & tools[team] == {f"{team}_card"}
     assert sum(result.is_error for result in flood) >= CALLS - LIMIT
     assert not any(result.is_error for results in others.values() for result in results)
     assert hidden.is_error

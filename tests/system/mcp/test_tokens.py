@@ -85,8 +85,8 @@ def test_guide_for_developers_shows_the_output_of_the_command(
 
     assert main(["list", "--tokens", "--dir", str(bundled_folder())]) == 0
 
-    *printed, _, total = capsys.readouterr().out.splitlines()
-    assert rows == [tuple(line.split()) for line in printed]
+    *lines, _, total = capsys.readouterr().out.splitlines()
+    assert rows == [tuple(line.split()) for line in lines]
     assert total in section
 
 

@@ -58,8 +58,8 @@ def error(result: CallToolResult) -> dict[str, Any]:
     return found
 
 
-async def update(client: Client, render_id: str, **given: Any) -> CallToolResult:
-    return await client.call_tool("update_render", {"render_id": render_id, **given})
+async def update(client: Client, render_id: str, **arguments: Any) -> CallToolResult:
+    return await client.call_tool("update_render", {"render_id": render_id, **arguments})
 
 
 async def show(client: Client, render_id: str) -> CallToolResult:
@@ -67,8 +67,8 @@ async def show(client: Client, render_id: str) -> CallToolResult:
 
 
 async def act(client: Client, render_id: str, action: str, payload: Any, key: str) -> Any:
-    given = {"render_id": render_id, "action": action, "payload": payload, "idempotency_key": key}
-    return await client.call_tool("widget_action", given)
+    press = {"render_id": render_id, "action": action, "payload": payload, "idempotency_key": key}
+    return await client.call_tool("widget_action", press)
 
 
 async def test_update_is_shown_and_read_from_then_on(client: Client) -> None:
@@ -108,7 +108,7 @@ async def test_note_alone_leaves_the_picture_and_does_not_outlast_its_version(
 
 
 @pytest.mark.parametrize(
-    ("given", "code", "path"),
+    ("arguments", "code", "path"),
     [
         ({}, "W2002", "arguments"),
         ({"failed": True}, "W2002", "note"),
@@ -119,9 +119,9 @@ async def test_note_alone_leaves_the_picture_and_does_not_outlast_its_version(
     ],
 )
 async def test_invalid_version_is_refused(
-    client: Client, render_id: str, given: dict[str, Any], code: str, path: str
+    client: Client, render_id: str, arguments: dict[str, Any], code: str, path: str
 ) -> None:
-    failure = error(await update(client, **{"render_id": render_id, **given}))
+    failure = error(await update(client, **{"render_id": render_id, **arguments}))
 
     assert (failure["code"], failure["path"]) == (code, path)
     assert "version" not in mark(await show(client, render_id))
@@ -140,13 +140,13 @@ async def test_updates_above_the_rate_get_a_retry_time(client: Client, render_id
 async def test_action_must_be_in_the_newest_version(client: Client, render_id: str) -> None:
     await update(client, render_id, arguments={"order": "o1", "lines": ["tea"]})
 
-    kept = await act(client, render_id, "order.send", GIVEN, "one")
-    gone = await act(client, render_id, "line.drop", {"order": "o1", "line": "cake"}, "two")
+    accepted = await act(client, render_id, "order.send", GIVEN, "one")
+    refused = await act(client, render_id, "line.drop", {"order": "o1", "line": "cake"}, "two")
     await update(client, render_id, arguments={"order": "o1"})
     none = await act(client, render_id, "line.drop", {"order": "o1", "line": "tea"}, "three")
 
-    assert kept.structured_content == {"status": "accepted", "next": 1}
-    assert error(gone)["code"] == "W2404"
+    assert accepted.structured_content == {"status": "accepted", "next": 1}
+    assert error(refused)["code"] == "W2404"
     assert error(none)["code"] == "W2401"
 
 
@@ -179,13 +179,13 @@ async def test_only_its_owner_and_an_administrator_may_replace_a_render() -> Non
 async def test_following_page_receives_each_newer_version_at_once(
     client: Client, render_id: str, store: Store
 ) -> None:
-    seen: list[CallToolResult] = []
+    results: list[CallToolResult] = []
 
-    async def follow(**given: Any) -> CallToolResult:
-        return await client.call_tool("follow_render", {"render_id": render_id, **given})
+    async def follow(**query: Any) -> CallToolResult:
+        return await client.call_tool("follow_render", {"render_id": render_id, **query})
 
     async def wait() -> None:
-        seen.append(await follow(after=1, timeout_s=60))
+        results.append(await follow(after=1, timeout_s=60))
 
     with anyio.fail_after(PATIENCE_S):
         async with anyio.create_task_group() as tasks:
@@ -197,8 +197,8 @@ async def test_following_page_receives_each_newer_version_at_once(
         store.actions.drain()
         draining = await follow(after=2, timeout_s=60)
 
-    assert mark(seen[0])["version"] == 2
-    assert seen[0].structured_content == late.structured_content
+    assert mark(results[0])["version"] == 2
+    assert results[0].structured_content == late.structured_content
     assert none.structured_content == {"status": "timeout"}
     assert draining.structured_content == {"status": "draining"}
 
@@ -218,8 +218,8 @@ async def test_page_receives_a_tree_that_its_hosts_result_lacks(name: str) -> No
     async with Client(sdk.lowlevel_of(server.mcp), client_info=info) as client:
         called = await client.call_tool("greeting", {"who": "Ada"})
         render_id = mark(called)["id"]
-        given = {"render_id": render_id, "after": 0, "timeout_s": 0}
-        fetched = await client.call_tool("follow_render", given)
+        query = {"render_id": render_id, "after": 0, "timeout_s": 0}
+        fetched = await client.call_tool("follow_render", query)
 
     assert "widgetd/widget" not in (called.meta or {})
     assert fetched.meta is not None

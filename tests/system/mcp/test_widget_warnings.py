@@ -65,12 +65,12 @@ async def test_page_with_a_different_tree_is_counted_and_logged_once(tmp_path: P
         async with serving(tmp_path) as url, connect_client(url, "modern") as client:
             for _ in range(2):
                 result = await client.call("a", who="a secret")
-                given = {
+                query = {
                     "render_id": (result.meta or {})["widgetd/render"]["id"],
                     "timeout_s": 0,
                     "differed": True,
                 }
-                await client.client.call_tool("follow_render", given)
+                await client.client.call_tool("follow_render", query)
             async with httpx.AsyncClient() as http:
                 metrics = (await http.get(url.replace("/mcp", "/metrics"))).text
 

@@ -135,7 +135,7 @@ class Way:
             {"type": "http.request", "body": part, "more_body": number < len(body)}
             for number, part in enumerate(body, 1)
         ]
-        sent: list[Any] = []
+        chunks: list[Any] = []
 
         async def receive() -> Any:
             if not waiting:
@@ -143,7 +143,7 @@ class Way:
             return waiting.pop(0)
 
         async def send(message: Any) -> None:
-            sent.append(message)
+            chunks.append(message)
 
         scope = {
             "type": "http",
@@ -162,7 +162,7 @@ class Way:
         }
         with anyio.fail_after(PATIENCE_S):
             await self.app(scope, receive, send)
-        start, *rest = sent
+        start, *rest = chunks
         return start["status"], start["headers"], b"".join(one.get("body", b"") for one in rest)
 
 
@@ -205,8 +205,10 @@ class Ways:
             way.recorder.told.clear()
             way.reached.clear()
             headers = request.headers(session, self.token)
-            status, sent, content = await way.ask(headers, request.body)
-            replies.append(Reply(status=status, headers=_acted_on(sent), content=_read(content)))
+            status, request_headers, content = await way.ask(headers, request.body)
+            replies.append(
+                Reply(status=status, headers=_acted_on(request_headers), content=_read(content))
+            )
         assert self.fast.recorder.told == self.around.recorder.told
         return replies[0], replies[1]
 
@@ -303,9 +305,11 @@ async def _shake_hands(way: Way, request: Request, token: str) -> str:
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
     ):
         content = json.dumps(message).encode()
-        sent = replace(request, fields=fields if session else bare, body=(content,))
+        initialization = replace(request, fields=fields if session else bare, body=(content,))
         length = [(b"content-length", str(len(content)).encode())]
-        status, headers, _ = await way.ask(sent.headers(session, token) + length, (content,))
+        status, headers, _ = await way.ask(
+            initialization.headers(session, token) + length, (content,)
+        )
         assert status in {200, 202}
         session = session or dict(headers)[b"mcp-session-id"].decode()
     # Until its session has dealt with the notification, the client is nobody's.

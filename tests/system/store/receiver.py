@@ -98,8 +98,8 @@ class Receiver:
         self._stir()
 
     def _stir(self) -> None:
-        came, self._came = self._came, anyio.Event()
-        came.set()
+        event, self._came = self._came, anyio.Event()
+        event.set()
 
 
 Manner = Callable[[SocketStream], Awaitable[None]]

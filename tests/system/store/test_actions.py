@@ -403,11 +403,11 @@ async def test_principal_with_most_queues_makes_room_for_the_one_with_least() ->
 
         bobs = [await act("bob", f"b{number}") for number in range(5)]
         anns = [await act("ann", f"a{number}") for number in range(3)]
-        left = [
+        queued = [
             bool((await both.here.actions.read(at, timeout_s=0)).actions)
             for at in ("b0", "b1", "b2", "b3", "a0", "a1", "a2")
         ]
 
     assert bobs == ["", "", "", "", "W2402"]
     assert anns == ["", "", "W2402"]
-    assert left == [False, False, True, True, True, True, False]
+    assert queued == [False, False, True, True, True, True, False]

@@ -95,7 +95,7 @@ async def fill_paged() -> bool:
 
 async def fill_places() -> bool:
     """Fill the places of pictures; bob's is drawn while as many of ada's wait as there are."""
-    places, drawn, done = (
+    places, takers, done = (
         Places(BrowserLimits(pictures_at_once=2)),
         list[str](),
         anyio.Event(),
@@ -103,7 +103,7 @@ async def fill_places() -> bool:
 
     async def draw(owner: str) -> None:
         async with places.hold(owner):
-            drawn.append(owner)
+            takers.append(owner)
             await done.wait()
 
     with anyio.fail_after(5):
@@ -111,9 +111,9 @@ async def fill_places() -> bool:
             for owner in ["ada"] * FLOOD + ["bob"]:
                 tasks.start_soon(draw, owner)
             await anyio.wait_all_tasks_blocked()
-            at_once = sorted(drawn)
+            at_once = sorted(takers)
             done.set()
-    return at_once == ["ada", "bob"] and drawn.count("ada") == FLOOD and not places._shares
+    return at_once == ["ada", "bob"] and takers.count("ada") == FLOOD and not places._shares
 
 
 async def fill_watches() -> bool:

@@ -57,12 +57,12 @@ def test_metadata_of_a_render_matches_the_public_type() -> None:
         press="secret",
     )
 
-    sent: dict[str, Any] = {}
+    public: dict[str, Any] = {}
     for one in (render(), full):
-        sent = orjson.loads(encode_render(one, is_for_page=True))
-        assert RenderMark.model_validate(sent).wire() == sent
+        public = orjson.loads(encode_render(one, is_for_page=True))
+        assert RenderMark.model_validate(public).wire() == public
     assert "press" not in orjson.loads(encode_render(full))
-    assert sent.keys() == envelope_schema()["$defs"]["RenderMark"]["properties"].keys()
+    assert public.keys() == envelope_schema()["$defs"]["RenderMark"]["properties"].keys()
 
 
 async def test_unknown_render_is_not_found(backend: Server | None) -> None:

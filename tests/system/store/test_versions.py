@@ -118,10 +118,10 @@ async def test_waiting_reader_gets_the_newest_version_from_any_replica(
     async with replicas(backend) as both:
         await both.here.renders.put(render())
         states: list[str] = []
-        seen: list[object] = []
+        generations: list[object] = []
 
         async def wait() -> None:
-            seen.append(await both.there.renders.wait_for_newer("r1", after=1, timeout_s=60))
+            generations.append(await both.there.renders.wait_for_newer("r1", after=1, timeout_s=60))
 
         with both.there.renders.listening(states.append), anyio.fail_after(20):
             async with anyio.create_task_group() as tasks:
@@ -131,11 +131,11 @@ async def test_waiting_reader_gets_the_newest_version_from_any_replica(
             none = await both.there.renders.wait_for_newer("r1", after=2, timeout_s=0)
             both.there.actions.drain()
             draining = await both.there.renders.wait_for_newer("r1", after=2, timeout_s=60)
-            gone = await both.there.renders.wait_for_newer("r2", after=1, timeout_s=60)
+            missing = await both.there.renders.wait_for_newer("r2", after=1, timeout_s=60)
 
-        assert seen == [made]
+        assert generations == [made]
         assert again == made
-        assert (none, draining, gone) == ("timeout", "draining", "expired")
+        assert (none, draining, missing) == ("timeout", "draining", "expired")
         assert states == ["r1"]
 
 

@@ -55,8 +55,8 @@ async def test_webhook_gets_the_signed_action_which_still_waits_for_its_reader()
         await receiver.wait_for_requests(1)
         read = await actions.read("r1", timeout_s=0)
 
-    [came] = receiver.requests
-    assert came.message == {
+    [request] = receiver.requests
+    assert request.message == {
         "type": "widget.action",
         "timestamp": "2023-11-14T22:13:20+00:00",
         "data": {
@@ -67,10 +67,10 @@ async def test_webhook_gets_the_signed_action_which_still_waits_for_its_reader()
             "payload": {"number": "PA 845"},
         },
     }
-    assert came.headers["webhook-id"] == "r1.1"
-    assert came.headers["webhook-timestamp"] == "1700000000"
-    assert came.headers["host"] == receiver.url.split("/")[2]
-    assert came.is_signed_with(SECRET.encode())
+    assert request.headers["webhook-id"] == "r1.1"
+    assert request.headers["webhook-timestamp"] == "1700000000"
+    assert request.headers["host"] == receiver.url.split("/")[2]
+    assert request.is_signed_with(SECRET.encode())
     assert [action.payload for action in read.actions] == [{"number": "PA 845"}]
 
 
@@ -90,7 +90,7 @@ async def test_webhook_is_retried_until_the_receiver_accepts() -> None:
         with anyio.fail_after(PATIENCE_S):
             assert await client.deliver(hook_of(receiver), "m1", b"{}", clock=Clock())
 
-    assert [came.headers["webhook-id"] for came in receiver.requests] == ["m1", "m1", "m1"]
+    assert [request.headers["webhook-id"] for request in receiver.requests] == ["m1", "m1", "m1"]
 
 
 @pytest.mark.parametrize(
@@ -278,8 +278,8 @@ async def test_unread_actions_do_not_delay_the_others(
 
 async def test_undelivered_actions_are_counted_and_delay_nothing() -> None:
     async with receiving() as receiver:
-        gone = hook_of(receiver)
-    async with forwarding(gone) as webhook, anyio.create_task_group() as tasks:
+        hook = hook_of(receiver)
+    async with forwarding(hook) as webhook, anyio.create_task_group() as tasks:
         await webhook.store.actions.append("r1", "a", {}, idempotency_key="k")
         waiting = webhook.waiting
         tasks.start_soon(webhook.finish)

@@ -349,13 +349,13 @@ def _body(misbehavior: Misbehavior, message: dict[str, Any]) -> bytes:
     if "id" not in message:
         return b""
     method = message["method"]
-    answered: dict[str, Any] = {"jsonrpc": "2.0", "id": message["id"]}
+    response: dict[str, Any] = {"jsonrpc": "2.0", "id": message["id"]}
     result = _result(misbehavior, method, message.get("params") or {})
     if result is None:
-        answered["error"] = {"code": -32601, "message": "Method not found"}
+        response["error"] = {"code": -32601, "message": "Method not found"}
     else:
-        answered["result"] = result
-    return misbehavior.rewrite(json.dumps(answered).encode())
+        response["result"] = result
+    return misbehavior.rewrite(json.dumps(response).encode())
 
 
 def speak(misbehavior: Misbehavior) -> None:

@@ -183,10 +183,10 @@ async def test_request_ends_when_its_caller_disconnects(tmp_path: Path) -> None:
     flights = Flights()
     flights.hold = anyio.Event()
     async with serve_mcp(flights.mcp) as url, filled_by(tmp_path, toml("flights", url=url)) as to:
-        given = {"name": "flight", "arguments": {"number": "UA123"}}
-        asking = b"".join(modern_request(to, "tools/call", given, name="flight"))
-        async with await connect(to) as gone:
-            await gone.send(asking)
+        call = {"name": "flight", "arguments": {"number": "UA123"}}
+        asking = b"".join(modern_request(to, "tools/call", call, name="flight"))
+        async with await connect(to) as connection:
+            await connection.send(asking)
             await until(lambda: len(flights.calls) == 1)
         async with await connect(to) as stays:
             await stays.send(asking)
@@ -414,9 +414,9 @@ src = "blocks[?type=='image'].data_url | [0]"
             result = await client.client.call_tool("place", {"number": "7"})
 
     assert result.structured_content is not None, result.content
-    [drawn] = result.structured_content["children"]
-    assert drawn["alt"] == "Pier 7"
-    assert drawn["src"] == f"data:image/png;base64,{base64.b64encode(picture).decode()}"
+    [picture_component] = result.structured_content["children"]
+    assert picture_component["alt"] == "Pier 7"
+    assert picture_component["src"] == f"data:image/png;base64,{base64.b64encode(picture).decode()}"
 
 
 async def test_held_answers_stay_within_their_limit(
@@ -428,6 +428,6 @@ async def test_held_answers_stay_within_their_limit(
         for number in range(60):
             await filling.fill(f"UA{number}")
 
-        held = filling.feeds.held
-        assert 0 < len(held) < 60
-        assert sum(one.size for one in held.values()) == held.size_bytes <= 4_000
+        size = filling.feeds.held
+        assert 0 < len(size) < 60
+        assert sum(one.size for one in size.values()) == size.size_bytes <= 4_000

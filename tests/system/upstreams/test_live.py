@@ -181,8 +181,8 @@ async def test_gallery_rehearses_a_press_and_says_so(tmp_path: Path) -> None:
             serving(widgets, upstreams=declared, gallery=True) as url,
             httpx2.AsyncClient(base_url=url.removesuffix("/mcp"), timeout=WAIT_S) as browser,
         ):
-            given = {"gate": "B4", "status": "boarding"}
-            rendered = (await browser.post("/render/board", json=given)).json()
+            arguments = {"gate": "B4", "status": "boarding"}
+            rendered = (await browser.post("/render/board", json=arguments)).json()
             press = {
                 "render_id": rendered["renderId"],
                 "action": "seat.book",
@@ -282,8 +282,8 @@ async def test_service_gets_the_key_as_header_and_its_status_decides(
 
 
 async def test_refused_connection_did_nothing(tmp_path: Path) -> None:
-    async with serve_mcp(Airport().mcp) as gone:
-        port = httpx2.URL(gone).port
+    async with serve_mcp(Airport().mcp) as service:
+        port = httpx2.URL(service).port
     airport, widgets = Airport(), write(tmp_path, ACTION)
     declared = tmp_path / "u.toml"
     declared.write_text(

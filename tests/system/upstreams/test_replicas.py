@@ -116,7 +116,7 @@ async def test_replicas_survive_the_loss_of_their_store(server: Server, tmp_path
 
             before = await both_fill()
             server.kill()
-            kept = await both_fill()  # each has it still
+            result = await both_fill()  # each has it still
             both.clock.now += 60
             alone = await both_fill()
             server.start()
@@ -126,7 +126,7 @@ async def test_replicas_survive_the_loss_of_their_store(server: Server, tmp_path
             both.clock.now += 60
             after = await both_fill()
 
-    assert before == kept == alone == after
+    assert before == result == alone == after
     assert flights.calls == ["UA1"] * 4  # once for both, each for itself, once for both
     assert events.names().count("store.degraded") == 2  # one of each replica
 

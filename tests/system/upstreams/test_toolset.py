@@ -18,7 +18,7 @@ ROWS = [{"n": n, "text": "é" * (n % 7)} for n in range(900)]
 HEAD = '[rates]\nbase = "http://127.0.0.1:{port}"\n[rates.endpoints.all]\nget = "/all"\n'
 
 
-async def answer(client: Any, tool: str, **arguments: Any) -> Any:
+async def answer(client: Any, tool: str, /, **arguments: Any) -> Any:
     result = await client.client.call_tool(tool, arguments)
     if result.is_error:
         return result.meta["widgetd/error"]
@@ -50,7 +50,7 @@ async def test_answer_is_read_whole_in_pages_and_by_an_expression(tmp_path: Path
                 client, "call_upstream", after=first["next"], select=select, name="rates"
             )
             wrong = await answer(client, "call_upstream", **query, select="a b")
-            gone = await answer(client, "call_upstream", after="nobody.1")
+            missing = await answer(client, "call_upstream", after="nobody.1")
             report = await answer(client, "get_upstreams")
 
     assert whole.keys() == {"kind", "bytes", "page"}
@@ -59,7 +59,7 @@ async def test_answer_is_read_whole_in_pages_and_by_an_expression(tmp_path: Path
     assert len(pages) > 5
     assert all(len(one.encode()) <= 2003 for one in pages)
     assert json.loads(found["page"]) == jmespath.search(select, {"rows": ROWS})
-    assert (wrong["code"], gone["code"]) == ("W5007", "W5009")
+    assert (wrong["code"], missing["code"]) == ("W5007", "W5009")
     [item] = report["items"]
     assert (item["name"], item["kind"], item["state"]) == ("rates", "endpoints", "ready")
     assert item["tools"] == ["all"]

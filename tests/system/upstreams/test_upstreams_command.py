@@ -76,19 +76,19 @@ async def test_render_command_fills_the_widget(
     command = ["render", "flight", "--dir", str(folder), "--upstreams", str(file)]
     async with serve_mcp(flights.mcp) as url:
         file.write_text(toml("flights", url=url, connect_s=60.0, call_s=60.0))
-        given = [*command, "--arguments", '{"number": "UA7"}']
-        assert await anyio.to_thread.run_sync(main, given) == 0
-        drawn = orjson.loads(capfd.readouterr().out)
-        assert await anyio.to_thread.run_sync(main, [*given[:-1], "{}"]) == 1
+        arguments = [*command, "--arguments", '{"number": "UA7"}']
+        assert await anyio.to_thread.run_sync(main, arguments) == 0
+        tree = orjson.loads(capfd.readouterr().out)
+        assert await anyio.to_thread.run_sync(main, [*arguments[:-1], "{}"]) == 1
         missing = capfd.readouterr().err
         assert await anyio.to_thread.run_sync(main, ["upstreams", "--file", str(file)]) == 0
         listed = capfd.readouterr().out
     file.write_text(toml("flights", url="http://127.0.0.1:9/mcp"))
-    assert await anyio.to_thread.run_sync(main, given) == 1
+    assert await anyio.to_thread.run_sync(main, arguments) == 1
     away = capfd.readouterr().err
 
     assert flights.calls == ["UA7"]
-    assert "United" in str(drawn)
+    assert "United" in str(tree)
     assert listed == "flights  mcp        ready     1 tool\n"
     assert "number: expected a string" in missing
     assert "the upstream 'flights' is not available (refused)" in away

@@ -19,9 +19,9 @@ async def ask(url: str, path: str, *, method: str = "GET", **headers: str) -> ht
         method: The HTTP method.
         headers: With `_` for `-`.
     """
-    sent = {name.replace("_", "-"): value for name, value in headers.items()}
+    fields = {name.replace("_", "-"): value for name, value in headers.items()}
     async with httpx2.AsyncClient(timeout=PATIENCE_S) as client:
-        return await client.request(method, url.removesuffix("/mcp") + path, headers=sent)
+        return await client.request(method, url.removesuffix("/mcp") + path, headers=fields)
 
 
 async def put(
@@ -36,8 +36,8 @@ async def put(
         headers: Beside, or instead of, the page's own.
     """
     site = url.removesuffix("/mcp")
-    sent = {name: b64encode(text.encode()).decode() for name, text in files.items()}
+    contents = {name: b64encode(text.encode()).decode() for name, text in files.items()}
     async with httpx2.AsyncClient(base_url=site, timeout=PATIENCE_S) as client:
         return await client.post(
-            f"/gallery/files{query}", json=sent, headers={"origin": site, **headers}
+            f"/gallery/files{query}", json=contents, headers={"origin": site, **headers}
         )

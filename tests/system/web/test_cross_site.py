@@ -58,5 +58,5 @@ async def test_origins_of_the_setting_may_call_from_another_site(
 async def test_requests_of_the_same_site_and_of_programs_pass(tmp_path: Path) -> None:
     async with every_page(tmp_path, 1) as client:
         client.headers["authorization"] = f"Bearer {token(0)}"
-        for sent in ({}, {"sec-fetch-site": "same-origin"}, {"sec-fetch-site": "none"}):
-            assert (await client.get("/w/greeting", headers=sent)).status_code == 200
+        for headers in ({}, {"sec-fetch-site": "same-origin"}, {"sec-fetch-site": "none"}):
+            assert (await client.get("/w/greeting", headers=headers)).status_code == 200

@@ -65,15 +65,15 @@ async def test_draft_is_drawn_with_the_place_of_each_component(tmp_path: Path) -
         async def attempt(**body: Any) -> dict[str, Any]:
             return dict((await asking.post("/gallery/draft/trial", json=body)).json())
 
-        drawn = await attempt(tool="a", parts={"jsx": JSX}, arguments={"who": "Eve"})
+        answer = await attempt(tool="a", parts={"jsx": JSX}, arguments={"who": "Eve"})
         new = await attempt(file="New.widget.jsx", parts={"jsx": VALE})
         bad = await attempt(tool="a", parts={"jsx": "<Card>\n  <Text\n</Card>"})
         exported = (await asking.get("/gallery/edit/flight_tracker")).json()["parts"]
         whole = await attempt(tool="flight_tracker", parts=exported)
 
-    children = drawn["result"]["_meta"]["widgetd/widget"]["children"]
+    children = answer["result"]["_meta"]["widgetd/widget"]["children"]
     assert [child["value"] for child in children] == ["Eve", "1", "2"]
-    assert drawn["places"] == {
+    assert answer["places"] == {
         "": JSX.index("<Card"),
         "/children/0": JSX.index("<Text"),
         "/children/1": JSX.index("<Caption"),
@@ -96,13 +96,13 @@ async def test_draft_is_saved_unless_the_file_changed(tool: str, tmp_path: Path)
         body = {"tool": tool, "parts": parts, "digest": read["digest"]}
         saved = await asking.post("/gallery/draft", json=body)
         again = await asking.post("/gallery/draft", json=body)
-        drawn = (await asking.get(f"/w/{tool}.json")).json()
+        document = (await asking.get(f"/w/{tool}.json")).json()
         before = (await asking.get(f"/gallery/edit/{tool}/previous")).json()
 
     assert (saved.status_code, saved.json()["tool"]) == (200, tool)
-    assert saved.json()["digest"] == drawn["digest"]
+    assert saved.json()["digest"] == document["digest"]
     assert (again.status_code, again.json()["code"]) == (409, "W3005")
-    assert drawn["result"]["_meta"]["widgetd/widget"]["padding"] == "7px"
+    assert document["result"]["_meta"]["widgetd/widget"]["padding"] == "7px"
     assert before["parts"][part] == read["parts"][part]
     assert "padding" not in before["before"]["_meta"]["widgetd/widget"]
     assert before["now"]["_meta"]["widgetd/widget"]["padding"] == "7px"

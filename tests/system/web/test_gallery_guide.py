@@ -110,8 +110,8 @@ async def test_copied_python_and_curl_calls_return_the_widget(tmp_path: Path, wh
 
 @pytest.mark.parametrize("who", ["Ada", TRICKY], ids=["plain", "tricky"])
 def test_every_call_snippet_holds_any_arguments(who: str) -> None:
-    given: Mapping[str, Any] = {"who": who}
-    ready = calls("http://127.0.0.1:8787/mcp", "greeting", given)
+    arguments: Mapping[str, Any] = {"who": who}
+    ready = calls("http://127.0.0.1:8787/mcp", "greeting", arguments)
 
     for title in ("Python", "LangGraph", "ChatKit server"):
         texts = [
@@ -119,7 +119,7 @@ def test_every_call_snippet_holds_any_arguments(who: str) -> None:
             for node in ast.walk(ast.parse(ready[title]))
             if isinstance(node, ast.Constant) and isinstance(node.value, str)
         ]
-        assert any(text.strip().startswith("{") and json.loads(text) == given for text in texts)
+        assert any(text.strip().startswith("{") and json.loads(text) == arguments for text in texts)
         assert "http://127.0.0.1:8787/mcp" in texts
     literal = ready["TypeScript"].partition("arguments: ")[2].partition(",\n});")[0]
-    assert json.loads(literal) == given
+    assert json.loads(literal) == arguments

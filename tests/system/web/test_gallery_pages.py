@@ -141,14 +141,14 @@ async def test_each_page_has_a_twin_for_programs(tmp_path: Path) -> None:
     async with serving(tmp_path, gallery=True) as url, client(url) as asking:
         index = (await asking.get("/index.json")).json()
         widget = (await asking.get("/w/a.json")).json()
-        given = (await asking.post("/w/a.json", json={"who": "Ada"})).json()
+        document = (await asking.post("/w/a.json", json={"who": "Ada"})).json()
         refused = (await asking.post("/w/a.json", json={"who": 5, "more": 1})).json()
 
     assert [row["name"] for row in index["widgets"]] == ["a"]
     assert [row["path"] for row in index["refused"]] == ["Broken.widget"]
     assert widget["states"][0] == {"key": "sample", "label": "Sample"}
     assert widget["toolTokens"] > 20
-    assert given["result"]["_meta"]["widgetd/widget"] == greeting("Hello", "Ada")
+    assert document["result"]["_meta"]["widgetd/widget"] == greeting("Hello", "Ada")
     assert refused["result"] is None
     assert refused["error"]["code"] == "W2002"
 

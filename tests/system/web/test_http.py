@@ -158,8 +158,8 @@ async def test_client_that_never_reads_delays_no_other(tmp_path: Path) -> None:
 
 async def test_vanished_client_is_forgotten(tmp_path: Path) -> None:
     async with serving(tmp_path) as url:
-        async with connect_client(url, "legacy") as gone:
-            await gone.tools()
+        async with connect_client(url, "legacy") as client:
+            await client.tools()
         async with connect_client(url, "legacy") as other:
             fill(tmp_path, "A")
             await other.lists("a")

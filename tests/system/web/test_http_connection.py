@@ -66,20 +66,20 @@ UNFINISHED = {
 }
 
 
-@pytest.mark.parametrize("sent", UNFINISHED.values(), ids=list(UNFINISHED))
-async def test_unfinished_request_ends_with_its_connection(tmp_path: Path, sent: bytes) -> None:
+@pytest.mark.parametrize("start", UNFINISHED.values(), ids=list(UNFINISHED))
+async def test_unfinished_request_ends_with_its_connection(tmp_path: Path, start: bytes) -> None:
     async with (
         serving(tmp_path, header_s=SHORT_S, body_s=SHORT_S) as url,
         await connect(url) as stream,
     ):
-        if sent:
-            await stream.send(sent)
+        if start:
+            await stream.send(start)
         content = await read_to_end(stream)
 
-    if sent.startswith((b"GET /li", POST)) and not sent.startswith(ALIVE):
+    if start.startswith((b"GET /li", POST)) and not start.startswith(ALIVE):
         assert content.startswith(b"HTTP/1.1 408 Request Timeout\r\n")
         assert b"\r\nconnection: close\r\n" in content
-    if sent.startswith(ALIVE):
+    if start.startswith(ALIVE):
         assert content.startswith(b"HTTP/1.1 200 OK\r\n")
 
 
@@ -249,12 +249,12 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("sent", REFUSED.values(), ids=list(REFUSED))
+@pytest.mark.parametrize("request", REFUSED.values(), ids=list(REFUSED))
 async def test_ambiguous_request_is_refused_and_its_connection_closed(
-    tmp_path: Path, sent: bytes
+    tmp_path: Path, request: bytes
 ) -> None:
     async with serving(tmp_path) as url, await connect(url) as stream:
-        await stream.send(sent)
+        await stream.send(request)
         await stream.send(ALIVE)  # as if another request had been smuggled in
         content = await rest(stream)
 
@@ -263,7 +263,7 @@ async def test_ambiguous_request_is_refused_and_its_connection_closed(
 
 
 @pytest.mark.parametrize(
-    "sent",
+    "request",
     [
         ALIVE.replace(b"/livez", b"http://localhost/livez"),
         ALIVE.replace(b"1.1", b"1.0"),
@@ -273,9 +273,9 @@ async def test_ambiguous_request_is_refused_and_its_connection_closed(
         ALIVE.replace(b"host:", b"Connection: Upgrade\r\nUpgrade: h2c\r\nhost:"),
     ],
 )
-async def test_unusual_but_unambiguous_request_is_answered(tmp_path: Path, sent: bytes) -> None:
+async def test_unusual_but_unambiguous_request_is_answered(tmp_path: Path, request: bytes) -> None:
     async with serving(tmp_path) as url:
-        assert (await exchange(url, sent))[0] == 200
+        assert (await exchange(url, request))[0] == 200
 
 
 @pytest.mark.parametrize("space", [" ", "\t", " \t  "])
@@ -338,18 +338,18 @@ async def test_trailer_is_not_read_as_a_header_field(tmp_path: Path) -> None:
 async def test_field_without_an_end_is_not_buffered(tmp_path: Path, head: bytes) -> None:
     async with serving(tmp_path) as url, await connect(url) as stream:
         await stream.send(head)
-        sent = 0
+        size = 0
         with anyio.fail_after(PATIENCE_S):
             try:
                 while True:
                     await stream.send(b"y" * 4096)
-                    sent += 4096
+                    size += 4096
                     if b" 431 " in await _read_status(stream):
                         break
             except anyio.BrokenResourceError:
                 pass
 
-    assert sent < 20 * LIMITS.overhead_bytes
+    assert size < 20 * LIMITS.overhead_bytes
 
 
 async def _read_status(stream: SocketStream) -> bytes:
@@ -414,10 +414,10 @@ async def test_connection_burst_takes_no_more_descriptors_than_places(
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     async with serving(tmp_path, connections=5) as url:
         host, port = url.removeprefix("http://").removesuffix("/mcp").split(":")
-        with contextlib.ExitStack() as held, captured_logs() as logged:
+        with contextlib.ExitStack() as stack, captured_logs() as logged:
             # All come in one turn of the loop, and there are descriptors for some of them only.
-            clients = [held.enter_context(socket.socket()) for _ in range(200)]
-            held.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+            clients = [stack.enter_context(socket.socket()) for _ in range(200)]
+            stack.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
             resource.setrlimit(resource.RLIMIT_NOFILE, (clients[-1].fileno() + 101, hard))
             for client in clients:
                 client.connect((host, int(port)))

@@ -44,8 +44,8 @@ async def post(
     """The status and the answer; a body that is `announced` as longer than it is never comes."""
     base = url.removeprefix("http://").partition("/")[0]
     length = len(body) if announced is None else announced
-    sent = {"host": base, "content-length": str(length), **(headers or {})}
-    lines = [f"POST {path} HTTP/1.1", *(f"{name}: {value}" for name, value in sent.items())]
+    fields = {"host": base, "content-length": str(length), **(headers or {})}
+    lines = [f"POST {path} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items())]
     status, answer = await exchange(url, "\r\n".join((*lines, "", "")).encode(), body)
     return status, json.loads(answer) if answer[:1] == b"{" else answer
 
@@ -116,12 +116,12 @@ async def test_backend_replaces_its_own_render(folder: Path) -> None:
     async with serving(folder) as url, connect_client(url, "modern") as model:
         _, made = await post(url, "/render/greeting", b'{"who":"Ada"}')
         place = f"/render/greeting/{made['renderId']}"
-        drawn = await post(url, f"{place}?after=1&note=Welcome%20back.", b'{"who":"Grace"}')
+        response = await post(url, f"{place}?after=1&note=Welcome%20back.", b'{"who":"Grace"}')
         noted = await post(url, f"{place}?failed=1&note=Not%20today.", b"")
         result = await model.call("show_render", render_id=made["renderId"])
 
     answer = {"renderId": made["renderId"], "summary": "Greeting: who Grace"}
-    assert drawn == (200, {**answer, "version": 2})
+    assert response == (200, {**answer, "version": 2})
     assert noted == (200, {**answer, "version": 3})
     assert result.structured_content == greeting("Hello", "Grace")
     assert result.meta is not None
@@ -216,10 +216,10 @@ async def test_body_of_an_unauthenticated_request_is_not_read(folder: Path, toke
 
 
 async def test_rate_limited_render_is_answered_with_the_time_to_retry(folder: Path) -> None:
-    sent = b'{"who":"Ada"}'
+    body = b'{"who":"Ada"}'
     async with serving(folder, rate=0.4, burst=1) as url, httpx2.AsyncClient() as client:
         where = url.replace("/mcp", "/render/greeting")
-        answers = [await client.post(where, content=sent) for _ in range(2)]
+        answers = [await client.post(where, content=body) for _ in range(2)]
 
     assert [answer.status_code for answer in answers] == [201, 429]
     assert answers[1].headers["retry-after"] == "3"

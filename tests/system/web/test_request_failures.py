@@ -137,7 +137,7 @@ async def test_client_leaving_in_the_middle_of_a_body_causes_no_error(
             while log.names().count("request.answered") < len(posts):
                 await log.next()
 
-    answered = {event["route"]: event["status"] for event in log.all if "status" in event}
-    assert answered.keys() == {page.path for page in posts}
+    statuses = {event["route"]: event["status"] for event in log.all if "status" in event}
+    assert statuses.keys() == {page.path for page in posts}
     assert [event for event in log.all if event["level"] == "error"] == []
     assert [one for one in caplog.records if one.levelname == "ERROR"] == []

@@ -86,10 +86,10 @@ async def answers(folder: Path, name: str, files: Mapping[str, str]) -> dict[str
     responses = {}
     async with serving(widgets, gallery=True, allow_upload=True, token_file=tokens) as url:
         was = await list_names(url, EVERY)
-        for tried, sent in TRIES.items():
+        for file_name, bodies in TRIES.items():
             for query in ("", "?replace=1"):
-                answer = await put(url, sent, query, **bearer(SOME))
-                responses[tried + query] = answer.status_code, answer.text
+                answer = await put(url, bodies, query, **bearer(SOME))
+                responses[file_name + query] = answer.status_code, answer.text
         assert await list_names(url, EVERY) == was
     assert contents(widgets) == before
     return responses
@@ -143,10 +143,10 @@ async def test_sidecar_hiding_a_widget_applies_before_the_next_scan(
     settings: dict[str, Any] = {"gallery": True, "allow_upload": True, "poll": 60}
     async with serving(widgets, token_file=tokens, **settings) as url:
         (widgets / "Open.widget.toml").write_text(ELEVATED)
-        seen = await list_names(url, SOME)
+        names = await list_names(url, SOME)
         response = await put(url, {"Open.widget.toml": "tags = []\n"}, "?replace=1", **bearer(SOME))
 
-    assert "open" in seen
+    assert "open" in names
     assert response.status_code == 403
     assert (widgets / "Open.widget.toml").read_text() == ELEVATED
 
@@ -232,12 +232,12 @@ async def test_writer_above_the_rate_gets_a_retry_time(tmp_path: Path) -> None:
     tokens.write_text(TOKENS)
     settings: dict[str, Any] = {"gallery": True, "allow_upload": True, "token_file": tokens}
     async with serving(tmp_path, **settings) as url:
-        tried = 0
+        attempts = 0
         while (response := await put(url, {"no name": ""}, **bearer(SOME))).status_code == 400:
-            tried += 1
+            attempts += 1
         other = await put(url, {"no name": ""}, **bearer(EVERY))
 
-    assert tried >= LIMITS.upload_burst
+    assert attempts >= LIMITS.upload_burst
     assert (response.status_code, response.json()["code"]) == (429, "W2201")
     assert int(response.headers["retry-after"]) == 1
     assert other.status_code == 400

@@ -59,9 +59,9 @@ async def parsed(slug: str, **arguments: Any) -> dict[str, Any]:
     result = await tools.call(KEYWORD_PREFIX + slug, {"session_id": "s_1", **arguments}, context)
 
     assert result.code == "W4003", result
-    [(keyword, given)] = sessions.steps
+    [(keyword, parameters)] = sessions.steps
     assert keyword.slug == slug
-    return given
+    return parameters
 
 
 @pytest.mark.parametrize("slug", KEYWORDS)
@@ -89,6 +89,6 @@ async def test_tool_accepts_every_default_in_its_schema(slug: str) -> None:
 async def test_tool_takes_a_list_of_targets(slug: str, target: object) -> None:
     required = {name: VALUES[name] for name in KEYWORDS[slug].schema.get("required", ())}
 
-    given = await parsed(slug, **{**required, "target": target})
+    parameters = await parsed(slug, **{**required, "target": target})
 
-    assert given["target"].texts == ("text=A", "css=.a")
+    assert parameters["target"].texts == ("text=A", "css=.a")

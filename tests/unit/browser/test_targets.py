@@ -103,9 +103,9 @@ ARIA = """- heading "a/b: /c" [level=2]
 
 
 def test_aria_snapshot_is_accepted_in_playwrights_format() -> None:
-    given = find_keyword("Expect Aria").parse({"snapshot": ARIA})
+    parameters = find_keyword("Expect Aria").parse({"snapshot": ARIA})
 
-    assert given["snapshot"] == ARIA
+    assert parameters["snapshot"] == ARIA
 
 
 @pytest.mark.parametrize(

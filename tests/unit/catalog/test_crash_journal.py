@@ -170,9 +170,9 @@ def test_more_draws_than_places_are_drawn_all_the_same(state: StateFolder) -> No
     journal = end_amid(state, *[ONE] * 64)
 
     with journal.rendering(OTHER):
-        drawn = True
+        is_drawing = True
 
-    assert drawn
+    assert is_drawing
 
 
 def test_another_version_of_widgetd_tries_everything_again(state: StateFolder) -> None:

@@ -20,8 +20,8 @@ def test_history_lists_only_changed_parts() -> None:
     difference = diff_versions(widget(text="Hello"), widget(text="Bye"))
 
     assert [name for name, _ in difference.parts] == ["What it draws", "Template"]
-    drawn = dict(difference.parts)["What it draws"]
-    assert [line.strip() for line in drawn if "Hello" in line or "Bye" in line] != []
+    changes = dict(difference.parts)["What it draws"]
+    assert [line.strip() for line in changes if "Hello" in line or "Bye" in line] != []
     assert difference.breaking == ()
 
 
@@ -56,14 +56,14 @@ def test_version_before_is_hidden_from_readers_who_did_not_see_it() -> None:
 def test_swap_among_thousands_compares_only_changed_widgets() -> None:
     one: Any = _Version("one")
     other: Any = _Version("other")
-    kept: dict[str, Any] = {str(number): _Version("kept") for number in range(5_000)}
-    before = replace(snapshot_of(), widgets=patch(patch({}, kept), {"t": one}))
+    versions: dict[str, Any] = {str(number): _Version("kept") for number in range(5_000)}
+    before = replace(snapshot_of(), widgets=patch(patch({}, versions), {"t": one}))
     after = replace(before, widgets=patch(before.widgets, {"t": other}))
     history = History()
 
     history.record(before, after)
 
-    assert sum(version.looked_at for version in kept.values()) == 0
+    assert sum(version.looked_at for version in versions.values()) == 0
     assert history.before(other, lambda _: True) is one
 
 

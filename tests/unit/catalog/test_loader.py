@@ -107,8 +107,8 @@ def test_served_widgets_have_no_faults(content: bytes) -> None:
 @settings(max_examples=60, deadline=None)
 @given(STATEMENTS, st.sampled_from(['"x"', "{{ who | tojson }}", "{{ n.d | tojson }}", "{{ t }}"]))
 def test_served_generated_templates_have_no_faults(statements: str, value: str) -> None:
-    drawn = f'{{"type":"Card","children":[{{"type":"Text","value":{value}}}]}}'
-    content = widget_file(template=f"{START}{statements}{drawn}").encode()
+    template = f'{{"type":"Card","children":[{{"type":"Text","value":{value}}}]}}'
+    content = widget_file(template=f"{START}{statements}{template}").encode()
 
     assert all(fault.level == "fault" for fault in faults(content))
 

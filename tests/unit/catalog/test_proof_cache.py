@@ -86,9 +86,9 @@ def test_only_the_last_proof_of_a_file_is_stored(tmp_path: Path) -> None:
     for text in ("Hello", "Bye"):
         load(ProofCache(StateFolder(tmp_path), "1"), widget_file(text=text))
 
-    kept = ProofCache(StateFolder(tmp_path), "1")
-    assert len(kept) == 1
-    assert load(kept, widget_file(text="Bye")).call({"who": "Ada"}).tree == greeting("Bye", "Ada")
+    cache = ProofCache(StateFolder(tmp_path), "1")
+    assert len(cache) == 1
+    assert load(cache, widget_file(text="Bye")).call({"who": "Ada"}).tree == greeting("Bye", "Ada")
 
 
 def test_file_of_proofs_is_compacted_as_it_grows(tmp_path: Path) -> None:

@@ -171,10 +171,10 @@ def test_vanished_folder_removes_nothing_and_degrades(tmp_path: Path) -> None:
     catalog.scan()
 
     root.rename(tmp_path / "elsewhere")
-    gone = catalog.scan()
+    result = catalog.scan()
 
-    assert "greeting" in gone.widgets
-    assert str(gone.degraded) == (
+    assert "greeting" in result.widgets
+    assert str(result.degraded) == (
         "the widgets folder is not there; put it back; until then everything goes on serving"
     )
 

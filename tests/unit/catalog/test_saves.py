@@ -137,9 +137,9 @@ class Seen:
 @asynccontextmanager
 async def followed(root: Path) -> AsyncIterator[Seen]:
     """A folder whose files must be quiet for a minute, unless they are finished."""
-    limits, hints, looked, seen = Limits(), Hints(), anyio.Event(), Seen()
+    limits, hints, looked, watch = Limits(), Hints(), anyio.Event(), Seen()
     catalog = Catalog(root, partial(load, limits=limits), limit_bytes=10_000, quiet_ms=60_000)
-    run = partial(reload, catalog, hints, seen.registry, on_scan=looked.set, observer=seen)
+    run = partial(reload, catalog, hints, watch.registry, on_scan=looked.set, observer=watch)
     async with (
         anyio.create_task_group() as tasks,
         watched(root, inotify_watcher.follow, hints) as watching,
@@ -147,7 +147,7 @@ async def followed(root: Path) -> AsyncIterator[Seen]:
         tasks.start_soon(run)
         await watching.went_through("native")
         await looked.wait()
-        yield seen
+        yield watch
         tasks.cancel_scope.cancel()
 
 
@@ -155,30 +155,30 @@ async def followed(root: Path) -> AsyncIterator[Seen]:
 async def test_finished_file_is_served_without_a_quiet_period(save: Save, tmp_path: Path) -> None:
     root = tmp_path / "root"
     root.mkdir()
-    async with followed(root) as seen:
+    async with followed(root) as watch:
         for number in range(5):
             message = f"<{number}{'.' * 500}>"
             file = widget_file("A", description=message)
             await anyio.to_thread.run_sync(save, root / "a.widget", file)
-            await seen.says(message)
+            await watch.says(message)
 
-    assert seen.faults == []
-    assert [message for message in seen.said if not is_whole(message)] == []
+    assert watch.faults == []
+    assert [message for message in watch.said if not is_whole(message)] == []
 
 
 async def test_continuous_saves_are_swapped_at_intervals(tmp_path: Path) -> None:
     root = tmp_path / "root"
     root.mkdir()
-    async with followed(root) as seen:
+    async with followed(root) as watch:
         started_s = time.monotonic()
         for number in range(50):
             file = widget_file("A", description=f"<{number}>")
             await anyio.to_thread.run_sync(in_place, root / "a.widget", file)
             await anyio.sleep(0.002)  # plays a busy writer
-        await seen.says("<49>")
+        await watch.says("<49>")
         took_s = time.monotonic() - started_s
 
-    assert len(seen.said) <= 1 + took_s / LIMITS.swap_gap_s
+    assert len(watch.said) <= 1 + took_s / LIMITS.swap_gap_s
 
 
 def is_whole(text: str) -> bool:

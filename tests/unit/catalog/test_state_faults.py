@@ -339,13 +339,13 @@ def test_state_is_saved_once_there_is_room_and_the_next_fault_is_logged(
     widgets, state = home / "widgets", home / "state"
     widgets.mkdir()
     state.mkdir()
-    kept = Catalog(widgets, load, rollback=Rollback(StateFolder(state), load), quiet_ms=0)
+    catalog = Catalog(widgets, load, rollback=Rollback(StateFolder(state), load), quiet_ms=0)
 
     def save(*names: str) -> None:
         for each in names:
             (widgets / f"{each}.widget").write_text(widget_file(each))
-        kept.scan()
-        kept.save_copies()
+        catalog.scan()
+        catalog.save_copies()
 
     with harmed(state, name) as events:
         save(*"ABCDEFGH")  # their list is longer than a widget

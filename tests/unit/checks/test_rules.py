@@ -84,7 +84,7 @@ def test_misspelt_name_is_one_finding_with_all_its_consequences() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "at", "line"),
+    ("arguments", "at", "line"),
     [
         ('city = "a"\nstops = [{ km = 7 }, { km = "x" }]', "/stops/1/km", 5),
         ("city = 1", "/city", 4),
@@ -92,8 +92,8 @@ def test_misspelt_name_is_one_finding_with_all_its_consequences() -> None:
         ("town = 1", "/town", 4),
     ],
 )
-def test_invalid_example_is_shown_at_its_error(given: str, at: str, line: int) -> None:
-    sidecar = f'[[examples]]\nname = "one"\n[examples.arguments]\n{given}\n'
+def test_invalid_example_is_shown_at_its_error(arguments: str, at: str, line: int) -> None:
+    sidecar = f'[[examples]]\nname = "one"\n[examples.arguments]\n{arguments}\n'
     stops = {"type": "array", "items": {"properties": {"km": {"type": "number"}}}}
     file = widget(card("city | default('?')", "stops | length"), sidecar, city=TEXT, stops=stops)
     [finding] = [one for one in check_widget(file) if one.code == "W1211"]
@@ -132,16 +132,16 @@ def test_only_fields_possibly_shown_through_their_parent_are_tried_out() -> None
     fields: dict[str, Any] = {f"f{number}": {"type": "string"} for number in range(200)}
     around = {"type": "object", "properties": fields}
     made = widget(card("city.f0", "city | length"), city=around, town=around, **fields)
-    tried: list[str] = []
+    paths: list[str] = []
 
     found = find_unread_fields(
         {"city", "city.f0"},
         DeclaredPaths(made.schema.document),
-        shows=lambda path: bool(tried.append(path)),  # type: ignore[func-returns-value]  # nothing
+        shows=lambda path: bool(paths.append(path)),  # type: ignore[func-returns-value]  # nothing
     )
 
     assert len(list(found)) == 200 + 1 + 50
-    assert tried == [f"city.f{number}" for number in range(1, 51)]
+    assert paths == [f"city.f{number}" for number in range(1, 51)]
 
 
 def test_many_undeclared_names_are_all_reported_and_some_get_advice() -> None:

@@ -12,7 +12,7 @@ MANY = tuple(f"widget_{number:04}" for number in range(5000)) + FEW
 
 @pytest.mark.parametrize("known", [FEW, MANY])
 @pytest.mark.parametrize(
-    ("name", "meant"),
+    ("name", "suggestion"),
     [
         ("flight_traker", "flight_tracker"),
         ("wether_current", "weather_current"),
@@ -21,5 +21,7 @@ MANY = tuple(f"widget_{number:04}" for number in range(5000)) + FEW
         ("zzz", None),
     ],
 )
-def test_misspelling_is_recognised(known: tuple[str, ...], name: str, meant: str | None) -> None:
-    assert nearest(name, known) == meant
+def test_misspelling_is_recognised(
+    known: tuple[str, ...], name: str, suggestion: str | None
+) -> None:
+    assert nearest(name, known) == suggestion

@@ -23,53 +23,53 @@ pytestmark = pytest.mark.skipif(
 
 
 async def test_closed_file_is_finished(tmp_path: Path) -> None:
-    async with watched(tmp_path, inotify_watcher.follow) as seen:
-        await seen.went_through("native")
+    async with watched(tmp_path, inotify_watcher.follow) as watch:
+        await watch.went_through("native")
         (tmp_path / "a.widget").write_text("whole")
 
-        assert "a.widget" in (await seen.hinted_at("a.widget")).finished
+        assert "a.widget" in (await watch.hinted_at("a.widget")).finished
 
 
 async def test_file_moved_into_place_is_finished(tmp_path: Path) -> None:
     (tmp_path / ".a").write_text("whole")
-    async with watched(tmp_path, inotify_watcher.follow) as seen:
-        await seen.went_through("native")
+    async with watched(tmp_path, inotify_watcher.follow) as watch:
+        await watch.went_through("native")
         (tmp_path / ".a").rename(tmp_path / "a.widget")
 
-        assert "a.widget" in (await seen.hinted_at("a.widget")).finished
+        assert "a.widget" in (await watch.hinted_at("a.widget")).finished
 
 
 async def test_file_open_for_writing_is_not_finished(tmp_path: Path) -> None:
-    async with watched(tmp_path, inotify_watcher.follow) as seen:
-        await seen.went_through("native")
+    async with watched(tmp_path, inotify_watcher.follow) as watch:
+        await watch.went_through("native")
         with (tmp_path / "a.widget").open("w", buffering=1) as file:
             file.write("half\n")
 
-            assert "a.widget" not in (await seen.hinted_at("a.widget")).finished
+            assert "a.widget" not in (await watch.hinted_at("a.widget")).finished
 
 
 async def test_rewritten_file_is_not_finished(tmp_path: Path) -> None:
     file = tmp_path / "a.widget"
-    async with watched(tmp_path, inotify_watcher.follow) as seen:
-        await seen.went_through("native")
+    async with watched(tmp_path, inotify_watcher.follow) as watch:
+        await watch.went_through("native")
         file.write_text("whole")
         with file.open("w", buffering=1) as again:
             again.write("half\n")
 
             with anyio.fail_after(1):
-                while "a.widget" in (await seen.hinted_at("a.widget")).finished:
+                while "a.widget" in (await watch.hinted_at("a.widget")).finished:
                     pass
 
 
 async def test_renamed_folder_is_known_by_its_new_name(tmp_path: Path) -> None:
     (tmp_path / "old/below").mkdir(parents=True)
-    async with watched(tmp_path, inotify_watcher.follow) as seen:
-        await seen.went_through("native")
+    async with watched(tmp_path, inotify_watcher.follow) as watch:
+        await watch.went_through("native")
         (tmp_path / "old").rename(tmp_path / "new")
-        await seen.hinted_at("new")
+        await watch.hinted_at("new")
         (tmp_path / "new/below/a.widget").touch()
 
-        hint = await seen.hinted_at("new/below/a.widget")
+        hint = await watch.hinted_at("new/below/a.widget")
 
     assert hint == finished("new/below/a.widget")
 
@@ -77,26 +77,26 @@ async def test_renamed_folder_is_known_by_its_new_name(tmp_path: Path) -> None:
 async def test_folder_moved_out_is_no_longer_followed(tmp_path: Path) -> None:
     root = tmp_path / "root"
     (root / "folder/below").mkdir(parents=True)
-    async with watched(root, inotify_watcher.follow) as seen:
-        await seen.went_through("native")
+    async with watched(root, inotify_watcher.follow) as watch:
+        await watch.went_through("native")
         (root / "folder").rename(tmp_path / "away")
-        await seen.hinted_at("folder")
+        await watch.hinted_at("folder")
         (tmp_path / "away/a.widget").touch()
         (tmp_path / "away/below/a.widget").touch()
         (root / "b.widget").touch()
 
-        assert await seen.hints.wait() == finished("b.widget")
+        assert await watch.hints.wait() == finished("b.widget")
 
 
 async def test_name_outside_utf_8_is_hinted_at(tmp_path: Path) -> None:
     name = os.fsdecode(b"\xff.widget")
-    async with watched(tmp_path, inotify_watcher.follow) as seen:
-        await seen.went_through("native")
+    async with watched(tmp_path, inotify_watcher.follow) as watch:
+        await watch.went_through("native")
         (tmp_path / name).touch()
 
-        await seen.hinted_at(name)
+        await watch.hinted_at(name)
 
-    assert seen.failures == []
+    assert watch.failures == []
 
 
 @pytest.mark.parametrize("length", [LONGEST - 1, LONGEST, LONGEST + 300, 3 * LONGEST])
@@ -108,26 +108,26 @@ async def test_too_long_path_does_not_stop_other_watches(
     (root / "sibling").mkdir(parents=True)
     apart = tmp_path / "away"
     apart.mkdir()
-    async with AsyncExitStack() as held:
+    async with AsyncExitStack() as stack:
         if when == "before":
-            held.enter_context(deep(root, length))
-        seen = await held.enter_async_context(watched(root, inotify_watcher.follow))
-        await seen.went_through("native")
+            stack.enter_context(deep(root, length))
+        watch = await stack.enter_async_context(watched(root, inotify_watcher.follow))
+        await watch.went_through("native")
         if when == "while watching":
-            held.enter_context(deep(root, length))
+            stack.enter_context(deep(root, length))
         elif when == "moved in while watching":
             with deep(apart, length):
                 (apart / STEP).rename(root / STEP)
-                held.callback(shutil.rmtree, root / STEP)
+                stack.callback(shutil.rmtree, root / STEP)
                 (apart / STEP).mkdir()
         (root / "late").mkdir()
-        await seen.hinted_at("late")
+        await watch.hinted_at("late")
         for name in ("a.widget", "sibling/b.widget", f"{STEP}/c.widget", "late/d.widget"):
             (root / name).write_text("whole")
-            await seen.hinted_at(name)
+            await watch.hinted_at(name)
 
-    assert (seen.modes, seen.failures) == (["native"], [])
-    assert [error.errno for _, error in seen.skips] == (
+    assert (watch.modes, watch.failures) == (["native"], [])
+    assert [error.errno for _, error in watch.skips] == (
         [errno.ENAMETOOLONG] if length >= LONGEST else []
     )
 
@@ -156,19 +156,19 @@ async def test_watch_error_of_one_folder_affects_only_it_and_is_logged_once(
     for each in ("a", "closed1", "closed2/below", "z"):
         (tmp_path / each).mkdir(parents=True)
 
-    async with watched(tmp_path, inotify_watcher.follow) as seen:
+    async with watched(tmp_path, inotify_watcher.follow) as watch:
         if name in OF_ALL:
-            await seen.went_through("poll")
+            await watch.went_through("poll")
         else:
-            await seen.went_through("native")
+            await watch.went_through("native")
             for path in ("a/a.widget", "z/z.widget"):
                 (tmp_path / path).write_text("whole")
-                await seen.hinted_at(path)
+                await watch.hinted_at(path)
             (tmp_path / "closed3").mkdir()
-            await seen.hinted_at("closed3")
+            await watch.hinted_at("closed3")
 
-    assert len(seen.failures) == (name in OF_ALL)
-    assert len(seen.skips) == (name not in OF_ALL | TOLD_BY_A_SCAN)
+    assert len(watch.failures) == (name in OF_ALL)
+    assert len(watch.skips) == (name not in OF_ALL | TOLD_BY_A_SCAN)
 
 
 @pytest.mark.parametrize(

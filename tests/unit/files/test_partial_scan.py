@@ -25,7 +25,7 @@ def messages_of(found: Scan) -> tuple[list[tuple[str, bytes]], list[str]]:
 
 
 @pytest.mark.parametrize(
-    ("hinted", "seen"),
+    ("hinted", "visited"),
     [
         (["a.widget"], {"a.widget"}),
         (["one"], {"one/b.widget", "one/more/c.widget"}),
@@ -36,7 +36,7 @@ def messages_of(found: Scan) -> tuple[list[tuple[str, bytes]], list[str]]:
     ],
 )
 def test_partial_scan_reads_only_the_hinted_places(
-    hinted: list[str], seen: set[str], tmp_path: Path
+    hinted: list[str], visited: set[str], tmp_path: Path
 ) -> None:
     paths = ("a.widget", "b.widget", "one/b.widget", "one/more/c.widget")
     write_all(tmp_path, paths, "old")
@@ -45,7 +45,7 @@ def test_partial_scan_reads_only_the_hinted_places(
 
     found = look(tmp_path, hinted, known=known)
 
-    assert {path for path in paths if found.sources[path].content == b"new"} == seen
+    assert {path for path in paths if found.sources[path].content == b"new"} == visited
 
 
 @pytest.mark.parametrize(

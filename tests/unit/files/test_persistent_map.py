@@ -77,11 +77,11 @@ class Entry:
 
 def test_old_mapping_is_released_after_a_bounded_number_of_changes() -> None:
     mapping = patch({}, {f"{number:04}": Entry() for number in range(2 * MOST_APART)})
-    gone = weakref.ref(mapping["0000"])
+    value = weakref.ref(mapping["0000"])
     for number in range(MOST_APART + 1):
         mapping = patch(mapping, {f"{number:04}": Entry()})
 
-    assert gone() is None
+    assert value() is None
 
 
 def test_mappings_with_other_values_are_known_to_have_the_same_keys() -> None:

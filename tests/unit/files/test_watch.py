@@ -28,37 +28,37 @@ by_each_follower = pytest.mark.parametrize("follow", FOLLOWERS.values(), ids=FOL
 @by_each_follower
 async def test_write_is_hinted_at(follow: Follow, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
-    async with watched(tmp_path, follow) as seen:
-        await seen.went_through("native")
+    async with watched(tmp_path, follow) as watcher:
+        await watcher.went_through("native")
         (tmp_path / "folder/a.widget").touch()
 
-        await seen.hinted_at("folder/a.widget")
+        await watcher.hinted_at("folder/a.widget")
 
 
 @by_each_follower
 async def test_arming_hints_at_everything_for_events_before_it_were_lost(
     follow: Follow, tmp_path: Path
 ) -> None:
-    async with watched(tmp_path, follow) as seen:
-        await seen.hinted_at_everything()
+    async with watched(tmp_path, follow) as watcher:
+        await watcher.hinted_at_everything()
 
-        assert seen.modes == ["native"]
+        assert watcher.modes == ["native"]
 
 
 async def test_without_events_the_timer_hints_at_everything(tmp_path: Path) -> None:
-    async with watched(tmp_path, None, poll_s=0.01) as seen:
-        await seen.hinted_at_everything()
-        await seen.hinted_at_everything()
+    async with watched(tmp_path, None, poll_s=0.01) as watcher:
+        await watcher.hinted_at_everything()
+        await watcher.hinted_at_everything()
 
-        assert seen.modes == ["poll"]
+        assert watcher.modes == ["poll"]
 
 
 @by_each_follower
 async def test_timer_continues_beside_the_events(follow: Follow, tmp_path: Path) -> None:
-    async with watched(tmp_path, follow, poll_s=0.01) as seen:
-        await seen.went_through("native")
-        await seen.hinted_at_everything()
-        await seen.hinted_at_everything()
+    async with watched(tmp_path, follow, poll_s=0.01) as watcher:
+        await watcher.went_through("native")
+        await watcher.hinted_at_everything()
+        await watcher.hinted_at_everything()
 
 
 @pytest.mark.parametrize(
@@ -105,12 +105,12 @@ async def test_where_events_cease_the_timer_rests_no_longer(tmp_path: Path) -> N
             await ended.wait()
         raise OSError("no more events")
 
-    async with watched(tmp_path, ending, costly, poll_s=0.01) as seen:
-        await seen.went_through("native")
+    async with watched(tmp_path, ending, costly, poll_s=0.01) as watcher:
+        await watcher.went_through("native")
         ended.set()
-        await seen.went_through("native", "poll")
+        await watcher.went_through("native", "poll")
         for _ in range(5):
-            await seen.hinted_at_everything()
+            await watcher.hinted_at_everything()
 
 
 async def test_where_no_events_come_of_some_folder_the_timer_rests_no_longer(
@@ -126,24 +126,24 @@ async def test_where_no_events_come_of_some_folder_the_timer_rests_no_longer(
         skipped("deep", OSError(errno.ENAMETOOLONG, "its path is too long"))
         await anyio.sleep_forever()
 
-    async with watched(tmp_path, partial_sighted, costly, poll_s=0.01) as seen:
+    async with watched(tmp_path, partial_sighted, costly, poll_s=0.01) as watcher:
         for _ in range(5):
-            await seen.hinted_at_everything()
+            await watcher.hinted_at_everything()
 
-        assert seen.modes == ["native"]
+        assert watcher.modes == ["native"]
 
 
 async def test_name_that_ends_the_watcher_is_logged_and_survived(tmp_path: Path) -> None:
-    async with watched(tmp_path, watchfiles_watcher.follow) as seen:
-        await seen.went_through("native")
+    async with watched(tmp_path, watchfiles_watcher.follow) as watcher:
+        await watcher.went_through("native")
         (tmp_path / os.fsdecode(b"\xff.widget")).touch()
-        await seen.hinted_at_everything()
-        await seen.went_through("native", "poll", "native")
+        await watcher.hinted_at_everything()
+        await watcher.went_through("native", "poll", "native")
         (tmp_path / "a.widget").touch()
 
-        await seen.hinted_at("a.widget")
+        await watcher.hinted_at("a.widget")
 
-    assert [type(error).__name__ for error in seen.failures] == ["WatchfilesRustInternalError"]
+    assert [type(error).__name__ for error in watcher.failures] == ["WatchfilesRustInternalError"]
 
 
 async def test_persistent_error_is_logged_once(tmp_path: Path) -> None:
@@ -154,27 +154,27 @@ async def test_persistent_error_is_logged_once(tmp_path: Path) -> None:
         tries += 1
         raise OSError("all are taken")
 
-    async with watched(tmp_path, fail) as seen:
+    async with watched(tmp_path, fail) as watcher:
         with anyio.fail_after(3):
             while tries < 3:
-                await seen.hints.wait()
+                await watcher.hints.wait()
 
-    assert seen.modes == ["poll"]
-    assert [str(error) for error in seen.failures] == ["all are taken"]
+    assert watcher.modes == ["poll"]
+    assert [str(error) for error in watcher.failures] == ["all are taken"]
 
 
 @by_each_follower
 async def test_missing_root_is_awaited_and_is_no_failure(follow: Follow, tmp_path: Path) -> None:
     root = tmp_path / "root"
-    async with watched(root, follow) as seen:
-        await seen.went_through("poll")
+    async with watched(root, follow) as watcher:
+        await watcher.went_through("poll")
         root.mkdir()
-        await seen.went_through("poll", "native")
+        await watcher.went_through("poll", "native")
         (root / "a.widget").touch()
 
-        await seen.hinted_at("a.widget")
+        await watcher.hinted_at("a.widget")
 
-    assert seen.failures == []
+    assert watcher.failures == []
 
 
 @by_each_follower
@@ -183,16 +183,16 @@ async def test_replaced_root_is_followed_without_the_timer(follow: Follow, tmp_p
     for name in ("blue", "green"):
         (tmp_path / name).mkdir()
     root.symlink_to("blue")
-    async with watched(root, follow) as seen:
-        await seen.went_through("native")
+    async with watched(root, follow) as watcher:
+        await watcher.went_through("native")
         (tmp_path / "next").symlink_to("green")
         (tmp_path / "next").rename(root)
-        await seen.went_through("native", "poll", "native")
+        await watcher.went_through("native", "poll", "native")
         (tmp_path / "green/a.widget").touch()
 
-        await seen.hinted_at("a.widget")
+        await watcher.hinted_at("a.widget")
 
-    assert seen.failures == []
+    assert watcher.failures == []
 
 
 @by_each_follower
@@ -203,11 +203,11 @@ async def test_slow_calls_of_others_do_not_hold_up_a_hint(follow: Follow, tmp_pa
         for _ in range(int(anyio.to_thread.current_default_thread_limiter().total_tokens)):
             others.start_soon(slow)
         try:
-            async with watched(tmp_path, follow) as seen:
-                await seen.went_through("native")
+            async with watched(tmp_path, follow) as watcher:
+                await watcher.went_through("native")
                 (tmp_path / "a.widget").touch()
 
-                await seen.hinted_at("a.widget")
+                await watcher.hinted_at("a.widget")
         finally:
             release.set()
 
@@ -229,19 +229,19 @@ async def test_without_events_it_ends_at_once(how: str, tmp_path: Path) -> None:
 
 
 async def ends_at_once(root: Path, follow: Follow | None, mode: Mode, how: str) -> None:
-    seen, scope, over = Watched(), anyio.CancelScope(), anyio.Event()
-    run = partial(watch, root, seen.hints, follow=follow, observer=seen)
+    watcher, scope, over = Watched(), anyio.CancelScope(), anyio.Event()
+    run = partial(watch, root, watcher.hints, follow=follow, observer=watcher)
 
     async def run_to_its_end() -> None:
         with scope:
-            await run(stop=seen.stop)
+            await run(stop=watcher.stop)
         over.set()
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(run_to_its_end)
-        await seen.went_through(mode)
+        await watcher.went_through(mode)
         if how == "told":
-            seen.stop.set()
+            watcher.stop.set()
         else:
             scope.cancel()
         with anyio.fail_after(ENDS_S):

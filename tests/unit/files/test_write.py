@@ -26,11 +26,11 @@ def test_existing_file_is_replaced_only_on_request(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_bytes(b"old")
     with open_folder(tmp_path) as folder, pytest.raises(FileExistsError):
         write_atomically(folder, "A.widget", b"new", replace=False)
-    kept = (tmp_path / "A.widget").read_bytes()
+    content = (tmp_path / "A.widget").read_bytes()
     with open_folder(tmp_path) as folder:
         write_atomically(folder, "A.widget", b"new", replace=True)
 
-    assert kept == b"old"
+    assert content == b"old"
     assert (tmp_path / "A.widget").read_bytes() == b"new"
     assert names(tmp_path) == ["A.widget"]
 

@@ -58,9 +58,9 @@ class Watched(WatchObserver):
 async def watched(
     root: Path, follow: Follow | None, hints: Hints | None = None, *, poll_s: float = NEVER_S
 ) -> AsyncIterator[Watched]:
-    seen = Watched(hints)
-    run = partial(watch, root, seen.hints, observer=seen, stop=seen.stop)
+    watcher = Watched(hints)
+    run = partial(watch, root, watcher.hints, observer=watcher, stop=watcher.stop)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(partial(run, follow=follow, poll_s=poll_s))
-        yield seen
-        seen.stop.set()
+        yield watcher
+        watcher.stop.set()

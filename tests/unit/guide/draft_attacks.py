@@ -30,11 +30,11 @@ def drafts() -> Iterator[tuple[str, dict[str, Any]]]:
     contents += [(path.stem, path.read_bytes()) for path in sorted(BAD.glob("*.widget"))]
     for name, content in contents:
         try:
-            sent = parse_json(content)
+            document = parse_json(content)
         except NotJsonError:
             continue
-        if isinstance(sent, dict):
-            yield name, sent
+        if isinstance(document, dict):
+            yield name, document
 
 
 def main() -> None:

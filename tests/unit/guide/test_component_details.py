@@ -108,12 +108,12 @@ def test_every_documented_property_is_answered_with_its_docstring() -> None:
                 text = documented.get(base.__name__, {}).get(each["name"])
                 assert text is None or each["text"]
             assert each["text"]
-    answered = json.dumps([one(type_) for type_ in load_vocabulary().components])
+    answer = json.dumps([one(type_) for type_ in load_vocabulary().components])
 
     # No property of a component is a MinMax.
     texts = {text for of, by in documented.items() if of != "MinMax" for text in by.values()}
     assert len(texts) > 100
-    assert [text for text in texts if json.dumps(text)[1:-1] not in answered] == []
+    assert [text for text in texts if json.dumps(text)[1:-1] not in answer] == []
 
 
 def test_every_alternative_of_a_union_is_described() -> None:
@@ -153,11 +153,11 @@ def test_shared_properties_are_described_once_in_an_answer() -> None:
 
 def test_answer_for_all_components_loses_no_docstring_and_no_alternative() -> None:
     items = [*describe_components([*load_vocabulary().components], Examples())]
-    answered = json.dumps(items)
+    text = json.dumps(items)
 
     for component in load_vocabulary().components.values():
         for each in describe_properties(component):
-            assert json.dumps(each["text"])[1:-1] in answered
+            assert json.dumps(each["text"])[1:-1] in text
     series = next(item for item in items if item["name"] == "Chart")["properties"]["series"]
     for kind, fields in one("Chart.series")["kinds"].items():
         assert series["kinds"][kind].keys() | series["fields"].keys() == fields.keys()
@@ -204,12 +204,12 @@ def test_example_comes_from_a_served_widget() -> None:
 
 def test_users_follow_the_snapshot_and_only_changes_are_read() -> None:
     first, second = (widget(name, template=BUTTON) for name in ("A", "B"))
-    drawn: list[str] = []
+    names: list[str] = []
 
     class Counted(CrashJournal):
         @contextmanager
         def rendering(self, content: str, arguments: str = "") -> Iterator[None]:
-            drawn.append(content)
+            names.append(content)
             with super().rendering(content, arguments):
                 yield
 
@@ -220,7 +220,7 @@ def test_users_follow_the_snapshot_and_only_changes_are_read() -> None:
         users.append(item["usedBy"])
 
     assert users == [["a"], ["a"], ["a", "b"], ["b"], []]
-    assert drawn == [first.key, first.key, second.key]
+    assert names == [first.key, first.key, second.key]
 
 
 def test_without_names_all_components_are_described_briefly() -> None:

@@ -24,7 +24,7 @@ def words(part: Mapping[str, Any]) -> Iterator[str]:
 
 @pytest.mark.parametrize("type_", COMPONENTS)
 def test_sheet_has_every_value_of_every_choice_of_a_component(type_: str) -> None:
-    drawn = {
+    values = {
         (name, value)
         for part in iterate_components(build_sheet(type_))
         if part["type"] == type_
@@ -35,7 +35,7 @@ def test_sheet_has_every_value_of_every_choice_of_a_component(type_: str) -> Non
     properties = COMPONENTS[type_].schema["properties"]
     wanted = {(name, value) for name, part in properties.items() for value in words(part)}
     icons = {(name, icon) for name in ("iconStart", "iconEnd") for icon in load_vocabulary().icons}
-    assert wanted - drawn <= icons
+    assert wanted - values <= icons
     assert list(check_tree(build_sheet(type_))) == []
 
 

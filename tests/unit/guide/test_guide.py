@@ -68,11 +68,11 @@ def test_every_code_block_of_the_guide_is_valid(
         case "template":
             inner = f'{{"type": "Card", "children": [{text.strip()}]}}'
             arguments = json.loads(beside)
-            drawn = Drafts(admit).check(
+            findings = Drafts(admit).check(
                 {**_PLAIN, "template": inner, "jsonSchema": {"type": "object"}}, ""
             )
-            assert drawn.widget is not None, drawn.rows()
-            assert list(check_tree(drawn.widget.tree(arguments))) == []
+            assert findings.widget is not None, findings.rows()
+            assert list(check_tree(findings.widget.tree(arguments))) == []
         case "arguments":
             assert isinstance(json.loads(text), dict)
         case "test":

@@ -89,7 +89,7 @@ def test_every_text_of_a_bundled_widget_is_in_its_markdown(file: Path) -> None:
 
 @needs_corpus
 def test_every_text_of_the_corpus_is_in_its_markdown() -> None:
-    drawn = 0
+    count = 0
     for file in corpus_files():
         try:
             made = load_widget(file)
@@ -97,8 +97,8 @@ def test_every_text_of_the_corpus_is_in_its_markdown() -> None:
             continue
         for tree in trees_of(made):
             assert_complete(tree)
-            drawn += 1
-    assert drawn
+            count += 1
+    assert count
 
 
 TABLE = {
@@ -159,10 +159,10 @@ def test_budget_states_the_omitted_parts() -> None:
     tree = {"type": "Col", "children": [{"type": "Text", "value": f"line {n}"} for n in range(99)]}
     text = to_markdown(tree, most_tokens=20)
 
-    *kept, last = text.splitlines()
-    assert kept == [f"line {n}" for n in range(len(kept))]
-    assert last == f"… ({99 - len(kept)} of 99 lines left out)"
-    assert len("\n".join(kept)) <= 20 * CHARACTERS_OF_A_TOKEN
+    *lines, last = text.splitlines()
+    assert lines == [f"line {n}" for n in range(len(lines))]
+    assert last == f"… ({99 - len(lines)} of 99 lines left out)"
+    assert len("\n".join(lines)) <= 20 * CHARACTERS_OF_A_TOKEN
 
 
 async def text_of(made: Widget, **policy: Any) -> str:

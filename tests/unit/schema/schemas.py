@@ -261,13 +261,13 @@ def _with_nulls(
         for name, part in declared.items()
         if name not in value and (everywhere or not _admits(root, part, None))
     }
-    sent = {
+    value_with_nulls = {
         name: _with_nulls(root, declared.get(name, others), inner, everywhere)
         for name, inner in value.items()
     }
-    return {**sent, **absent}
+    return {**value_with_nulls, **absent}
 
 
 def _admits(root: Mapping[str, Any], schema: Mapping[str, Any] | bool, value: Any) -> bool:
-    held = {"allOf": [schema], "$defs": root.get("$defs", {})}
-    return jsonschema_rs.Draft202012Validator(held).is_valid(value)
+    document = {"allOf": [schema], "$defs": root.get("$defs", {})}
+    return jsonschema_rs.Draft202012Validator(document).is_valid(value)

@@ -70,22 +70,24 @@ def checked(keywords: Any, value: Any, *, strict: bool = False) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("keywords", "sent", "meant", "note"), ROWS, ids=[str(row[1]) for row in ROWS]
+    ("keywords", "arguments", "expected", "note"), ROWS, ids=[str(row[1]) for row in ROWS]
 )
-def test_value_of_another_type_is_coerced(keywords: Any, sent: Any, meant: Any, note: str) -> None:
-    result = checked(keywords, sent)
+def test_value_of_another_type_is_coerced(
+    keywords: Any, arguments: Any, expected: Any, note: str
+) -> None:
+    result = checked(keywords, arguments)
 
-    assert result.arguments == {"x": meant}
-    assert type(result.arguments["x"]) is type(meant)
+    assert result.arguments == {"x": expected}
+    assert type(result.arguments["x"]) is type(expected)
     assert result.coerced == (note,)
 
 
 @pytest.mark.parametrize(
-    ("keywords", "sent"), [row[:2] for row in ROWS], ids=[str(row[1]) for row in ROWS]
+    ("keywords", "arguments"), [row[:2] for row in ROWS], ids=[str(row[1]) for row in ROWS]
 )
-def test_strict_mode_corrects_nothing(keywords: Any, sent: Any) -> None:
+def test_strict_mode_corrects_nothing(keywords: Any, arguments: Any) -> None:
     with pytest.raises(CallError):
-        checked(keywords, sent, strict=True)
+        checked(keywords, arguments, strict=True)
 
 
 NOT_MENDED = [
@@ -112,10 +114,12 @@ NOT_MENDED = [
 ]
 
 
-@pytest.mark.parametrize(("keywords", "sent"), NOT_MENDED, ids=[str(row[1]) for row in NOT_MENDED])
-def test_uncorrectable_value_is_refused(keywords: Any, sent: Any) -> None:
+@pytest.mark.parametrize(
+    ("keywords", "arguments"), NOT_MENDED, ids=[str(row[1]) for row in NOT_MENDED]
+)
+def test_uncorrectable_value_is_refused(keywords: Any, arguments: Any) -> None:
     with pytest.raises(CallError):
-        checked(keywords, sent)
+        checked(keywords, arguments)
 
 
 def test_valid_value_is_unchanged() -> None:
@@ -150,11 +154,11 @@ def test_outer_of_two_nested_faults_is_corrected_first() -> None:
 
 
 def test_original_arguments_are_not_changed() -> None:
-    sent = {"x": [{"n": "1"}]}
+    arguments = {"x": [{"n": "1"}]}
     schema = compile_schema({"properties": {"x": {"type": "array", "items": OBJECT}}})
 
-    assert schema.check(sent).arguments == {"x": [{"n": 1}]}
-    assert sent == {"x": [{"n": "1"}]}
+    assert schema.check(arguments).arguments == {"x": [{"n": 1}]}
+    assert arguments == {"x": [{"n": "1"}]}
 
 
 def test_deeply_nested_json_in_a_string_is_not_corrected() -> None:
@@ -229,15 +233,15 @@ NEEDLESS: dict[str, tuple[Any, Any, Any]] = {
 
 @pytest.mark.parametrize("case", NEEDLESS)
 def test_null_of_an_optional_non_nullable_property_is_dropped(case: str) -> None:
-    keywords, sent, meant = NEEDLESS[case]
+    keywords, arguments, expected = NEEDLESS[case]
 
-    result = checked(keywords, sent)
+    result = checked(keywords, arguments)
 
-    assert result.arguments == {"x": meant}
+    assert result.arguments == {"x": expected}
     assert result.coerced
     assert all(note.endswith(": null was read as absent") for note in result.coerced)
     with pytest.raises(CallError):
-        checked(keywords, sent, strict=True)
+        checked(keywords, arguments, strict=True)
 
 
 def test_nulls_are_reported_once_for_all_elements_of_an_array() -> None:
@@ -286,10 +290,10 @@ NEEDED: dict[str, tuple[Any, Any, str]] = {
 
 @pytest.mark.parametrize("case", NEEDED)
 def test_null_of_a_required_or_impossible_property_is_refused(case: str) -> None:
-    keywords, sent, note = NEEDED[case]
+    keywords, arguments, note = NEEDED[case]
 
     with pytest.raises(CallError) as refused:
-        checked(keywords, sent)
+        checked(keywords, arguments)
 
     assert str(refused.value).startswith(note)
 
@@ -328,12 +332,12 @@ def test_hundreds_of_nulls_are_read_as_absent_and_their_number_is_no_way_to_much
 def test_null_in_every_level_of_deep_arguments_counts_as_absent() -> None:
     node = optional(TEXT)
     node["properties"]["c"] = {"$ref": "#/properties/x"}
-    sent: Any = {"a": None}
-    meant: Any = {}
+    arguments: Any = {"a": None}
+    expected: Any = {}
     for _ in range(60):
-        sent, meant = {"c": sent, "a": None}, {"c": meant}
+        arguments, expected = {"c": arguments, "a": None}, {"c": expected}
 
-    assert checked(node, sent).arguments == {"x": meant}
+    assert checked(node, arguments).arguments == {"x": expected}
 
 
 def test_null_in_an_unknown_property_is_dropped_and_reported() -> None:

@@ -77,13 +77,13 @@ CASES: list[tuple[str, dict[str, Any], Any, Any]] = [
 
 
 @pytest.mark.parametrize(
-    ("schema", "sent", "filled"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+    ("schema", "arguments", "filled"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
 )
-def test_default_is_filled_in(schema: dict[str, Any], sent: Any, filled: Any) -> None:
-    before = str(sent)
+def test_default_is_filled_in(schema: dict[str, Any], arguments: Any, filled: Any) -> None:
+    before = str(arguments)
 
-    assert compile_schema(schema).with_defaults(sent) == filled
-    assert str(sent) == before
+    assert compile_schema(schema).with_defaults(arguments) == filled
+    assert str(arguments) == before
 
 
 def test_self_referential_default_is_filled_in_once() -> None:

@@ -104,9 +104,9 @@ JSON = st.recursive(
 
 @given(st.dictionaries(st.text(), JSON, max_size=5), st.booleans())
 def test_any_json_is_read_as_it_was_written(value: dict[str, Any], ascii_only: bool) -> None:
-    written = json.dumps(value, ensure_ascii=ascii_only).encode()
+    text = json.dumps(value, ensure_ascii=ascii_only).encode()
 
-    assert parse_file(written, Limits()) == value
+    assert parse_file(text, Limits()) == value
 
 
 @given(st.binary() | st.text().map(str.encode))

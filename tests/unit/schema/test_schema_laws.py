@@ -222,13 +222,15 @@ def test_defaults_are_added_without_changing_present_values(
     assert holds(schema.with_defaults(arguments), arguments)
 
 
-def holds(filled: Any, sent: Any) -> bool:
+def holds(filled: Any, arguments: Any) -> bool:
     """Return whether `filled` holds everything of `sent` in its place."""
-    if isinstance(sent, dict):
-        return all(name in filled and holds(filled[name], inner) for name, inner in sent.items())
-    if isinstance(sent, list):
-        return len(filled) == len(sent) and all(map(holds, filled, sent))
-    return exactly(filled) == exactly(sent)
+    if isinstance(arguments, dict):
+        return all(
+            name in filled and holds(filled[name], inner) for name, inner in arguments.items()
+        )
+    if isinstance(arguments, list):
+        return len(filled) == len(arguments) and all(map(holds, filled, arguments))
+    return exactly(filled) == exactly(arguments)
 
 
 @lawful
@@ -239,11 +241,11 @@ def test_nulls_of_absent_non_nullable_properties_change_nothing(
     schema = compile_or_assume(source)
     made = schema.sample(state=state, seed=seed)
     assume(made is not None)
-    sent = with_nulls(source, made)
-    assume(not schema.admits(sent) or sent == made)
+    arguments = with_nulls(source, made)
+    assume(not schema.admits(arguments) or arguments == made)
 
-    result = schema.check(sent)
+    result = schema.check(arguments)
 
-    event(f"nulls: {sent != made}")
+    event(f"nulls: {arguments != made}")
     assert exactly(result.arguments) == exactly(made)
-    assert bool(result.coerced) == (sent != made)
+    assert bool(result.coerced) == (arguments != made)

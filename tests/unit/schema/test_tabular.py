@@ -53,7 +53,7 @@ MODEL, PRICE = {"key": "model", "label": "Model"}, {"key": "price_eur", "label":
 
 
 @pytest.mark.parametrize(
-    ("schema", "sent", "columns", "rows"),
+    ("schema", "arguments", "columns", "rows"),
     [
         (
             TABLE,
@@ -104,9 +104,9 @@ MODEL, PRICE = {"key": "model", "label": "Model"}, {"key": "price_eur", "label":
     ],
 )
 def test_names_and_lists_are_read_as_a_table(
-    schema: dict[str, Any], sent: dict[str, Any], columns: list[Any], rows: list[Any]
+    schema: dict[str, Any], arguments: dict[str, Any], columns: list[Any], rows: list[Any]
 ) -> None:
-    checked = compile_schema(schema).check(sent)
+    checked = compile_schema(schema).check(arguments)
 
     assert checked.arguments == {next(iter(schema["properties"])): columns, "rows": rows}
     [report] = checked.coerced
@@ -114,7 +114,7 @@ def test_names_and_lists_are_read_as_a_table(
 
 
 @pytest.mark.parametrize(
-    ("schema", "sent"),
+    ("schema", "arguments"),
     [
         (TABLE, {"columns": ["Model"], "rows": [["A", 1]]}),
         (TABLE, {"columns": ["Model", 1], "rows": [["A", 1]]}),
@@ -123,10 +123,10 @@ def test_names_and_lists_are_read_as_a_table(
     ],
 )
 def test_table_that_would_lose_a_value_is_refused(
-    schema: dict[str, Any], sent: dict[str, Any]
+    schema: dict[str, Any], arguments: dict[str, Any]
 ) -> None:
     with pytest.raises(CallError, match="expected"):
-        compile_schema(schema).check(sent)
+        compile_schema(schema).check(arguments)
 
 
 COLUMNS = st.lists(st.one_of(VALUES, st.fixed_dictionaries({"key": VALUES})), max_size=3)
@@ -137,10 +137,10 @@ def test_any_columns_and_rows_are_read_as_a_table_or_refused(
     schema: dict[str, Any], columns: list[Any], rows: list[Any]
 ) -> None:
     compiled = compile_schema(schema)
-    sent = dict(zip(schema["properties"], (columns, rows), strict=False))
+    arguments = dict(zip(schema["properties"], (columns, rows), strict=False))
 
     with suppress(CallError):
-        assert compiled.admits(compiled.check(sent).arguments)
+        assert compiled.admits(compiled.check(arguments).arguments)
 
 
 def test_error_beside_a_converted_table_names_the_rest_alone() -> None:

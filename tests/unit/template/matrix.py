@@ -274,13 +274,13 @@ def _filled(form: str, name: str, count: int) -> str:
 
 def working() -> Iterator[tuple[str, str]]:
     """Each builtin as it works: what it is, and a template that renders."""
-    for what, written, args in calls():
-        yield what, written % tuple(f"({each})" for each in args)
+    for what, call, args in calls():
+        yield what, call % tuple(f"({each})" for each in args)
 
 
 def cases(turns: int, values: Collection[str] = WORST) -> Iterator[tuple[str, str]]:
     """Each builtin with each of these values in each place, and in all, asked so many times."""
-    for (what, written, args), worst in product(calls(), values):
+    for (what, call, args), worst in product(calls(), values):
         made, name = WORST[worst]
         places: list[list[str]] = [
             [name if at == place else f"({each})" for at, each in enumerate(args)]
@@ -288,8 +288,8 @@ def cases(turns: int, values: Collection[str] = WORST) -> Iterator[tuple[str, st
         ]
         if len(args) > 1:
             places.append([name] * len(args))
-        for place, given in enumerate(places):
-            source = f"{{% for _ in range({turns}) %}}{written % tuple(given)}{{% endfor %}}"
+        for place, extremes in enumerate(places):
+            source = f"{{% for _ in range({turns}) %}}{call % tuple(extremes)}{{% endfor %}}"
             yield f"{what}, place {place}: {worst}", made + source
 
 

@@ -175,8 +175,8 @@ def sample(file: dict[str, Any]) -> dict[str, Any] | None:
 def normal(value: Any) -> Any:
     """A tree without nulls and empty children."""
     if isinstance(value, dict):
-        kept = {key: normal(each) for key, each in value.items() if each is not None}
-        return {key: each for key, each in kept.items() if key != "children" or each}
+        present = {key: normal(each) for key, each in value.items() if each is not None}
+        return {key: each for key, each in present.items() if key != "children" or each}
     return [normal(each) for each in value] if isinstance(value, list) else value
 
 

@@ -69,18 +69,18 @@ def test_lexer_cuts_every_text_as_jinja_does(text: str) -> None:
 @given(TEXTS)
 @example("a\r\n{% raw %}\r{{ x }}\n{%- endraw -%}\n {{ 7 }}")
 def test_jinjas_tokens_are_placed_in_their_line(text: str) -> None:
-    meant: list[Token] | int
+    expected: list[Token] | int
     found: list[Token] | int
     try:
-        meant = by_jinja(text)
+        expected = by_jinja(text)
     except TemplateSyntaxError as mistake:
-        meant = mistake.lineno
+        expected = mistake.lineno
     try:
         found = add_lines(text, tokens_by_jinja(JINJA.lexer, text, None))
     except TemplateSyntaxError as mistake:
         found = Lines(text).location(mistake.lineno)[0]
 
-    assert found == meant
+    assert found == expected
 
 
 @pytest.mark.parametrize("text", ["{{ 7\n + é }}", "{% raw %}\n{{{% endraw %}{{ é.a }}"])
@@ -94,9 +94,9 @@ def test_token_has_its_offset(text: str) -> None:
 def test_escape_that_python_warns_of_is_read_without_a_warning(escape: str) -> None:
     text = '{{ "' + escape + '" }}'
     with warnings.catch_warnings(action="ignore"):
-        meant = by_jinja(text)
+        expected = by_jinja(text)
 
-    assert add_lines(text, tokens(text) or []) == meant
+    assert add_lines(text, tokens(text) or []) == expected
 
 
 @pytest.mark.parametrize("path", sorted(BUNDLED.glob("*.widget")), ids=lambda path: path.stem)

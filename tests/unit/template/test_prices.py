@@ -571,9 +571,9 @@ class Run:
         """Return the contents of the namespace at the end."""
         return [
             value
-            for held in self.frame
-            if isinstance(held, Namespace)
-            for value in held.values.values()
+            for one in self.frame
+            if isinstance(one, Namespace)
+            for value in one.values.values()
         ]
 
 

@@ -90,9 +90,9 @@ def test_every_test_of_jinja_is_in_the_table() -> None:
 
 @pytest.mark.parametrize("name", sorted(set(TESTS) - {"in", "divisibleby"}))
 def test_test_without_arguments_does_not_fail_on_absent_values(name: str) -> None:
-    given = "" if name not in COMPARING else " 1"
+    argument = "" if name not in COMPARING else " 1"
     for value in ("missing", "none", "entry.a.b"):
-        assert evaluate(f"{value} is {name}{given}") in {True, False} if name.isalpha() else True
+        assert evaluate(f"{value} is {name}{argument}") in {True, False} if name.isalpha() else True
 
 
 COMPARING = {"eq", "equalto", "ne", "gt", "greaterthan", "ge", "lt", "lessthan", "le", "sameas"}

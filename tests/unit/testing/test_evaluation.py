@@ -144,15 +144,15 @@ def test_all_faults_of_a_transcript_are_reported_with_their_lines(tmp_path: Path
     ]
 
 
-@pytest.mark.parametrize("given", ["", "    given: {who: Ada}\n"])
+@pytest.mark.parametrize("arguments", ["", "    given: {who: Ada}\n"])
 def test_questions_are_answered_from_the_facts_of_the_example_or_of_the_arguments(
-    tmp_path: Path, given: str
+    tmp_path: Path, arguments: str
 ) -> None:
-    text = f"tool: greeting\ncases:\n  - facts:\n      Who is greeted?: Ada\n{given}"
+    text = f"tool: greeting\ncases:\n  - facts:\n      Who is greeted?: Ada\n{arguments}"
 
     [outcome] = Evaluator(SERVED).ask_facts(cases_of(tmp_path, text).questions)
 
-    assert (outcome.problem == "") == bool(given)
+    assert (outcome.problem == "") == bool(arguments)
 
 
 def test_command_prints_misses_and_counts_and_the_daemon_ignores_the_files(
@@ -174,9 +174,9 @@ def test_command_prints_the_losers_and_exits_by_the_required_share(
 
     assert main(["eval", str(tmp_path), "--least", "0.5"]) == 0
     assert main(["eval", str(tmp_path)]) == 1
-    printed = capsys.readouterr().out.splitlines()
-    assert printed[0].endswith("Greeting.eval.yaml:1: zebra: nothing is found")
-    assert printed[-1].startswith("2 cases: held 1, first 1, found 1; ")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].endswith("Greeting.eval.yaml:1: zebra: nothing is found")
+    assert lines[-1].startswith("2 cases: held 1, first 1, found 1; ")
     assert main(["eval", str(tmp_path), "--json"]) == 1
-    answered = json.loads(capsys.readouterr().out)
-    assert (answered["held"], [one["found"] for one in answered["cases"]]) == (1, [True, False])
+    document = json.loads(capsys.readouterr().out)
+    assert (document["held"], [one["found"] for one in document["cases"]]) == (1, [True, False])

@@ -37,7 +37,7 @@ def cases_of(suite: Suite) -> list[Case]:
 
 
 @pytest.mark.parametrize(
-    ("written", "value"),
+    ("text", "value"),
     [
         ("no", "no"),
         ("1:30", "1:30"),
@@ -58,11 +58,11 @@ def cases_of(suite: Suite) -> list[Case]:
         ("[a, {b: 1}]", ["a", {"b": 1}]),
     ],
 )
-def test_scalar_has_its_json_meaning(tmp_path: Path, written: str, value: Any) -> None:
+def test_scalar_has_its_json_meaning(tmp_path: Path, text: str, value: Any) -> None:
     assert suite_of(
         tmp_path,
         f"vars: {{}}\n{HEAD}vars2: 1".replace("vars2: 1", "").replace(
-            "vars: {}", f"vars:\n  x: {written}"
+            "vars: {}", f"vars:\n  x: {text}"
         ),
     ).variables == {"x": value}
 
@@ -361,7 +361,7 @@ def test_three_csv_files_equal_the_suite_of_a_yaml_file(tmp_path: Path) -> None:
     (tmp_path / "elements.csv").write_text(
         "Element_Name,Element_ID\ntrack,action=track\ntrack,text=Track\n"
     )
-    written = suite_of(
+    suite = suite_of(
         tmp_path,
         "targets: {track: [action=track, text=Track]}\nmodules:\n"
         "  Open: [{Show Widget: greeting}]\n"
@@ -370,8 +370,8 @@ def test_three_csv_files_equal_the_suite_of_a_yaml_file(tmp_path: Path) -> None:
         "tests:\n  - name: Follow\n    steps: [{use: Open}, {use: Tell}]\n",
     )
 
-    assert read_folder(tmp_path) == written
-    assert len(resolve_cases(written, Snapshot.empty())[0][0].steps) == 4
+    assert read_folder(tmp_path) == suite
+    assert len(resolve_cases(suite, Snapshot.empty())[0][0].steps) == 4
 
 
 def test_keyword_without_parameters_is_read_from_csv(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def uri_of(content: bytes) -> str:
 
 
 def test_texts_pictures_and_resources_are_blocks_in_their_order() -> None:
-    given = result(
+    answer = result(
         {"type": "text", "text": '{"name": "Pier 7"}'},
         image(PNG + b"1"),
         {"type": "resource", "resource": {"uri": "map://1", "text": "a", "mimeType": "text/plain"}},
@@ -49,7 +49,7 @@ def test_texts_pictures_and_resources_are_blocks_in_their_order() -> None:
         {"type": "resource_link", "uri": "map://3", "name": "far", "title": "Far"},
     )
 
-    found = blocks_of(given)
+    found = blocks_of(answer)
 
     assert found == {
         "value": {"name": "Pier 7"},
@@ -108,16 +108,16 @@ def test_pictures_of_one_answer_stay_within_their_size() -> None:
 
 
 def test_too_many_blocks_are_refused() -> None:
-    given = result(*[{"type": "text", "text": "x"}] * 10_000)
+    answer = result(*[{"type": "text", "text": "x"}] * 10_000)
 
     with pytest.raises(CallError) as raised:
-        to_blocks(given, "maps")
+        to_blocks(answer, "maps")
 
     assert raised.value.code == "W5016"
     assert str(raised.value) == (
         "the answer of the upstream 'maps' has 10,000 blocks; 100 at most are read here"
     )
-    assert content_size(given) == 10_000
+    assert content_size(answer) == 10_000
 
 
 def test_answer_above_its_size_is_refused() -> None:

@@ -164,8 +164,8 @@ async def test_large_list_in_an_event_is_reduced_in_any_chunks(end: bytes, size:
     small, large = b"id: 1\ndata: {}\n\n", b"id: 2\ndata:" + LARGE_LIST + b"\n\n"
     # Single bytes take a second for each of 50,000 entries, so the list stays in one piece.
     parts = [large] if size < 100 else []
-    sent = (small + small if parts else small + large + small).replace(b"\n", end)
-    chunks = [sent[at : at + size] for at in range(0, len(sent), size)]
+    content = (small + small if parts else small + large + small).replace(b"\n", end)
+    chunks = [content[at : at + size] for at in range(0, len(content), size)]
     chunks += [part.replace(b"\n", end) for part in parts]
     _, http = connect(
         Source(chunks, content_type="text/event-stream; charset=utf-16"),

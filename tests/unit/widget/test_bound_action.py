@@ -35,9 +35,9 @@ def bind(sidecar: str) -> BoundAction:
 def test_request_has_the_payload_without_passwords_by_default() -> None:
     action = bind(HEAD)
 
-    sent = action.request(GIVEN, {"seat": "12A", "pin": "1234"}, ["pin"])
+    request = action.request(GIVEN, {"seat": "12A", "pin": "1234"}, ["pin"])
 
-    assert sent == {"seat": "12A"}
+    assert request == {"seat": "12A"}
 
 
 def test_request_maps_arguments_and_payload_and_omits_absent_values() -> None:
@@ -49,7 +49,7 @@ def test_request_maps_arguments_and_payload_and_omits_absent_values() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expression", "sent"),
+    ("expression", "value"),
     [
         ("passport", "C01X00T47"),
         ("{p: passport}", {"p": "C01X00T47"}),
@@ -60,12 +60,12 @@ def test_request_maps_arguments_and_payload_and_omits_absent_values() -> None:
     ],
 )
 def test_sensitive_value_is_sent_only_where_an_expression_names_its_field(
-    expression: str, sent: Any
+    expression: str, value: Any
 ) -> None:
     action = bind(HEAD + f"[actions.\"seat.book\".arguments]\nall = '{expression}'\n")
     payload = {"seat": "12A", "pin": "1234"}
 
-    assert action.request(GIVEN, payload, ["pin"]) == {"all": sent}
+    assert action.request(GIVEN, payload, ["pin"]) == {"all": value}
     request = action.request(GIVEN, payload, ["pin"], is_shown=True)
     assert "C01X00T47" not in str(request)
     assert "1234" not in str(request)

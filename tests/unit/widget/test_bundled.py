@@ -118,11 +118,11 @@ def test_null_is_accepted_for_every_omitted_argument(widget: Widget, states: Sta
     smallest = widget.schema.smallest
     assert smallest is not None
     for state in (*states.values(), smallest):
-        sent = with_nulls(widget.definition.schema, state, everywhere=True)
+        arguments = with_nulls(widget.definition.schema, state, everywhere=True)
 
-        made = widget.call(sent)
+        made = widget.call(arguments)
         assert made.tree == widget.call(state).tree
-        assert bool(made.coerced) == (sent != state)
+        assert bool(made.coerced) == (arguments != state)
 
 
 def test_it_asks_for_three_things_at_most_and_for_no_id_and_no_price_in_words(

@@ -33,9 +33,9 @@ def test_call_does_not_retain_an_unserved_widget() -> None:
     cache = CompiledCache()
     made = widget()
     cache.touch(made)
-    kept = weakref.ref(made)
+    reference = weakref.ref(made)
 
     del made
     gc.collect()
 
-    assert kept() is None
+    assert reference() is None

@@ -50,9 +50,9 @@ def test_arguments_are_derived_from_others() -> None:
 
 
 def test_passed_arguments_are_not_derived() -> None:
-    given = fill_arguments(orderId="o1", amount=12.5, currency="EUR", amountText="€12.50")
+    arguments = fill_arguments(orderId="o1", amount=12.5, currency="EUR", amountText="€12.50")
 
-    assert (given["orderId"], given["amountText"]) == ("o1", "€12.50")
+    assert (arguments["orderId"], arguments["amountText"]) == ("o1", "€12.50")
 
 
 def test_list_field_is_derived_from_its_siblings_and_parents() -> None:

@@ -9,7 +9,7 @@ from widgetd.widget.hidden_characters import escape_hidden, find_hidden, strip_h
 
 
 @pytest.mark.parametrize(
-    ("text", "kept", "found"),
+    ("text", "expected", "found"),
     [
         ("Search\u200b docs", "Search docs", "U+200B zero width space"),
         ("a\u202eb", "ab", "U+202E right-to-left override"),
@@ -23,8 +23,8 @@ from widgetd.widget.hidden_characters import escape_hidden, find_hidden, strip_h
         ("\ue000", "", "U+E000 an unnamed character"),
     ],
 )
-def test_hidden_characters_are_found_and_removed(text: str, kept: str, found: str) -> None:
-    assert strip_hidden(text) == kept
+def test_hidden_characters_are_found_and_removed(text: str, expected: str, found: str) -> None:
+    assert strip_hidden(text) == expected
     assert next(iter(find_hidden(text)))[1] == found
 
 

@@ -42,25 +42,28 @@ def make_widget(*, sidecar: str = "", **file: Any) -> Widget:
     return widget(schema=ROWS, template=TEMPLATE, sidecar=sidecar, **file)
 
 
-def texts(seen: Widget, key: str = SAMPLE) -> list[str]:
-    root = show_state(seen, key).tree(seen)
+def texts(widget_read: Widget, key: str = SAMPLE) -> list[str]:
+    root = show_state(widget_read, key).tree(widget_read)
     return [part["value"] for part in root.get("children", [])]
 
 
 def test_sample_is_the_authors_preview() -> None:
-    seen = make_widget(encodedWidget=pack(rows=["Skiff"]), outputJsonPreview=PREVIEW)
+    parcel_widget = make_widget(encodedWidget=pack(rows=["Skiff"]), outputJsonPreview=PREVIEW)
 
-    assert texts(seen) == ["Skiff"]
-    assert (list_states(seen)[0].label, show_state(seen, SAMPLE).note) == ("Sample", "")
+    assert texts(parcel_widget) == ["Skiff"]
+    assert (list_states(parcel_widget)[0].label, show_state(parcel_widget, SAMPLE).note) == (
+        "Sample",
+        "",
+    )
 
 
 @pytest.mark.parametrize("encoded", ["", pack(), pack(rows=[])])
 def test_file_without_a_sample_shows_its_preview(encoded: str) -> None:
-    seen = make_widget(encodedWidget=encoded, outputJsonPreview=PREVIEW)
+    parcel_widget = make_widget(encodedWidget=encoded, outputJsonPreview=PREVIEW)
 
-    assert texts(seen) == ["As Studio drew it"]
-    assert list_states(seen)[0].label == "As exported"
-    assert show_state(seen, SAMPLE).note == (
+    assert texts(parcel_widget) == ["As Studio drew it"]
+    assert list_states(parcel_widget)[0].label == "As exported"
+    assert show_state(parcel_widget, SAMPLE).note == (
         "The file brings no sample that can be read; this is its preview as it stands."
     )
 
@@ -77,10 +80,10 @@ arguments = { rows = ["Canoe"] }
 
 
 def test_samples_of_each_state_are_generated_from_the_schema() -> None:
-    seen = make_widget()
+    parcel_widget = make_widget()
 
-    assert len(texts(seen)) == 1
-    assert show_state(seen, SAMPLE).note == (
+    assert len(texts(parcel_widget)) == 1
+    assert show_state(parcel_widget, SAMPLE).note == (
         "The file brings no sample that can be drawn; this one is made from the schema."
     )
 
@@ -91,23 +94,26 @@ def test_sample_without_a_schema_has_the_templates_reads() -> None:
         '{"type":"Text","value":{{ (leg.from.city ~ leg.stops[0]) | tojson }}}{% endfor %}]}'
     )
     text = json.dumps({"version": "1.0", "name": "Trip", "template": template})
-    seen = load(source("Trip.widget", text), None, limits=Limits())
+    trip = load(source("Trip.widget", text), None, limits=Limits())
 
-    [leg] = show_state(seen, SAMPLE).arguments["legs"]
+    [leg] = show_state(trip, SAMPLE).arguments["legs"]
     assert leg["from"]["city"]
-    assert len(show_state(seen, "many").arguments["legs"]) == 20
+    assert len(show_state(trip, "many").arguments["legs"]) == 20
 
 
 def test_sample_refused_by_the_schema_is_drawn_and_marked() -> None:
-    seen = make_widget(encodedWidget=pack(rows=["Skiff"], size="large"), outputJsonPreview=PREVIEW)
+    parcel_widget = make_widget(
+        encodedWidget=pack(rows=["Skiff"], size="large"), outputJsonPreview=PREVIEW
+    )
 
-    assert texts(seen) == ["Skiff"]
-    assert list_states(seen)[0].label == "Sample, which does not fit"
-    assert show_state(seen, SAMPLE).note == (
+    assert texts(parcel_widget) == ["Skiff"]
+    assert list_states(parcel_widget)[0].label == "Sample, which does not fit"
+    assert show_state(parcel_widget, SAMPLE).note == (
         "The schema does not admit this sample; it is drawn all the same."
     )
     assert all(
-        seen.schema.admits(show_state(seen, key).arguments) for key in ("one", "many", "long")
+        parcel_widget.schema.admits(show_state(parcel_widget, key).arguments)
+        for key in ("one", "many", "long")
     )
 
 
@@ -131,20 +137,20 @@ def bundled_widget(tool: str) -> Widget:
 
 @pytest.mark.parametrize("state", ["one", "many", "long"])
 def test_chart_keeps_a_value_of_each_series_in_every_row(state: str) -> None:
-    given = show_state(bundled_widget("chart"), state).arguments
-    keys = {series["key"] for series in given["series"]}
+    arguments = show_state(bundled_widget("chart"), state).arguments
+    keys = {series["key"] for series in arguments["series"]}
 
-    assert len(keys) == len(given["series"])
-    assert [row for row in given["rows"] if not keys <= row.keys()] == []
+    assert len(keys) == len(arguments["series"])
+    assert [row for row in arguments["rows"] if not keys <= row.keys()] == []
 
 
 @pytest.mark.parametrize("state", ["one", "many", "long"])
 def test_table_keeps_a_cell_of_each_column_in_every_row(state: str) -> None:
     table = bundled_widget("table")
-    sample, given = show_state(table, SAMPLE).arguments, show_state(table, state).arguments
+    sample, arguments = show_state(table, SAMPLE).arguments, show_state(table, state).arguments
 
-    assert [one["key"] for one in given["columns"]] == [one["key"] for one in sample["columns"]]
-    assert {tuple(row) for row in given["rows"]} <= {tuple(row) for row in sample["rows"]}
+    assert [one["key"] for one in arguments["columns"]] == [one["key"] for one in sample["columns"]]
+    assert {tuple(row) for row in arguments["rows"]} <= {tuple(row) for row in sample["rows"]}
 
 
 def test_many_state_copies_the_authors_elements_with_distinct_ids() -> None:
@@ -191,7 +197,7 @@ def test_long_text_is_the_authors_own_with_more_behind_it_and_no_name_of_an_icon
         encodedWidget=pack(title="Boats at the pier", icon="lucide:ship", when="12:30"),
     )
 
-    given = show_state(seen, "long").arguments
-    assert given["title"].startswith("Boats at the pier ")
-    assert 40 < len(given["title"]) <= 60
-    assert (given["icon"], given["when"]) == ("lucide:ship", "12:30")
+    arguments = show_state(seen, "long").arguments
+    assert arguments["title"].startswith("Boats at the pier ")
+    assert 40 < len(arguments["title"]) <= 60
+    assert (arguments["icon"], arguments["when"]) == ("lucide:ship", "12:30")

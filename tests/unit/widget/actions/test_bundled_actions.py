@@ -60,8 +60,8 @@ def test_has_actions_agrees_with_find_actions(widget: Widget) -> None:
 def test_choice_form_has_its_minimum_and_maximum(ticked: tuple[str, ...], says: list[str]) -> None:
     [form] = [widget for widget in WIDGETS if widget.tool == "choice_form"]
     choices = [{"id": name, "label": name} for name in ("tea", "cake", "jam")]
-    given = {"question": "What?", "multiple": True, "min": 1, "max": 2, "choices": choices}
-    offered = find_tree_actions(form.call(given).tree)["choice.submit"]
+    arguments = {"question": "What?", "multiple": True, "min": 1, "max": 2, "choices": choices}
+    offered = find_tree_actions(form.call(arguments).tree)["choice.submit"]
     fixed = offered.triggers[0].payload
 
     payload = offered.accept(

@@ -156,8 +156,8 @@ def _oracle(file: dict[str, Any]) -> tuple[str, Any] | None:
 def _bare(value: Any) -> Any:
     """`value` without nulls and empty children, at any depth."""
     if isinstance(value, dict):
-        kept = {name: _bare(inner) for name, inner in value.items() if inner is not None}
-        return {name: v for name, v in kept.items() if name != "children" or v not in ([], {})}
+        present = {name: _bare(inner) for name, inner in value.items() if inner is not None}
+        return {name: v for name, v in present.items() if name != "children" or v not in ([], {})}
     return [_bare(inner) for inner in value if inner is not None] if _is_list(value) else value
 
 
