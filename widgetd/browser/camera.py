@@ -227,7 +227,7 @@ class Camera:
         self._limits = limits
         self._places = Places(limits)
         self._pages: list[RenderPage] = []
-        # By what is drawn, so that owners share what they would see anyway.
+        # By content, so that owners share pictures that each of them may see.
         self._cache: OwnedEntries[Picture] = OwnedEntries(
             most=limits.cached_pictures,
             most_bytes=limits.cached_bytes,

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from asyncio import Future
 from base64 import b64encode
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -247,7 +246,9 @@ class Chromium:
         # would log a traceback, "Future exception was never retrieved".
         with suppress(AttributeError):
             client: Any = manager._client  # noqa: SLF001 - no public name leads there
-            client._transport.on_error_future.add_done_callback(_retrieve)  # noqa: SLF001
+            client._transport.on_error_future.add_done_callback(  # noqa: SLF001
+                lambda died: died.cancelled() or died.exception()
+            )
         if self._niceness:
             # The browser inherits the niceness of its driver.
             for pid in _children() - before:
@@ -299,11 +300,6 @@ async def close_quietly(closing: Awaitable[None]) -> None:
     """
     with suppress(Exception), anyio.move_on_after(LIMITS.close_s, shield=True):
         await closing
-
-
-def _retrieve(died: Future[None]) -> None:
-    if not died.cancelled():
-        died.exception()
 
 
 def _children() -> set[int]:

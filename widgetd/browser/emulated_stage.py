@@ -316,7 +316,7 @@ class EmulatedStage(Stage):
         if kind == "message":
             self.messages.append(message["text"])
             found = _SENTENCE.search(message["text"])
-            # An action that the server has is told to the model once more.
+            # The page also tells the model of an action that the server has accepted.
             if found and found[1] not in self._accepted:
                 self.submitted.append(found[1])
                 self.emit("action", type=found[1], payload=orjson.loads(found[2] or "{}"))

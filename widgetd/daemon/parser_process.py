@@ -72,7 +72,7 @@ class ParserProcess:
 
     def __init__(self, limits: ParserProcessLimits = LIMITS) -> None:
         self._limits = limits
-        # One content at a time: what several would take together is what is limited.
+        # One content at a time, because the limits are those of the process.
         self._lock = threading.Lock()
         self._child: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None

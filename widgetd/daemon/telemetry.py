@@ -87,7 +87,8 @@ def configure(level: Level, *, readable: bool | None = None, also: Processor | N
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 *formatting,
-                _redact_line,
+                # The whole line, for the values of dictionaries and tracebacks too.
+                lambda _logger, _method, line: redact(str(line)),
             ],
         )
     )
@@ -127,11 +128,6 @@ def _redact_value(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_redact_value(one) for one in value]
     return value
-
-
-def _redact_line(_logger: object, _method: str, line: Any) -> str:
-    """Remove secrets from a whole line, the values of dictionaries and tracebacks included."""
-    return redact(str(line))
 
 
 def _name_library_event(

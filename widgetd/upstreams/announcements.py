@@ -1,7 +1,7 @@
 """Announcements of MCP servers: that a resource or the list of tools changed.
 
-A modern server sends them to who listens; one of the legacy era sends messages to its client, which
-are handed on by the URI of the resource.
+A modern server sends them to subscribers. A server of the legacy era sends messages to its client,
+which passes them on by the URI of the resource.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ Notify = Callable[[], None]
 
 @dataclass(eq=False)
 class ResourceListeners:
-    """Those who wait for changes of resources, by URI."""
+    """Callbacks for changes of resources, by URI."""
 
     _by_uri: dict[str, list[Notify]] = field(default_factory=dict)
 
     @contextmanager
     def adding(self, uri: str, notify: Notify) -> Iterator[None]:
-        """Have `notify` called at each announcement during the block."""
+        """Call `notify` at each announcement during the block."""
         self._by_uri.setdefault(uri, []).append(notify)
         try:
             yield
@@ -38,7 +38,7 @@ class ResourceListeners:
                 del self._by_uri[uri]
 
     def notify(self, uri: str) -> None:
-        """Hand on the announcement of a server of the legacy era."""
+        """Pass on the announcement of a server of the legacy era."""
         for notify in self._by_uri.get(uri, ()):
             notify()
 
@@ -51,10 +51,10 @@ async def follow_tools(client: Client[Any], notify: Notify) -> bool:
 async def follow_resource(client: Client[Any], uri: str, notify: Notify) -> bool:
     """Call `notify` now and at each change of a resource, while the connection lasts.
 
-    Now, because the resource may have changed since it was read and before this was heard.
+    Now, because the resource may have changed after it was read and before this began.
 
     Returns:
-        Whether the server is of the legacy era, so that `ResourceListeners` hears of changes.
+        Whether the server is of the legacy era, whose changes go to `ResourceListeners`.
     """
     import mcp_types  # noqa: PLC0415 - most daemons have no upstream
 

@@ -131,7 +131,7 @@ def to_blocks(result: Any, upstream: str) -> UpstreamAnswer:
     Returns:
         JSON: `{"value", "blocks": [{"type": "text", "text"}, {"type": "image", "mime_type",
         "bytes", "data_url"}, {"type": "resource", "uri", …}]}`. `value` is the answer's JSON, null
-        without any; `data_url` is null for what is no raster image, or one above the limits.
+        without any; `data_url` is null unless it is a raster image within the limits.
 
     Raises:
         CallError: There are too many (W5016), it is too large (W5008), or it is not MCP (W5020).

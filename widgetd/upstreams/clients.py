@@ -202,7 +202,7 @@ class _ReducedStream(ObjectReceiveStream[SessionMessage | Exception]):
 
 
 class PipeTransport(ClientTransport):
-    """A transport that runs a program for each session. What it says on its errors is dropped.
+    """A transport that runs a program for each session, and drops its standard error.
 
     The SDK's own client of a program keeps a line however long it is, and splits all of it again
     at each piece that arrives. Here lines are bounded and reduced before they are parsed.

@@ -170,7 +170,7 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
         obsolete = {"content-encoding", "content-length"} if is_rewritten else set[str]()
         headers = [pair for pair in response.headers.multi_items() if pair[0] not in obsolete]
         if is_stream:
-            # Events are UTF-8 in any case; a charset would have the SDK read others than are here.
+            # Events are always UTF-8; by another charset the SDK would read other events than here.
             headers = [pair for pair in headers if pair[0] != "content-type"]
             headers.append(("content-type", "text/event-stream"))
         return httpx2.Response(

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from widgetd.browser.pictures import LOCALE
+from widgetd.browser.chromium import Theme
+from widgetd.browser.pictures import LOCALE, MAX_WIDTH_PX, MIN_WIDTH_PX
 from widgetd.browser.stage import HEIGHT_PX, Stage, find_widget, load_state
 from widgetd.errors import CallError, WidgetError
 from widgetd.widget.states import SAMPLE, ShownState
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 Locale = Annotated[str, Field(pattern=LOCALE, description="As en-US.")]
-Width = Annotated[int, Field(ge=200, le=1600, description="In CSS pixels.")]
+Width = Annotated[int, Field(ge=MIN_WIDTH_PX, le=MAX_WIDTH_PX, description="In CSS pixels.")]
 
 
 async def show_widget(
@@ -56,7 +57,7 @@ async def show_tree(stage: Stage, tree: dict[str, Any]) -> None:
         raise CallError("W4102", str(error), path="tree") from None
 
 
-async def set_theme(stage: Stage, theme: Literal["light", "dark"]) -> None:
+async def set_theme(stage: Stage, theme: Theme) -> None:
     """Make the host light or dark."""
     if theme == stage.theme:
         return
