@@ -60,13 +60,13 @@ class Explainer:
         self,
         document: SchemaDocument,
         part_validator: Callable[[Subschema], IsValid | None],
-        budget: ExplanationBudget | None = None,
+        budget: ExplanationBudget,
         *,
         greedy: bool = False,
     ) -> None:
         self.document = document
         self.targets = document.targets
-        self.budget = budget or ExplanationBudget()
+        self.budget = budget
         self._greedy = greedy
         self._depth = 0
         # By identity, which is unique only while the objects live; so both are kept.

@@ -122,7 +122,7 @@ class ExplanationBudget:
 
     __slots__ = ("left",)
 
-    def __init__(self, units: int = LIMITS.explanation_units) -> None:
+    def __init__(self, units: int) -> None:
         self.left = units
 
     @property

@@ -128,8 +128,7 @@ class Schema:
             if coerced:
                 return ValidArguments(arguments=arguments, coerced=coerced)
         if explainer.is_exhausted:
-            budget = ExplanationBudget(LIMITS.guess_units)
-            guesses = Explainer(self.document, self.compile_part, budget, greedy=True)
+            guesses = self.explainer(LIMITS.guess_units, greedy=True)
             faults = guesses.find_faults(self.document.root, arguments) or faults
         faults = faults or (build_unexplained(self.document.root, arguments),)
         raise build_argument_error(
@@ -184,9 +183,12 @@ class Schema:
         units = LIMITS.smallest_sample_units if state == "smallest" else LIMITS.sample_units
         return make_sample(self.explainer(units), self.admits, state=state, seed=seed)
 
-    def explainer(self, units: int = LIMITS.explanation_units) -> Explainer:
+    def explainer(
+        self, units: int = LIMITS.explanation_units, *, greedy: bool = False
+    ) -> Explainer:
         """Return a new explainer of this schema with a budget of `units`."""
-        return Explainer(self.document, self.compile_part, ExplanationBudget(units))
+        budget = ExplanationBudget(units)
+        return Explainer(self.document, self.compile_part, budget, greedy=greedy)
 
     def compile_part(self, part: Subschema) -> IsValid | None:
         """Compile the validator of `part` on first use; return None if it cannot be compiled."""

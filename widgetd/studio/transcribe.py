@@ -44,7 +44,7 @@ class Transcript:
     """
 
     template: str
-    lost: tuple[str, ...] = ()
+    lost: tuple[str, ...]
 
 
 def transcribe(view: str, schema: Mapping[str, Any], *, limits: Limits) -> Transcript:

@@ -55,7 +55,7 @@ class Program:
     size: int
     arguments: tuple[tuple[str, int], ...]
     root: Any
-    may_need_commas: bool = False
+    may_need_commas: bool
 
 
 def literal(value: Value, place: int = 0) -> Expr:

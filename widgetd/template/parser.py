@@ -141,7 +141,7 @@ class Parsed(NamedTuple):
 
     tree: nodes.Template
     nodes: list[nodes.Node]
-    converted: frozenset[int] = frozenset()
+    converted: frozenset[int]
 
 
 @lru_cache(maxsize=4)

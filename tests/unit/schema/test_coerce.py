@@ -9,7 +9,7 @@ import pytest
 from widgetd.errors import CallError
 from widgetd.schema.coerce import coerce
 from widgetd.schema.explain import Explainer
-from widgetd.schema.limits import LIMITS
+from widgetd.schema.limits import LIMITS, ExplanationBudget
 from widgetd.schema.validator import compile_schema
 
 OBJECT = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
@@ -320,13 +320,14 @@ def test_hundreds_of_nulls_are_read_as_absent_and_their_number_is_no_way_to_much
             calls += 1
             return super().find_faults(part, value)
 
-    explainer = Counting(schema.document, schema.compile_part)
+    budget = ExplanationBudget(LIMITS.explanation_units)
+    explainer = Counting(schema.document, schema.compile_part, budget)
     _, notes, _ = coerce({"x": [{"a": None} for _ in range(50_000)]}, explainer, schema.admits)
 
     assert result.arguments == {"x": [{}] * 300}
     assert not notes
     assert calls < LIMITS.explanation_units
-    assert explainer.budget.left > -LIMITS.explanation_units
+    assert budget.left > -LIMITS.explanation_units
 
 
 def test_null_in_every_level_of_deep_arguments_counts_as_absent() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from widgetd.errors import CallError, WidgetError
 from widgetd.schema.explain import Explainer
-from widgetd.schema.limits import LIMITS
+from widgetd.schema.limits import LIMITS, ExplanationBudget
 from widgetd.schema.pydantic_model import json_schema_to_pydantic
 from widgetd.schema.validator import Schema, compile_schema
 
@@ -233,11 +233,12 @@ def test_explaining_much_data_ends_when_there_has_been_enough(case: str) -> None
             matches += 1
             return super().matches(pattern, text)
 
-    explainer = Counting(schema.document, schema.compile_part)
+    budget = ExplanationBudget(LIMITS.explanation_units)
+    explainer = Counting(schema.document, schema.compile_part, budget)
     explainer.find_faults(schema.document.root, {"x": value})
 
     assert matches <= LIMITS.explanation_units
-    assert explainer.budget.left > -LIMITS.explanation_units - len(NAMES)
+    assert budget.left > -LIMITS.explanation_units - len(NAMES)
 
 
 async def test_two_ways_to_one_schema_are_not_four_a_level_deeper() -> None:
