@@ -283,22 +283,22 @@ async def render_of(
     if served is None and facts.get("tool"):
         return None
     try:
-        kept = await rendering.load(render_id, caller)
+        stored = await rendering.load(render_id, caller)
     except CallError:
-        kept = None
+        stored = None
     if served is None:  # a card, which asks before a call
-        return kept
+        return stored
     arguments = facts.get("arguments")
-    if kept is not None and (arguments is None or kept.digest == served.key):
-        return kept
+    if stored is not None and (arguments is None or stored.digest == served.key):
+        return stored
     if arguments is None:
         return None
     try:
-        made = rendering.make(served, arguments, server.registry.current.generation)
+        fresh = rendering.make(served, arguments, server.registry.current.generation)
     except CallError:
-        return kept
-    await store_if_interactive(server, made, caller)
-    return made
+        return stored
+    await store_if_interactive(server, fresh, caller)
+    return fresh
 
 
 async def redraw(server: Server, facts: Mapping[str, Any], owner: Principal) -> Any:
@@ -344,8 +344,8 @@ async def ask_upstream_call(
     question = None if row.asks is None else row.asks(context, call)
     if question is None:  # the list of tools has changed since
         raise CallError("W5004", f"the upstream '{upstream}' has no such tool any more")
-    asked = await ask_by_card(context, row, call, question)
-    return asked.values()
+    card = await ask_by_card(context, row, call, question)
+    return card.values()
 
 
 def sensitive_paths(server: Server, tool: str, arguments: Mapping[str, Any]) -> tuple[str, ...]:

@@ -75,8 +75,8 @@ def render(
         return
     from widgetd.upstreams.feeds import fill_once
 
-    asked = widget.call_example if given is None else given
-    print_json(widget.draw(fill_once(widget, widget.feed, asked or {}, upstreams)).tree)
+    call_arguments = widget.call_example if given is None else given
+    print_json(widget.draw(fill_once(widget, widget.feed, call_arguments or {}, upstreams)).tree)
 
 
 def mock(

@@ -85,8 +85,8 @@ def sidecar_schema() -> dict[str, Any]:
     """Return the schema of a `.widget.toml` file."""
     schema = Sidecar.model_json_schema()
     several = schema["properties"]["feed"]
-    kept = {key: several.pop(key) for key in ("default", "description", "title")}
-    schema["properties"]["feed"] = {"anyOf": [several["items"], several], **kept}
+    annotations = {key: several.pop(key) for key in ("default", "description", "title")}
+    schema["properties"]["feed"] = {"anyOf": [several["items"], several], **annotations}
     return {"$schema": DRAFT, **schema, "title": "A widget's sidecar"}
 
 

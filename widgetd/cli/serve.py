@@ -212,10 +212,10 @@ def _check_startup(settings: Settings) -> None:
     access_policy(settings)
     build_forwarder(settings, local_store())
     if settings.transport == "http":
-        with ExitStack() as held:
+        with ExitStack() as listeners:
             for port in (settings.port, settings.metrics_port):
                 if port:
-                    held.enter_context(bind(settings.host, port))
+                    listeners.enter_context(bind(settings.host, port))
     for written in (settings.audit, settings.state_dir):
         if written is None:
             continue

@@ -1,4 +1,4 @@
-"""Evaluate descriptions: is the widget that a wish means found, filled in, and told in facts?
+"""Evaluation of widgets by wishes that they should answer, and by questions to their facts.
 
 The calls come from the search index, which is deterministic, from a transcript, or from a model.
 """

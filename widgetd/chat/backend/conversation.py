@@ -26,8 +26,8 @@ class Conversation(ThreadItemConverter):
     ) -> Any:
         # ChatKit puts quotes and tags into messages of their own. In one message a model cannot
         # take the context for what the user said last.
-        made: Any = await super().user_message_to_input(item, is_last_message)
-        messages = made if isinstance(made, list) else [made]
+        converted: Any = await super().user_message_to_input(item, is_last_message)
+        messages = converted if isinstance(converted, list) else [converted]
         content = [part for message in messages for part in message["content"]]
         return {"type": "message", "role": "user", "content": content}
 
@@ -54,10 +54,10 @@ class Conversation(ThreadItemConverter):
 
 def newest(items: Sequence[Any], most_bytes: int) -> list[Any]:
     """Return the last of `items` that fit as JSON; the very last in any case."""
-    left, kept = most_bytes, 0
+    left, count = most_bytes, 0
     for item in reversed(items):
         left -= len(orjson.dumps(item, default=dict))
-        if left < 0 and kept:
+        if left < 0 and count:
             break
-        kept += 1
-    return list(items[len(items) - kept :])
+        count += 1
+    return list(items[len(items) - count :])

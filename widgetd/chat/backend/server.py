@@ -179,9 +179,9 @@ class ChatServer(ChatKitServer[Principal]):
         ends = time.monotonic() + limits.turn_s
         message_ids, answer = MessageIds(), AnswerSize(limits.answer_bytes)
         hooks = ToolCallHooks(self._sensitive, limits)
-        async with AsyncExitStack() as held:
+        async with AsyncExitStack() as resources:
             try:
-                servers, states = await held.enter_async_context(self.connect(context))
+                servers, states = await resources.enter_async_context(self.connect(context))
                 yield ClientEffectEvent(name="widgetd.servers", data={"servers": states()})
                 for server in servers:
                     server.custom_data_extractor = hooks.record_result
@@ -198,16 +198,16 @@ class ChatServer(ChatKitServer[Principal]):
                 )
                 queue = ToolEvents()
                 agent_context._events = queue  # noqa: SLF001 - there is no other way to end it
-                held.callback(queue.end)
+                resources.callback(queue.end)
                 run = Runner.run_streamed(
                     agent, messages, context=agent_context, max_turns=limits.turn_steps, hooks=hooks
                 )
-                held.callback(run.cancel)
+                resources.callback(run.cancel)
                 run_events = RunEvents(run.stream_events())
                 run.stream_events = lambda: run_events  # type: ignore[method-assign]
-                held.callback(run_events.end)
+                resources.callback(run_events.end)
                 events: Any = stream_agent_response(agent_context, run)
-                held.push_async_callback(events.aclose)
+                resources.push_async_callback(events.aclose)
                 while True:
                     with anyio.fail_after(ends - time.monotonic()):
                         event = await anext(events, None)
@@ -234,8 +234,8 @@ class ChatServer(ChatKitServer[Principal]):
             MissingError: `owner` has no such thread.
         """
         await self.threads.load_thread(thread_id, owner)
-        kept = await self._last_turns.get(thread_id)
-        turn: dict[str, Any] = {} if kept is None else orjson.loads(kept)
+        content = await self._last_turns.get(thread_id)
+        turn: dict[str, Any] = {} if content is None else orjson.loads(content)
         return turn
 
     async def _keep_last_turn(self, thread_id: str, items: list[Any], owner: Principal) -> None:
@@ -244,11 +244,11 @@ class ChatServer(ChatKitServer[Principal]):
         turn: dict[str, Any] = {"instructions": self.instructions, "input": kept_items}
         if len(kept_items) < len(items):
             turn["omitted"] = True
-        kept, before = orjson.dumps(turn, default=dict), await self._last_turns.get(thread_id)
+        content, before = orjson.dumps(turn, default=dict), await self._last_turns.get(thread_id)
         if before is None:
-            await self._last_turns.put(thread_id, kept, owner=owner.name)
+            await self._last_turns.put(thread_id, content, owner=owner.name)
         else:
-            await self._last_turns.replace(thread_id, kept, standing=before, owner=owner.name)
+            await self._last_turns.replace(thread_id, content, standing=before, owner=owner.name)
 
     def _to_stream_error(self, error: Exception) -> CustomStreamError:
         if isinstance(error, TimeoutError):

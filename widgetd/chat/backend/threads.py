@@ -83,9 +83,9 @@ class Threads(Store[Principal]):
 
     @override
     async def save_thread(self, thread: ThreadMetadata, context: Principal) -> None:
-        kept = ThreadMetadata(**thread.model_dump())
-        kept.title = kept.title and kept.title[: self._limits.title_chars]
-        body = with_zone(kept).model_dump_json()
+        metadata = ThreadMetadata(**thread.model_dump())
+        metadata.title = metadata.title and metadata.title[: self._limits.title_chars]
+        body = with_zone(metadata).model_dump_json()
 
         def save(tables: Connection) -> None:
             tables.execute(_SAVE_THREAD, (thread.id, context.name, body))

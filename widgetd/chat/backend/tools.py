@@ -141,8 +141,8 @@ class UpstreamTools(MCPServer):
             return self._page(self._rest)
         tool = self._upstream.tools.get(tool_name)
         if tool is not None and not tool.is_read_only:
-            asked = await self._ask_first(self._upstream.name, tool_name, arguments or {})
-            return CallToolResult.model_validate(asked)
+            card = await self._ask_first(self._upstream.name, tool_name, arguments or {})
+            return CallToolResult.model_validate(card)
         try:
             answer = await self._upstream.call(tool_name, arguments or {})
         except CallError as error:

@@ -75,15 +75,15 @@ async def try_sidecar(gallery: Gallery, request: Request) -> dict[str, Any]:
 
     def validate() -> dict[str, Any]:
         try:
-            made = uploads.validate(path, _edit(uploads, path, sent))
+            draft = uploads.validate(path, _edit(uploads, path, sent))
         except RefusedUploadError as error:
             return {"problem": f"{error.finding.problem}; {error.finding.advice}"}
-        shown = {"description": made.description, "tokens": tokens_of_tool(made)}
-        with server.rendering.journal.rendering(made.key):
-            found = gallery.problems.check_widget(made)
+        shown = {"description": draft.description, "tokens": tokens_of_tool(draft)}
+        with server.rendering.journal.rendering(draft.key):
+            found = gallery.problems.check_widget(draft)
             findings = [f"{one.problem}; {one.advice}" for one in found if one.path != path]
             try:
-                render = server.rendering.make(made, sent.get("arguments") or {}, "")
+                render = server.rendering.make(draft, sent.get("arguments") or {}, "")
             except CallError as error:
                 return {**shown, "problem": error.message}
         return {**shown, "summary": render.text, **({"problem": findings[0]} if findings else {})}
@@ -150,8 +150,8 @@ async def save_files(
         tool = await uploads.save(caller.principal, files, replace=replace, replaces=replaces)
     except RefusedUploadError as error:
         raise _refusal(error) from None
-    made = gallery.server.registry.current.widgets.get(tool)
-    return {"tool": tool, "page": f"/w/{tool}", "digest": "" if made is None else made.key}
+    widget = gallery.server.registry.current.widgets.get(tool)
+    return {"tool": tool, "page": f"/w/{tool}", "digest": "" if widget is None else widget.key}
 
 
 def _refusal(error: RefusedUploadError) -> RefusedError:

@@ -133,11 +133,11 @@ async def _read_request(gallery: Gallery, request: Request) -> tuple[Camera, Scr
     widget, query = gallery.widget(request), request.query_params
     key = query.get("state", SAMPLE)
     state = next((one for one in gallery.states(widget) if one.key == key), None)
-    seen = gallery.show(widget, key) if arguments is None else ShownState(arguments=arguments)
+    shown = gallery.show(widget, key) if arguments is None else ShownState(arguments=arguments)
     width = query.get("width", "")
     journal = gallery.server.rendering.journal
     with journal.rendering(widget.key, "" if arguments is None else journal.digest(arguments)):
-        tree = seen.tree(widget)
+        tree = shown.tree(widget)
     shot = Screenshot(
         tree=tree,
         title=widget.definition.title,

@@ -75,8 +75,8 @@ class Problems:
             return None
         contents = {}
         with suppress(OSError, WidgetError), open_folder(self._folder) as folder:
-            held = read(folder, finding.path, limit_bytes=Limits().file_bytes, quiet_ms=0)
-            contents[finding.path] = held.content.decode(errors="replace")
+            source = read(folder, finding.path, limit_bytes=Limits().file_bytes, quiet_ms=0)
+            contents[finding.path] = source.content.decode(errors="replace")
         return _build_problem(finding, contents)
 
     async def warnings(self, widget: Widget) -> tuple[Problem, ...]:

@@ -46,10 +46,10 @@ class Tiles:
         return self._tiles[widget]
 
 
-def render_of(server: Server, widget: Widget, seen: ShownState) -> StoredRender:
-    """Render `widget` with the arguments of `seen`, without keeping the render."""
+def render_of(server: Server, widget: Widget, shown: ShownState) -> StoredRender:
+    """Render `widget` with the arguments of `shown`, without keeping the render."""
     generation = server.registry.current.generation
-    return server.rendering.make(widget, seen.arguments, generation, made=seen.render)
+    return server.rendering.make(widget, shown.arguments, generation, made=shown.render)
 
 
 def result_of(render: StoredRender, profile: Literal["chatkit", "split"]) -> dict[str, Any]:
