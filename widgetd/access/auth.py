@@ -190,9 +190,7 @@ class Access(TokenVerifier):
         return status, f"Bearer {listed}", sentence
 
     @contextmanager
-    def delegated_token(
-        self, principal: Principal, more: frozenset[str] = frozenset()
-    ) -> Iterator[str]:
+    def delegated_token(self, principal: Principal, more: frozenset[str]) -> Iterator[str]:
         """Issue a token that may act for `principal` while the block runs.
 
         It grants scopes of `more` besides those of `Principal.delegate`, if `principal` has them.

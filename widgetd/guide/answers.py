@@ -40,7 +40,7 @@ from widgetd.guide.drafts import Drafts, encode_file
 from widgetd.guide.guide import ORDER, pages
 from widgetd.guide.limits import LIMITS
 from widgetd.guide.reference import Reference, ReferenceEntry, require_kinds, search_tests
-from widgetd.mcp.builtin.consent import inert
+from widgetd.mcp.builtin.consent import remove_actions
 from widgetd.mcp.builtin.table import ConsentQuestion, ToolContext
 from widgetd.render.parts import JSON, PARTS
 from widgetd.render.result import Result, not_found, structured_result
@@ -356,7 +356,7 @@ def _draw_save(
         content, sidecar = _read_file(arguments), str(arguments.get("sidecar") or "")
         built = services.drafts.check(content, sidecar).widget
         after = encode_file(content).decode()
-        tree = None if built is None else inert(built.call(built.example).tree)
+        tree = None if built is None else remove_actions(built.call(built.example).tree)
     except (CallError, WidgetError, ValueError, TypeError):
         return []  # the save itself says what is wrong
     parts: list[dict[str, Any]] = []

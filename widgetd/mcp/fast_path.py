@@ -425,7 +425,7 @@ async def _list(
     method: str, server: Server, params: Params, _stamp: bytes, caller: Caller
 ) -> EncodedResult:
     pages = await LISTS[method](server, caller)
-    return EncodedResult(pages.ready(params.get("cursor", "")))
+    return EncodedResult(pages.encode(params.get("cursor", "")))
 
 
 async def _read(_server: Server, content: Any, _stamp: bytes, _caller: Caller) -> EncodedResult:

@@ -28,7 +28,7 @@ class ServerLimits:
         form_s: Time that a client without a view has to answer a form.
         note_chars: Length of a note beneath a widget.
         named_actions: Actions that an error names.
-        outcome_chars: What a model reads of a call that its user allowed on a card.
+        outcome_chars: Text of a call that its user allowed on a card, as a model reads it.
         card_rows: Arguments on such a card.
         card_chars: Length of each of them.
         recorded_actions: Actions recorded of one version, for pages that are mounted later; they

@@ -43,27 +43,27 @@ class Pages:
         self._keys = sorted(keys)
         self._entry = entry
         self._page_size = page_size or max(len(self._keys), 1)
-        self._ready: dict[int, bytes] = {}
+        self._encoded: dict[int, bytes] = {}
 
     def page(self, after: str = "") -> dict[str, Any]:
         """Return the page after a cursor: `{"tools": [...], "nextCursor"?: ...}`."""
-        page: dict[str, Any] = orjson.loads(self.ready(after))
+        page: dict[str, Any] = orjson.loads(self.encode(after))
         return page
 
-    def ready(self, after: str = "") -> bytes:
+    def encode(self, after: str = "") -> bytes:
         """Return the same page as JSON."""
         start = bisect_right(self._keys, after)
-        ready = self._ready.get(start)
-        if ready is None:
+        encoded = self._encoded.get(start)
+        if encoded is None:
             keys = self._keys[start : start + self._page_size]
             page: dict[str, Any] = {self._name: [orjson.Fragment(self._entry(key)) for key in keys]}
             if keys and start + len(keys) < len(self._keys):
                 page["nextCursor"] = keys[-1]
-            ready = orjson.dumps(page)
+            encoded = orjson.dumps(page)
             # Callers can send any number of cursors; only those that we issue are cached.
             if start % self._page_size == 0:
-                self._ready[start] = ready
-        return ready
+                self._encoded[start] = encoded
+        return encoded
 
 
 class GenerationCache:
@@ -101,9 +101,9 @@ class ToolListings:
         admit: Callable[[Widget], bytes],
         builtin: BuiltinTools,
         *,
-        expose: Expose = "auto",
-        list_tokens: int = LIMITS.list_tokens,
-        page_size: int = 0,
+        expose: Expose,
+        list_tokens: int,
+        page_size: int,
     ) -> None:
         self._admit = admit
         self._builtin = builtin

@@ -34,7 +34,7 @@ def show_data_prompt(context: Callable[[], ToolContext]) -> Prompt:
     ) -> str:
         named = "\n".join(
             f"- {widget.tool}: {widget.description}"
-            for widget in await _fitting(context(), data, wish)
+            for widget in await _find_fitting(context(), data, wish)
         )
         choice = f"Of these tools take the one that fits best:\n{named}"
         if not named:
@@ -55,10 +55,10 @@ def show_data_prompt(context: Callable[[], ToolContext]) -> Prompt:
     )
 
 
-async def _fitting(context: ToolContext, data: str, wish: str) -> list[Widget]:
+async def _find_fitting(context: ToolContext, data: str, wish: str) -> list[Widget]:
     """Return the best widgets for the wish, the names in the data and its words, in turn."""
     ranks: list[list[Hit]] = []
-    for question in (wish, " ".join(_keys(data)), data):
+    for question in (wish, " ".join(_list_properties(data)), data):
         if asked := question[:LONGEST_QUESTION].strip():
             hits, _ = await context.search.search(context.caller, asked, LIMITS.prompt_widgets)
             ranks.append(hits)
@@ -66,7 +66,7 @@ async def _fitting(context: ToolContext, data: str, wish: str) -> list[Widget]:
     return list(found.values())[: LIMITS.prompt_widgets]
 
 
-def _keys(data: str) -> Iterator[str]:
+def _list_properties(data: str) -> Iterator[str]:
     """Yield each property name in `data` once, outer before inner; nothing if it is not JSON."""
     try:
         waiting: list[Json] = [orjson.loads(data)]

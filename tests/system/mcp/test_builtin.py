@@ -111,7 +111,7 @@ def test_list_without_toolsets_is_byte_for_byte_the_same_as_without_their_rows()
     servers = [
         build(registry, local_store(), ServerOptions(builtin=rows)) for rows in (CORE_TOOLS, ROWS)
     ]
-    lists = [tools_for(server, Principal()).ready() for server in servers]
+    lists = [tools_for(server, Principal()).encode() for server in servers]
 
     assert lists[0] == lists[1]
 

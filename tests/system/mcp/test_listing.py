@@ -53,14 +53,14 @@ def test_list_of_a_snapshot_is_built_once() -> None:
     found, several = make_snapshot("a", "b"), listings()
 
     assert several.of(found) is several.of(found)
-    assert several.of(found).ready() is several.of(found).ready()
+    assert several.of(found).encode() is several.of(found).encode()
 
 
 def test_unknown_cursor_is_answered_and_not_cached() -> None:
     listing = listings(page_size=2).of(make_snapshot("a", "b", "c", "d"))
 
     assert names(listing.page("a")) == ["b", "c"]
-    assert listing.ready("a") is not listing.ready("a")
+    assert listing.encode("a") is not listing.encode("a")
 
 
 def test_authors_schema_is_listed_verbatim() -> None:

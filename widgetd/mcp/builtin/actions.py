@@ -74,7 +74,7 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
         # In another state the widget may offer other actions.
         render = await context.rendering.draw_state(render, widget, state)
     tree = orjson.loads(render.tree)
-    offered = _offered_action(find_tree_actions(tree), arguments["action"])
+    offered = _find_offered_action(find_tree_actions(tree), arguments["action"])
     payload = _accept_payload(widget, offered, arguments["payload"])
     if isinstance(payload, Result):
         return payload
@@ -242,7 +242,7 @@ def _with_object(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**arguments, "payload": to_object(arguments["payload"])}
 
 
-def _offered_action(known: Mapping[str, TreeAction], action: str) -> TreeAction:
+def _find_offered_action(known: Mapping[str, TreeAction], action: str) -> TreeAction:
     if action in known:
         return known[action]
     near = nearest(action, tuple(known))

@@ -55,7 +55,7 @@ async def get_widget_details(context: ToolContext, arguments: Mapping[str, Any])
         if briefly:
             item = {"name": name, "status": "ok", "title": widgets[name].definition.title}
         else:
-            item = _details(context, name)
+            item = _describe(context, name)
         room -= len(orjson.dumps(item))
         if room < 0 and items:
             left = list(names[at : at + LIMITS.hits])
@@ -64,7 +64,7 @@ async def get_widget_details(context: ToolContext, arguments: Mapping[str, Any])
     return structured_result({"items": items})
 
 
-def _details(context: ToolContext, name: str) -> dict[str, Any]:
+def _describe(context: ToolContext, name: str) -> dict[str, Any]:
     snapshot = context.caller.snapshot
     widget = snapshot.widgets.get(name)
     if widget is None:
@@ -101,8 +101,8 @@ async def render_widget(context: ToolContext, arguments: Mapping[str, Any]) -> R
     return await context.rendering.call(widgets[name], given, context.caller)
 
 
-def _read_render(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Read the names that models give the arguments of a widget."""
+def _rename_arguments(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the arguments of `render_widget` under the names that its schema has."""
     given = {_ALIASES.get(name, name): value for name, value in arguments.items()}
     return given if len(given) == len(arguments) else arguments
 
@@ -110,7 +110,7 @@ def _read_render(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
 def target_of(params: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     """Return the name and the arguments of the widget that a call is for, as they were sent."""
     if params.get("name") == "render_widget" and isinstance(params.get("arguments"), Mapping):
-        params = _read_render(params["arguments"])
+        params = _rename_arguments(params["arguments"])
     name, arguments = params.get("name"), params.get("arguments")
     return (
         name if isinstance(name, str) else "",
@@ -186,7 +186,7 @@ TOOLS = (
             required=("name",),
         ),
         handler=render_widget,
-        reads=_read_render,
+        reads=_rename_arguments,
         example=_show_render_example,
         scope=CALL,
     ),

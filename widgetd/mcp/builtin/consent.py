@@ -149,14 +149,14 @@ def _rows(arguments: Mapping[str, Any]) -> list[Node]:
     return rows
 
 
-def inert(node: Any) -> Any:
+def remove_actions(node: Any) -> Any:
     """Return a tree without its actions, to be looked at within a card."""
     if isinstance(node, list):
-        return [inert(one) for one in node]
+        return [remove_actions(one) for one in node]
     if not isinstance(node, dict):
         return node
     return {
-        name: inert(value)
+        name: remove_actions(value)
         for name, value in node.items()
         if not (name.endswith(("Action", "action")) or name in {"confirm", "cancel", "asForm"})
     }

@@ -240,7 +240,7 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
     def __len__(self) -> int:
         return len(self._tools)
 
-    def listed_for(self, scopes: frozenset[str], *, apps: bool = True) -> frozenset[str]:
+    def listed_for(self, scopes: frozenset[str], *, apps: bool) -> frozenset[str]:
         """Return the tools listed for a caller with these scopes, always with those of `core`.
 
         Some serve only pages, so clients without `apps` do not list them.
