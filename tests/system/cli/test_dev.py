@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
-import subprocess
-import sys
 from base64 import b64encode
 from pathlib import Path
 
@@ -70,22 +67,18 @@ async def test_dev_shows_examples_until_a_folder_is_begun_and_then_serves_it(
     assert (tmp_path / "widgets" / "Parcel.widget.jsx").is_file()
 
 
-def test_dev_without_a_folder_names_a_port_in_use_in_one_sentence(tmp_path: Path) -> None:
+async def test_dev_without_a_folder_names_a_port_in_use_in_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-        ended = subprocess.run(
-            [sys.executable, "-m", "widgetd", "dev", "--port", str(port)],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(Path.cwd())},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
+        code = await run_forked("dev", "--port", str(port), log=tmp_path / "log")
+    printed = (tmp_path / "log").read_text()
 
-    assert ended.returncode == 3
-    assert f"widgetd: port {port} on 127.0.0.1 is in use; " in ended.stderr
-    assert "Traceback" not in ended.stderr
+    assert code == 3
+    assert f"widgetd: port {port} on 127.0.0.1 is in use; " in printed
+    assert "Traceback" not in printed
 
 
 def test_dev_keeps_settings_of_uploads_and_toolsets_from_the_environment(

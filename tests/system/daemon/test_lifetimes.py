@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -16,7 +14,7 @@ from stress.endings import open_streams
 from stress.probing import wait_until_refused
 from tests.support.clients import connect_client, over_stdio
 from tests.support.daemons import serving
-from tests.support.forked_daemons import forked_daemon
+from tests.support.forked_daemons import forked_daemon, run_forked
 from tests.support.logs import captured_logs
 from tests.support.processes import daemon_process
 from tests.support.sockets import answer, connect, modern_request
@@ -158,18 +156,11 @@ def test_error_at_start_is_one_sentence_and_an_exit_code(
     assert capsys.readouterr().err == sentence
 
 
-def test_failed_start_ends_with_its_sentence_and_code(tmp_path: Path) -> None:
-    ended = subprocess.run(
-        [sys.executable, "-m", "widgetd", "serve", "--host", "300.1.1.1", "--token", "auto"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )
+async def test_failed_start_ends_with_its_sentence_and_code(tmp_path: Path) -> None:
+    arguments = ("serve", str(tmp_path), "--host", "300.1.1.1", "--token", "auto")
 
-    assert ended.returncode == 2
-    assert ended.stderr == (
+    assert await run_forked(*arguments, log=tmp_path / "log") == 2
+    assert (tmp_path / "log").read_text() == (
         "widgetd: 300.1.1.1 is not an address of this machine; "
         "name one with --host, as 127.0.0.1 or 0.0.0.0 [W0002]\n"
     )

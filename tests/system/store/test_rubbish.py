@@ -199,7 +199,7 @@ async def everything_goes_on(server: Server, place: int, put: Put, *, replace: b
     assert {event["event"] for event in events.all} <= {"store.skipped"}
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(place=st.integers(0, KEYS - 1), put=RUBBISH, replace=st.booleans())
 def test_store_works_with_any_rubbish_at_any_key(
     portal: BlockingPortal, shared_server: Server, place: int, put: Put, *, replace: bool

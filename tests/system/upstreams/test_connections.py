@@ -30,6 +30,8 @@ from tests.system.upstreams.servers import (
     wait_until_settled,
 )
 from widgetd.errors import CallError
+from widgetd.upstreams import breaker
+from widgetd.upstreams.limits import UpstreamLimits
 
 
 async def test_mcp_server_over_http_returns_its_structure(tmp_path: Path) -> None:
@@ -167,7 +169,10 @@ async def test_failing_tool_reveals_nothing_of_its_error(tmp_path: Path) -> None
         assert len(flights.calls) == 5
 
 
-async def test_returning_upstream_is_reconnected_without_a_call(tmp_path: Path) -> None:
+async def test_returning_upstream_is_reconnected_without_a_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(breaker, "LIMITS", UpstreamLimits(pauses_s=(0.1,)))
     flights, path = Flights(), tmp_path / "u.toml"
     async with serve_mcp(flights.mcp) as url:
         port = int(url.split(":")[2].split("/")[0])
