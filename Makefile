@@ -5,8 +5,8 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 DIR    ?= widgets
 VERSION = $(shell sed -n 's/^version = "\(.*\)"$$/\1/p' pyproject.toml)
-# Test files that run at once: half of what they do is wait, so one more than there are cores.
-WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) + 1)))
+# Test files that run at once: a third of what they do is wait, so two more than there are cores.
+WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) + 2)))
 TESTS   ?= tests/unit tests/system
 
 # uv installs in seconds what takes pip a minute, held to the same hashes; pip does it where uv cannot.

@@ -17,7 +17,6 @@ from starlette.routing import Route
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.widgets import widget_file
 from widgetd.access.principal import SCOPES
-from widgetd.browser.chromium import PROGRAM_VARIABLE
 from widgetd.chat import pages as chat_pages
 from widgetd.mcp.server import Server
 from widgetd.web import pages
@@ -102,10 +101,7 @@ def record_routes(
 async def every_page(
     tmp_path: Path, tokens: int, **settings: Any
 ) -> AsyncIterator[httpx2.AsyncClient]:
-    """Serve every page to that many tokens of all scopes; yield a client.
-
-    There is no browser: an error is an answer too, and a picture takes a second.
-    """
+    """Serve every page to that many tokens of all scopes; yield a client."""
     folder, file = tmp_path / "widgets", tmp_path / "tokens"
     folder.mkdir()
     (folder / "Greeting.widget").write_text(widget_file())
@@ -119,8 +115,7 @@ async def every_page(
         "jwt_issuer": "http://issuer.test",
         "jwt_audience": "widgetd",
     }
-    with anyio.fail_after(12 * PATIENCE_S), pytest.MonkeyPatch.context() as patch:
-        patch.setenv(PROGRAM_VARIABLE, str(tmp_path / "no browser"))
+    with anyio.fail_after(12 * PATIENCE_S):
         async with serving(folder, token_file=file, **parts, **settings) as url:
             site = url.removesuffix("/mcp")
             headers = {"origin": site, "accept": "application/json, text/event-stream"}

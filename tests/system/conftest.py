@@ -1,11 +1,13 @@
-"""One process that parses untrusted content, for all daemons in this process."""
+"""Processes beside a daemon: one that parses, for all daemons in this process, and no browser."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from widgetd.browser.chromium import PROGRAM_VARIABLE
 from widgetd.daemon import loading
 from widgetd.daemon.parser_process import ParserProcess, ParserProcessLimits
 
@@ -28,3 +30,12 @@ def parser_process() -> Iterator[None]:
         patch.setattr(loading, "ParserProcess", lambda: shared)
         yield
     ParserProcess.close(shared)
+
+
+@pytest.fixture(autouse=True)
+def no_browser(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let daemons find no Chromium, also where there is one: `tests/field` has what needs it.
+
+    Else a test that requests every page starts one, for seconds of processor time.
+    """
+    monkeypatch.setenv(PROGRAM_VARIABLE, str(Path(__file__).parent / "no browser"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import sys
 from base64 import b64encode
 from pathlib import Path
 
@@ -11,7 +12,6 @@ import anyio
 import httpx2
 import pytest
 
-from tests.field.web.browsing import needs_browser
 from tests.support.forked_daemons import ForkedProcess, forked_daemon, run_forked
 from tests.support.processes import PATIENCE_S
 from widgetd.browser.chromium import PROGRAM_VARIABLE
@@ -28,16 +28,18 @@ def test_files_may_be_dropped_where_only_this_machine_reaches_the_gallery(tmp_pa
     assert not settle_dev(bundled_folder(), Flags()).allow_upload
 
 
-@needs_browser
-def test_dev_switches_on_tools_for_one_user(tmp_path: Path) -> None:
+def test_dev_switches_on_tools_for_one_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("playwright")
+    monkeypatch.setenv(PROGRAM_VARIABLE, sys.executable)
+
     assert settle_dev(tmp_path, Flags()).toolset == DEV_TOOLSETS
 
 
 def test_dev_without_a_browser_goes_without_pictures_and_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv(PROGRAM_VARIABLE, str(tmp_path / "nothing"))
-
     assert settle_dev(tmp_path, Flags()).toolset == ("author", "operate")
     assert capsys.readouterr().err.startswith("widgetd: pictures need ")
 
@@ -96,8 +98,8 @@ def test_dev_keeps_settings_of_uploads_and_toolsets_from_the_environment(
 async def test_toolset_that_needs_a_browser_fails_the_start_without_one(
     toolset: str, tmp_path: Path
 ) -> None:
-    log, nothing = tmp_path / "log", str(tmp_path / "nothing")
+    log = tmp_path / "log"
     arguments = ("serve", str(tmp_path), "--toolset", toolset, "--port", "0")
 
-    assert await run_forked(*arguments, log=log, environment={PROGRAM_VARIABLE: nothing}) == 3
+    assert await run_forked(*arguments, log=log) == 3
     assert log.read_text().endswith("[W0011]\n")
