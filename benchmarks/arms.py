@@ -1,4 +1,4 @@
-"""The servers whose growth is compared: widgetd, the same on uvloop, and stock FastMCP."""
+"""The servers whose growth is compared: widgetd, widgetd on uvloop, and stock FastMCP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From exec to exit: commands that look at widgets, against the import of what serves them."""
+"""Duration of commands that look at widgets, against the import of the server's libraries."""
 
 from __future__ import annotations
 

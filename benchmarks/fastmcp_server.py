@@ -1,4 +1,4 @@
-"""Serve a FastMCP object over HTTP as widgetd serves its own, whatever the environment."""
+"""Serve a FastMCP object over HTTP as widgetd serves its own, in any environment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A call of a widget that fills itself: against the same widget, called with its arguments.
+"""Calls of a widget that fills itself, against the same widget called with its arguments.
 
 Where nothing is kept, the upstream has to be asked: that is measured against the same question
 of a bare FastMCP client, which has a child of its own, and a plain call after it.

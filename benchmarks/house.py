@@ -53,7 +53,7 @@ class Module:
 
 
 def modules() -> list[Module]:
-    """All modules of the package, in order of their paths."""
+    """Return all modules of the package, in order of their paths."""
     found = []
     for path in sorted(PACKAGE.rglob("*.py")):
         text = path.read_text(encoding="utf-8")

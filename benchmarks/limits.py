@@ -119,7 +119,7 @@ def _forked(attack: Callable[[], object], warm_up: Callable[[], object]) -> Cost
 
 
 def text_costs(kind: str) -> Iterator[Cost]:
-    """Read the hostile texts whose name begins so."""
+    """Read the hostile texts whose name has this prefix."""
 
     def warm_up() -> None:
         hostile_texts.attribute("a")
@@ -205,7 +205,7 @@ def builtins() -> Iterator[Callable[[], object]]:
 
 
 def random_templates() -> Iterator[Callable[[], object]]:
-    """Render templates that share, change and nest what they make, as chance has it."""
+    """Render random templates that share, change and nest their values."""
     sources: list[str] = []
 
     @seed(1)
@@ -220,7 +220,7 @@ def random_templates() -> Iterator[Callable[[], object]]:
 
 
 def schemas() -> Iterator[Callable[[], object]]:
-    """Load schemas that go round, that laugh, and whose patterns cannot be matched."""
+    """Load circular schemas, billion laughs, and patterns that cannot be matched."""
     written: list[Any] = [schema for schema, _ in of_schemas.CIRCLES]
     written += [of_schemas.laughs(10, 9), of_schemas.laughs(2, 500), of_schemas.laughs(10, 3)]
     written += [{"properties": {"x": {"pattern": bomb}}} for bomb in of_schemas.BOMBS]
@@ -235,7 +235,7 @@ def views(texts: list[str]) -> Iterator[Callable[[], object]]:
 
 
 def cost_of_view(text: str) -> Cost:
-    """Return what `text` costs as a widget's JSX, outside Python as well."""
+    """Return the cost of `text` as a widget's JSX, including memory outside Python."""
     return cost_in_fork(partial(_draw, text), partial(_draw, "<Card/>"))
 
 
@@ -244,7 +244,7 @@ def _draw(text: str) -> str:
 
 
 def much_data() -> Iterator[Callable[[], object]]:
-    """Explain what is wrong with 50,000 values."""
+    """Explain the faults of 50,000 values."""
     for keywords, value in of_schemas.LARGE.values():
         schema = compile_schema({"properties": {"x": keywords}})
         yield partial(schema.check, {"x": value})

@@ -258,7 +258,7 @@ MOST_LOSSES = 1 / 500
 
 
 def _print_prefixes(widgets: list[Drawn]) -> float:
-    """Print what is drawn while arguments arrive; return the share of steps that lose a text."""
+    """Print the trees drawn while arguments arrive; return the share of steps that lose a text."""
     steps = losses = drawable = 0
     first, half = [], []
     for widget in widgets:

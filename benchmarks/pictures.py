@@ -1,4 +1,4 @@
-"""Pictures in one warm Chromium, against what a bare browser needs, and what they cost calls."""
+"""Pictures in one warm Chromium, against a bare browser, and their effect on calls."""
 
 from __future__ import annotations
 

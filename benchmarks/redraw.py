@@ -50,7 +50,7 @@ _RENDER = """async () => {
 
 
 def main() -> None:
-    """Save, wait and print, or say why not."""
+    """Save, wait and print the times, or print the reason why not."""
     program = find_chromium()
     if program is None:
         print("there is no Chromium here, so nothing was measured")

@@ -1,4 +1,4 @@
-"""MCP over plain sockets that stay open, so that a client's own work is not what is measured.
+"""MCP over plain sockets that stay open, so that a client's own work is not measured.
 
 One thread, no event loop: a request is bytes that were made before the clock starts.
 """

@@ -1,4 +1,4 @@
-"""Rewrite a folder of widgets continuously, and know what each must show by when.
+"""Rewrite a folder of widgets continuously, and know what each must show at what time.
 
 Each widget shows its revision twice, so that a result made of two revisions is detected.
 """

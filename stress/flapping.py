@@ -1,4 +1,4 @@
-"""Fill widgets many thousand times, from upstreams that come and go, and look at what is held."""
+"""Fill widgets many thousand times from upstreams that come and go, and measure the caches."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class ForkedProcess:
         self.send_signal(signal.SIGKILL)
 
     async def receive(self) -> bytes:
-        """Return what it has written to standard output, as a stream of anyio does."""
+        """Return the next bytes of standard output, as a stream of anyio does."""
         await anyio.wait_readable(self._output)
         if not (data := os.read(self._output.fileno(), 65_536)):
             raise anyio.EndOfStream
@@ -167,6 +167,6 @@ def _run(command: _Command, output: Connection) -> None:
     os.environ.update(command.environment)
     os.chdir(command.folder)
     sys.argv = ["widgetd", *command.arguments]
-    sys.orig_argv = [*WIDGETD, *command.arguments]  # `widgetd dev` starts anew by it
+    sys.orig_argv = [*WIDGETD, *command.arguments]  # `widgetd dev` restarts itself with it
     exec(command.before, {})
     sys.exit(main())

@@ -1,4 +1,4 @@
-"""The package's modules as syntax trees, for tests of what code may stand where."""
+"""The package's modules as syntax trees, for tests of the code's own rules."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ class Attacks:
         self._alphabet = ["\n", *map(chr, range(32, 127)), "é", *sorted(beyond)]
 
     def parts(self) -> Iterator[tuple[Any, Any, Any]]:
-        """Yield attacks as what comes first, what is repeated, and what comes last."""
+        """Yield attacks as a beginning, a repeated part and an end."""
         found = (one for at in range(CHOICES) for one in self._repeats(self._tree, "", at))
         for parts in dict.fromkeys((*one, end) for one in found for end in _ENDS if one[1]):
             if not self._is_bytes:
@@ -187,7 +187,7 @@ def _cost_s(pattern: re.Pattern[Any], text: Any) -> float:
 
 
 def main() -> None:
-    """Say each pattern before it is tried, and each that takes too long; patterns may be named."""
+    """Print each pattern before its trial and each slow one; patterns may be named."""
     signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
     gc.disable()  # what is imported stays, and a collection would count as a pattern's time
     found = {one: re.compile(one) for one in sys.argv[1:]} or package_patterns()

@@ -31,7 +31,7 @@ def _running(what: bytes) -> list[int]:
 
 
 def descendants(pids: list[str]) -> list[int]:
-    """These processes and whatever they started."""
+    """Return these processes and their descendants."""
     found: list[int] = []
     for pid in pids:
         found.append(int(pid))

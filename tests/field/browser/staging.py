@@ -72,14 +72,14 @@ CONTROLS: dict[str, Any] = {
 
 
 def controls_file(**tree: Any) -> str:
-    """A `.widget` file with one of each control, that is called `Controls`."""
+    """Return the `.widget` file `Controls`, which has one control of each kind."""
     template = json.dumps({**CONTROLS, **tree}).replace('"WHO"', '{{ ("Hello, " ~ who) | tojson }}')
     return widget_file("Controls", template=template)
 
 
 @asynccontextmanager
 async def staged(chromium: Chromium, server: Server, **options: Any) -> AsyncIterator[Stage]:
-    """A stage in `chromium`, with nothing on it."""
+    """Yield a stage in `chromium`, with nothing on it."""
     caller = Caller(snapshot=server.registry.current, registry=server.registry)
     stage = await Stage.open(await chromium.browser(), server, caller, **options)
     try:
@@ -95,6 +95,6 @@ async def do(stage: Stage, name: str, timeout_s: float = STEP_S, /, **arguments:
 
 
 def controls_server(folder: Path) -> Server:
-    """A server of the widget `controls`."""
+    """Return a server of the widget `controls`."""
     (folder / "Controls.widget").write_text(controls_file())
     return server_over(folder)

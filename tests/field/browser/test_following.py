@@ -31,7 +31,7 @@ FIELD = "field=code"
 
 
 def form_file(label: str, kind: str = "text") -> str:
-    """A form with one field, which says `label`."""
+    """Return a form with one field labelled `label`."""
     tree = {
         "type": "Card",
         "children": [

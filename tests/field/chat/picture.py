@@ -21,7 +21,7 @@ WIDTH, HEIGHT, GAP = 430, 680, 16
 
 
 async def main() -> None:
-    """Ask, fill in, send; and put the three pictures side by side."""
+    """Ask, fill in and send, and put the three pictures side by side."""
     size = {"width": WIDTH, "height": HEIGHT}
     async with serving(bundled_folder(), chat=True) as url, browsing(viewport=size) as page:
         await open_chat(page, url)

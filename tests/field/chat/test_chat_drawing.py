@@ -1,4 +1,4 @@
-"""The chat's page draws a widget when its author says, stops when its user says, and goes on."""
+"""The chat's page draws widgets when their author says, and continues after an interruption."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A newcomer talks to the agent, in a browser: it shows widgets, and hears what is done in them."""
+"""A user talks to the agent in a browser: it shows widgets and reads what is done in them."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ NGINX = FRONT_ENDS["nginx"]
 
 
 def free_port() -> int:
-    """A port without a listener."""
+    """Return a port without a listener."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port: int = free.getsockname()[1]
         return port

@@ -46,7 +46,7 @@ def require_valid(objects: Iterable[dict[str, Any]]) -> None:
 
 
 def document(path: Path) -> dict[str, Any]:
-    """The one YAML document in a file."""
+    """Return the one YAML document in a file."""
     found = yaml.safe_load(path.read_text())
     assert isinstance(found, dict)
     return found
@@ -58,7 +58,7 @@ def compose() -> dict[str, Any]:
 
 
 def manifest(kind: str) -> dict[str, Any]:
-    """The one manifest of that kind."""
+    """Return the one manifest of that kind."""
     [found] = [each for path in MANIFESTS if (each := document(path))["kind"] == kind]
     return found
 
@@ -70,7 +70,7 @@ def pod() -> dict[str, Any]:
 
 
 def instructions(stage: str) -> list[tuple[str, str]]:
-    """The instructions of one stage of the Dockerfile: `[("USER", "10001:10001"), ...]`."""
+    """Return the instructions of one stage of the Dockerfile: `[("USER", "10001:10001"), ...]`."""
     text = re.sub(r"^#.*\n", "", (ROOT / "Dockerfile").read_text(), flags=re.MULTILINE)
     lines = re.sub(r"\\\n", " ", text).splitlines()
     pairs = [(word, rest.strip()) for word, _, rest in (line.partition(" ") for line in lines)]
@@ -87,7 +87,7 @@ def instruction(stage: str, word: str) -> str:
 
 
 def compose_schema() -> dict[str, Any]:
-    """The Compose specification's JSON Schema, from the package that ships it; skips without."""
+    """Return the JSON Schema of Compose from the package that ships it; skip without it."""
     package = importlib.util.find_spec("check_jsonschema")
     if package is None or package.origin is None:
         pytest.skip("needs the package check-jsonschema, which ships the Compose schema")

@@ -36,7 +36,7 @@ class Replica:
         self._served: Served | None = None
 
     async def start(self) -> None:
-        """Start, and return when clients can come."""
+        """Start, and return once the port accepts connections."""
         process = daemon_process(
             self._widgets, "--store", self._store, port=self.port, log=self._log
         )
@@ -60,7 +60,7 @@ class Replica:
         return report
 
     async def number(self, name: str, **labels: str) -> float:
-        """The sum of all samples of a metric that have these labels."""
+        """Return the sum of all samples of a metric that have these labels."""
         families = text_string_to_metric_families((await ask(self.url, "/metrics")).text)
         return sum(
             sample.value

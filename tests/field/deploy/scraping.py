@@ -12,7 +12,7 @@ from tests.system.web.asking import ask
 
 
 async def scrape(folder: Path) -> str:
-    """The text of `/metrics`.
+    """Return the text of `/metrics`.
 
     Args:
         folder: An empty one, to work in.

@@ -38,7 +38,7 @@ def lines(*files: Path, key: str) -> list[str]:
 
 
 def calls_in(group: str) -> set[str]:
-    """The system calls that a name in a unit stands for."""
+    """Return the system calls of a group that a unit names."""
     if not group.startswith("@"):
         return {group}
     listed = analyze("syscall-filter", group).stdout.splitlines()[1:]

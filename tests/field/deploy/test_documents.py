@@ -1,4 +1,4 @@
-"""Each file that says how widgetd is run is what its reader takes, and they agree."""
+"""Deployment files conform to the formats of their readers and agree with one another."""
 
 from __future__ import annotations
 
@@ -244,7 +244,7 @@ def test_chat_of_compose_needs_no_model_and_admits_its_token() -> None:
 
 
 def variables() -> dict[str, str | None]:
-    """Each `WIDGETD_` variable that a file sets, and its value."""
+    """Return each `WIDGETD_` variable that a file sets, and its value."""
     services = [service.get("environment", {}) for service in compose()["services"].values()]
     units = "".join(path.read_text() for path in (ROOT / "systemd").rglob("*.*"))
     found = {

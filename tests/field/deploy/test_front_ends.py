@@ -1,4 +1,4 @@
-"""Each front end, as it is shipped, before two servers that answer with their names."""
+"""Each front end in its shipped configuration, before two servers that answer their names."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def balancer(tmp_path: Path, replicas: list[Replica], front_end: FrontEnd) -> It
 
 @contextmanager
 def silent_port() -> Iterator[int]:
-    """A port that neither accepts nor refuses a connection, as on a machine without power."""
+    """Yield a port that neither accepts nor refuses connections, like that of a lost machine."""
     with socket.create_server(("127.0.0.1", 0), backlog=0) as server, ExitStack() as stack:
         address = server.getsockname()
         # What fills the queue is never accepted, so whoever comes later is not answered.

@@ -20,7 +20,7 @@ pytestmark = needs_kubectl
 
 @pytest.fixture(scope="module")
 def built() -> dict[tuple[str, str], Any]:
-    """Each object by its kind and name."""
+    """Return each object by its kind and name."""
     objects = build_overlay("kubernetes-store")
     return {(each["kind"], each["metadata"]["name"]): each for each in objects}
 

@@ -26,7 +26,7 @@ LABEL = re.compile(r"(\w+)\{(\w+)[=!]")
 
 
 async def scraped(folder: Path) -> dict[str, set[str]]:
-    """The labels of each sample that a daemon tells."""
+    """Return the labels of each metric that a daemon exports."""
     families = list(text_string_to_metric_families(await scrape(folder)))
     return {sample.name: set(sample.labels) for one in families for sample in one.samples}
 
@@ -36,7 +36,7 @@ def section(title: str) -> str:
 
 
 def cells(title: str, begin: str = "") -> list[str]:
-    """The first cell of each row of a section's tables that begins so, in code."""
+    """Return the code in the first cell of each table row of a section that begins with `begin`."""
     return re.findall(rf"^\| (`{begin}[^|]*`) \|", section(title), re.MULTILINE)
 
 

@@ -23,7 +23,7 @@ def git(folder: Path, *arguments: str) -> None:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A repository with nothing but what a release is judged by."""
+    """Return a repository with only the files that a release checks."""
     (tmp_path / "deploy").mkdir()
     for name in ("deploy/release", "pyproject.toml", "CHANGELOG.md"):
         shutil.copy(ROOT / name, tmp_path / name)

@@ -1,4 +1,4 @@
-"""Two replicas behind nginx as it is shipped, over a real Redis or Valkey, are as good as one."""
+"""Two replicas behind the shipped nginx configuration and a real Redis or Valkey act as one."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ async def fleet(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Fleet
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visitor:
-    """A legacy client, and whether it was told that the list of tools changed."""
+    """A legacy client, and an event for its notification of a changed list."""
 
     client: Client
     told: anyio.Event
@@ -65,7 +65,7 @@ class Visitor:
 
 @asynccontextmanager
 async def visiting(url: str, address: str) -> AsyncIterator[Visitor]:
-    """A legacy client at an address of its own."""
+    """Yield a legacy client at an address of its own."""
     notified = anyio.Event()
 
     async def heard(message: object) -> None:
@@ -142,7 +142,7 @@ async def test_calls_without_a_session_go_to_every_replica(fleet: Fleet) -> None
 
 
 async def ordered(model: Connection) -> str:
-    """The id of a new render."""
+    """Return the id of a new render."""
     result = await model.call("order", **ARGUMENTS)
     return str((result.meta or {})["widgetd/render"]["id"])
 

@@ -27,11 +27,11 @@ class Listener:
         self._socket.bind(address)
 
     def heard(self) -> list[str]:
-        """The lines of the next datagram."""
+        """Return the lines of the next datagram."""
         return self._socket.recv(4096).decode().split("\n")
 
     async def hears(self) -> list[str]:
-        """The lines of the next datagram, while the loop goes on."""
+        """Return the lines of the next datagram without blocking the loop."""
         with anyio.fail_after(5):
             await anyio.wait_readable(self._socket)
         return self.heard()

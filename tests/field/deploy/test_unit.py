@@ -1,4 +1,4 @@
-"""The systemd unit is clean, tight, and means what its README says."""
+"""The systemd unit is valid, confined, and agrees with its README."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def analyze(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def version() -> int:
-    """The systemd that would read the unit, 0 where there is none."""
+    """Return the version of the installed systemd; 0 without one."""
     if shutil.which("systemd-analyze") is None:
         return 0
     found = re.search(r"systemd (\d+)", analyze("--version").stdout)
@@ -35,7 +35,7 @@ def version() -> int:
 
 
 def installed(folder: Path, *drop_ins: Path) -> Path:
-    """The unit with some drop-ins, starting a program that this machine has."""
+    """Return the unit with drop-ins, changed to start a program of this machine."""
     unit = folder / UNIT.name
     unit.write_text(UNIT.read_text().replace("/opt/widgetd/bin/widgetd", "/bin/true"))
     options = folder / f"{UNIT.name}.d"
@@ -82,7 +82,7 @@ def test_unit_exposes_no_more_than_its_work_needs(tmp_path: Path) -> None:
 
 
 def settings(unit: Path) -> dict[str, str]:
-    """The last value of each setting of the service."""
+    """Return the last value of each setting of the service."""
     return dict(re.findall(r"^(\w+)=(.*)$", unit.read_text(), re.MULTILINE))
 
 

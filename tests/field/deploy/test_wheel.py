@@ -34,7 +34,7 @@ BUNDLE = ROOT / "build" / f"widgetd-{VERSION}.mcpb"
 
 
 def interpreters() -> Iterator[str]:
-    """Each Python of a release that widgetd runs on, once."""
+    """Yield one interpreter of each installed Python release that widgetd supports."""
     yield sys.executable
     if not EVERY_PYTHON:
         return
@@ -66,7 +66,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def pinned(wheel: Path) -> str:
-    """Each requirement with its hash: the lock's, the browser's driver, and the wheel."""
+    """Return the requirements with hashes: the lock's, the browser driver and the wheel."""
     lock = (ROOT / "requirements" / "runtime.txt").read_text()
     dev = (ROOT / "requirements" / "dev.txt").read_text()
     for name in ("greenlet", "playwright", "pyee"):
@@ -77,7 +77,7 @@ def pinned(wheel: Path) -> str:
 
 
 def installed(python: str, wheel: Path, folder: Path) -> Path:
-    """The `bin` of an environment that holds the wheel and its dependencies alone."""
+    """Return the `bin` of an environment with only the wheel and its dependencies."""
     listed = folder / "requirements.txt"
     listed.write_text(pinned(wheel))
     place = folder / "environment"

@@ -11,7 +11,7 @@ from widgetd.browser.chromium import Chromium
 
 @pytest.fixture(scope="module")
 async def chromium() -> AsyncIterator[Chromium]:
-    """A browser that runs as long as the module's tests."""
+    """Yield a browser that runs as long as the module's tests."""
     running = Chromium()
     yield running
     await running.close()

@@ -22,7 +22,7 @@ WIDGETS = Path(__file__).resolve().parents[3] / "widgets"
 async def hosted(
     chromium: Chromium, host: HostProfile, server: Server | None = None, **settings: Any
 ) -> AsyncIterator[EmulatedStage]:
-    """An empty stage in `host`, by default over the bundled widgets."""
+    """Yield an empty stage in `host`, by default over the bundled widgets."""
     server = server or server_over(WIDGETS, Settings(**{"app_tools": host.app_tools, **settings}))
     caller = Caller(snapshot=server.registry.current, registry=server.registry)
     connecting = connect_host(server, host.client, declares_apps=host.declares_apps)

@@ -1,4 +1,4 @@
-"""Each known host, emulated in front of a real server: what its users see and send."""
+"""Known hosts, emulated in front of a real server: what their users see and send."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Take the bundled widgets' pictures anew, and keep those that differ: `make pictures`."""
+"""Take the bundled widgets' pictures again, and store those that differ: `make pictures`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from widgetd.browser.camera import open_camera
 
 
 async def accept() -> int:
-    """Make every committed picture one that a person could not tell from what is drawn now."""
+    """Replace each committed picture that a person could tell from the present one."""
     wanted = {place(tool, theme): shot for theme in THEMES for tool, shot in shots(theme).items()}
     for path in places() - wanted.keys():
         path.unlink()

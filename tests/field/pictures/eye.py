@@ -31,7 +31,7 @@ class Eye:
         return await describe_difference_on(self._page, before, after)
 
     async def reduced(self, picture: bytes) -> bytes:
-        """The same picture, for a person, in few enough colours to be small."""
+        """Return the picture with few colours, which is small and looks the same to a person."""
         found: dict[str, Any] = await self._page.evaluate(
             "picture => reduced(picture)", b64encode(picture).decode()
         )
@@ -45,7 +45,7 @@ class Eye:
 
 @asynccontextmanager
 async def eye() -> AsyncIterator[Eye]:
-    """An eye with a browser of its own."""
+    """Yield an eye with its own browser."""
     async with browsing() as page:
         await page.add_script_tag(content=diff_script())
         await page.add_script_tag(path=Path(__file__).with_suffix(".js"))

@@ -14,7 +14,7 @@ _BY_PALETTE = 3
 
 
 def png(*, width: int, height: int, palette: Sequence[Sequence[int]], indices: bytes) -> bytes:
-    """The picture as a PNG.
+    """Return the picture as a PNG.
 
     Args:
         width: In pixels.

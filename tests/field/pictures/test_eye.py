@@ -1,4 +1,4 @@
-"""The eye overlooks what another build of a browser does, and sees what a change of ours does."""
+"""The eye ignores differences between builds of a browser and reports changes of ours."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WIDE, TALL = 160, 80
 
 
 def draw(*, right: int = 0, ink: tuple[int, int, int] = INK, tall: int = TALL) -> bytes:
-    """A line like one of a letter's, here and there on white."""
+    """Return a white picture with a thin line, like that of a letter, at some places."""
 
     def index(x: int, y: int) -> int:
         return int((x - right) % 40 == 7 and 16 <= y < 64)

@@ -1,4 +1,4 @@
-"""Write the reference anew: `make reference`."""
+"""Regenerate the reference: `make reference`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.field.reference.pages import FOLDER, pages
 
 
 async def accept() -> None:
-    """Make every committed page what the code says now."""
+    """Replace every committed page with the generated one."""
     FOLDER.mkdir(exist_ok=True)
     for name, text in (await pages()).items():
         path = FOLDER / name

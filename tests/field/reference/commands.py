@@ -65,7 +65,7 @@ def run_commands(
 
 
 def end_all(running: Iterable[subprocess.Popen[str]]) -> None:
-    """End what was left running, with all that it started."""
+    """End the remaining processes and their descendants."""
     for one in running:
         os.killpg(one.pid, signal.SIGTERM)
         one.communicate(timeout=30)

@@ -14,7 +14,7 @@ START, END = "<!-- Made by `make reference` from widgetd/testing/hosts/. -->", "
 
 
 def hosts_page() -> str:
-    """The page, with its tables as the profiles are now."""
+    """Return the page with its tables regenerated from the profiles."""
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
     after = rest.partition(END)[2]
     return f"{before}{START}\n\n{_profiles()}\n\n{_others()}\n\n{END}{after}"

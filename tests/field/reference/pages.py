@@ -1,4 +1,4 @@
-"""The reference in docs/reference/, made of what the code says of itself."""
+"""The reference in docs/reference/, generated from the code."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ async def _metrics() -> str:
 
 
 def _declared() -> Mapping[str, set[str]]:
-    """The labels of each metric, also of those that nothing was counted of."""
+    """Return the labels of each metric, including those without samples."""
     metrics = Metrics(Registry(), Health())
     metrics.watch_upstreams(dict)
     return {
@@ -364,7 +364,7 @@ def _python() -> str:
 
 
 def _described(name: str) -> str:
-    """A name of the package: how it is called, and its docstring."""
+    """Return the section of a public name: its signature and its docstring."""
     made = getattr(widgetd, name)
     parts = [f"## `{name}`"]
     if inspect.isclass(made):
@@ -377,7 +377,7 @@ def _described(name: str) -> str:
 
 
 def _members(cls: type) -> Iterator[str]:
-    """The public methods and properties that say what they are for."""
+    """Yield the public methods and properties that have a docstring."""
     for name, member in vars(cls).items():
         bare = getattr(member, "fget", None) or getattr(member, "func", None) or member
         if name.startswith("_") or not inspect.isfunction(bare) or not bare.__doc__:
@@ -397,7 +397,7 @@ def _code(text: str) -> str:
 
 
 def _doc(made: Any) -> str:
-    """A docstring: its sections become lists."""
+    """Return a docstring as Markdown, its sections as lists."""
     text = inspect.getdoc(made) or ""
     head, *sections = re.split(
         r"^(Args|Attributes|Returns|Raises|Yields|Source):\n", text, flags=re.MULTILINE

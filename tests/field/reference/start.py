@@ -28,7 +28,7 @@ MOST_COMMANDS = 5
 
 
 async def seen(address: str, text: str) -> bytes:
-    """A picture of the page at `address`, once one of its widgets shows `text`."""
+    """Take a picture of the page at `address` once one of its widgets shows `text`."""
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
             executable_path=demand_browser(), args=[*FLAGS, "--no-sandbox"]

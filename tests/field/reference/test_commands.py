@@ -1,4 +1,4 @@
-"""The commands of the pages do in a fresh clone what the pages say."""
+"""The commands in the documentation work in a fresh clone as described."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def pages() -> dict[str, list[str]]:
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """A clone whose `.venv` runs the clone's own code with the packages of this environment."""
+    """Return a clone whose `.venv` runs its own code with this environment's packages."""
     folder = tmp_path / "widgetd"
     subprocess.run(["git", "clone", "--quiet", "--shared", ROOT, folder], check=True)
     places = (folder / ".venv" / "bin", tmp_path / "bin")

@@ -1,4 +1,4 @@
-"""The reference says what the code says; where it is stale, `make reference` writes it anew."""
+"""The reference agrees with the code; `make reference` regenerates it."""
 
 from __future__ import annotations
 

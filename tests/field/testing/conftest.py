@@ -21,7 +21,7 @@ class Failed(NamedTuple):
 
 @pytest.fixture(scope="session")
 def failed(tmp_path_factory: pytest.TempPathFactory) -> Failed:
-    """A button that reads `Track` is expected to read `Follow`, in line 6."""
+    """Run a test that expects `Follow` of the button `Track` in line 6."""
     folder = tmp_path_factory.mktemp("failed")
     (folder / "Controls.widget").write_text(controls_file())
     write_test(

@@ -26,7 +26,7 @@ CHILDREN = {"testsuites": {"testsuite"}, "testsuite": {"testcase"}, "testcase": 
 
 
 def assert_junit(file: Path, *, tests: int, failures: int) -> None:
-    """The report has the shape, and tells of so many tests."""
+    """Assert that the report is valid JUnit XML and counts this many tests."""
     root = ET.parse(file).getroot()
     assert root.tag == "testsuites"
     for element in root.iter():

@@ -1,4 +1,4 @@
-"""`widgetd test` as people run it: exit codes, sentences, evidence and what is written."""
+"""`widgetd test` as people run it: exit codes, messages, evidence and files."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ async def test_picture_equals_the_displayed_page(
 
 
 def write_letters(folder: Path, hinting: str) -> Path:
-    """A file of fontconfig that draws letters otherwise than most machines do."""
+    """Return a fontconfig file that draws letters differently from most machines."""
     edits = f"""
       <edit name="hinting" mode="assign"><bool>{str(hinting != "hintnone").lower()}</bool></edit>
       <edit name="hintstyle" mode="assign"><const>{hinting}</const></edit>"""

@@ -72,7 +72,7 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 @asynccontextmanager
 async def browsing(**context: Any) -> AsyncIterator[Page]:
-    """A page in a browser of its own; a script error on it fails the test."""
+    """Yield a page in its own browser; a script error on it fails the test."""
     from playwright.async_api import async_playwright
 
     errors: list[str] = []

@@ -79,7 +79,7 @@ class Firefox:
 
 @asynccontextmanager
 async def firefox(home: Path) -> AsyncIterator[Firefox]:
-    """A Firefox without a window, with a profile of its own."""
+    """Yield a headless Firefox with its own profile."""
     flags = ["--headless", "--no-remote", "--profile", str(home), "--remote-debugging-port=0"]
     environment = {"HOME": str(home), "MOZ_HEADLESS": "1"}
     async with await anyio.open_process(

@@ -1,4 +1,4 @@
-"""The page of one widget in a real browser: what is chosen, what is copied, what is told.
+"""The page of one widget in a real browser: choices, copied text and messages.
 
 None of it needs a daemon: `make site-test` asks the same of a gallery of files.
 """

@@ -1,4 +1,4 @@
-"""All states of a widget on one page and in one picture; axe checks what is drawn there."""
+"""All states of a widget on one page and in one picture, with axe's findings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def size_of(png: bytes) -> tuple[int, int]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A widget with a text that is hard to read in the light theme."""
+    """Return a widget whose text has too little contrast in the light theme."""
     faint = {"type": "Text", "value": "Row 12", "color": "#dddddd"}
     tree = {"type": "Card", "children": [{"type": "Title", "value": "Seats"}, faint]}
     file = {"version": "1.0", "name": "Seats", "template": json.dumps(tree)}

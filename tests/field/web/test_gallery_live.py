@@ -1,4 +1,4 @@
-"""The gallery in a real browser: it follows the folder, and keeps what people typed."""
+"""The gallery in a real browser: it follows the folder and keeps typed text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A gallery of files, in a real browser: everything but a daemon is there, and that is said."""
+"""A gallery of files in a real browser: everything works that needs no daemon."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An OpenAI-compatible endpoint of a test's own: it says what it is told to, and fails as told."""
+"""An OpenAI-compatible endpoint whose answers and failures a test scripts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Asked:
 
 @dataclass
 class Endpoint:
-    """A model that answers each request by the next of `script`, and later ones by the last.
+    """A model that answers each request with the next of `script`, and later ones with the last.
 
     Attributes:
         script: What is answered.
@@ -70,7 +70,7 @@ class Endpoint:
 
 @asynccontextmanager
 async def endpoint(*script: Answer) -> AsyncIterator[Endpoint]:
-    """An endpoint on a free port of this machine, until the block ends."""
+    """Yield an endpoint on a free port of this machine, until the block ends."""
     made = Endpoint(list(script))
     listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
     made.url = f"http://127.0.0.1:{listener.extra(SocketAttribute.local_port)}/v1"
@@ -128,12 +128,12 @@ def cuts(*deltas: Mapping[str, Any]) -> Answer:
 
 
 def sends(kind: str, body: str) -> Answer:
-    """It answers 200 with whatever this is."""
+    """Answer 200 with this body."""
     return partial(_send, "200 OK", kind, body, "")
 
 
 def halts(text: str) -> Answer:
-    """It says `text`, and nothing more for as long as anybody waits."""
+    """Send `text`, then nothing until the client leaves."""
     part = cuts({"content": text})
 
     async def answer(request: Asked, stream: SocketStream) -> None:
@@ -144,7 +144,7 @@ def halts(text: str) -> Answer:
 
 
 def drips(text: str) -> Answer:
-    """It says a letter of `text` now and then, over and over, for as long as anybody listens."""
+    """Send one letter of `text` after the other, slowly, until the client leaves."""
     begins = cuts()
 
     async def answer(request: Asked, stream: SocketStream) -> None:
@@ -157,7 +157,7 @@ def drips(text: str) -> Answer:
 
 
 def stays_silent() -> Answer:
-    """It takes the question and says nothing, for as long as anybody waits."""
+    """Accept the request, and send nothing until the client leaves."""
 
     async def answer(_asked: Asked, stream: SocketStream) -> None:
         await stream.receive()
@@ -179,7 +179,7 @@ async def _send(
 
 
 def chunk(delta: Mapping[str, Any], finish: str | None = None) -> str:
-    """A piece of an answer as it is streamed."""
+    """Return one streamed chunk of an answer."""
     choice = {"index": 0, "delta": delta, "finish_reason": finish}
     chunk = {
         "id": "c",

@@ -46,7 +46,7 @@ class Talker:
             return await client.post(f"{self.base}/chatkit", json=body, headers=headers)
 
     async def turn(self, kind: str, /, **params: Any) -> list[dict[str, Any]]:
-        """The events of one turn."""
+        """Return the events of one turn."""
         with anyio.fail_after(3 * PATIENCE_S):
             response = await self.post(kind, **params)
         assert response.status_code == 200, response.text
@@ -67,7 +67,7 @@ class Talker:
         return events
 
     async def say(self, words: str) -> list[dict[str, Any]]:
-        """The events of the turn that `words` begin."""
+        """Return the events of the turn that `words` begin."""
         content = [{"type": "input_text", "text": words}]
         user_input = {"content": content, "attachments": [], "inference_options": {}}
         if self.thread:
@@ -80,7 +80,7 @@ class Talker:
 
     @asynccontextmanager
     async def begun(self, words: str) -> AsyncIterator[AsyncIterator[str]]:
-        """The lines of the turn that `words` begin, as they come; who leaves the block stops it."""
+        """Yield the lines of the turn that `words` begin; leaving the block stops it."""
         content = [{"type": "input_text", "text": words}]
         user_input = {"content": content, "attachments": [], "inference_options": {}}
         body = {"type": "threads.create", "params": {"input": user_input}}
@@ -121,6 +121,6 @@ def problems(events: list[dict[str, Any]]) -> list[str]:
 
 
 def widgets(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The widgets that were shown."""
+    """Return the widgets in the events."""
     items = [event["item"] for event in events if event["type"] == "thread.item.done"]
     return [item for item in items if item["type"] == "widget"]

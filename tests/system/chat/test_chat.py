@@ -1,4 +1,4 @@
-"""The chat's backend by ChatKit's own protocol: turns, actions, threads, and who may."""
+"""The chat's backend by ChatKit's protocol: turns, actions, threads and permissions."""
 
 from __future__ import annotations
 

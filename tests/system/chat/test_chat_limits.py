@@ -206,7 +206,7 @@ class Conversations:
         return [thread.id for thread in page.data]
 
     async def sizes(self) -> dict[str, tuple[int, int]]:
-        """The counted and the real bytes of each thread."""
+        """Return the counted and the actual bytes of each thread."""
         query = """
         SELECT id, bytes, (SELECT coalesce(sum(length(CAST(body AS BLOB))), 0) FROM items
             WHERE thread = threads.id) + (SELECT coalesce(sum(length(CAST(body AS BLOB))), 0)

@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def buttons(card: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The actions of a card, by label."""
+    """Return the actions of a card, by label."""
     return {card[name]["label"]: card[name]["action"] for name in ("confirm", "cancel")}
 
 

@@ -1,4 +1,4 @@
-"""An endpoint is asked each wish once, and decides alone what is called."""
+"""Evaluation of a model: its endpoint is asked each wish once, and decides every call."""
 
 from __future__ import annotations
 

@@ -190,7 +190,7 @@ CUT_SHORT = {"stopped": halts("Half "), "failed": cuts({"content": "Half "})}
 
 
 def waiting() -> list[str]:
-    """The tasks that wait for what tools say in a turn."""
+    """Return the tasks that wait for results of tools in a turn."""
     coroutines = (str(task.get_coro()) for task in asyncio.all_tasks())
     return [one for one in coroutines if "_AsyncQueueIterator" in one]
 

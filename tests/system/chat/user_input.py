@@ -60,7 +60,7 @@ WRONG_PAYLOADS = ({**PAYLOAD, "passport": f"no {PASSPORT}"}, {**PAYLOAD, "ref": 
 
 @dataclass
 class Outputs:
-    """Everything that a daemon answered, wrote and sent.
+    """All outputs of a daemon.
 
     Attributes:
         responses: Answers of tools, resources and pages, by request.

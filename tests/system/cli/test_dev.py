@@ -1,4 +1,4 @@
-"""`widgetd dev` is set for one person on this machine, but for what they say themselves."""
+"""`widgetd dev` has defaults for one person on this machine, below their own settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`widgetd new` begins a widget that serves at once; `widgetd schema` says what files may be."""
+"""`widgetd new` begins a widget that serves at once; `widgetd schema` prints schemas of files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`widgetd validate` says what a start would say, and leaves nothing behind."""
+"""`widgetd validate` prints what a start would, and leaves nothing behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A collector of traces: plain HTTP on this machine, which keeps what it receives."""
+"""A collector of traces: plain HTTP on this machine, which records its requests."""
 
 from __future__ import annotations
 

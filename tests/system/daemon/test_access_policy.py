@@ -25,7 +25,7 @@ OLD, NEW = "old-old-old-old-old", "new-new-new-new-new"
 
 
 async def status(url: str, token: str) -> int:
-    """The status of a list request with `token`."""
+    """Return the status of a list request with `token`."""
     headers = {"authorization": f"Bearer {token}"}
     return (await exchange(url, *modern_request(url, "tools/list", headers=headers)))[0]
 
@@ -72,7 +72,7 @@ async def test_public_address_without_a_token_is_refused_in_one_sentence(tmp_pat
 
 @asynccontextmanager
 async def issuing(pair: RSAKeyPair) -> AsyncIterator[str]:
-    """The URL of a key server that knows `pair`."""
+    """Yield the URL of a key server that knows `pair`."""
     key = RSAKey.import_key(pair.public_key).as_dict(private=False)
     body = json.dumps({"keys": [{**key, "kid": "1", "alg": "RS256"}]}).encode()
 

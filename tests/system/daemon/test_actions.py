@@ -35,7 +35,7 @@ CLIENT = {"name": "test", "version": "1"}
 async def stdio_process(
     folder: Path,
 ) -> AsyncIterator[tuple[Process, ObjectReceiveStream[str]]]:
-    """A daemon over stdio and the lines that it answers, all within a patient time."""
+    """Yield a daemon over stdio and the lines that it answers, with a deadline."""
     command = over_stdio(folder)
     with anyio.fail_after(PATIENCE_TO_START_S):
         async with await anyio.open_process([command.command, *command.args]) as process:
@@ -74,7 +74,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 async def show_order(model: Connection) -> str:
-    """The id of a new render, as a model finds it in what it reads."""
+    """Return the id of a new render from the text that a model reads."""
     result = await model.call("order", **ARGUMENTS)
     text: str = result.content[-1].text  # type: ignore[union-attr]  # all of ours are texts
     return text.rpartition("Render: ")[2]
@@ -97,7 +97,7 @@ async def waits(model: Connection, render_id: str, **arguments: Any) -> dict[str
 
 
 async def wait_until_received(connection: Connection) -> None:
-    """Return once what was sent before is with the daemon, for what was sent later is answered."""
+    """Wait for an answer, after which the daemon has read everything that was sent before."""
     for _ in range(3):
         await connection.tools()
 

@@ -40,7 +40,7 @@ PLACES = {"its own": "", "mounted": "", "under a name": "ui", "twice under a nam
 
 
 def with_widgets(folder: Path, place: str, **settings: Any) -> FastMCP:
-    """A server that has the widgets of `folder`, and a tool of its own."""
+    """Return a server with the widgets of `folder` and a tool of its own."""
     inner = FastMCP("mine")
     widgetd.register(inner, folder, **settings)
     server = inner if place == "its own" else FastMCP("parent")
@@ -62,7 +62,7 @@ def with_widgets(folder: Path, place: str, **settings: Any) -> FastMCP:
 
 @asynccontextmanager
 async def over_http(server: FastMCP) -> AsyncIterator[str]:
-    """The URL of `server`, served as its owner would serve it."""
+    """Serve `server` as its owner would, and yield its URL."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         config = uvicorn.Config(server.http_app(), lifespan="on", log_level="error")
         running = uvicorn.Server(config)
@@ -76,7 +76,7 @@ async def over_http(server: FastMCP) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def client_of(server: FastMCP, over: Over, era: Era) -> AsyncIterator[Connection]:
-    """A client of `server` that listens for changes."""
+    """Yield a client of `server` that listens for changes."""
     target: Any = sdk.lowlevel_of(server)
     with anyio.fail_after(2 * PATIENCE_S):
         async with AsyncExitStack() as stack:

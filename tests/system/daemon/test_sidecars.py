@@ -1,4 +1,4 @@
-"""A sidecar says what its file cannot, and is followed as its file is, over a real connection."""
+"""Sidecars add to their files and are followed like them, over a real connection."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ async def read_description(client: Connection) -> str:
 
 
 async def wait_for_description(client: Connection, description: str) -> None:
-    """Wait until the tool is described so, asking only when told that the list changed."""
+    """Wait for this description of the tool, and list only after a notification."""
     notifications = client.notifications
     while await read_description(client) != description:
         await client.wait_for_more_than(notifications)

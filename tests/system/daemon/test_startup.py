@@ -1,4 +1,4 @@
-"""A start leaves out what it can do without, and nothing is missing later."""
+"""A start omits what it does not need yet, and nothing is missing later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A line in which a key stands twice is refused over stdio as a body is over HTTP."""
+"""Lines with a duplicate key are refused over stdio, like bodies over HTTP."""
 
 from __future__ import annotations
 

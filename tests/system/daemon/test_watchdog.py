@@ -79,7 +79,7 @@ STALLING = STALLING_FILTER + LIMIT.format(ENDS_S)
 
 
 def fill(folder: Path, expression: str) -> None:
-    """A widget that shows that in capitals, and one that is innocent."""
+    """Write a widget that shows the expression in capitals, and one that does not."""
     folder.mkdir(exist_ok=True)
     template = TEMPLATE.replace("SHOWN", expression)
     (folder / "Shout.widget").write_text(widget_file("Shout", template=template))

@@ -26,14 +26,14 @@ FIRST = 3
 
 @cache
 def bundled_snapshot() -> Snapshot:
-    """The bundled widgets."""
+    """Return the bundled widgets."""
     load = Loader(admit).load
     widgets = build_catalog(Settings(), bundled_folder(), load, quiet_ms=0).scan().widgets
     return snapshot_of(*widgets.values())
 
 
 def find_misses(*, plainly: bool = False) -> list[str]:
-    """The questions whose answer is not among the first.
+    """Return the questions whose answer is not among the first results.
 
     Args:
         plainly: Look up the very words only: no other word for a thing, and no slip.

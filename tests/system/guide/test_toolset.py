@@ -122,7 +122,7 @@ async def test_search_for_tests_finds_those_of_the_folder_with_their_lines(tmp_p
 
 
 def apply_advice(widget: dict[str, Any], findings: list[dict[str, Any]]) -> dict[str, Any]:
-    """The draft with each name that a finding calls wrong replaced by the one it advises."""
+    """Return the draft with each wrong name replaced by the one that its finding advises."""
     template = widget["template"]
     for finding in findings:
         [wrong, *_] = re.findall(r"'(\w+)'", finding["problem"])

@@ -40,10 +40,10 @@ GIVEN = {"order": "o1", "buyer": {"email": "ada@example.com"}}
 
 
 def order_file() -> str:
-    """The text of the widget's file."""
+    """Return the text of the widget's file."""
     return widget_file("Order", schema=SCHEMA, template=FORM)
 
 
 def order(sidecar: str = 'summary = "Order {{ order }}"') -> Widget:
-    """The widget."""
+    """Return the widget."""
     return widget("Order", schema=SCHEMA, template=FORM, sidecar=sidecar)

@@ -89,7 +89,7 @@ class Airline(ActionCaller):
     patience: float = 60.0
 
     def find_terms(self, _upstream: str, _tool: str) -> ActionTerms:
-        """Return what the attributes say."""
+        """Return the terms that the attributes state."""
         return ActionTerms(
             confirm=self.confirms,
             elicit=self.elicits,

@@ -44,7 +44,7 @@ class AuthorizationServer:
     _codes: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def answer(self, method: str, target: str, body: str) -> tuple[int, dict[str, str], str]:
-        """The status, headers and body of one response."""
+        """Return the status, headers and body of one response."""
         parts = urlsplit(target)
         fields = dict(parse_qsl(parts.query if method == "GET" else body))
         match parts.path:
@@ -120,14 +120,14 @@ class AuthorizationServer:
 
 
 def code_of(location: str) -> tuple[str, str]:
-    """The code and the state that a redirection brings back."""
+    """Return the code and the state in a redirection's address."""
     query = parse_qs(urlsplit(location).query)
     return query["code"][0], query["state"][0]
 
 
 @asynccontextmanager
 async def authorizing() -> AsyncIterator[AuthorizationServer]:
-    """An authorization server on a port of its own, until the block ends."""
+    """Run an authorization server on its own port until the block ends."""
     server = AuthorizationServer()
 
     async def serve(stream: SocketStream) -> None:

@@ -1,4 +1,4 @@
-"""Clients with a token, and everything that they are told."""
+"""Clients with a token, and their notifications."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ class Heard:
         event.set()
 
     async def of(self, uri: str) -> None:
-        """Return once it was told this."""
+        """Wait for this notification."""
         with anyio.fail_after(PATIENCE_S):
             while uri not in self.all:
                 await self._came.wait()
 
     async def over(self) -> None:
-        """Return once it will be told nothing more."""
+        """Wait until the subscription has ended."""
         with anyio.fail_after(PATIENCE_S):
             await self.ended.wait()
 
 
 @asynccontextmanager
 async def hearing(url: str, token: str, era: Era, uris: Sequence[str] = ()) -> AsyncIterator[Heard]:
-    """A client that listens for a changed list, and to these resources."""
+    """Yield a client that subscribes to the list of tools and to these resources."""
     inbox = Heard()
 
     async def take(message: object) -> None:

@@ -29,7 +29,7 @@ chief  {CHIEF}  widgets:read widgets:call widgets:elevated admin
 
 @asynccontextmanager
 async def serve_guarded(folder: Path, tokens: str = TOKENS, **settings: Any) -> AsyncIterator[str]:
-    """A daemon with one open widget, `a`, and one elevated, `secret`."""
+    """Yield a daemon with one open widget, `a`, and one elevated, `secret`."""
     widgets, file = folder / "widgets", folder / "tokens"
     widgets.mkdir()
     file.write_text(tokens)
@@ -43,7 +43,7 @@ async def serve_guarded(folder: Path, tokens: str = TOKENS, **settings: Any) -> 
 async def send_request(
     url: str, token: str, method: str, params: Mapping[str, Any] | None = None, name: str = ""
 ) -> tuple[int, dict[str, Any]]:
-    """The status and the answer to one modern request."""
+    """Return the status and the body of the response to one modern request."""
     headers = {"authorization": f"Bearer {token}"} if token else {}
     request = modern_request(url, method, params, name=name, headers=headers)
     status, body = await exchange(url, *request)
@@ -51,7 +51,7 @@ async def send_request(
 
 
 async def call(url: str, token: str, tool: str, **arguments: Any) -> dict[str, Any]:
-    """The result of one call."""
+    """Return the result of one call."""
     _, answer = await send_request(
         url, token, "tools/call", {"name": tool, "arguments": arguments}, name=tool
     )

@@ -1,4 +1,4 @@
-"""An action that an upstream does is done once, by a person, and everyone hears of it."""
+"""Actions bound to upstreams: done once, confirmed by a person, reported to all readers."""
 
 from __future__ import annotations
 

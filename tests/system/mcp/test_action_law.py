@@ -1,4 +1,4 @@
-"""The law of actions: whatever readers do, each action reaches one that goes on reading, once."""
+"""The law of actions: each action reaches a reader that continues to read, exactly once."""
 
 from __future__ import annotations
 

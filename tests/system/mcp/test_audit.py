@@ -135,7 +135,7 @@ def call_record(principal: str = "", **value: Any) -> CallRecord:
 
 
 async def write_waiting(audit: Audit) -> None:
-    """Let `audit` write what waits, as at the end of a daemon."""
+    """Let `audit` write its queue, as at the end of a daemon."""
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(audit.write)
         await anyio.lowlevel.checkpoint()

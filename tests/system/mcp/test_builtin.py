@@ -1,4 +1,4 @@
-"""The table of built-in tools: each name once, and what a row says holds."""
+"""The table of built-in tools: unique names, and rows that agree with their tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The work of a request, counted in function calls, does not depend on what else is served."""
+"""The work of a request, in function calls, does not depend on the number of widgets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Subscribers are notified of what they may see while their token is valid."""
+"""Subscribers are notified of changes that they may see while their token is valid."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OPEN, HIDDEN = "widget://a/template", "widget://secret/template"
 
 @asynccontextmanager
 async def standing_stream(url: str, token: str) -> AsyncIterator[httpx2.Response]:
-    """The stream that a legacy client opens for what it is told."""
+    """Yield the standing stream of a legacy client."""
     headers = {
         "authorization": f"Bearer {token}",
         "accept": "application/json, text/event-stream",

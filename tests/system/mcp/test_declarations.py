@@ -1,4 +1,4 @@
-"""Types of what is served, in the words of other languages."""
+"""Types of the served tools in other languages."""
 
 from __future__ import annotations
 

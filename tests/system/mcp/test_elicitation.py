@@ -111,7 +111,7 @@ def accept(_params: ElicitRequestFormParams) -> ElicitResult:
 async def asking(
     target: Any, era: str, answerer: Answerer, **options: Any
 ) -> AsyncIterator[tuple[Client, list[ElicitRequestFormParams]]]:
-    """A client that answers questions, and what it was asked."""
+    """Yield a client that answers forms, and the list of forms that it received."""
     forms: list[ElicitRequestFormParams] = []
 
     async def answer(context: ClientRequestContext, params: Any) -> ElicitResult:  # noqa: ARG001 - as the client calls it
@@ -368,7 +368,7 @@ who = "seat.code"
 async def pressing(
     era: str, airline: Airline, confirmation: ElicitResult
 ) -> AsyncIterator[tuple[Client, list[ElicitRequestFormParams]]]:
-    """A client without a view that fills in the form of a bound action, and answers so."""
+    """Yield a client without a view that answers the form of a bound action so."""
     template = json.dumps(FORM).replace('"WHO"', "{{ who | tojson }}")
     registry = Registry(snapshot_of(widget("Task", template=template, sidecar=BOUND)))
     server = build(registry, local_store(), ServerOptions(elicit_forms=True))

@@ -1,4 +1,4 @@
-"""A tool's entry in a list is made without the SDK, and is what the SDK would have made of it."""
+"""Entries of tools in lists: built without the SDK, equal to the SDK's."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def tool_of(made: Widget) -> Tool:
 
 
 def listed_entry(tool: Tool, version: str) -> dict[str, Any]:
-    """The tool's entry in a list that the SDK sends."""
+    """Return the tool's entry in a list as the SDK sends it."""
     listed = tool.to_mcp_tool(name=tool.name).model_dump(
         by_alias=True, mode="json", exclude_none=True
     )

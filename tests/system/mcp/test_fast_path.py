@@ -1,4 +1,4 @@
-"""Equality is a law: by the fast path a request is answered as it is around it, or reaches it."""
+"""The law of the fast path: it answers a request as the ordinary path does, or passes it on."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def request(
     client: str = "a-program",
     meta: Mapping[str, Any] | None = None,
 ) -> Request:
-    """A regular request, as a client of `version` makes it."""
+    """Return a regular request, as a client of `version` makes it."""
     sent_meta = {**(envelope(version, client)), **(meta or {})}
     content = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params}}
     if sent_meta:

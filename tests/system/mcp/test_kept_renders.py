@@ -111,7 +111,7 @@ def test_absent_fields_are_omitted_from_a_result(
 
 
 def same_in_both_eras(result: Result) -> dict[str, Any]:
-    """The result as values, which its JSON says in both eras."""
+    """Return the result as values after comparing it with its JSON in both eras."""
     values = result.values()
     legacy, modern = json.loads(result.json()), json.loads(result.json(STAMP))
     stamp = json.loads(b"{%b}" % STAMP)

@@ -1,4 +1,4 @@
-"""Local actions: the server draws the next state for a page without a program, and tells no one."""
+"""Local actions: the server draws the next state for a page without a program, and stores none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing that a caller sends is logged, and what is told of the log names no place on the disk."""
+"""Logs contain no value that a caller sent, and their readers see no path of the disk."""
 
 from __future__ import annotations
 

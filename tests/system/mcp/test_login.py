@@ -53,7 +53,7 @@ class Kept:
 
 
 def host_of(url: str) -> OAuthClientProvider:
-    """A host whose user says yes to whatever the browser shows."""
+    """Return a host whose user approves everything in the browser."""
     came_back = ""
 
     async def open_browser(address: str) -> None:
@@ -77,7 +77,7 @@ def host_of(url: str) -> OAuthClientProvider:
 async def serve_guarded(
     folder: Path, server: AuthorizationServer, **more: Any
 ) -> AsyncIterator[str]:
-    """A daemon with one widget, `a`, that the tokens of `server` open."""
+    """Yield a daemon with one widget, `a`, that the tokens of `server` open."""
     (folder / "A.widget").write_text(widget_file("A"))
     async with await anyio.create_tcp_listener(local_host="127.0.0.1") as free:
         port = free.extra(anyio.abc.SocketAttribute.local_port)

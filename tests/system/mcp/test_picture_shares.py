@@ -1,4 +1,4 @@
-"""Pictures that tools keep count against the principal who asked for them."""
+"""Pictures that tools store count against the principal who requested them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Profiles of results: who reads the tree, over a real connection."""
+"""Profiles of results: the readers of the tree, over a real connection."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
 async def client_named(
     url: str, era: Era, name: str = "a-program", *, apps: bool = False
 ) -> AsyncIterator[Client]:
-    """A client that calls itself `name`, and shows MCP Apps or does not."""
+    """Yield a client named `name`, with or without support for MCP Apps."""
     mode: Any = "legacy" if era == "legacy" else "auto"
     extensions = [advertise(UI_EXTENSION, {"mimeTypes": ["text/html;profile=mcp-app"]})]
     info = Implementation(name=name, version="1.0")

@@ -1,4 +1,4 @@
-"""A Python client reads what a call came to, whichever profile and client it came through."""
+"""A Python client reads the result of a call in every profile and through every client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Widgets are found by what they are for, and a search follows what is served."""
+"""Search finds widgets by their purpose and follows changes of the folder."""
 
 from __future__ import annotations
 

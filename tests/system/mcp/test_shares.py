@@ -1,4 +1,4 @@
-"""Each principal has a share of what is kept of renders, however others make theirs."""
+"""Each principal has a share of the cache of renders, independent of the others."""
 
 from __future__ import annotations
 

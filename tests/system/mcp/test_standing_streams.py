@@ -1,4 +1,4 @@
-"""A legacy client is told all that it should know, whenever its standing stream opens."""
+"""Legacy clients receive every notification, whenever their standing stream opens."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Session:
         return {tool["name"] for tool in answer.json()["result"]["tools"]}
 
     async def lists(self, name: str) -> None:
-        """Wait until `name` is among the tools, without being told."""
+        """List the tools until `name` is among them, without a notification."""
         with anyio.fail_after(PATIENCE_S):
             while name not in await self.tools():
                 await anyio.lowlevel.checkpoint()
@@ -82,7 +82,7 @@ class Session:
 
 
 async def hears(stream: AsyncIterator[str], *methods: str) -> None:
-    """Wait until each of `methods` was said, and nothing else."""
+    """Wait for exactly these notifications, in any order."""
     remaining = set(methods)
     with anyio.fail_after(PATIENCE_S):
         while remaining:
@@ -91,7 +91,7 @@ async def hears(stream: AsyncIterator[str], *methods: str) -> None:
 
 @asynccontextmanager
 async def beginning(folder: Path) -> AsyncIterator[Session]:
-    """A session over a daemon that serves one widget."""
+    """Yield a session over a daemon that serves one widget."""
     (folder / "Greeting.widget").write_text(widget_file())
     async with serving(folder) as url, httpx2.AsyncClient(timeout=PATIENCE_S) as http:
         session = Session(url, http)

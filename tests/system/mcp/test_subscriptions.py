@@ -37,7 +37,7 @@ both_eras = pytest.mark.parametrize("era", ["legacy", "modern"])
 
 
 class Ear:
-    """A client, and of which resources it was told."""
+    """A client and the resources of its notifications."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -62,7 +62,7 @@ class Ear:
 
 @asynccontextmanager
 async def listening(url: str, era: Era, *uris: str) -> AsyncIterator[Ear]:
-    """A client of `era` that subscribed to `uris`, and to the list of resources."""
+    """Yield a client of `era` that subscribed to `uris`, and to the list of resources."""
     async with AsyncExitStack() as stack:
         ears: list[Ear] = []
 

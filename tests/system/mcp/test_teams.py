@@ -1,4 +1,4 @@
-"""One folder for three teams: what happens to one is not felt by the others."""
+"""One folder for three teams: none is affected by another."""
 
 from __future__ import annotations
 

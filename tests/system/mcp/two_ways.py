@@ -54,7 +54,7 @@ Headers = list[tuple[bytes, bytes]]
 
 
 def snapshot() -> Any:
-    """Widgets of every kind that a call tells apart."""
+    """Return widgets of every kind that a call distinguishes."""
     return snapshot_of(
         widget("Greeting", sidecar='priority = "high"\ntags = ["pinned"]'),
         widget("Secret", sidecar='permission = "elevated"'),
@@ -67,7 +67,7 @@ def snapshot() -> Any:
 
 
 class Recorder(Observer):
-    """Keeps what observers of calls are told, but for what differs from call to call."""
+    """An observer that records calls without the values that differ from call to call."""
 
     def __init__(self) -> None:
         self.told: list[Any] = []
@@ -320,7 +320,7 @@ async def _shake_hands(way: Way, request: Request, token: str) -> str:
 
 
 def regular_fields(version: str, method: str, name: str = "") -> tuple[tuple[str, str], ...]:
-    """The headers of a regular request, but for its length."""
+    """Return the headers of a regular request, except its length."""
     common = (
         ("host", "127.0.0.1:8787"),
         ("content-type", "application/json"),
@@ -384,7 +384,7 @@ def two_ways(
 def made_ways(
     clock: Clock, access: Access | None = None, bounds: Bounds | None = None, **options: Any
 ) -> tuple[Way, Way]:
-    """The way with the fast path, and the way without it, of one registry; not yet running."""
+    """Return a way with and a way without the fast path, of one registry; neither is running."""
     registry = Registry(snapshot())
 
     def way(*, traced: bool) -> Way:

@@ -109,7 +109,7 @@ PAUSE_S = 0.01
 
 
 async def silent(stream: SocketStream) -> None:
-    """Read, and say nothing."""
+    """Read the request without answering."""
     with suppress(anyio.BrokenResourceError):
         async for _ in stream:
             pass
@@ -121,7 +121,7 @@ async def deaf(_stream: SocketStream) -> None:
 
 
 def dripping(begin: bytes, drop: bytes) -> Manner:
-    """Answer at once, and never come to an end."""
+    """Answer at once with a response that never ends."""
 
     async def answer(stream: SocketStream) -> None:
         await stream.receive()
@@ -146,7 +146,7 @@ SLOW: dict[str, Manner] = {
 
 @asynccontextmanager
 async def receiving_slowly(manner: Manner) -> AsyncIterator[Receiver]:
-    """A receiver that lives as long as the block, and of each connection notes that it came."""
+    """Run a receiver during the block that records each connection."""
     listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
     receiver = Receiver(f"http://localhost:{listener.extra(SocketAttribute.local_port)}/", [])
 
@@ -164,7 +164,7 @@ async def receiving_slowly(manner: Manner) -> AsyncIterator[Receiver]:
 
 @asynccontextmanager
 async def receiving(*answers: str) -> AsyncIterator[Receiver]:
-    """A receiver that lives as long as the block."""
+    """Run a receiver during the block."""
     listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
     port = listener.extra(SocketAttribute.local_port)
     receiver = Receiver(f"http://localhost:{port}/hooks?of=widgets", list(answers) or ["204 Ok"])

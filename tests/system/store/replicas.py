@@ -17,7 +17,7 @@ from widgetd.store.factory import Store, open_store
 
 @dataclass(slots=True)
 class Clock:
-    """Stands still until it is moved."""
+    """A clock that only the test moves."""
 
     now: float = 1_700_000_000.0
 
@@ -52,7 +52,7 @@ class Replicas:
 
 @asynccontextmanager
 async def replicas(server: Server | None, **bounds: Any) -> AsyncIterator[Replicas]:
-    """A fresh store: in this process, or two replicas on `server`."""
+    """Yield a fresh store: in this process, or two replicas on `server`."""
     clock, limits = Clock(), Bounds(**bounds)
     if server is None:
         async with open_store(bounds=limits, clock=clock) as here:
@@ -69,7 +69,7 @@ async def replicas(server: Server | None, **bounds: Any) -> AsyncIterator[Replic
 
 
 def render(render_id: str = "r1", *, size_bytes: int = 0, **parts: Any) -> StoredRender:
-    """A render of a flight; its parts may be given as values.
+    """Return a render of a flight; its parts may be given as values.
 
     Args:
         render_id: Its id.

@@ -18,7 +18,7 @@ BINARY = shutil.which("valkey-server") or shutil.which("redis-server")
 
 @contextmanager
 def running_server() -> Iterator[Server]:
-    """A server that runs when the block begins, and is gone when it ends."""
+    """Run a server during the block."""
     server = Server()
     try:
         server.start()
@@ -90,5 +90,5 @@ class Server:
             return {key.decode(): client.pttl(key) for key in keys}
 
     def client(self) -> Redis:
-        """A way to the server beside the store."""
+        """Return a client of the server that does not use the store."""
         return Redis.from_url(self.url)

@@ -110,7 +110,7 @@ class Queue(RuleBasedStateMachine):
         assert self.received == self.accepted[: len(self.received)]
 
     def teardown(self) -> None:
-        """Whatever happened, a reader that goes on reading gets the rest."""
+        """Let a reader continue, and assert that it gets every remaining action."""
         try:
             self.read("here")
             self.read("there")
@@ -127,7 +127,7 @@ class Queue(RuleBasedStateMachine):
         return self._portal.call(append, "r1", "tap", number)
 
     def _read(self, replica: str, after: int) -> Awaited:
-        """Read, and hold the answer against the model."""
+        """Read, and compare the answer with the model."""
         store = self._store(replica)
         answer = self._portal.call(partial(store.actions.read, after=after, timeout_s=0.0), "r1")
         self.acknowledged = max(self.acknowledged, after)

@@ -1,4 +1,4 @@
-"""A server that goes and comes: each replica goes on alone, says so once, and finds back."""
+"""A server that goes away and returns: each replica continues alone, logs it once, and recovers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def waiting(tasks: TaskGroup, store: Store) -> list[Awaited]:
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    """A server of the test's own, which runs."""
+    """Yield a running server that no other test uses."""
     with running_server() as server:
         yield server
 
@@ -51,7 +51,7 @@ async def tap(store: Store, number: int) -> int:
 
 
 async def follow(store: Store, after: int) -> tuple[list[int], int]:
-    """All there is to read, by following `next`."""
+    """Read all actions by following `next`."""
     seqs: list[int] = []
     while True:
         read = await store.actions.read("r1", after=after, timeout_s=0.0)

@@ -1,4 +1,4 @@
-"""Whatever stands in the shared store, of another release's or rubbish, every replica goes on."""
+"""Rubbish and entries of other releases in the shared store stop no replica."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def each(*puts: Put) -> Put:
 
 
 def add(number: str, fields: dict[Any, Any]) -> Put:
-    """An entry of a stream."""
+    """Return an entry of a stream."""
     return lambda client, key: client.xadd(key, fields, id=number)
 
 
@@ -119,20 +119,20 @@ def patience() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def portal() -> Iterator[BlockingPortal]:
-    """Runs what is asynchronous for tests that are not."""
+    """A runner of coroutines for synchronous tests."""
     with start_blocking_portal() as portal:
         yield portal
 
 
 def keys_of(both: Replicas) -> list[bytes]:
-    """All that stands in the store, but for the part of a key that its owner chose."""
+    """Return all keys of the store, sorted."""
     assert both.server is not None
     with both.server.client() as client:
         return sorted(client.scan_iter(f"{{{both.prefix}:*"))
 
 
 def spoil(both: Replicas, key: bytes, put: Put, *, replace: bool) -> None:
-    """Put rubbish at a key, in place of what is there or beside it, if the server takes it."""
+    """Write rubbish to a key, in place of its value or beside it, if the server accepts it."""
     assert both.server is not None
     with both.server.client() as client:
         if replace:
@@ -142,7 +142,7 @@ def spoil(both: Replicas, key: bytes, put: Put, *, replace: bool) -> None:
 
 
 async def use_all(both: Replicas) -> None:
-    """Have something at every key there is."""
+    """Write a value to every key."""
     await both.here.renders.put(render("r1"))
     await both.here.actions.append("r1", "tap", 0, idempotency_key="first")
     await both.here.idempotency.remember("k", {"seat": "12A"})
@@ -150,7 +150,7 @@ async def use_all(both: Replicas) -> None:
 
 
 async def everything_works(both: Replicas, number: int) -> None:
-    """Do all that a store does, in both replicas, and find what was done."""
+    """Use every part of the store in both replicas, and read it back."""
     new, here, there = f"new{number}", both.here, both.there
     await here.renders.put(render(new))
     assert await there.renders.get(new) == render(new)
@@ -183,7 +183,7 @@ async def everything_works(both: Replicas, number: int) -> None:
 
 
 async def everything_goes_on(server: Server, place: int, put: Put, *, replace: bool) -> None:
-    """Fill a store, spoil one key of it, and do everything twice."""
+    """Fill a store, damage one of its keys, and use every part twice."""
     with captured_logs() as events:
         async with replicas(server, **BOUNDS) as both:
             await use_all(both)

@@ -33,7 +33,7 @@ SECRET = "a secret of some length, at least"
 
 
 def hook_of(receiver: Receiver, *, secret: str = SECRET, **more: Any) -> Webhook:
-    """The receiver's webhook, which tries again at once."""
+    """Return the receiver's webhook, with retries without a delay."""
     made = parse_webhook(receiver.url, secret, allow_private=True)
     return replace(made, **({"backoff_s": (0.0, 0.0)} | more))
 
@@ -256,7 +256,7 @@ async def test_accepted_delivery_does_not_wait_for_a_slow_body() -> None:
 async def test_unread_actions_do_not_delay_the_others(
     backoff_s: tuple[float, ...], timeout_s: float
 ) -> None:
-    """A receiver that fails on one kind of action for ever takes all others."""
+    """The receiver never answers one kind of action, and gets all others."""
     bad, good = 4 * LIMITS.requests, 20
     async with receiving() as receiver:
         receiver.ignored = b'"bad"'

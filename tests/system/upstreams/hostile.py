@@ -87,7 +87,7 @@ class Misbehavior:
 
     @property
     def ways(self) -> tuple[Way, ...]:
-        """The ways in which it can be done."""
+        """Return the variants of the attack."""
         if self.encode is not None:
             return ("json",)
         return ("events", "sse", "program") if self.endless else WAYS

@@ -1,4 +1,4 @@
-"""Outputs of one daemon, searched for secrets; `test_secrets` runs it in a process of its own."""
+"""Outputs of one daemon, searched for secrets; `test_secrets` runs it in its own process."""
 
 from __future__ import annotations
 

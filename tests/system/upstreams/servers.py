@@ -97,7 +97,7 @@ class Flights:
 
 @asynccontextmanager
 async def serve(app: Any, port: int = 0, *, patience_s: float = 30) -> AsyncIterator[str]:
-    """An ASGI app on a port of its own, as long as the block runs; gives its URL."""
+    """Serve an ASGI app on its own port during the block, and yield its URL."""
     config = uvicorn.Config(
         app, port=port, log_level="critical", lifespan="on", timeout_graceful_shutdown=0
     )
@@ -123,7 +123,7 @@ def _nothing() -> Iterator[None]:
 
 @asynccontextmanager
 async def serve_mcp(mcp: FastMCP, *, port: int = 0, patience_s: float = 30) -> AsyncIterator[str]:
-    """An MCP server over HTTP; gives its endpoint."""
+    """Serve an MCP server over HTTP during the block, and yield its endpoint."""
     async with serve(mcp.http_app(), port, patience_s=patience_s) as url:
         yield f"{url}/mcp"
 
@@ -133,7 +133,7 @@ Reply = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 @asynccontextmanager
 async def raw(reply: Reply, *, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
-    """A server that treats each connection so; gives its port."""
+    """Serve each connection with `reply` during the block, and yield the port."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -158,7 +158,7 @@ def answering(
     more: str = "",
     length: int | None = None,
 ) -> Reply:
-    """Answers every request so."""
+    """Answer every request with this."""
 
     async def reply(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while await read_request(reader):
@@ -183,13 +183,13 @@ async def read_request(reader: asyncio.StreamReader) -> bytes:
 
 
 async def silent(reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
-    """Takes whatever comes, and answers nothing."""
+    """Accept all input without answering."""
     while await reader.read(65536):
         pass
 
 
 async def slow(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Begins an answer, and never comes to its end."""
+    """Begin a response that never ends."""
     await read_request(reader)
     writer.write(
         b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 9999\r\n\r\n"
@@ -205,14 +205,14 @@ async def hanging_up(reader: asyncio.StreamReader, _writer: asyncio.StreamWriter
 
 
 async def speaking_plainly(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Answers in plain HTTP, whatever it is asked in."""
+    """Answer in plain HTTP, whatever arrives."""
     await reader.read(16)
     writer.write(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")
     await writer.drain()
 
 
 def toml(name: str, **keys: Any) -> str:
-    """A table of an upstreams file."""
+    """Return a table of an upstreams file."""
     lines = [f"{key} = {json.dumps(value)}" for key, value in keys.items() if key != "headers"]
     if "headers" in keys:
         pairs = ", ".join(f"{key} = {json.dumps(value)}" for key, value in keys["headers"].items())
@@ -221,13 +221,13 @@ def toml(name: str, **keys: Any) -> str:
 
 
 def child(code: str) -> dict[str, Any]:
-    """The keys of an upstream that is a child of ours, running this Python."""
+    """Return the keys of an upstream that runs as a child process of this Python."""
     return {"command": sys.executable, "args": ["-c", code]}
 
 
 @asynccontextmanager
 async def upstreams_of(path: Path, text: str, **more: Any) -> AsyncIterator[Upstreams]:
-    """The upstreams of a file that says this, kept as long as the block runs."""
+    """Yield the upstreams of a file with this text, connected during the block."""
     path.write_text(text)  # noqa: ASYNC240 - a few bytes
     upstreams = Upstreams(path, **more)
     async with anyio.create_task_group() as tasks:
@@ -272,7 +272,7 @@ SHOP = {
 
 
 def json_reply(value: Any) -> Reply:
-    """Answers every request with this value."""
+    """Answer every request with this value."""
     return answering(200, orjson.dumps(value))
 
 

@@ -81,7 +81,7 @@ DRAWN = {"type": "Card", "children": [{"type": "Text", "value": "UA123 United SF
 
 
 def write(folder: Path, sidecar: str = FEED, name: str = "Flight") -> Path:
-    """A folder of one widget, beside whatever else is in `folder`."""
+    """Write the widgets `name` and `Plain`, and return their folder."""
     widgets = folder / "widgets"
     widgets.mkdir(exist_ok=True)
     (widgets / f"{name}.widget").write_text(widget_file(name, schema=SCHEMA, template=TEMPLATE))
@@ -92,7 +92,7 @@ def write(folder: Path, sidecar: str = FEED, name: str = "Flight") -> Path:
 
 @asynccontextmanager
 async def filled_by(folder: Path, declared: str, **settings: Any) -> AsyncIterator[str]:
-    """A daemon with the widget and an upstreams file that says this."""
+    """Yield a daemon with the widget and an upstreams file with this text."""
     (folder / "u.toml").write_text(declared)
     widgets = write(folder)
     async with serving(widgets, upstreams=folder / "u.toml", **settings) as url:

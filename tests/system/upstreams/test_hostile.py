@@ -1,4 +1,4 @@
-"""A hostile upstream is bounded when it is connected to, called and offered to the chat."""
+"""Hostile upstreams are bounded while they are connected, called and offered to the chat."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ ANSWERS: dict[str, tuple[dict[str, Any], Any, dict[str, Any]]] = {
 
 
 def uncomment(name: str) -> str:
-    """The sidecar with its feed no longer a comment."""
+    """Return the sidecar with its commented feed switched on."""
     text = (WIDGETS / f"{name}.widget.toml").read_text()
     feed = re.search(r"^# \[feed\]\n(?:# .*\n)+", text, re.MULTILINE)
     assert feed is not None

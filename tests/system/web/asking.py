@@ -11,7 +11,7 @@ PATIENCE_S = 10
 
 
 async def ask(url: str, path: str, *, method: str = "GET", **headers: str) -> httpx2.Response:
-    """The answer to a request beside MCP.
+    """Send a request to a page, and return the response.
 
     Args:
         url: Where MCP is served.
@@ -27,7 +27,7 @@ async def ask(url: str, path: str, *, method: str = "GET", **headers: str) -> ht
 async def put(
     url: str, files: Mapping[str, str], query: str = "", **headers: str
 ) -> httpx2.Response:
-    """The answer to files that a page of the gallery sends.
+    """Upload files as a page of the gallery does, and return the response.
 
     Args:
         url: Where MCP is served.

@@ -1,4 +1,4 @@
-"""Drafts of the editor over the port: parts of files, what they draw, and how they are saved."""
+"""Drafts of the editor over HTTP: parts of files, their drawings, and saves."""
 
 from __future__ import annotations
 

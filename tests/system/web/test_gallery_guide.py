@@ -1,4 +1,4 @@
-"""The guide for people, and what they take along from the page of a widget."""
+"""The guide for people, and the snippets that they copy from a widget's page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gallery's pages over the port: what they say, to whom, and what they refuse."""
+"""The gallery's pages over HTTP: their content, their readers and their refusals."""
 
 from __future__ import annotations
 

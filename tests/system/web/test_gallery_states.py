@@ -1,4 +1,4 @@
-"""States show what a schema leaves room for, and nothing that it does not."""
+"""States show values that a schema admits, and no others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page is for those whose token has its scope, and no longer than the token is good."""
+"""Pages are served only to callers whose token has their scope and is valid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A backend renders over HTTP, and a model shows what it made, over real connections."""
+"""A backend renders over HTTP, and a model shows the render, over real connections."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def post(
     *,
     announced: int | None = None,
 ) -> tuple[int, Any]:
-    """The status and the answer; a body that is `announced` as longer than it is never comes."""
+    """Return the status and the body; a body `announced` as longer than it is stays incomplete."""
     base = url.removeprefix("http://").partition("/")[0]
     length = len(body) if announced is None else announced
     fields = {"host": base, "content-length": str(length), **(headers or {})}

@@ -35,7 +35,7 @@ NEEDS_NO_SITE = {
 
 
 class Broken:
-    """An object none of whose attributes can be read."""
+    """An object without a readable attribute."""
 
     def __getattr__(self, name: str) -> NoReturn:
         raise RuntimeError(f"MARKER {name}")

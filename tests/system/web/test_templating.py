@@ -1,4 +1,4 @@
-"""Templates escape what files say, once, and put no white space of their own on a page."""
+"""Templates escape the text of files once and add no white space to a page."""
 
 from __future__ import annotations
 

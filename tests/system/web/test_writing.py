@@ -64,7 +64,7 @@ def bearer(token: str) -> dict[str, str]:
 
 
 def fill(folder: Path, name: str, files: Mapping[str, str]) -> dict[str, bytes]:
-    """A folder with one widget that everybody sees, and `files`, of what is called `name`."""
+    """Write a widget that every caller sees, and `files`; return all contents."""
     for path, text in {"Open.widget": widget_file("Open"), **files}.items():
         file = folder / path.replace("NAME", name)
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Targets are read as they are meant, and refused with what would be right."""
+"""Targets are parsed, and wrong ones refused with the right form."""
 
 from __future__ import annotations
 

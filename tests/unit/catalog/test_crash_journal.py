@@ -49,7 +49,7 @@ def start_journal(state: StateFolder, version: str = "1", clock: Clock = CLOCK) 
 
 
 def end_amid(state: StateFolder, *digests: str, clock: Clock = CLOCK) -> CrashJournal:
-    """A process that starts, and is ended while it draws those."""
+    """Start a journal and end it while these are being rendered, as a crash would."""
     journal = start_journal(state, clock=clock)
     amid(journal, *digests)
     return journal

@@ -1,4 +1,4 @@
-"""A folder's files become a snapshot, and only what changed is built again."""
+"""A folder's files become a snapshot, and only changed files are built again."""
 
 from __future__ import annotations
 

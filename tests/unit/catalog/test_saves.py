@@ -1,4 +1,4 @@
-"""However a file is saved, it is served whole, at once, and no part of it is refused."""
+"""Files saved in any style are served whole and at once, and no part of one is refused."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class Seen:
         self.said += [widget.description for widget in swap.snapshot.widgets.values()]
 
     async def says(self, description: str) -> None:
-        """Wait until that is what the one widget says of itself."""
+        """Wait until the only widget has this description."""
         now = self.registry.current
         with anyio.fail_after(SERVED_S):
             while [widget.description for widget in now.widgets.values()] != [description]:
@@ -136,7 +136,7 @@ class Seen:
 
 @asynccontextmanager
 async def followed(root: Path) -> AsyncIterator[Seen]:
-    """A folder whose files must be quiet for a minute, unless they are finished."""
+    """Follow a folder whose files must be quiet for a minute unless they are finished."""
     limits, hints, looked, watch = Limits(), Hints(), anyio.Event(), Seen()
     catalog = Catalog(root, partial(load, limits=limits), limit_bytes=10_000, quiet_ms=60_000)
     run = partial(reload, catalog, hints, watch.registry, on_scan=looked.set, observer=watch)
@@ -186,7 +186,7 @@ def is_whole(text: str) -> bool:
 
 
 def slowly(text: str) -> Iterator[str]:
-    """The parts of a text, with time between them to be read."""
+    """Yield the parts of a text, with time for a reader between them."""
     for start in range(0, len(text), 200):
         yield text[start : start + 200]
         time.sleep(PAUSE_S)

@@ -1,4 +1,4 @@
-"""A state folder that cannot be used costs what it would have kept, and nothing that is served."""
+"""An unusable state folder costs its own content and no served widget."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ async def served(widgets: Path, state: Path) -> AsyncIterator[Connection]:
 
 @pytest.fixture(scope="module", autouse=True)
 def imported(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Have everything imported that a daemon imports late, for not everybody may read it."""
+    """Import what a daemon imports late, while the files are still readable."""
     widgets, state = tmp_path_factory.mktemp("widgets"), tmp_path_factory.mktemp("state")
     (widgets / "A.widget").write_text(widget_file("A"))
 
@@ -58,7 +58,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @pytest.fixture
 def home() -> Iterator[Path]:
-    """A folder whose owner runs the test, who is not root."""
+    """Yield a folder, and run the test as its owner, who is not root."""
     with stopped_by_permissions() as folder:
         yield folder
         with as_root():
@@ -66,7 +66,7 @@ def home() -> Iterator[Path]:
 
 
 def cleared(path: Path) -> None:
-    """Have nothing at `path`."""
+    """Remove `path`."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -75,7 +75,7 @@ def cleared(path: Path) -> None:
 
 @contextmanager
 def as_root() -> Iterator[None]:
-    """Be root again, where the tests were started by root."""
+    """Become root again if root started the tests."""
     before = os.geteuid()
     os.seteuid(os.getuid())
     try:
@@ -85,7 +85,7 @@ def as_root() -> Iterator[None]:
 
 
 def everywhere(change: Callable[[Path], None]) -> Harm:
-    """Do something to the state folder and to all that is in it, the innermost first."""
+    """Apply a change to everything in the state folder, the innermost first, and to itself."""
 
     def harm(state: Path) -> None:
         for path in (*sorted(state.rglob("*"), reverse=True), state):
@@ -103,7 +103,7 @@ def closed(path: Path) -> None:
 
 
 def mend(path: Path) -> None:
-    """Give its owner all rights to it, and to all that is in it."""
+    """Restore the owner's permissions for everything in `path`."""
     path.chmod(0o700)
     for each in path.iterdir() if path.is_dir() else ():
         mend(each)
@@ -154,7 +154,7 @@ def rubbish(path: Path) -> None:
 
 
 def in_place_of(pattern: str, make: Callable[[Path], None]) -> Harm:
-    """Something else where files of that name are."""
+    """Return a harm that replaces the files of that name."""
 
     def harm(state: Path) -> None:
         found = [state] if pattern == "" else sorted(state.rglob(pattern))
@@ -167,7 +167,7 @@ def in_place_of(pattern: str, make: Callable[[Path], None]) -> Harm:
 
 
 def where_it_is_written_aside(make: Callable[[Path], None]) -> Harm:
-    """Something where the next draws, and the next list of generations, begin."""
+    """Return a harm in the place of the temporary files for the journal and the generations."""
 
     def harm(state: Path) -> None:
         for path in (*state.rglob(DRAWS), *state.rglob(GENERATIONS)):
@@ -221,7 +221,7 @@ REPLACED = {
 
 @contextmanager
 def no_room() -> Iterator[None]:
-    """Files may be as long as a widget is, and no longer."""
+    """Limit the size of files to that of a widget."""
     most, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(widget_file("A", text="Other")) + 20, hard))
     try:
@@ -232,7 +232,7 @@ def no_room() -> Iterator[None]:
 
 @contextmanager
 def harmed(state: Path, name: str) -> Iterator[Events]:
-    """Return the events that are logged with the state folder of a row."""
+    """Harm the state folder, and yield the events that are logged."""
     HARMS[name](state)
     with no_room() if name == "full" else nullcontext(), captured_logs() as events:
         yield events
@@ -243,7 +243,7 @@ def source(path: str, text: str) -> Source:
 
 
 def use(state: Path, text: str) -> int:
-    """Keep and ask for all that a daemon does that starts, serves and stops; how much was known."""
+    """Store everything that a daemon stores; return the number of known proofs and copies."""
     folder = StateFolder.of(state, Path("widgets"))
     versions, proofs = Versions(folder), ProofCache(folder, "1")
     journal = CrashJournal(folder, "1")

@@ -16,7 +16,7 @@ STEP = "d" * 250
 
 @contextmanager
 def deep(root: Path, length: int) -> Iterator[str]:
-    """A file at the end of a path of about `length` bytes, `root` counted; its path in `root`.
+    """Yield a file at the end of a path of about `length` bytes, including `root`, by its path.
 
     Made one step at a time, as `tar` does, and gone when the block ends.
     """

@@ -1,4 +1,4 @@
-"""Follow a folder as the catalog does, by hints and scans alone, and remember what was seen."""
+"""Follow a folder as the catalog does, by hints and scans, and remember its content."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class Mirror(WatchObserver):
 async def following(
     root: Path, follow: Follow, *, poll_s: float = LIMITS.poll_s
 ) -> AsyncIterator[Mirror]:
-    """A mirror of `root`, being kept up to date."""
+    """Yield a mirror of `root` that is kept up to date during the block."""
     mirror, stop = Mirror(root), anyio.Event()
     watched = partial(watch, root, mirror.hints, poll_s=poll_s, follow=follow)
     async with anyio.create_task_group() as tasks:
@@ -138,7 +138,7 @@ async def following(
 async def mirrored_apart(
     root: Path, follower: str, *, within: Sequence[str] = ()
 ) -> AsyncIterator[tuple[Process, BufferedByteReceiveStream]]:
-    """A mirror in a process of its own, and what it prints.
+    """Run a mirror in its own process, and yield it with its output.
 
     Args:
         root: What it mirrors.
@@ -153,7 +153,7 @@ async def mirrored_apart(
 
 
 async def reported(lines: BufferedByteReceiveStream, wanted: Callable[[State], bool]) -> State:
-    """The first state that is as wanted, of those that a mirror run as a program prints."""
+    """Return the first wanted state of those that a mirror program prints."""
     with anyio.fail_after(CONVERGES_S + STARTS_S):
         while True:
             state: State = json.loads(await lines.receive_until(b"\n", 1_000_000))

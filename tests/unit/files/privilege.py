@@ -1,4 +1,4 @@
-"""Run as someone whom permissions stop, for they do not stop root."""
+"""Run tests as a user whom permissions stop, since they do not stop root."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ UNAUTHENTICATED = 65534
 
 @contextmanager
 def stopped_by_permissions() -> Iterator[Path]:
-    """A folder whose owner, not root, is who runs the test until the end of the block."""
+    """Yield a folder, and run the block as its owner, who is not root."""
     is_root = os.geteuid() == 0
     if is_root:
         os.seteuid(UNAUTHENTICATED)

@@ -193,7 +193,7 @@ async def test_timer_continues_above_the_watch_limit_which_is_logged_once(
 
 
 def limited_to(most: int, limit: str) -> Sequence[str]:
-    """The command that runs a command as a user who may not have more than so much of inotify."""
+    """Return a command prefix that limits the inotify watches or instances of its user."""
     if subprocess.run(["unshare", "--user", "--map-root-user", "true"], check=False).returncode:
         pytest.skip("needs a user namespace, in which a user's limits can be set")
     limits = f"echo {most} > /proc/sys/user/max_inotify_{limit}"

@@ -1,4 +1,4 @@
-"""Mappings that differ in little are told apart, and made from one another."""
+"""Persistent mappings: small differences are found and applied without a copy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CHANGES = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(["one", "tw
 
 @pytest.fixture(params=[0, FEW], autouse=True, scope="module")
 def few(request: pytest.FixtureRequest) -> Iterator[None]:
-    """The mappings of these tests share what they have in common, or are written anew at once."""
+    """Let mappings share their common parts, or rebuild them at every change."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("widgetd.files.persistent_map.FEW", request.param)
         yield

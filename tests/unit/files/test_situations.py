@@ -1,4 +1,4 @@
-"""Whatever happens to a folder, hints and scans together end at what is in it."""
+"""Hints and scans together converge to a folder's content in every situation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Watch a folder, and remember what was said of it."""
+"""Watch a folder, and record its hints and failures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NEVER_S = 600.0
 
 
 class Watched(WatchObserver):
-    """A folder being watched: the hints, and what the observer was told."""
+    """A folder being watched: its hints, and the reports of the watcher."""
 
     def __init__(self, hints: Hints | None = None) -> None:
         self.hints = hints or Hints()

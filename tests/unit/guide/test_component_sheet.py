@@ -16,7 +16,7 @@ COMPONENTS = load_vocabulary().components
 
 
 def words(part: Mapping[str, Any]) -> Iterator[str]:
-    """The words that a property may be, or the tokens of a color."""
+    """Yield the words that a property may be, or the tokens of a color."""
     for one in (part, *part.get("anyOf", ())):
         yield from one.get("enum", ())
     yield from list_color_tokens(part.get("description", ""))

@@ -1,4 +1,4 @@
-"""A draft is checked as a file of the same content, and nothing of it is stored."""
+"""Drafts are checked as files of the same content, and none is stored."""
 
 from __future__ import annotations
 

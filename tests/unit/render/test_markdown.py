@@ -1,4 +1,4 @@
-"""A tree as Markdown: no text of it is lost, except sensitive ones and what a budget leaves out."""
+"""A tree as Markdown: no text is lost, except sensitive ones and those beyond a budget."""
 
 from __future__ import annotations
 

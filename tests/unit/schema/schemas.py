@@ -37,7 +37,7 @@ DRAFTS = {
 
 
 def _keywords(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
-    """Any of the keywords of JSON Schema 2020-12, with parts from `inner`."""
+    """Return any of the keywords of JSON Schema 2020-12, with parts from `inner`."""
     several = st.lists(inner, min_size=1, max_size=3)
     named = st.dictionaries(NAMES, inner, max_size=3)
     names = st.lists(NAMES, max_size=2, unique=True)
@@ -93,7 +93,7 @@ def _keywords(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]
 
 
 def _chosen(keywords: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
-    """A few of the keywords, so that something fits now and then."""
+    """Return a few of the keywords, so that some arguments are valid."""
     return st.tuples(keywords, st.sets(st.integers(0, 43), min_size=1, max_size=4)).map(
         lambda pair: {
             keyword: value
@@ -183,7 +183,7 @@ def records(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
 
 
 def _marked(parts: list[dict[str, Any]]) -> dict[str, Any]:
-    """Alternatives that are told by their property `kind`."""
+    """Return alternatives that their property `kind` tells apart."""
     return {
         "oneOf": [
             {
@@ -227,7 +227,7 @@ RECORDS = st.builds(
 
 
 def with_nulls(schema: Mapping[str, Any], value: Any, *, everywhere: bool = False) -> Any:
-    """`value`, which fits `schema`, with null for each property that is absent, at every depth.
+    """Return `value`, valid for `schema`, with null for each absent property at every depth.
 
     As adapters send it that make classes of schemas: null for whatever was not said.
 

@@ -167,7 +167,7 @@ def test_deeply_nested_json_in_a_string_is_not_corrected() -> None:
 
 
 def optional(keywords: Any, **beside: Any) -> dict[str, Any]:
-    """A schema of objects whose property `a` is held to `keywords` and may be left out."""
+    """Return a schema of objects whose property `a` is held to `keywords` and may be left out."""
     return {"type": "object", "properties": {"a": keywords, "n": {"type": "integer"}}, **beside}
 
 

@@ -1,4 +1,4 @@
-"""The table of messages: what a caller is told, whole."""
+"""The table of messages to callers, each in full."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ FLIGHT = {
 
 
 def check_refusal(arguments: Any, *sensitive: str) -> CallError:
-    """The error of a call of the flight widget."""
+    """Return the error of a call of the flight widget."""
     with pytest.raises(CallError) as error:
         compile_schema(FLIGHT).check(arguments, strict=True, sensitive=sensitive)
     return error.value
@@ -354,7 +354,7 @@ def test_long_array_is_searched_wherever_its_elements_are_described(root: Any) -
 
 
 def kinds(count: int) -> dict[str, Any]:
-    """A recursive union of objects that their `kind` tells apart."""
+    """Return a recursive union of objects that their `kind` tells apart."""
     branches = [
         {
             "type": "object",
@@ -444,7 +444,7 @@ LARGE = {"title": "Ships", "rows": [{"name": f"Ada {n}", "cells": [n, n]} for n 
 
 
 def ending(arguments: Any, example: Any, schema: Any = None) -> str:
-    """With what the error ends where the author gave `example`."""
+    """Return the end of the error for a schema with the author's `example`."""
     with pytest.raises(CallError) as error:
         compile_schema(schema or ROWS).check(arguments, example=lambda: example)
     assert len(str(error.value)) < 570

@@ -1,4 +1,4 @@
-"""The pydantic model: what it describes, what it admits, and that it changes nothing."""
+"""The pydantic model: its description, the arguments that it admits, and its losslessness."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def flight() -> type[BaseModel]:
 
 
 def hint(model: type[BaseModel], name: str) -> Any:
-    """The type of a field."""
+    """Return the type of a field."""
     return model.model_fields[name].annotation
 
 

@@ -50,7 +50,7 @@ FLIGHT = compile_schema(
 
 
 def of_flight(state: State, seed: int = 0) -> dict[str, Any]:
-    """Arguments of the flight widget."""
+    """Return arguments of the flight widget."""
     arguments = FLIGHT.sample(state=state, seed=seed)
     assert arguments is not None
     return arguments
@@ -274,7 +274,7 @@ def test_none_means_that_no_sample_was_found() -> None:
 
 
 def corpus_schemas() -> list[tuple[str, Schema]]:
-    """The schemas of the real widgets."""
+    """Return the schemas of the real widgets."""
     found = []
     for path in corpus_files():
         content = json.loads(path.read_bytes())

@@ -35,7 +35,7 @@ lawful = settings(
 
 
 def compile_or_assume(schema: dict[str, Any]) -> Schema:
-    """The schema, where it can be used at all."""
+    """Compile the schema; discard the example if it is unusable."""
     try:
         return compile_schema(schema)
     except WidgetError as error:
@@ -45,13 +45,13 @@ def compile_or_assume(schema: dict[str, Any]) -> Schema:
 
 
 def exactly(value: Any) -> str:
-    """A text that differs where a number's type differs."""
+    """Return a text that also differs with the type of a number."""
     return json.dumps(value, sort_keys=True)
 
 
 @st.composite
 def calls(draw: st.DrawFn) -> tuple[Schema, dict[str, Any]]:
-    """A schema, and arguments that fit it, or nearly, or not at all."""
+    """Return a schema and arguments that are valid, nearly valid or invalid."""
     schema = compile_or_assume(draw(SCHEMAS))
     made = schema.sample(state=draw(STATES), seed=draw(st.integers(0, 2)))
     arguments = draw(ARGUMENTS)

@@ -1,4 +1,4 @@
-"""Schemas that attack: each is refused, or its cost is bounded whatever is called with it."""
+"""Hostile schemas: each is refused, or its cost is bounded for any arguments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NODE = {"$ref": "#/$defs/node"}
 
 
 def refuse(schema: Any) -> tuple[str, str]:
-    """The code and the pointer with which `schema` is refused."""
+    """Return the code and the pointer with which `schema` is refused."""
     with pytest.raises(WidgetError) as error:
         compile_schema(schema)
     return error.value.finding.code, error.value.finding.at
@@ -64,7 +64,7 @@ def test_circular_reference_without_descent_is_refused(schema: dict[str, Any], a
 
 
 def laughs(width: int, depth: int) -> dict[str, Any]:
-    """A schema of a few lines that expands to `width` to the power of `depth` subschemas."""
+    """Return a schema of a few lines that expands to `width` to the power of `depth` subschemas."""
     defs: dict[str, Any] = {
         f"d{level}": {"allOf": [{"$ref": f"#/$defs/d{level + 1}"} for _ in range(width)]}
         for level in range(depth)
@@ -161,7 +161,7 @@ DYNAMIC = {"properties": {"c": {"$dynamicRef": "#node"}}, "required": ["c"]}
 
 
 def twelve(part: dict[str, Any]) -> list[dict[str, Any]]:
-    """A dozen alternatives that differ in nothing but their titles."""
+    """Return a dozen alternatives that differ in nothing but their titles."""
     return [{**part, "title": str(index)} for index in range(12)]
 
 
@@ -308,7 +308,7 @@ def unnest(value: list[Any]) -> None:
 
 
 def arguments_that_hold_themselves() -> Iterator[Any]:
-    """Arguments that no JSON text can bring, and a Python caller can."""
+    """Yield arguments that only a Python caller can pass, and no JSON text."""
     endless: dict[str, Any] = {}
     endless["x"] = endless
     yield endless

@@ -12,7 +12,7 @@ from widgetd.schema.validator import ValidArguments, compile_schema
 
 
 def compile_properties(**keywords: Any) -> Any:
-    """The schema of one property `x`, held to `keywords`."""
+    """Return the schema of one property `x`, held to `keywords`."""
     return compile_schema({"type": "object", "properties": {"x": keywords}})
 
 

@@ -1,4 +1,4 @@
-"""The work of a decision is estimated before it is tried, for any schema and arguments."""
+"""The work of a decision is estimated before it is done, for any schema and arguments."""
 
 from __future__ import annotations
 

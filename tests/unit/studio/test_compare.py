@@ -42,7 +42,7 @@ def export(
     sidecar: str = "",
     schema: Any = SCHEMA,
 ) -> Widget:
-    """A file as Studio exports it, in which each part may be missing."""
+    """Return a file as Studio exports it, in which each part may be missing."""
     file: dict[str, Any] = {
         "version": "1.0",
         "name": "People",

@@ -22,7 +22,7 @@ from widgetd.template import compile_text
 
 
 def shared(levels: int) -> Any:
-    """A list that holds one list twice, which does so too, and so on: an argument no caller can send."""
+    """Return a list that contains one list twice, and so on: an argument that JSON cannot send."""
     value: Any = [1]
     for _ in range(levels):
         value = [value, value]
@@ -230,7 +230,7 @@ WRITTEN: Final[Mapping[str, tuple[str, list[str]]]] = {
 
 
 def calls() -> Iterator[tuple[str, str, list[str]]]:
-    """Each builtin as `(what, how it is written, its arguments)`."""
+    """Yield each builtin as `(what, format, arguments)`."""
     for what, form, table in (
         ("filter", "{%% set _ = {0}|{name}{more} %%}", FILTER_CALLS),
         ("test", "{%% set _ = [{0}]|select('{name}'{, more})|list %%}", TEST_CALLS),
@@ -273,13 +273,13 @@ def _filled(form: str, name: str, count: int) -> str:
 
 
 def working() -> Iterator[tuple[str, str]]:
-    """Each builtin as it works: what it is, and a template that renders."""
+    """Yield each builtin with a template that renders."""
     for what, call, args in calls():
         yield what, call % tuple(f"({each})" for each in args)
 
 
 def cases(turns: int, values: Collection[str] = WORST) -> Iterator[tuple[str, str]]:
-    """Each builtin with each of these values in each place, and in all, asked so many times."""
+    """Yield each builtin with each of these values in each place and in all, `turns` times."""
     for (what, call, args), worst in product(calls(), values):
         made, name = WORST[worst]
         places: list[list[str]] = [

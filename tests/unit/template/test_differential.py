@@ -173,7 +173,7 @@ def sample(file: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def normal(value: Any) -> Any:
-    """A tree without nulls and empty children."""
+    """Return a tree without nulls and empty children."""
     if isinstance(value, dict):
         present = {key: normal(each) for key, each in value.items() if each is not None}
         return {key: each for key, each in present.items() if key != "children" or each}

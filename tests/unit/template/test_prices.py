@@ -590,7 +590,7 @@ def truth(value: Any, known: dict[int, int]) -> int:
 
 
 def reached(values: list[Any]) -> list[Any]:
-    """All that `values` hold, each once."""
+    """Return everything that `values` contain, each value once."""
     found = {id(value): value for value in values}
     pending = list(found.values())
     while pending:

@@ -55,7 +55,7 @@ def test_edges_take_no_more_memory_than_a_quarter_of_the_answer() -> None:
 
 
 def make_sized(kind: str, size: int) -> bytes:
-    """An answer of exactly so many bytes."""
+    """Return an answer of exactly `size` bytes."""
     unit = {
         "json": b"123456789,",
         "objects": b'{"a":[1,{"b":"],' + b"x" * 300 + b'"}]},',

@@ -23,12 +23,12 @@ MANY: Final = 2_000
 
 
 def lines(line: str, count: int = MANY) -> str:
-    """The line so many times, each with its number for `#`."""
+    """Return the line `count` times, with its number in place of `#`."""
     return "".join(line.replace("#", str(number)) for number in range(count))
 
 
 def names(name: str, count: int = 15_000) -> str:
-    """A list of so many names, each with its number for `#`."""
+    """Return a list of `count` names, each with its number in place of `#`."""
     return ",".join(f'"{name.replace("#", str(number))}"' for number in range(count))
 
 

@@ -82,7 +82,7 @@ def studio(widget: Widget) -> Studio:
 
 @pytest.fixture
 def states(widget: Widget, studio: Studio) -> States:
-    """Arguments by the name of the state that they show, Studio's own sample among them."""
+    """Return arguments by the name of the state that they show, Studio's own sample among them."""
     named = {example.name: example.arguments for example in widget.definition.sidecar.examples}
     return {"sample": dict(studio.default_state), **named}
 
@@ -256,7 +256,7 @@ def test_model_gets_every_fact_and_a_summary_of_one_line(widget: Widget, states:
 
 
 def actions(widget: Widget) -> list[str]:
-    """The types of the actions in the template, in its order."""
+    """Return the types of the actions in the template, in its order."""
     return re.findall(r'"type":"([a-z]+\.[\w.]+)"', widget.definition.template)
 
 

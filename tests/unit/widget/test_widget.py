@@ -40,7 +40,7 @@ LISTED = {
 
 
 def read_example(*examples: str, sample: object = None) -> object:
-    """The example of a widget whose sidecar gives `examples`, and whose author saw `sample`."""
+    """Return the example of a widget with `examples` in its sidecar and `sample` in Studio."""
     sidecar = "".join(f"[[examples]]\narguments = {one}\n" for one in examples)
     packed = base64.b64encode(json.dumps({"defaultState": sample}).encode()).decode()
     template = '{"type":"Card","value":{{ [title, rows] | tojson }}}'
