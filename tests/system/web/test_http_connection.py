@@ -249,12 +249,12 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("request", REFUSED.values(), ids=list(REFUSED))
+@pytest.mark.parametrize("content", REFUSED.values(), ids=list(REFUSED))
 async def test_ambiguous_request_is_refused_and_its_connection_closed(
-    tmp_path: Path, request: bytes
+    tmp_path: Path, content: bytes
 ) -> None:
     async with serving(tmp_path) as url, await connect(url) as stream:
-        await stream.send(request)
+        await stream.send(content)
         await stream.send(ALIVE)  # as if another request had been smuggled in
         content = await rest(stream)
 
@@ -263,7 +263,7 @@ async def test_ambiguous_request_is_refused_and_its_connection_closed(
 
 
 @pytest.mark.parametrize(
-    "request",
+    "content",
     [
         ALIVE.replace(b"/livez", b"http://localhost/livez"),
         ALIVE.replace(b"1.1", b"1.0"),
@@ -273,9 +273,9 @@ async def test_ambiguous_request_is_refused_and_its_connection_closed(
         ALIVE.replace(b"host:", b"Connection: Upgrade\r\nUpgrade: h2c\r\nhost:"),
     ],
 )
-async def test_unusual_but_unambiguous_request_is_answered(tmp_path: Path, request: bytes) -> None:
+async def test_unusual_but_unambiguous_request_is_answered(tmp_path: Path, content: bytes) -> None:
     async with serving(tmp_path) as url:
-        assert (await exchange(url, request))[0] == 200
+        assert (await exchange(url, content))[0] == 200
 
 
 @pytest.mark.parametrize("space", [" ", "\t", " \t  "])
