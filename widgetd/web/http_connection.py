@@ -12,7 +12,7 @@ Source: RFC 9112, sections 3.2 (Host), 6.1 and 6.3 (framing), 9.6 (closing); RFC
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from enum import Enum, auto
 from functools import partial
 from http import HTTPStatus
@@ -103,8 +103,8 @@ class HttpConnection(HttpToolsProtocol):
         self._timer: asyncio.TimerHandle | None = None
         self._lingering = False
         self._refused = False
-        self._keeps = True
-        self._spoke = False
+        self._keep_alive = True
+        self._has_begun = False
         self._admitted = True
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
@@ -144,7 +144,7 @@ class HttpConnection(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Begin a request."""
         super().on_message_begin()
-        self._spoke = True
+        self._has_begun = True
         self._expected, self._advanced = _Expected.HEADER, True
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -163,7 +163,7 @@ class HttpConnection(HttpToolsProtocol):
         # llhttp would add trailers to these fields.
         self.headers = []
         # A client that is answered before its body ends is not read any further.
-        self._keeps = self.cycle.keep_alive and self._admitted
+        self._keep_alive = self.cycle.keep_alive and self._admitted
         self.cycle.keep_alive = False
 
     def on_body(self, body: bytes) -> None:
@@ -176,7 +176,7 @@ class HttpConnection(HttpToolsProtocol):
         self._disarm()
         self._expected = _Expected.NOTHING
         if not self.cycle.response_started:
-            self.cycle.keep_alive = self._keeps
+            self.cycle.keep_alive = self._keep_alive
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
@@ -188,7 +188,7 @@ class HttpConnection(HttpToolsProtocol):
 
     def shutdown(self) -> None:
         """Complete requests in flight, then close."""
-        self._keeps = False
+        self._keep_alive = False
         super().shutdown()
 
     def send_400_response(self, msg: str) -> None:
@@ -238,7 +238,7 @@ class HttpConnection(HttpToolsProtocol):
     def _overdue(self, seconds: float) -> None:
         if self.flow.read_paused:  # this side does not read
             self._arm(seconds)
-        elif not self._spoke:  # a client that sent nothing gets no answer
+        elif not self._has_begun:  # a client that sent nothing gets no answer
             self.transport.abort()
         else:
             self._refuse(408)
@@ -288,12 +288,15 @@ class _Transport:
     """
 
     def __init__(
-        self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop, end: Any
+        self,
+        transport: asyncio.Transport,
+        loop: asyncio.AbstractEventLoop,
+        linger: Callable[[asyncio.Transport], None],
     ) -> None:
         self._transport = transport
         self._loop = loop
-        self._end = end
-        self._left = False
+        self._linger = linger
+        self._is_closed = False
         self._header = b""
         self._flushing: asyncio.Handle | None = None
         self.abort = transport.abort
@@ -324,9 +327,9 @@ class _Transport:
     def close(self) -> None:
         """Flush, and let the owner close."""
         self._flush()
-        self._left = True
-        self._end(self._transport)
+        self._is_closed = True
+        self._linger(self._transport)
 
     def is_closing(self) -> bool:
         """Return whether the transport is closing."""
-        return self._left or self._transport.is_closing()
+        return self._is_closed or self._transport.is_closing()
