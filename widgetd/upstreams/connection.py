@@ -124,7 +124,6 @@ class Upstream:
     _retry_now: anyio.Event = field(default_factory=anyio.Event)
     _woken: anyio.Event = field(default_factory=anyio.Event)
     _needs_listing: bool = False
-    _is_lost: bool = False
     _retry_at: float = 0.0
     _slots: anyio.CapacityLimiter = field(init=False)
     _fates: dict[str, Fate] = field(default_factory=dict)
@@ -192,7 +191,7 @@ class Upstream:
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[Client[Any]]:
-        self._is_lost = self._needs_listing = False
+        self._needs_listing = False
         http = service = None
         declaration = self.declaration
         secrets, connect_s = declaration.secrets, declaration.connect_s
@@ -237,34 +236,28 @@ class Upstream:
                 await close_client(http)
 
     async def _watch(self, client: Client[Any]) -> None:
-        """Follow changes of the tools, and probe a silent server, until it is lost."""
+        """Follow changes of the tools, and probe a silent server, until an error shows its loss."""
         is_modern = self.has_session and client.initialize_result is None
+        idle_s = self.declaration.table.idle_probe_s if self.has_session else None
         async with anyio.create_task_group() as tasks:
             if is_modern:  # FastMCP's client never subscribes by itself
                 tasks.start_soon(self._listen, client)
-            while not self._is_lost:
-                idle_s = self.declaration.table.idle_probe_s if self.has_session else None
+            while True:
                 with anyio.move_on_after(idle_s):
                     await self._woken.wait()
                 self._woken = anyio.Event()
-                if self._is_lost:
-                    break
                 with anyio.fail_after(self.declaration.connect_s):
                     if self._needs_listing:
                         self._needs_listing = False
                         await self._list_tools(client)
-                    elif not self.has_session:
-                        continue
                     elif is_modern:
                         await client.session.send_discover(self.protocol)
-                    else:
+                    elif self.has_session:
                         await client.ping()
-            tasks.cancel_scope.cancel()
 
     async def _listen(self, client: Client[Any]) -> None:
         if await follow_tools(client, partial(self._wake, needs_listing=True)):
-            self._is_lost = True
-            self._wake()
+            raise anyio.EndOfStream  # ends `_watch`
 
     async def _on_message(self, message: Any) -> None:
         """Handle a notification of a server of the legacy era."""
