@@ -98,10 +98,7 @@ def tool_entry(
             )
         )
     fields = entry_fields(widget, has_view=has_view, formats=formats, image_origins=image_origins)
-    schema = fields["inputSchema"]
-    listed_entry = entry(
-        {**fields, "title": fields["title"] or definition.tool.replace("_", " ").title()}
-    )
+    schema, listed_entry = fields["inputSchema"], entry(fields)
     if HEADER_ANNOTATION in listed_entry:
         # Imported late: it costs a command half a second, and few schemas have headers.
         from mcp.shared.inbound import find_invalid_x_mcp_header  # noqa: PLC0415 - see above
@@ -134,7 +131,7 @@ def entry_fields(
     icon = {"mimeType": "image/svg+xml", "sizes": ["any"], "src": image}
     return {
         "name": definition.tool,
-        "title": definition.title,
+        "title": definition.title or definition.tool.replace("_", " ").title(),
         "description": widget.description,
         "inputSchema": schema,
         "annotations": FED if definition.sidecar.feeds else READ_ONLY,

@@ -105,12 +105,10 @@ def test_entries_of_the_builtin_tools_equal_the_sdks(version: str) -> None:
 
 
 def test_title_of_invisible_characters_is_derived_from_the_name() -> None:
-    made = widget(sidecar='title = "\\u200b"')
+    made = widget("Hotel room", sidecar='title = "\\u200b"')
 
-    assert (
-        orjson.loads(tool_entry(made))["title"]
-        == listed_entry(tool_of(made), LATEST_MODERN_VERSION)["title"]
-    )
+    assert orjson.loads(tool_entry(made))["title"] == "Hotel Room"
+    assert listed_entry(tool_of(made), LATEST_MODERN_VERSION)["title"] == "Hotel Room"
 
 
 @pytest.mark.parametrize("version", ENVELOPES)
