@@ -100,7 +100,9 @@ async def settle(
     call = await Confirmations(context.store.idempotency).take(token, owner=principal.name)
     if call is None:
         raise CallError("W3105", "this was answered before, or has expired; ask for it again")
-    name, is_done, output = str(call["tool"]), False, ""
+    name = str(call["tool"])
+    status: Literal["done", "failed"] = "done"
+    note, line = "Denied: nothing was done.", f"The user denied {name}: nothing was done."
     if action == ALLOW:
         tools = context.services.get(ConsentTools)
         if not isinstance(tools, BuiltinTools):
@@ -111,12 +113,10 @@ async def settle(
             result = await tools.call(name, call["arguments"], context)
         blocks = orjson.loads(result.content)
         output = "\n".join(block.get("text", "") for block in blocks)
-        is_done = not result.is_error
-    note = "Allowed, and done." if is_done else f"Allowed, but it failed: {output}"
-    line = f"The user allowed {name}. It answered: {output}"[: LIMITS.outcome_chars]
-    if action == DENY:
-        note, line = "Denied: nothing was done.", f"The user denied {name}: nothing was done."
-    status: Literal["done", "failed"] = "done" if is_done or action == DENY else "failed"
+        line = f"The user allowed {name}. It answered: {output}"[: LIMITS.outcome_chars]
+        note = "Allowed, and done."
+        if result.is_error:
+            status, note = "failed", f"Allowed, but it failed: {output}"
     tree = orjson.loads(render.tree)
     for button in ("confirm", "cancel"):
         tree.pop(button, None)
