@@ -7,7 +7,6 @@ saves reading into the widget file at all; its widget compiles its parts at firs
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import astuple, dataclass
 from typing import get_args
 
@@ -39,8 +38,9 @@ class ProofCache:
     def __init__(self, state: StateFolder, version: str) -> None:
         self._state = state
         self._version = version
-        self._known = {record.path: record for record in self._read()}
-        self._lines_left = LIMITS.proof_lines + 2 * len(self._known)
+        self._known, lines = self._read()
+        # A file grows over many starts, too, each of which adds a few lines.
+        self._lines_left = LIMITS.proof_lines + 3 * len(self._known) - lines
 
     def __len__(self) -> int:
         return len(self._known)
@@ -56,15 +56,17 @@ class ProofCache:
         if self._state.append(FILE, encode(record)):
             self._state.report_recovery(FILE)
             self._lines_left -= 1
-        if not self._lines_left:
-            records = self._read()
-            self._state.write(FILE, b"".join(map(encode, records)))
+        if self._lines_left <= 0:
+            records, _ = self._read()
+            self._state.write(FILE, b"".join(map(encode, records.values())))
             self._lines_left = LIMITS.proof_lines + 2 * len(records)
 
-    def _read(self) -> Collection[ProofRecord]:
+    def _read(self) -> tuple[dict[str, ProofRecord], int]:
+        """Return the last proof of each path, and the number of lines."""
         lines = (self._state.read(FILE, most_bytes=LIMITS.proofs_bytes) or b"").splitlines()
         records = (record for record in map(decode, lines) if record is not None)
-        return {one.path: one for one in records if one.version == self._version}.values()
+        known = {one.path: one for one in records if one.version == self._version}
+        return known, len(lines)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

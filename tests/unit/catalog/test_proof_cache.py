@@ -99,7 +99,12 @@ def test_file_of_proofs_is_compacted_as_it_grows(tmp_path: Path) -> None:
 
     for _ in range(3 * LIMITS.proof_lines):
         proofs.add("Greeting.widget", digest, proof)
+    assert (tmp_path / FILE).read_bytes().count(b"\n") < 2 * LIMITS.proof_lines
 
+    for _ in range(3):
+        started = ProofCache(StateFolder(tmp_path), "1")
+        for _ in range(LIMITS.proof_lines - 1):
+            started.add("Greeting.widget", digest, proof)
     assert (tmp_path / FILE).read_bytes().count(b"\n") < 2 * LIMITS.proof_lines
     assert len(ProofCache(StateFolder(tmp_path), "1")) == 1
 
