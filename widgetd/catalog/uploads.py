@@ -213,9 +213,10 @@ class Uploads:
         served = self.registry.current if self.is_begun else Snapshot.empty()
         audience = uploader.audience
         view = None if audience.sees_everything else self.view(served, audience)
-        place = partial(self._place, served, view, audience, name, contents, replaces=replaces)
+        place = partial(self._place, served, view, audience, name, contents)
+        place = partial(place, may_replace=may_replace, replaces=replaces)
         try:
-            tool, key = await anyio.to_thread.run_sync(partial(place, may_replace=may_replace))
+            tool, key = await anyio.to_thread.run_sync(place)
         except OSError as error:
             problem = f"it cannot be written ({error.strerror})"
             advice = "let the user who runs widgetd write it"

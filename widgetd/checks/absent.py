@@ -42,7 +42,7 @@ def find_absent_argument(
 def fill_in(value: Any, donor: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield `value` with one absent property of `donor`, in all elements of a list at once."""
     for path in _list_absent(value, donor):
-        yield path, _with(value, donor, path)
+        yield path, _fill_at(value, donor, path)
 
 
 def _list_absent(value: Any, donor: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -56,15 +56,15 @@ def _list_absent(value: Any, donor: Any, path: tuple[str, ...] = ()) -> Iterator
         yield from _list_absent(value[0], donor[0], (*path, "[]"))
 
 
-def _with(value: Any, donor: Any, path: tuple[str, ...]) -> Any:
+def _fill_at(value: Any, donor: Any, path: tuple[str, ...]) -> Any:
     if not path:
         return donor
     step, *rest = path
     if step == "[]" and isinstance(value, list) and donor:
-        return [_with(each, donor[0], tuple(rest)) for each in value]
+        return [_fill_at(each, donor[0], tuple(rest)) for each in value]
     if not isinstance(value, Mapping) or not isinstance(donor, Mapping):
         return value
-    return {**value, step: _with(value.get(step), donor.get(step), tuple(rest))}
+    return {**value, step: _fill_at(value.get(step), donor.get(step), tuple(rest))}
 
 
 def absence_finding(path: Sequence[str], lacks: Sequence[Finding]) -> Finding:

@@ -205,25 +205,26 @@ def check_vocabulary(widget: Widget, outcomes: Sequence[Outcome]) -> Iterator[Fi
     known: set[tuple[str, str]] = set()
     absent: dict[tuple[str, ...], list[Finding]] = {}
     for one in outcomes:
+        given = one.sample.arguments
         for finding in check_tree(one.tree or {"type": "Basic"}):
-            if (finding.code, finding.problem) not in known and (
+            value = resolve_pointer(one.tree, finding.at)
+            if (finding.code, finding.problem) in known or not (
                 one.sample.authored
                 or finding.code in _STRUCTURAL
-                or _is_written(resolve_pointer(one.tree, finding.at), one.sample.arguments, texts)
+                or _is_written(value, given, texts)
             ):
-                known.add((finding.code, finding.problem))
-                if finding.code == "W1407" and len(absent) < STUDIO_LIMITS.differences:
-                    given = one.sample.arguments
-                    donors = (other.sample.arguments for other in outcomes if other is not one)
-                    path = find_absent_argument(widget, given, donors, finding)
-                    if path:
-                        absent.setdefault(path, []).append(finding)
-                        continue
-                    if shown := find_shown_argument(given, resolve_pointer(one.tree, finding.at)):
-                        yield untyped_finding(shown)
-                        continue
-                problem = f"{finding.problem} (at {finding.at or '/'} of the tree)"
-                yield move_to_source(widget, one, replace(finding, problem=problem))
+                continue
+            known.add((finding.code, finding.problem))
+            if finding.code == "W1407" and len(absent) < STUDIO_LIMITS.differences:
+                donors = (other.sample.arguments for other in outcomes if other is not one)
+                if path := find_absent_argument(widget, given, donors, finding):
+                    absent.setdefault(path, []).append(finding)
+                    continue
+                if shown := find_shown_argument(given, value):
+                    yield untyped_finding(shown)
+                    continue
+            problem = f"{finding.problem} (at {finding.at or '/'} of the tree)"
+            yield move_to_source(widget, one, replace(finding, problem=problem))
     for path, lacks in absent.items():
         yield absence_finding(path, lacks)
 
@@ -392,7 +393,7 @@ class OutputProbe:
 def _alter(value: Any, path: Sequence[str]) -> Any:
     """Copy `value` with another value at `path`, in every element on the way."""
     if not path:
-        return _another(value)
+        return _change(value)
     step, *rest = path
     if step == "[]" and isinstance(value, list):
         return [_alter(each, rest) for each in value]
@@ -401,7 +402,7 @@ def _alter(value: Any, path: Sequence[str]) -> Any:
     return value
 
 
-def _another(value: Any) -> Any:
+def _change(value: Any) -> Any:
     match value:
         case bool():
             return not value

@@ -152,8 +152,9 @@ class Subject:
     @property
     def schema(self) -> Schema | None:
         """Return the author's schema."""
-        written = self.widget is not None and self.definition.schema is not None
-        return self.widget.schema if self.widget is not None and written else None
+        if self.widget is None or self.definition.schema is None:
+            return None
+        return self.widget.schema
 
     @property
     def feed(self) -> Feed | None:

@@ -179,17 +179,16 @@ def check_template_reads(
     """
     name = source_name(widget.drawing_at)
     for count, (read, missing) in enumerate(_find_misread(widget, declared)):
+        advice = missing.advice if count < LIMITS.suggestions else "declare it"
+        if read.path.startswith("props."):
+            advice = f"write {read.path.removeprefix('props.')}: arguments come by their names"
         yield Finding(
             code="W1321" if strict else "W1320",
             at=widget.drawing_at,
             line=read.line,
             column=read.column,
             problem=f"the {name} reads '{missing.path}', which the schema does not declare",
-            advice=f"write {read.path[6:]}: arguments come by their names"
-            if read.path.startswith("props.")
-            else missing.advice
-            if count < LIMITS.suggestions
-            else "declare it",
+            advice=advice,
         )
 
 
@@ -207,10 +206,8 @@ def check_state_is_read(widget: Widget) -> Iterator[Finding]:
     read = {split_path(one.path)[0] for reader in readers for one in reader.reads if one.path}
     for name in widget.local.initial:
         if name not in read:
-            problem, advice = (
-                f"nothing reads the state '{name}'",
-                "read it in the template, or remove it",
-            )
+            problem = f"nothing reads the state '{name}'"
+            advice = "read it in the template, or remove it"
             at = pointer("state", name)
             yield sidecar_finding(widget.definition, "W1614", at, problem, advice)
 

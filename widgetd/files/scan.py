@@ -104,7 +104,7 @@ def scan(
         _Scanner, known=known, suffixes=suffixes, limit_bytes=limit_bytes, quiet_ms=quiet_ms
     )
     if paths:
-        # An error here the scan of everything meets too, and says so.
+        # The scan of everything meets the same error, and reports it.
         with suppress(OSError), open_folder(root) as folder:
             partly = scanner(folder=folder, finished=finished)
             if found := partly.at({*paths, *known.unsettled}):
@@ -230,7 +230,7 @@ class _Scanner:
 
     def _blame(self, fault: WidgetError) -> None:
         path = fault.finding.path
-        # A copy, for the one that was raised holds the frames it passed through.
+        # A copy: the one that was raised holds the frames that it passed through.
         self.faults[path] = fault.of(path)
 
     def _keep(self, path: str) -> None:

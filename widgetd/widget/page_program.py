@@ -71,10 +71,10 @@ def page_program(widget: WidgetParts) -> bytes:
     program = widget.drawing.program()
     if program is None:
         raise NoProgramError("its template and its JSX are merged")
-    made = _of(program)
-    derived = {path: _of(each.program) for path, each in widget.filler.derived.items()}
+    made = _encode(program)
+    derived = {path: _encode(each.program) for path, each in widget.filler.derived.items()}
     parts: dict[str, Any] = {
-        "defaults": _defaults(widget.schema),
+        "defaults": _collect_defaults(widget.schema),
         "kinds": _walk(widget.schema, _describe_kind),
         "derived": derived,
         "ids": list(sidecar.ids),
@@ -82,7 +82,7 @@ def page_program(widget: WidgetParts) -> bytes:
         "icons": find_icons(orjson.dumps(made).replace(b'\\"', b'"')),
         "state": dict(sidecar.state),
         "local": {
-            action: {name: _of(each.program) for name, each in assigned.items()}
+            action: {name: _encode(each.program) for name, each in assigned.items()}
             for action, assigned in widget.local.actions.items()
         },
     }
@@ -126,7 +126,7 @@ def _view_digest() -> str:
     return str(view["sha256"])
 
 
-def _of(program: Program) -> dict[str, Any]:
+def _encode(program: Program) -> dict[str, Any]:
     # A start whose widgets are proven makes no program.
     from widgetd.template.ir import to_json  # noqa: PLC0415
     from widgetd.template.vocabulary import missing_in_page  # noqa: PLC0415
@@ -145,7 +145,7 @@ _Describe = Callable[[Subschema, Mapping[str, Any], dict[str, Any]], None]
 """Adds to the last what the second says of a part of a schema, itself or a target of the part."""
 
 
-def _defaults(schema: Schema) -> Any:
+def _collect_defaults(schema: Schema) -> Any:
     """Return `{"d": default, "p": {name: ...}, "i": ...}` of a schema.
 
     Raises:

@@ -363,11 +363,18 @@ def _build_value_error(text: str, error: ErrorDetails) -> WidgetError:
         loc = loc[:2]
     key = ".".join(str(part + 1 if isinstance(part, int) else part) for part in loc)
     if error["type"] == _UNKNOWN:
-        inner = ActionNote if len(loc) < 5 else ActionCheck
-        owner: type[SidecarPart] = (
-            Sidecar if len(loc) < 3 else SidecarExample if loc[0] == "examples" else inner
-        )
-        owner = FeedPart if loc[0] == "feed" and len(loc) > 1 else owner
+        owner: type[SidecarPart]
+        match loc:
+            case "feed", _, *_:
+                owner = FeedPart
+            case "examples", _, _, *_:
+                owner = SidecarExample
+            case "actions", _, _, _, _, *_:
+                owner = ActionCheck
+            case "actions", _, _, *_:
+                owner = ActionNote
+            case _:
+                owner = Sidecar
         keys = tuple(field.alias or name for name, field in owner.model_fields.items())
         advice = did_you_mean(str(loc[-1]), keys, f"known are {', '.join(keys)}")
         return _build_error("W1112", f"the key '{key}' is unknown", advice, line=line)

@@ -106,13 +106,13 @@ def find_field(component: Mapping[str, Any]) -> FormField | None:
     """Return the field that a component is; None if it is none, or sends nothing."""
     if component.get("disabled") is True:
         return None
-    found = _field(component)
+    found = _read_field(component)
     if found is None or not found.path or _FORBIDDEN.intersection(found.path):
         return None
     return found
 
 
-def _field(component: Mapping[str, Any]) -> FormField | None:
+def _read_field(component: Mapping[str, Any]) -> FormField | None:
     name = component.get("name")
     name = name if isinstance(name, str) else ""
     required = component.get("required") is True
@@ -134,7 +134,7 @@ def _field(component: Mapping[str, Any]) -> FormField | None:
         case "editable":
             editable = component.get("editable")
             if isinstance(editable, Mapping):
-                return _field({**editable, "type": "Textarea"})
+                return _read_field({**editable, "type": "Textarea"})
         case "checkbox":
             return FormField(name=name, kind="boolean", required=required)
         case "radio":

@@ -88,9 +88,9 @@ def find_question(
         if node.get("type") == "Label" and isinstance(node.get("fieldName"), str):
             labels[node["fieldName"]] = str(node.get("value", ""))
         if (field := find_field(node)) is not None:
-            components[field.name] = _control(node)
+            components[field.name] = _find_control(node)
     properties = {
-        one.name: _property(one, components[one.name], labels.get(one.name, ""), titled)
+        one.name: _build_property(one, components[one.name], labels.get(one.name, ""), titled)
         for one in trigger.sent_fields
     }
     for one in trigger.sent_fields:
@@ -115,7 +115,7 @@ def _is_integer(schema: Subschema, path: Sequence[str]) -> bool:
     return isinstance(schema, Mapping) and schema.get("type") == "integer"
 
 
-def _property(
+def _build_property(
     field: FormField, component: Mapping[str, Any], label: str, titled: bool
 ) -> dict[str, Any]:
     """Return the schema of one field.
@@ -133,7 +133,11 @@ def _property(
         case "boolean":
             return {"type": "boolean", **about, "default": default is True}
         case "number":
-            return {"type": "number", **about, **_default(_number(default), (int, float))}
+            return {
+                "type": "number",
+                **about,
+                **_build_default(_parse_number(default), (int, float)),
+            }
         case "any":
             raise _inexpressible(f"several fields are called '{field.name}'")
     if get_traits(component).field in ("select", "radio"):
@@ -146,7 +150,12 @@ def _property(
             problem = f"'{field.name}' has {len(choices) or 'no'} choices"
             raise _inexpressible(problem)
         known = default if default in choices else None
-        return {"type": "string", **about, **_enum(choices, titled), **_default(known, (str,))}
+        return {
+            "type": "string",
+            **about,
+            **_build_choices(choices, titled),
+            **_build_default(known, (str,)),
+        }
     rules = field.rules or {}
     if get_traits(component).field == "date":
         bounds = [
@@ -155,15 +164,15 @@ def _property(
             if isinstance(component.get(name), str)
         ]
         about |= {"description": " ".join(bounds)} if bounds else {}
-        return {"type": "string", **about, "format": "date", **_default(default, (str,))}
+        return {"type": "string", **about, "format": "date", **_build_default(default, (str,))}
     if "pattern" in rules:
         raise _inexpressible(f"'{field.name}' has a pattern")
     shape = {"format": _FORMATS[rules["format"]]} if "format" in rules else {}
     least = {"minLength": 1} if field.required else {}
-    return {"type": "string", **about, **shape, **least, **_default(default or None, (str,))}
+    return {"type": "string", **about, **shape, **least, **_build_default(default or None, (str,))}
 
 
-def _enum(choices: Mapping[str, str], titled: bool) -> dict[str, Any]:
+def _build_choices(choices: Mapping[str, str], titled: bool) -> dict[str, Any]:
     if all(value == name for value, name in choices.items()):
         return {"enum": list(choices)}
     if titled:
@@ -171,11 +180,11 @@ def _enum(choices: Mapping[str, str], titled: bool) -> dict[str, Any]:
     return {"enum": list(choices), "enumNames": list(choices.values())}
 
 
-def _default(value: object, kinds: tuple[type, ...]) -> dict[str, Any]:
+def _build_default(value: object, kinds: tuple[type, ...]) -> dict[str, Any]:
     return {"default": value} if isinstance(value, kinds) else {}
 
 
-def _number(value: object) -> int | float | None:
+def _parse_number(value: object) -> int | float | None:
     """Return the number in `value`, which ChatKit types as text; a whole one as an integer."""
     if not isinstance(value, str | int | float):
         return None
@@ -188,7 +197,7 @@ def _number(value: object) -> int | float | None:
     return int(number) if number.is_integer() else number
 
 
-def _control(node: Mapping[str, Any]) -> Mapping[str, Any]:
+def _find_control(node: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a field's component; of a text that can be edited, its control."""
     editable = node.get("editable")
     if not isinstance(editable, Mapping):
