@@ -58,7 +58,7 @@ DEFAULT_SCOPES = frozenset({READ, CALL})
 _log = get_logger()
 
 
-_SAYS: Mapping[Reason, tuple[int, str, str]] = {
+_REFUSALS: Mapping[Reason, tuple[int, str, str]] = {
     "no_token": (401, "", "a token is needed; send it as 'Authorization: Bearer TOKEN'"),
     "unknown_token": (
         401,
@@ -95,7 +95,7 @@ class Bearer(AccessToken):
 
 def build_refusal_counter() -> Counter[Reason]:
     """Return a counter of refused requests, with each reason at 0."""
-    return Counter(dict.fromkeys(_SAYS, 0))
+    return Counter(dict.fromkeys(_REFUSALS, 0))
 
 
 class Access(TokenVerifier):
@@ -180,7 +180,7 @@ class Access(TokenVerifier):
         With an issuer, the challenge names this resource's metadata.
         """
         self.refused[reason] += 1
-        status, error, sentence = _SAYS[reason]
+        status, error, sentence = _REFUSALS[reason]
         parameters = {"realm": "widgetd"}
         if error:
             parameters |= {"error": error, "error_description": sentence}
@@ -206,7 +206,7 @@ class Access(TokenVerifier):
 
     async def verify_token(self, token: str) -> Bearer | None:
         """Return the verified token; None if it is invalid."""
-        principal = find((*self._grants, *self._delegated), token)
+        principal = find_principal((*self._grants, *self._delegated), token)
         if principal is not None:
             scopes = sorted(principal.scopes)
             return Bearer(token="", client_id=principal.name, scopes=scopes, principal=principal)
@@ -267,7 +267,7 @@ def digest(token: str) -> bytes:
     return sha256(token.encode()).digest()
 
 
-def find(granted: tuple[Principal, ...], token: str) -> Principal | None:
+def find_principal(granted: tuple[Principal, ...], token: str) -> Principal | None:
     """Return the principal of `token`, in constant time; None if it is unknown."""
     wanted, found = digest(token), None
     for principal in granted:

@@ -9,13 +9,12 @@ into none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
 from functools import partial
 
 import anyio
 
 from widgetd.access.principal import Audience
-from widgetd.catalog.change import Change, difference
+from widgetd.catalog.change import difference
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.logs import get_logger
 from widgetd.mcp.limits import LIMITS
@@ -32,18 +31,17 @@ _log = get_logger()
 
 async def notify(server: Server) -> None:
     """Notify clients and observers of each swap until cancelled."""
-    view, list_changed = server.views.of, server.listings.has_changed
-    image_origins = server.resources.image_origins
 
     def view_notice(before: Snapshot, after: Snapshot, audience: Audience) -> Notice:
-        return notice_of(view(before, audience), view(after, audience), list_changed, image_origins)
+        view = server.views.of
+        return _compare(server, view(before, audience), view(after, audience))
 
     announced = server.registry.current
     async with anyio.create_task_group() as tasks:
         while True:
             now = await server.registry.wait_for_newer(announced)
             before, announced = announced, now
-            notice = notice_of(before, now, list_changed, image_origins)
+            notice = _compare(server, before, now)
             if notice:
                 notice_for = partial(view_notice, before, now)
                 legacy = sum([await root.notify(notice_for, tasks) for root in tuple(server.roots)])
@@ -72,17 +70,12 @@ async def notify_of_renders(server: Server) -> None:
                         await root.notify(partial(view_notice, render), tasks)
 
 
-def notice_of(
-    before: Snapshot,
-    after: Snapshot,
-    list_changed: Callable[[Snapshot, Snapshot, Change], bool],
-    image_origins: Collection[str],
-) -> Notice:
+def _compare(server: Server, before: Snapshot, after: Snapshot) -> Notice:
     """Return what changed for clients that know `before`."""
     change = difference(before, after)
     was, now = (
         {
-            tool: page_uri(snapshot.widgets[tool], image_origins)
+            tool: page_uri(snapshot.widgets[tool], server.resources.image_origins)
             for tool in change.tools
             if tool in snapshot.widgets
         }
@@ -90,7 +83,7 @@ def notice_of(
     )
     updated = (uri for tool in change.tools for uri in uris(tool))
     return Notice(
-        tools=list_changed(before, after, change),
+        tools=server.listings.has_changed(before, after, change),
         resources=was != now,
         updated=tuple(dict.fromkeys((*updated, *was.values(), *now.values()))),
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from widgetd.access.auth import find, read_grants
+from widgetd.access.auth import find_principal, read_grants
 from widgetd.access.principal import CALL, GALLERY, READ
 from widgetd.catalog.snapshot import Selection
 from widgetd.errors import ConfigError
@@ -26,7 +26,7 @@ def test_line_grants_its_scopes_and_some_widgets_only(tmp_path: Path) -> None:
     text = f"# who\n\nada {ADA}\nkiosk {KIOSK} gallery include=travel,a exclude=b\n"
     grants = read_grants(write_tokens(tmp_path, text))
 
-    ada, kiosk = find(grants, ADA), find(grants, KIOSK)
+    ada, kiosk = find_principal(grants, ADA), find_principal(grants, KIOSK)
 
     assert ada is not None
     assert kiosk is not None
@@ -35,7 +35,7 @@ def test_line_grants_its_scopes_and_some_widgets_only(tmp_path: Path) -> None:
     assert kiosk.selection == Selection(
         include=frozenset({"travel", "a"}), exclude=frozenset({"b"})
     )
-    assert find(grants, "somebody-else-entirely") is None
+    assert find_principal(grants, "somebody-else-entirely") is None
 
 
 def test_token_itself_is_not_stored(tmp_path: Path) -> None:
