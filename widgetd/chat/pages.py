@@ -81,14 +81,14 @@ class Chat:
     origins: Sequence[str] = ()
     limits: ChatLimits = LIMITS
     upstreams: Callable[[Principal], Sequence[Upstream]] = lambda _user: ()
-    _made: anyio.Event = field(default_factory=anyio.Event)
+    _ready: anyio.Event = field(default_factory=anyio.Event)
     _backend: ChatServer | None = None
     _turns: Counter[str] = field(default_factory=Counter)
 
     async def open(self) -> None:
         """Build the ChatKit server, while other requests are served."""
         self._backend = await anyio.to_thread.run_sync(self.make)
-        self._made.set()
+        self._ready.set()
 
     def close(self) -> None:
         """Close the database of conversations."""
@@ -98,7 +98,7 @@ class Chat:
     async def backend(self) -> ChatServer:
         """Return the ChatKit server once it is built."""
         while self._backend is None:
-            await self._made.wait()
+            await self._ready.wait()
         return self._backend
 
     @asynccontextmanager

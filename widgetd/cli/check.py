@@ -54,12 +54,12 @@ def check(
         raise ConfigError(
             "W0002", f"there is no option {option}", "`widgetd check --help` lists all"
         )
-    looked_at = paths or (folder_of(read_settings()),)
-    with TemporaryDirectory() if Path("-") in looked_at else nullcontext("") as drafts:
+    checked = paths or (folder_of(read_settings()),)
+    with TemporaryDirectory() if Path("-") in checked else nullcontext("") as drafts:
         draft = Path(drafts, "stdin.widget")
         if drafts:
             draft.write_bytes(sys.stdin.buffer.read())
-        files = [draft if path == Path("-") else path for path in looked_at]
+        files = [draft if path == Path("-") else path for path in checked]
         outcome = check_paths(files, strict=strict, against=against)
     form = report.format_json if json else report.format_github if github else report.format_text
     texts = [form(outcome.findings, outcome.contents)]
@@ -142,10 +142,10 @@ def check_paths(paths: Iterable[Path], *, strict: bool = False, against: str = "
                 further = snapshot.entries[file].further_faults
                 findings[file] = (snapshot.faults[file], *further, *findings.get(file, ()))
         own = chain.from_iterable(findings.get(file, ()) for file in entries)
-        astray = () if only else _check_stray_files(folder, entries)
+        stray = () if only else _check_stray_files(folder, entries)
         broken = _check_breaking_changes(entries, folder, only, against) if against else ()
         with open_folder(folder) as root:
-            for finding in chain(own, astray, broken):
+            for finding in chain(own, stray, broken):
                 shown = escape_path(str(folder / finding.path))
                 found.append(replace(finding, path=shown))
                 if shown not in contents:

@@ -63,13 +63,11 @@ def settle_dev(dir: Path | None, flags: Flags, **fixed: bool) -> Settings:  # ty
     """
     fixed["gallery"] = True
     settled = settle_flags(dir, flags, fixed=fixed)
-    is_writable = folder_of(settled.settings) != bundled_folder()
+    folder = folder_of(settled.settings)
+    is_writable = folder != bundled_folder() or shows_examples(settled.settings)
     # Imported late: only here is a browser expected.
     from widgetd.browser.chromium import demand_browser
 
-    own_folder = settled.settings.host in LOOPBACK and (
-        is_writable or shows_examples(settled.settings)
-    )
     toolsets: tuple[str, ...] = DEV_TOOLSETS
     try:
         demand_browser("pictures")
@@ -78,10 +76,11 @@ def settle_dev(dir: Path | None, flags: Flags, **fixed: bool) -> Settings:  # ty
         if settled.origins["toolset"] == "default":
             print(f"widgetd: {error}; until then there are none", file=sys.stderr)
     try:
-        require_files_outside(settled.settings, folder_of(settled.settings))
+        require_files_outside(settled.settings, folder)
     except ConfigError as error:
         print(f"widgetd: {error}; `widgetd serve` refuses it", file=sys.stderr)
-    usual = {"toolset": toolsets, "sample_images": True, "allow_upload": own_folder}
+    allow_upload = is_writable and settled.settings.host in LOOPBACK
+    usual = {"toolset": toolsets, "sample_images": True, "allow_upload": allow_upload}
     own = {name: value for name, value in usual.items() if settled.origins[name] == "default"}
     return settle_flags(dir, flags, fixed={**fixed, **own}).settings
 

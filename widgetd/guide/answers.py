@@ -373,7 +373,7 @@ def _draw_save(
 
 
 async def run_tests(files: Mapping[str, bytes]) -> None:
-    """Run the tests among `files` in a process of its own, in which they are all there is.
+    """Run the tests among `files` in a process and a folder of their own.
 
     Raises:
         CallError: They cannot be read, fail, or take too long (W1122).

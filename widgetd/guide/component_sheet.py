@@ -48,8 +48,8 @@ _CONTENT: Mapping[str, Any] = {
 }
 """What a specimen shows, by property; `value`, `label` and `placeholder` are its type."""
 
-_NAMED = frozenset({"value", "label", "placeholder", "alt"})
-_OWN: Mapping[str, Mapping[str, Any]] = {
+_LABELS = frozenset({"value", "label", "placeholder", "alt"})
+_CONTENT_BY_TYPE: Mapping[str, Mapping[str, Any]] = {
     "Chart": {"height": 120},
     "Image": {"width": 60, "height": 40},
     "Markdown": {"value": "**Markdown** with `code`\n\n- and a list"},
@@ -57,10 +57,12 @@ _OWN: Mapping[str, Mapping[str, Any]] = {
 _NARROW = frozenset({"Badge", "Button", "Icon", "Image"})
 """Components that are as wide as their content."""
 
-_BESIDE: Mapping[str, Mapping[str, Any]] = MappingProxyType({"iconSize": {"iconStart": "calendar"}})
-"""What a property needs beside it to be seen."""
+_COMPANIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {"iconSize": {"iconStart": "calendar"}}
+)
+"""Further properties with which a property becomes visible."""
 
-_UNSEEN = frozenset({"autoFocus", "autoSelect", "allowAutofillExtensions"})
+_INVISIBLE = frozenset({"autoFocus", "autoSelect", "allowAutofillExtensions"})
 """Switches that change nothing that a picture could show."""
 
 
@@ -74,7 +76,7 @@ def list_choices(component: Component) -> Mapping[str, tuple[Any, ...]]:
             choices[name] = (*tokens, *HUES)
         elif "values" in row:
             choices[name] = tuple(row["values"])
-        elif row["expected"] == "true or false" and name not in _UNSEEN:
+        elif row["expected"] == "true or false" and name not in _INVISIBLE:
             choices[name] = (not row.get("default", False),)
         elif component.type == "Icon" and name == "name":
             choices[name] = load_vocabulary().icons
@@ -89,13 +91,13 @@ def build_sheet(type_: str) -> Mapping[str, Any]:
     rows: dict[str, list[tuple[Any, str]]] = {}
     for name, values in list_choices(component).items():
         for value in values:
-            specimen = _place({**plain, **_BESIDE.get(name, {}), name: value})
+            specimen = _wrap_in_parents({**plain, **_COMPANIONS.get(name, {}), name: value})
             is_switch = isinstance(value, bool)
             label = f"{name}: {str(value).lower()}" if is_switch else value
             rows.setdefault("true or false" if is_switch else name, []).append((specimen, label))
-    can_nest = _place(plain)["type"] in (load_vocabulary().components["Card"].holds or ())
+    can_nest = _wrap_in_parents(plain)["type"] in (load_vocabulary().components["Card"].holds or ())
     lay_out = partial(_lay_out, narrow=type_ in _NARROW) if can_nest else _stack
-    parts: list[Any] = [_place(plain)]
+    parts: list[Any] = [_wrap_in_parents(plain)]
     for name, specimens in rows.items():
         heading = {"type": "Caption", "value": name, "weight": "semibold", "color": "primary"}
         parts += [heading, *lay_out(specimens)]
@@ -133,35 +135,35 @@ def _lay_out(specimens: list[tuple[Any, str]], *, narrow: bool) -> list[dict[str
     """Put specimens above their labels, as many in a row as there is room for."""
     shape = {"align": "start", "minWidth": 72} if narrow else {"width": 164}
     cells = [
-        {"type": "Col", "gap": 1, **shape, "children": [specimen, *_write(label)]}
+        {"type": "Col", "gap": 1, **shape, "children": [specimen, *_build_caption(label)]}
         for specimen, label in specimens
     ]
     return [{"type": "Row", "wrap": "wrap", "align": "end", "gap": 3, "children": cells}]
 
 
 def _stack(specimens: list[tuple[Any, str]]) -> list[dict[str, Any]]:
-    return [part for specimen, label in specimens for part in (*_write(label), specimen)]
+    return [part for specimen, label in specimens for part in (*_build_caption(label), specimen)]
 
 
-def _write(label: str) -> list[dict[str, Any]]:
+def _build_caption(label: str) -> list[dict[str, Any]]:
     return [{"type": "Caption", "value": label, "size": "sm"}]
 
 
 def _build_specimen(component: Component) -> dict[str, Any]:
     """Return a component with content, and with none of its choices."""
     names = component.schema["properties"].keys()
-    content: dict[str, Any] = dict.fromkeys(names & _NAMED, component.type)
+    content: dict[str, Any] = dict.fromkeys(names & _LABELS, component.type)
     content |= {name: value for name, value in _CONTENT.items() if name in names}
-    if component.type in _OWN:
-        content |= _OWN[component.type]
+    if component.type in _CONTENT_BY_TYPE:
+        content |= _CONTENT_BY_TYPE[component.type]
     if component.holds != frozenset():
-        content["children"] = list(_fill(component))
+        content["children"] = list(_build_children(component))
         if "background" in names and "gap" in names:
             content |= {"background": "surface-secondary", "padding": 2}
     return {"type": component.type, **content}
 
 
-def _fill(component: Component) -> Iterator[dict[str, Any]]:
+def _build_children(component: Component) -> Iterator[dict[str, Any]]:
     """Yield the children of a specimen: of several heights, where it lays them out."""
     known = load_vocabulary().components
     if component.holds is not None and len(component.holds) == 1:
@@ -174,10 +176,10 @@ def _fill(component: Component) -> Iterator[dict[str, Any]]:
         yield {"type": "Text", "value": component.type}
 
 
-def _place(specimen: dict[str, Any]) -> dict[str, Any]:
-    """Put a component that has a parent of its own, as a row of a table, into that."""
-    alone = frozenset({str(specimen["type"])})
+def _wrap_in_parents(specimen: dict[str, Any]) -> dict[str, Any]:
+    """Put a component that only one parent holds, as a row of a table, into that parent."""
+    only_this = frozenset({str(specimen["type"])})
     for parent in load_vocabulary().components.values():
-        if parent.holds == alone:
-            return _place({"type": parent.type, "children": [specimen]})
+        if parent.holds == only_this:
+            return _wrap_in_parents({"type": parent.type, "children": [specimen]})
     return specimen

@@ -29,12 +29,12 @@ class Reporter:
         self._results: list[TestResult] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note a test that was run, or that could not be begun or ended."""
+        """Record a test that ran, or whose setup or teardown failed."""
         if report.when != "call" and report.outcome == "passed":
             return
         details = getattr(report, "widgetd", {})
         evidence = [Path(file) for file in details.get("evidence", ())]
-        self._note(report, report.duration, details.get("steps", ()), evidence)
+        self._record(report, report.duration, details.get("steps", ()), evidence)
         if details.get("widget"):
             pictures = (file for file in evidence if file.suffix == ".png")
             folder = self._results_folder
@@ -49,11 +49,11 @@ class Reporter:
             self._results.append(result)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Note a file that could not be collected."""
+        """Record a file that could not be collected."""
         if report.failed:
-            self._note(report, 0.0)
+            self._record(report, 0.0)
 
-    def _note(
+    def _record(
         self,
         report: pytest.TestReport | pytest.CollectReport,
         duration_s: float,

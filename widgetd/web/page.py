@@ -123,7 +123,7 @@ STATUSES: Mapping[str, int] = {
 
 
 def status_of(code: str) -> int:
-    """Return the HTTP status that says `code`; 422 for what does not fit in other ways."""
+    """Return the HTTP status of `code`; 422 for any that is not in `STATUSES`."""
     return STATUSES.get(code, 422)
 
 

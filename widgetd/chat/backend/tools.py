@@ -27,7 +27,7 @@ IN_WORDS = "\nIn words: "
 
 
 def _error_text(_context: Any, error: Exception) -> str:
-    """Return what a model reads of a failed call; the SDK's own sentence does not say why."""
+    """Return the text of a failed call for the model; the SDK's own does not say why it failed."""
     return f"This failed: {error}"[:500]
 
 

@@ -41,8 +41,8 @@ class Filters:
         )
 
     @property
-    def any(self) -> bool:
-        """True if a filter is set."""
+    def is_set(self) -> bool:
+        """Return whether any filter is set."""
         return self != Filters()
 
 

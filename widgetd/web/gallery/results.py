@@ -28,7 +28,7 @@ class Tiles:
         self._bytes = 0
 
     def tile(self, server: Server, widget: Widget) -> bytes:
-        """Return the tile of `widget`; one of them is `null`."""
+        """Return the tile of `widget`, in which the result or the error is `null`."""
         if widget not in self._tiles:
             shown: dict[str, Any] = {"result": None, "error": None}
             try:
