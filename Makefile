@@ -200,6 +200,11 @@ INTERLEAVINGS ?= 10000
 at-most-once: $(VENV)/.dev ## [stress] press in INTERLEAVINGS random orders of retries, remounts and replicas
 	INTERLEAVINGS=$(INTERLEAVINGS) $(BIN)/python -m pytest tests/system/mcp/test_at_most_once.py
 
+.PHONY: laws
+laws: SCALE = 20
+laws: $(VENV)/.dev ## [stress] try twenty times the examples of each property test (SCALE=…)
+	SCALE=$(SCALE) $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m hypothesis tests/unit
+
 .PHONY: site-test
 site-test: $(VENV)/.dev ## [check] run the gallery's tests on a gallery exported as files (needs Chromium)
 	GALLERY=built $(BIN)/python -m pytest -q tests/field/web/test_gallery_detail.py \

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.support.examples import examples
 from widgetd import logs
 from widgetd.daemon.limits import LIMITS
 
@@ -20,7 +21,7 @@ os.environ.setdefault("INSTALLER_CERT_FILE", os.environ.pop("SSL_CERT_FILE", "")
 os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent)
 
 # The time that an example takes on a busy machine is no property of the code under test.
-settings.register_profile("untimed", deadline=None)
+settings.register_profile("untimed", examples(100), deadline=None)
 settings.load_profile("untimed")
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stress.spoiling import spoilt_files
 from tests.support.corpus import corpus_files
+from tests.support.examples import examples
 from tests.support.widgets import widget_file
 from tests.unit.template.test_prices import START, STATEMENTS
 from widgetd.catalog.catalog import Catalog
@@ -98,13 +99,13 @@ def faults(
     return []
 
 
-@settings(max_examples=100, deadline=None)
+@examples(50)
 @given(spoilt_files(GOOD))
 def test_served_widgets_have_no_faults(content: bytes) -> None:
     assert all(fault.level == "fault" for fault in faults(content))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(40)
 @given(STATEMENTS, st.sampled_from(['"x"', "{{ who | tojson }}", "{{ n.d | tojson }}", "{{ t }}"]))
 def test_served_generated_templates_have_no_faults(statements: str, value: str) -> None:
     template = f'{{"type":"Card","children":[{{"type":"Text","value":{value}}}]}}'

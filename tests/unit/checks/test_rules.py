@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -427,13 +428,13 @@ def test_search_for_shown_fields_has_one_budget_of_steps_for_all_fields() -> Non
     )
     fields = {f"f{index}": {"type": "string"} for index in range(40)}
     made = widget(costly + card("a | tojson", "a.f0"), a={"type": "object", "properties": fields})
-    outcomes = list(render_samples(made))
+    outcomes = list(islice(render_samples(made), 3))
     probe = OutputProbe(made, [outcome.sample for outcome in outcomes])
     most = Limits().steps
 
     verdicts = [probe(f"a.f{index}") for index in range(1, 40)]
 
-    assert len(outcomes) > 2
+    assert len(outcomes) == 3
     assert all(verdicts[-30:])
     assert -most < probe.left < 0
 

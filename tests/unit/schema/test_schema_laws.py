@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from tests.support.examples import examples
 from tests.unit.schema.schemas import (
     ARGUMENTS,
     DRAFTED,
@@ -28,8 +29,7 @@ from widgetd.schema.validator import Schema, ValidArguments, compile_schema
 
 STATES = st.sampled_from(get_args(State))
 lawful = settings(
-    max_examples=40,
-    deadline=None,
+    examples(40),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from jinja2 import Environment, StrictUndefined
 
 from tests.support.corpus import corpus_files, needs_corpus
+from tests.support.examples import examples
 from widgetd.errors import CallError
 from widgetd.limits import Limits
 from widgetd.template import Template, compile_template, compile_text
@@ -122,7 +123,7 @@ TEMPLATES = st.recursive(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@examples(200)
 @given(TEMPLATES)
 def test_generated_template_renders_as_in_jinja(source: str) -> None:
     """Wherever Jinja renders it, that is; ours renders more."""
@@ -142,7 +143,7 @@ def without_fractions(text: str) -> str:
     return text
 
 
-@settings(max_examples=200, deadline=None)
+@examples(100)
 @given(st.lists(VALUES, min_size=1, max_size=4))
 def test_generated_widget_is_the_same_tree_as_in_jinja(values: list[str]) -> None:
     parts = ",".join(f'{{"type":"Text","value":{{{{ ({value}) | tojson }}}}}}' for value in values)

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.examples import examples
 from tests.support.limits import run_attacks
 from tests.unit.template import jsx_attacks
 from widgetd.errors import CallError, WidgetError
@@ -320,13 +321,13 @@ EXPRESSIONS = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=300)
+@examples(150)
 @given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
 def test_any_text_is_compiled_or_refused(text: str) -> None:
     jsx_attacks.attack(text)
 
 
-@settings(max_examples=300)
+@examples(150)
 @given(EXPRESSIONS)
 def test_any_expression_is_evaluated_or_fails_as_a_call_does(expression: str) -> None:
     for builder in (Builder, ExporterBuilder):

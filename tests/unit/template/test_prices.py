@@ -17,10 +17,11 @@ from types import FrameType
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import widgetd.template
+from tests.support.examples import examples
 from tests.support.limits import run_attacks
 from tests.unit.template import matrix
 from widgetd.errors import CallError, WidgetError
@@ -609,7 +610,7 @@ def reached(values: list[Any]) -> list[Any]:
     return list(found.values())
 
 
-@settings(max_examples=400, deadline=None)
+@examples(150)
 @given(STATEMENTS)
 def test_random_template_stays_within_its_charges(source: str) -> None:
     try:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.examples import examples
 from widgetd.errors import CallError
 from widgetd.upstreams.answers import PagedAnswer, PagedAnswers, UpstreamAnswer
 from widgetd.upstreams.limits import LIMITS
@@ -27,7 +28,7 @@ ANSWERS = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@examples(150)
 @given(ANSWERS, st.integers(1, 200))
 def test_pages_put_together_are_the_answer(answer: UpstreamAnswer, most: int) -> None:
     found = pages(answer, most)

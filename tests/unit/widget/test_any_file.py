@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from stress.judging import Judge
 from stress.spoiling import spoilt_files
+from tests.support.examples import examples
 from widgetd.catalog.loader import load
 from widgetd.checks.rules import check_widget
 from widgetd.files.source import Source
@@ -18,7 +19,7 @@ BUNDLED = [path.read_bytes() for path in sorted(FOLDER.glob("*.widget"))]
 JUDGE = Judge(BUNDLED[0])
 
 
-@settings(max_examples=150, deadline=None)
+@examples(50)
 @given(spoilt_files(BUNDLED))
 def test_damaged_widget_is_checked_or_refused_with_the_name_of_its_file(content: bytes) -> None:
     verdict = JUDGE.judge(content)
