@@ -13,12 +13,13 @@ import time
 from base64 import b64encode
 from collections import OrderedDict
 from collections.abc import Collection
+from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 import anyio
 
 from widgetd.render.limits import LIMITS
-from widgetd.store.delivery.addresses import PrivateAddressError, address_of
+from widgetd.store.delivery.addresses import PrivateAddressError, pin_address
 from widgetd.text_search import compile_pattern
 from widgetd.widget.images import find_blocked
 
@@ -105,15 +106,9 @@ class InlineImages:
 
         content = b""
         try:
-            parsed = httpx2.URL(url)
-            port = parsed.port or (443 if parsed.scheme == "https" else 80)
-            address = await address_of(parsed.host, port, allow_private=self._allow_private)
-            async with client.stream(
-                "GET",
-                parsed.copy_with(host=address),
-                headers={"host": parsed.netloc.decode(), "accept": "image/*"},
-                extensions={"sni_hostname": parsed.host},
-            ) as answer:
+            request = client.build_request("GET", url, headers={"accept": "image/*"})
+            await pin_address(request, allow_private=self._allow_private)
+            async with aclosing(await client.send(request, stream=True)) as answer:
                 if answer.status_code != 200:
                     return b""
                 async for chunk in answer.aiter_bytes():

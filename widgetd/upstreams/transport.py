@@ -22,7 +22,7 @@ import anyio.to_thread
 import httpx2
 import orjson
 
-from widgetd.store.delivery.addresses import PrivateAddressError, address_of
+from widgetd.store.delivery.addresses import PrivateAddressError, pin_address
 from widgetd.upstreams.limits import LIMITS
 
 TOO_LARGE = "too_large"
@@ -118,7 +118,7 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
         self._note_fate(request, "sent")
         try:
             if not self.private:
-                await _pin_address(request)
+                await pin_address(request, allow_private=False)
             response = await self._inner.handle_async_request(request)
         except (httpx2.HTTPError, OSError, PrivateAddressError) as error:
             reason = failure_reason(error) or "protocol"
@@ -208,16 +208,6 @@ def parse_retry_after(value: str) -> float:
     except (ValueError, OverflowError):
         return LIMITS.retry_s
     return max(at.timestamp() - time.time(), 0.0)
-
-
-async def _pin_address(request: httpx2.Request) -> None:
-    """Direct a request to the address that was checked: a second lookup may give another one."""
-    url = request.url
-    port = url.port or (443 if url.scheme == "https" else 80)
-    address = await address_of(url.host, port, allow_private=False)
-    request.headers.setdefault("host", url.netloc.decode())
-    request.extensions = {**request.extensions, "sni_hostname": url.host}
-    request.url = url.copy_with(host=address)
 
 
 def _media_type(response: httpx2.Response) -> str:

@@ -1,4 +1,4 @@
-"""Addresses of hosts, without those that only this network can reach.
+"""Requests to addresses that were checked, without those that only this network can reach.
 
 The address that was checked is the one that is connected to: a name that is resolved twice
 may have two answers.
@@ -7,8 +7,12 @@ may have two answers.
 from __future__ import annotations
 
 from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import TYPE_CHECKING
 
 import anyio
+
+if TYPE_CHECKING:
+    from httpx2 import Request
 
 Address = IPv4Address | IPv6Address
 
@@ -17,21 +21,26 @@ class PrivateAddressError(Exception):
     """A host with an address that is not public."""
 
 
-async def address_of(host: str, port: int, *, allow_private: bool) -> str:
-    """Return an address of `host`, which is a name or an address, to connect to.
+async def pin_address(request: Request, *, allow_private: bool) -> None:
+    """Direct a request to an address of its host, so that no second lookup follows the check.
 
     Raises:
-        PrivateAddressError: One of its addresses is not public, and must be.
+        PrivateAddressError: One of the host's addresses is not public, and must be.
         OSError: It has no address.
     """
-    found = await anyio.getaddrinfo(host, port, proto=6)
+    url = request.url
+    port = url.port or (443 if url.scheme == "https" else 80)
+    found = await anyio.getaddrinfo(url.host, port, proto=6)
     addresses = [str(entry[4][0]).partition("%")[0] for entry in found]
     if not allow_private:
         for address in addresses:
             if not is_public(ip_address(address)):
-                problem = f"{host} is at {address}, which is not a public address"
+                problem = f"{url.host} is at {address}, which is not a public address"
                 raise PrivateAddressError(problem)
-    return addresses[0]
+    request.headers.setdefault("host", url.netloc.decode())
+    # The name that the certificate must have.
+    request.extensions = {**request.extensions, "sni_hostname": url.host}
+    request.url = url.copy_with(host=addresses[0])
 
 
 def is_public(address: Address) -> bool:

@@ -10,7 +10,7 @@ import binascii
 import hashlib
 import hmac
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
 import anyio
@@ -19,7 +19,7 @@ import httpx2
 from widgetd.errors import ConfigError
 from widgetd.logs import get_logger
 from widgetd.store.contract import Clock
-from widgetd.store.delivery.addresses import PrivateAddressError, address_of
+from widgetd.store.delivery.addresses import PrivateAddressError, pin_address
 from widgetd.store.limits import LIMITS
 
 _MAY_PASS = frozenset({408, 425, 429})
@@ -133,14 +133,7 @@ class Client(httpx2.AsyncClient):
 
     async def _post(self, hook: Webhook, headers: Mapping[str, str], body: bytes) -> int:
         """Make one attempt at the address that was checked, and return the response's status."""
-        url = hook.url
-        port = url.port or (443 if url.scheme == "https" else 80)
-        address = await address_of(url.host, port, allow_private=hook.allow_private)
-        async with self.stream(
-            "POST",
-            url.copy_with(host=address),
-            content=body,
-            headers={**headers, "host": url.netloc.decode()},
-            extensions={"sni_hostname": url.host},
-        ) as answer:
+        request = self.build_request("POST", hook.url, content=body, headers=headers)
+        await pin_address(request, allow_private=hook.allow_private)
+        async with aclosing(await self.send(request, stream=True)) as answer:
             return answer.status_code
