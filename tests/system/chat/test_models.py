@@ -252,6 +252,40 @@ async def test_widget_saved_during_a_turn_is_drawn_whole_and_listed_at_the_next(
     assert again[0]["widget"]["children"] == [{"type": "Text", "value": "Good day, Ada"}]
 
 
+RENDER_BY_ALIAS = calls("render_widget", {"name": "greeting", "args": {"who": "Ada"}})
+"""A call with another name of `arguments`, as models write it."""
+
+
+async def test_widget_rendered_by_name_is_redrawn_with_its_arguments(folder: Path) -> None:
+    async with (
+        endpoint(RENDER_BY_ALIAS, says("Done.")) as there,
+        serving(folder, **chat_settings(there.url)) as url,
+    ):
+        talker = Talker(url)
+        [card] = widgets(await talker.say("Greet Ada"))
+        path = f"/chat/widgets/{talker.thread}/{card['id']}"
+        (folder / "Greeting.widget").write_text(widget_file(text="Good day"))
+        with anyio.fail_after(PATIENCE_S):
+            while "Good day, Ada" not in (await talker.get(path)).text:
+                await anyio.lowlevel.checkpoint()
+
+
+async def test_sensitive_argument_of_a_widget_rendered_by_name_is_not_stored_in_the_thread(
+    folder: Path,
+) -> None:
+    (folder / "Greeting.widget.toml").write_text('sensitive = ["who"]')
+    async with (
+        endpoint(RENDER_BY_ALIAS, says("Done.")) as there,
+        serving(folder, **chat_settings(there.url)) as url,
+    ):
+        talker = Talker(url)
+        await talker.say("Greet her")
+        [workflow] = [item for item in await talker.items() if item["type"] == "workflow"]
+
+    assert "render_widget" in str(workflow)
+    assert "Ada" not in str(workflow)
+
+
 async def test_unreachable_endpoint_is_reported_in_one_sentence(folder: Path) -> None:
     async with serving(folder, **chat_settings("http://127.0.0.1:9/v1")) as url:
         events = await Talker(url).say("Greet Ada")

@@ -25,6 +25,7 @@ from typing_extensions import override
 from widgetd.access.principal import Principal
 from widgetd.chat.backend.tools import as_object, text_of
 from widgetd.chat.limits import ChatLimits
+from widgetd.mcp.builtin.catalog import rename_arguments
 from widgetd.widget.components import to_chatkit
 from widgetd.widget.components.tree import ROOTS
 from widgetd.widget.summary import remove_paths
@@ -61,6 +62,8 @@ class ToolCallHooks(RunHooks[AgentContext[Principal]]):
         facts = "failed" if failed else f"{ms:.0f} ms · {len(text) // 4} tokens"
         name = tool.name.rpartition("__")[2] if call is None else call.tool_name
         arguments = as_object(context.tool_arguments)
+        if name == "render_widget":
+            arguments = dict(rename_arguments(arguments))
         if isinstance(arguments.get("arguments"), str):
             arguments["arguments"] = as_object(arguments["arguments"])
         public = remove_paths(arguments, self._sensitive(name, arguments))
@@ -113,7 +116,7 @@ class ToolCallHooks(RunHooks[AgentContext[Principal]]):
         mark = meta.get("widgetd/render", {})
         arguments = dict(call.arguments)
         if call.tool_name == "render_widget":
-            arguments = as_object(arguments.get("arguments"))
+            arguments = as_object(rename_arguments(arguments).get("arguments"))
         tool = mark.get("widget", "")
         # A conversation outlives the process, a sensitive argument must not: such a widget is
         # drawn from the render, for as long as that is kept.

@@ -101,7 +101,7 @@ async def render_widget(context: ToolContext, arguments: Mapping[str, Any]) -> R
     return await context.rendering.call(widgets[name], given, context.caller)
 
 
-def _rename_arguments(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+def rename_arguments(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the arguments of `render_widget` under the names that its schema has."""
     given = {_ALIASES.get(name, name): value for name, value in arguments.items()}
     return given if len(given) == len(arguments) else arguments
@@ -110,7 +110,7 @@ def _rename_arguments(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
 def target_of(params: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     """Return the name and the arguments of the widget that a call is for, as they were sent."""
     if params.get("name") == "render_widget" and isinstance(params.get("arguments"), Mapping):
-        params = _rename_arguments(params["arguments"])
+        params = rename_arguments(params["arguments"])
     name, arguments = params.get("name"), params.get("arguments")
     return (
         name if isinstance(name, str) else "",
@@ -186,7 +186,7 @@ TOOLS = (
             required=("name",),
         ),
         handler=render_widget,
-        reads=_rename_arguments,
+        reads=rename_arguments,
         example=_show_render_example,
         scope=CALL,
     ),
