@@ -184,7 +184,15 @@ def _scan_folder(
     from widgetd.daemon.loading import admit, build_catalog, configure_rules
 
     loader = Loader(admit, keeps_parts=True)
-    check_widget = configure_rules(read_settings(), strict=strict)
+    settings, upstreams = read_settings(), None
+    if settings.upstreams is not None:
+        from widgetd.upstreams.declarations import read_file
+
+        upstreams = {
+            name: frozenset(one.table.action_rules)
+            for name, one in read_file(settings.upstreams).declarations.items()
+        }
+    check_widget = configure_rules(settings, strict=strict, upstreams=upstreams)
 
     def load(source: Source, sidecar: Source | None) -> Widget:
         widget = loader.load(source, sidecar)

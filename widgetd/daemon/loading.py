@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from widgetd.catalog.catalog import Catalog
 from widgetd.catalog.crash_journal import CrashJournal
@@ -27,6 +28,9 @@ from widgetd.files.limits import LIMITS as FILE_LIMITS
 from widgetd.render.entry import tool_entry
 from widgetd.settings import Settings
 from widgetd.widget.widget import Widget
+
+if TYPE_CHECKING:
+    from widgetd.checks.rules import Upstreams
 
 VALIDATORS = ("jinja2", "jsonschema-rs", "mcp")
 """Libraries that decide whether a file can be served and how it is listed.
@@ -112,20 +116,15 @@ def build_catalog(
 
 
 def configure_rules(
-    settings: Settings, *, strict: bool = False
+    settings: Settings, *, strict: bool = False, upstreams: Upstreams | None = None
 ) -> Callable[[Widget], tuple[Finding, ...]]:
-    """Return `check_widget` by what the settings allow, upstreams included."""
+    """Return `check_widget` by what the settings allow; `upstreams` are those declared, if known.
+
+    A daemon passes none: its upstreams file may change while it runs.
+    """
     # Imported late: a start checks nothing.
     from widgetd.checks.rules import check_widget  # noqa: PLC0415
 
-    upstreams = None
-    if settings.upstreams is not None:
-        from widgetd.upstreams.declarations import read_file  # noqa: PLC0415
-
-        upstreams = {
-            name: frozenset(one.table.action_rules)
-            for name, one in read_file(settings.upstreams).declarations.items()
-        }
     return partial(
         check_widget,
         strict=strict,
