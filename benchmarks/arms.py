@@ -118,7 +118,7 @@ def _searching(tool: str) -> Prepared:
 
 
 SAVE, CALL, ONE_PAGE, EVERY_PAGE, SEARCH, REFERENCE = (
-    "save to told",
+    "save to notified",
     "call",
     f"list, a page of {PAGE}",
     "list, all pages",

@@ -107,7 +107,7 @@ def _against_a_bare_watcher(pairs: int) -> Iterator[Row]:
         watcher.line()
         theirs = time_to_event(Saver(watched / FLIGHT), watcher)
         timings = alternate(ours, theirs, pairs=pairs)
-    yield from compare_saves("save to told, 16 widgets, bare awatch", timings)
+    yield from compare_saves("save to notified, 16 widgets, bare awatch", timings)
 
 
 def compare_saves(what: str, timings: Pairs) -> Iterator[Row]:
@@ -137,7 +137,7 @@ def _among_many(pairs: int) -> Iterator[Row]:
         timings = alternate(many, few, pairs=pairs)
     remark = "Widgets of one text with --expose tools: every save changes the whole list."
     yield compare_arms(
-        "save to told, 10,000 widgets, 16, p50", at_most(1.2), timings, remark=remark
+        "save to notified, 10,000 widgets, 16, p50", at_most(1.2), timings, remark=remark
     )
 
 
