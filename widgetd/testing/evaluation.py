@@ -6,13 +6,14 @@ The calls come from the search index, which is deterministic, from a transcript,
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
 
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError
+from widgetd.mcp.builtin.catalog import target_of
 from widgetd.render.mock import answer
 from widgetd.render.result import Policy
 from widgetd.render.tokens import tokens_of
@@ -21,8 +22,6 @@ from widgetd.testing.eval_file import FactQuestion, ModelCall, Wish
 
 AMONG = 3
 """Hits of a search among which a model can be expected to choose."""
-
-RENDER_WIDGET = "render_widget"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,14 +171,8 @@ def _letters(text: str) -> str:
 
 def _unwrap(call: ModelCall) -> ModelCall:
     """Return the call of a widget by its name as that of its own tool."""
-    if call.tool != RENDER_WIDGET:
-        return call
-    name, arguments = call.arguments.get("name"), call.arguments.get("arguments")
-    return ModelCall(
-        tool=name if isinstance(name, str) else "",
-        arguments=arguments if isinstance(arguments, dict) else {},
-        tokens=call.tokens,
-    )
+    tool, arguments = target_of({"name": call.tool, "arguments": call.arguments})
+    return replace(call, tool=tool, arguments=arguments)
 
 
 def _refuse(wish: Wish, tools: Iterable[str]) -> str:

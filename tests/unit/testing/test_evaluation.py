@@ -118,8 +118,11 @@ def test_transcript_separates_found_filled_and_repaired_calls(tmp_path: Path) ->
     assert judge(tmp_path, {**good, "arguments": {"count": 3}}).problem == "the arguments lack 2"
     assert not judge(tmp_path, {"tool": "greeting", "arguments": {"who": "Ada"}}).is_found
     assert judge(tmp_path, {}).problem == "nothing is found"
-    by_name = {"name": "seats", "arguments": {"count": 2}}
-    assert judge(tmp_path, {"tool": "render_widget", "arguments": by_name}).is_filled
+    for by_name in (
+        {"name": "seats", "arguments": {"count": 2}},
+        {"tool": "seats", "args": {"count": 2}},
+    ):
+        assert judge(tmp_path, {"tool": "render_widget", "arguments": by_name}).is_filled
 
 
 def test_call_of_a_forbidden_widget_is_a_problem(tmp_path: Path) -> None:
