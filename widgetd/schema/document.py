@@ -17,7 +17,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 
 from widgetd.errors import WidgetError
 from widgetd.limits import Limits
-from widgetd.schema.json_values import Json, copy_json, error_at, pointer, resolve_pointer, steps
+from widgetd.schema.json_values import Json, copy_json, error_at, pointer, resolve_pointer
 from widgetd.schema.keywords import NAMED, REACHES, Reach, Subschema, list_parts
 from widgetd.text_search import did_you_mean
 
@@ -53,11 +53,13 @@ class SchemaDocument:
         size: The number of subschemas that it expands to, each recursion followed once.
         is_dynamic: Whether the target of some reference depends on the way to it; each subschema
             then exists once for every such way.
+        apart: The JSON pointers of the subschemas that only a reference leads to, and no keyword.
     """
 
     root: Mapping[str, Json]
     size: int
     is_dynamic: bool
+    apart: tuple[str, ...]
     _targets: Mapping[int, tuple[Subschema, ...]] = field(repr=False)
     _nodes: Mapping[int, _Node] = field(repr=False)
     _copies: Mapping[int, _Node] = field(repr=False)
@@ -98,13 +100,9 @@ def read_document(schema: dict[str, Json], limits: Limits) -> SchemaDocument:
         WidgetError: A reference leads outside (W1202), to nothing or in a circle
             (W1201), or the schema is too large (W1203). `at` points into `schema`.
     """
-    root: Mapping[str, Json] = schema
-    draft = next((draft for draft in SILENT if draft in str(schema.get("$schema"))), None)
-    if draft is not None:
-        root = known = drop_keywords(schema, SILENT[draft], limits.json_depth)
-        if draft in DRAFTS_WITH_LONE_REF:
-            _drop_disabled_keywords(known)
-    references = _References(root, limits.schema_nodes)
+    draft = next((draft for draft in SILENT if draft in str(schema.get("$schema"))), "")
+    root: Mapping[str, Json] = copy_json(schema, limits.json_depth) if draft else schema
+    references = _References(root, limits.schema_nodes, draft)
     size = references.count
     if references.targets:
         references.refuse_circles()
@@ -118,6 +116,7 @@ def read_document(schema: dict[str, Json], limits: Limits) -> SchemaDocument:
         root=root,
         size=size,
         is_dynamic=references.is_dynamic,
+        apart=tuple(references.apart),
         _targets=references.targets,
         _nodes=references.nodes,
         _copies=references.copies,
@@ -140,14 +139,6 @@ def drop_keywords(
             del part[keyword]
         waiting += [inner.schema for inner in list_parts(part) if isinstance(inner.schema, dict)]
     return root
-
-
-def _drop_disabled_keywords(value: object) -> None:
-    if isinstance(value, dict) and isinstance(value.get("$ref"), str):
-        for key in value.keys() - BESIDE_REF:
-            del value[key]
-    for _, inner in steps(value):
-        _drop_disabled_keywords(inner)
 
 
 def _build_size_error(size: str, limit: int) -> WidgetError:
@@ -173,6 +164,7 @@ class _References:
         possible: The same, with every other possible target of a dynamic reference.
         copies: One subschema for each scope that it is entered in, if a reference is dynamic.
         is_dynamic: Whether one is.
+        apart: The JSON pointers of the subschemas that only a reference leads to.
         count: The number of subschemas.
 
     Raises:
@@ -180,21 +172,24 @@ class _References:
             more subschemas than `limit` (W1203).
     """
 
-    def __init__(self, root: Mapping[str, Json], limit: int) -> None:
+    def __init__(self, root: Mapping[str, Json], limit: int, draft: str) -> None:
         self.nodes: dict[int, _Node] = {}
         self.targets: dict[int, tuple[Subschema, ...]] = {}
         self.possible: dict[int, tuple[Subschema, ...]] = {}
         self.copies: dict[int, _Node] = {}
         self.is_dynamic = False
+        self.apart: list[str] = []
         # The anchor by which each target may be replaced, in the order of `targets`.
         self._target_anchors: dict[int, tuple[str | None, ...]] = {}
         self.count = 0
         self._root = root
         self._limit = limit
+        self._silent = SILENT.get(draft, frozenset())
+        self._has_lone_ref = draft in DRAFTS_WITH_LONE_REF
         # Only draft 2019-09 has `$recursiveRef`.
-        is_2019 = "draft/2019-09" in str(root.get("$schema"))
+        is_2019 = draft == "draft/2019-09"
         self._keywords = tuple(k for k in REFERENCES if is_2019 or k != "$recursiveRef")
-        self._naming = "id" if "draft-04" in str(root.get("$schema")) else "$id"
+        self._naming = "id" if draft == "draft-04" else "$id"
         self._resources: dict[str, Mapping[str, Json]] = {}
         self._anchors: dict[tuple[str, str], Mapping[str, Json]] = {}
         # By a resource's address, the schemas that its dynamic anchors name.
@@ -265,8 +260,15 @@ class _References:
             )
 
     def _register(self, node: _Node) -> _Node:
-        """Register `node` under each of its names; return it with the address that it declares."""
+        """Register `node` under each of its names; return it with the address that it declares.
+
+        Keywords without effect in the draft are deleted from its schema.
+        """
         schema, base = node.schema, node.base
+        if isinstance(schema, dict):
+            is_lone = self._has_lone_ref and isinstance(schema.get("$ref"), str)
+            for keyword in schema.keys() - BESIDE_REF if is_lone else schema.keys() & self._silent:
+                del schema[keyword]
         name = schema.get(self._naming, "")
         if isinstance(name, str) and (name or not node.at):
             if name.startswith("#"):  # until draft 7, an anchor
@@ -362,6 +364,8 @@ class _References:
             target = resolve_pointer(resource, fragment)
             if isinstance(target, Mapping):
                 holder = self.nodes[id(resource)]
+                if id(target) not in self.nodes:
+                    self.apart.append(holder.at + fragment)
                 self._index(_Node(holder.at + fragment, target, holder.base))
         if isinstance(target, (Mapping, bool)):
             return target

@@ -16,7 +16,7 @@ import jsonschema_rs
 
 from widgetd.errors import WidgetError
 from widgetd.schema.document import SchemaDocument
-from widgetd.schema.json_values import Json, error_at, pointer, size
+from widgetd.schema.json_values import Json, error_at, pointer, resolve_pointer, size
 from widgetd.schema.keywords import Subschema, find_element, list_parts, split_elements
 from widgetd.schema.limits import LIMITS
 from widgetd.schema.phrase import TYPES, shorten, shorten_json
@@ -30,6 +30,9 @@ SMALL = jsonschema_rs.RegexOptions(size_limit=64 * 1024)
 LARGE = jsonschema_rs.RegexOptions(size_limit=4 * 1024 * 1024)
 OPTIONS: dict[str, Any] = {"offline": True, "validate_formats": True, "pattern_options": LARGE}
 
+
+# The draft of a schema that names none.
+DEFAULT_DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 # The address of a schema that has none, while its parts are compiled.
 ADDRESS = "https://schema.invalid/"
@@ -60,22 +63,45 @@ def compile_validator(schema: dict[str, Json]) -> IsValid:
     try:
         return jsonschema_rs.validator_for(schema, **OPTIONS).is_valid
     except jsonschema_rs.ValidationError as error:
-        complaint = error.message.partition("\n")[0][:200]
-        path = error.instance_path
         if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Referencing):
             # Either the draft is unknown, or a reference that resolves is not a valid URI.
             if not _accepts({"$schema": schema.get("$schema", "")}, LARGE):
                 problem = f"{shorten_json(schema.get('$schema'))} is no known draft of JSON Schema"
-                advice = 'write "https://json-schema.org/draft/2020-12/schema", or leave it out'
+                advice = f'write "{DEFAULT_DRAFT}", or leave it out'
                 raise error_at("W1201", "/$schema", problem, advice) from None
-            problem = f"a reference is no URI ({complaint})"
+            problem = f"a reference is no URI ({_shorten_message(error)})"
             advice = "write %20 for a space and %25 for a percent sign"
             raise error_at("W1201", "", problem, advice) from None
-        if path and path[-1] == "type":
-            raise _build_type_error(pointer(*path), error.instance) from None
-        keyword = str(path[-1]) if path else ""
-        advice = ADVICE.get(keyword, "write the keyword as JSON Schema wants it")
-        raise error_at("W1201", pointer(*path), complaint, advice) from None
+        raise _build_keyword_error(error) from None
+
+
+def refuse_invalid_parts(document: SchemaDocument, schema: Mapping[str, Json]) -> None:
+    """Refuse parts of `schema` that are no schemas, where only a reference leads to them.
+
+    The library examines the other parts, but takes these as they are.
+
+    Raises:
+        WidgetError: A keyword is not as JSON Schema requires it (W1201).
+    """
+    for at in document.apart:
+        try:
+            draft = document.root.get("$schema", DEFAULT_DRAFT)
+            jsonschema_rs.meta.validate({**resolve_pointer(schema, at), "$schema": draft})
+        except jsonschema_rs.ValidationError as error:
+            raise _build_keyword_error(error).within(at) from None
+
+
+def _shorten_message(error: jsonschema_rs.ValidationError) -> str:
+    return error.message.partition("\n")[0][:200]
+
+
+def _build_keyword_error(error: jsonschema_rs.ValidationError) -> WidgetError:
+    path = error.instance_path
+    if path and path[-1] == "type":
+        return _build_type_error(pointer(*path), error.instance)
+    keyword = str(path[-1]) if path else ""
+    advice = ADVICE.get(keyword, "write the keyword as JSON Schema wants it")
+    return error_at("W1201", pointer(*path), _shorten_message(error), advice)
 
 
 def _build_type_error(at: str, written: Json) -> WidgetError:

@@ -14,7 +14,14 @@ from widgetd.errors import CallError, InvalidArgument
 from widgetd.limits import Limits
 from widgetd.schema.coerce import coerce
 from widgetd.schema.document import SchemaDocument, read_document
-from widgetd.schema.engine import IsValid, Work, compile_part, compile_validator, refuse_patterns
+from widgetd.schema.engine import (
+    IsValid,
+    Work,
+    compile_part,
+    compile_validator,
+    refuse_invalid_parts,
+    refuse_patterns,
+)
 from widgetd.schema.explain import Explainer
 from widgetd.schema.json_values import (
     Json,
@@ -274,6 +281,7 @@ def compile_schema(schema: Mapping[str, Json] | bool, *, limits: Limits | None =
     document = read_document(verbatim, limits)
     refuse_patterns(document)
     is_valid = compile_validator(verbatim)
+    refuse_invalid_parts(document, verbatim)
     if list_types(document.root) not in ((), ("object",)):
         types = shorten_json(document.root["type"], 80)
         advice = 'write "type": "object", and what is wanted as one of its properties'

@@ -22,7 +22,8 @@ from tests.unit.schema.schemas import (
     with_nulls,
 )
 from widgetd.errors import CallError, WidgetError
-from widgetd.schema.engine import OPTIONS
+from widgetd.schema.engine import LEAVES, OPTIONS
+from widgetd.schema.keywords import REACHES
 from widgetd.schema.pydantic_model import json_schema_to_pydantic
 from widgetd.schema.sampling.sample import State
 from widgetd.schema.validator import Schema, ValidArguments, compile_schema
@@ -231,6 +232,33 @@ def holds(filled: Any, arguments: Any) -> bool:
     if isinstance(arguments, list):
         return len(filled) == len(arguments) and all(map(holds, filled, arguments))
     return exactly(filled) == exactly(arguments)
+
+
+KEYWORDS = st.sampled_from(
+    [*REACHES, *LEAVES, *("required", "dependentRequired", "default", "$ref", "$schema", "$id")]
+)
+ODD_VALUES: st.SearchStrategy[Any] = st.sampled_from(
+    [None, True, 0, -1, 2.5, "a", "array", [], [1], ["a"], [{}], {}, {"a": 1}, {"a": []}]
+)
+
+
+@lawful
+@given(st.dictionaries(KEYWORDS, ODD_VALUES, max_size=3), st.sampled_from([*DRAFTS]), STATES)
+def test_part_that_only_a_reference_leads_to_is_refused_or_usable(
+    part: dict[str, Any], draft: str, state: State
+) -> None:
+    reference = {"$ref": "#/parts/y"}
+    properties = {"a": reference, "b": {"type": "array", "items": reference}}
+    source = {"$schema": DRAFTS[draft], "properties": properties, "parts": {"y": part}}
+    schema = compile_or_assume(source)
+
+    made = schema.sample(state=state)
+
+    assert made is None or schema.admits(made)
+    assert isinstance(
+        check_value(schema, {"a": {"a": 1}, "b": [1, ["a"]]}), ValidArguments | CallError
+    )
+    assert isinstance(schema.with_defaults({}), dict)
 
 
 @lawful

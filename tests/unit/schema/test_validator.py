@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -283,6 +285,8 @@ def test_unusable_schema_is_refused_with_place_and_reason(
     assert f"{finding.problem}; {finding.advice}" == message
 
 
+VALUE = {"$ref": "a", "b": 1}
+
 BAD_KEYWORDS = [
     ({"type": "strin"}, "type", "'strin' is no type; did you mean 'string'?"),
     (
@@ -333,6 +337,27 @@ def test_misused_keyword_is_reported_with_the_right_one(
 
     finding = refused.value.finding
     assert finding.at == f"/properties/x/{at}"
+    assert f"{finding.problem}; {finding.advice}" == message
+
+
+@pytest.mark.parametrize("keywords", [{"const": VALUE}, {"enum": [VALUE]}])
+def test_reference_in_a_value_disables_nothing_beside_it(keywords: Any) -> None:
+    draft = "http://json-schema.org/draft-07/schema#"
+    schema = compile_schema({"$schema": draft, "properties": {"x": keywords}})
+
+    with pytest.raises(CallError, match=re.escape(f"x: expected {json.dumps(VALUE)}, got 1.")):
+        schema.check({"x": 1})
+
+
+@pytest.mark.parametrize(("keywords", "at", "message"), BAD_KEYWORDS)
+def test_misused_keyword_is_reported_in_a_part_that_only_a_reference_leads_to(
+    keywords: Any, at: str, message: str
+) -> None:
+    with pytest.raises(WidgetError) as refused:
+        compile_schema({"properties": {"x": {"$ref": "#/parts/y"}}, "parts": {"y": keywords}})
+
+    finding = refused.value.finding
+    assert finding.at == f"/parts/y/{at}"
     assert f"{finding.problem}; {finding.advice}" == message
 
 
