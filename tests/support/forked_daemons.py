@@ -119,7 +119,10 @@ async def forked_daemon(
 
 
 async def run_forked(
-    *arguments: str, log: Path | None = None, environment: Mapping[str, str] | None = None
+    *arguments: str,
+    log: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    before: str = "",
 ) -> int:
     """Run `widgetd` with `arguments` in a fork until it ends, and return its exit code.
 
@@ -127,16 +130,17 @@ async def run_forked(
         arguments: The command line.
         log: The file to append standard error to; None for the test's own.
         environment: Further variables of its environment.
+        before: A program that the fork runs first.
     """
     command = _Command(
         arguments=arguments,
         environment={**daemon_environment(), **(environment or {})},
         folder=Path.cwd(),
         log=log,
-        before="",
+        before=before,
     )
     child, reader = _start(command)
-    with reader, anyio.fail_after(PATIENCE_S):
+    with reader, anyio.fail_after(3 * PATIENCE_S):
         try:
             return await ForkedProcess(child, reader).wait()
         finally:

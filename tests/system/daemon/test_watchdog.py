@@ -22,7 +22,7 @@ import pytest
 
 from tests.support.clients import connect_client
 from tests.support.daemons import serving
-from tests.support.forked_daemons import ForkedProcess, forked_daemon
+from tests.support.forked_daemons import ForkedProcess, forked_daemon, run_forked
 from tests.support.processes import PATIENCE_S, Served
 from tests.support.widgets import greeting, source, widget_file
 from tests.system.daemon.test_parallel_proof import needs_two_processors
@@ -166,14 +166,10 @@ async def test_file_whose_sample_never_returns_ends_one_start(tmp_path: Path) ->
     site.mkdir()
     (site / "sitecustomize.py").write_text(STALLING_FILTER)
     program = f"{STALLING}\nimport sys\nsys.path.append({str(site)!r})\n"
-    command = f"{program}\nfrom widgetd.__main__ import main\nsys.exit(main())"
-    arguments = ("serve", str(folder), "--port", "0", "--state-dir", str(state))
-
-    with anyio.fail_after(60):
-        first = await anyio.run_process([sys.executable, "-c", command, *arguments], check=False)
-
-    assert first.returncode == 26
     flags = ("--state-dir", str(state))
+
+    assert await run_forked("serve", str(folder), "--port", "0", *flags, before=program) == 26
+
     async with forked_daemon(folder, *flags, before=program, log=log) as served:
         assert await tools(served) == {"quiet"}
         (folder / "Shout.widget").write_text(widget_file("Shout"))

@@ -48,8 +48,8 @@ async def test_plain_calls_go_on_while_upstreams_hang(tmp_path: Path) -> None:
         base = f"http://127.0.0.1:{crawling}"
         declared = tmp_path / "u.toml"
         declared.write_text(
-            toml("flights", url=f"http://127.0.0.1:{hanging}/mcp", connect_s=1.0, call_s=1.0)
-            + toml("shop", openapi="shop.json", base=base, call_s=1.0)
+            toml("flights", url=f"http://127.0.0.1:{hanging}/mcp", connect_s=0.3, call_s=0.3)
+            + toml("shop", openapi="shop.json", base=base, call_s=0.3)
         )
         widgets = write(tmp_path)
         shop = FEED.replace('"flights"', '"shop"').replace("get_flight", "get_product")
