@@ -2,7 +2,7 @@
 
 import { Frame } from "../static/host.js";
 import { count } from "../static/tabs.js";
-import { make, request, systemTheme, toast } from "../static/ui.js";
+import { make, readAnswer, reasonOf, request, systemTheme, toast } from "../static/ui.js";
 import { Editor } from "./editor.js";
 import { Form } from "./form.js";
 
@@ -118,9 +118,9 @@ class Editing {
     try {
       const body = { tool: this.#page.tool, parts, digest: this.#digest };
       const response = await this.#post("/gallery/draft", body);
-      const answer = await response.json().catch(() => ({ error: `the answer was ${response.status}` }));
+      const answer = await readAnswer(response);
       if (!response.ok) {
-        this.#say(`Not saved: ${answer.problem ? `${answer.problem}; ${answer.advice}` : answer.error}.`);
+        this.#say(`Not saved: ${reasonOf(answer)}.`);
         return;
       }
       if (answer.tool !== this.#page.tool) location.assign(`${answer.page}?tab=edit`);

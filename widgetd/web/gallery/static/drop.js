@@ -1,6 +1,6 @@
 /** Takes files that are dropped onto the page into the folder: each widget with its sidecar. */
 
-import { make, request, toast } from "./ui.js";
+import { make, readAnswer, reasonOf, request, toast } from "./ui.js";
 
 const SIDECAR = ".toml";
 
@@ -58,11 +58,11 @@ function base64(file) {
 async function send(name, files, replace) {
   const address = `/gallery/files${replace ? "?replace=1" : ""}`;
   const response = await request(address, { method: "POST", body: JSON.stringify(files) });
-  const answer = await response.json().catch(() => ({ error: `the answer was ${response.status}` }));
+  const answer = await readAnswer(response);
   if (response.ok) toast(`${Object.keys(files).join(" and ")}: served as ${answer.tool}.`);
   else if (answer.replaceable) {
     if (await askToReplace(answer)) await send(name, files, true);
-  } else toast(`${answer.path || name}: ${answer.problem ?? answer.error}${answer.advice ? `; ${answer.advice}` : ""}.`, "trouble");
+  } else toast(`${answer.path || name}: ${reasonOf(answer)}.`, "trouble");
 }
 
 /** Asks whether to replace the files in the folder. */

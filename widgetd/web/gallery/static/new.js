@@ -1,6 +1,6 @@
 /** Begins a widget: asks for its name, saves an empty one, and opens its editor. */
 
-import { make, request } from "./ui.js";
+import { make, readAnswer, reasonOf, request } from "./ui.js";
 
 const EMPTY = `const schema = {
   "type": "object",
@@ -45,9 +45,9 @@ function ask() {
     event.preventDefault();
     const body = { file: `${name.value.trim()}.widget.jsx`, parts: { jsx: EMPTY }, digest: "" };
     const response = await request("/gallery/draft", { method: "POST", body: JSON.stringify(body) });
-    const { page, problem, advice } = await response.json();
-    if (response.ok) location.assign(`${page}?tab=edit`);
-    else message.textContent = problem ? `${problem}; ${advice}.` : "Take letters, digits and spaces.";
+    const answer = await readAnswer(response);
+    if (response.ok) location.assign(`${answer.page}?tab=edit`);
+    else message.textContent = answer.problem ? `${reasonOf(answer)}.` : "Take letters, digits and spaces.";
   });
   document.body.append(dialog);
   dialog.showModal();

@@ -1,6 +1,6 @@
 /** The tab in which a sidecar is edited; it shows the words for models while they are typed. */
 
-import { request } from "./ui.js";
+import { readAnswer, reasonOf, request } from "./ui.js";
 
 const PAUSE_MS = 250;
 const LISTS = new Set(["tags", "keywords", "image_origins"]);
@@ -90,15 +90,14 @@ export class Sidecar {
       this.#digest = answer.digest;
       this.#file = joinLists(values);
     }
-    const { problem, advice, error } = answer;
     const isSound = this.#problem.hidden;
-    this.#say(answer.digest ? (isSound ? "Saved." : "Saved, with this problem.") : `Not saved: ${problem ? `${problem}; ${advice}` : error}.`);
+    this.#say(answer.digest ? (isSound ? "Saved." : "Saved, with this problem.") : `Not saved: ${reasonOf(answer)}.`);
   }
 
   async #send(path, more) {
     const body = JSON.stringify({ ...this.#values(), ...more });
     const response = await request(`/w/${this.#tool}/sidecar${path}`, { method: "POST", body });
-    return response.json().catch(() => ({ error: `the answer was ${response.status}` }));
+    return readAnswer(response);
   }
 
   #say(text) {

@@ -79,6 +79,16 @@ export async function request(address, options) {
   }
 }
 
+/** Returns the JSON of a response; of one without JSON, its status as the error. */
+export function readAnswer(response) {
+  return response.json().catch(() => ({ error: `the answer was ${response.status}` }));
+}
+
+/** Returns why a request was refused. */
+export function reasonOf({ problem, advice, error }) {
+  return problem ? `${problem}; ${advice}` : error;
+}
+
 /** Returns the page at the present address as the server would send it now. */
 export async function fetchPage() {
   const response = await request(location.pathname + location.search);
