@@ -269,8 +269,8 @@ class Widget:
         """
         if self._proof is None:
             self.compile()
-            definition, schema = self.definition, self.schema
-            schema = self.feed.asked if self.feed is not None else schema
+            definition = self.definition
+            schema = self.schema if self.feed is None else self.feed.asked
             description = describe(definition, schema)
             texts = (definition.title, description, schema.advertised, definition.tags)
             content = orjson.dumps((self.tool, *texts, self.icon))

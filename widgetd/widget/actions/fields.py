@@ -138,13 +138,13 @@ def _read_field(component: Mapping[str, Any]) -> FormField | None:
         case "checkbox":
             return FormField(name=name, kind="boolean", required=required)
         case "radio":
-            choices = tuple(_list_values(component))
+            choices = tuple(list_options(component))
             return FormField(name=name, kind="string", required=required, choices=choices)
         case "select":
             # It sends its default value, even if that is none of its options.
             first = component.get("defaultValue")
             own = (first,) if isinstance(first, str) else ()
-            choices = tuple(dict.fromkeys((*_list_values(component), *own, "")))
+            choices = tuple(dict.fromkeys((*list_options(component), *own, "")))
             return FormField(name=name, kind="string", choices=choices)
         case "date":
             # Clients enforce `min` and `max`; JSON Schema has no keyword for a range of days.
@@ -152,14 +152,16 @@ def _read_field(component: Mapping[str, Any]) -> FormField | None:
     return None
 
 
-def _list_values(component: Mapping[str, Any]) -> list[str]:
+def list_options(component: Mapping[str, Any]) -> dict[str, str]:
+    """Return the labels of the options that a user can choose, by value."""
     options = component.get("options")
-    values = [
-        option.get("value")
+    return {
+        option["value"]: str(option.get("label") or option["value"])
         for option in (options if isinstance(options, list) else ())
-        if isinstance(option, dict) and option.get("disabled") is not True
-    ]
-    return [value for value in values if isinstance(value, str)]
+        if isinstance(option, dict)
+        and option.get("disabled") is not True
+        and isinstance(option.get("value"), str)
+    }
 
 
 def _build_pattern_rules(component: Mapping[str, Any]) -> dict[str, Any]:

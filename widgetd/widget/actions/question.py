@@ -13,7 +13,7 @@ from typing import Any
 
 from widgetd.errors import CallError
 from widgetd.schema.keywords import Subschema
-from widgetd.widget.actions.fields import FormField, find_field
+from widgetd.widget.actions.fields import FormField, find_field, list_options
 from widgetd.widget.actions.tree_actions import Trigger, iterate_triggers
 from widgetd.widget.components.traits import get_traits
 from widgetd.widget.components.tree import iterate_components
@@ -129,34 +129,21 @@ def _build_property(
     if placeholder and placeholder != about["title"]:
         about["description"] = placeholder
     default = component.get("defaultChecked", component.get("defaultValue"))
+    text = default if isinstance(default, str) else None
     match field.kind:
         case "boolean":
             return {"type": "boolean", **about, "default": default is True}
         case "number":
-            return {
-                "type": "number",
-                **about,
-                **_build_default(_parse_number(default), (int, float)),
-            }
+            return _add_default({"type": "number", **about}, _parse_number(default))
         case "any":
             raise _inexpressible(f"several fields are called '{field.name}'")
     if get_traits(component).field in ("select", "radio"):
-        choices = {
-            str(one["value"]): str(one.get("label") or one["value"])
-            for one in component.get("options", ())
-            if isinstance(one, dict) and one.get("value") in (field.choices or ())
-        }
-        if not choices or len(choices) > LIMITS.question_choices:
-            problem = f"'{field.name}' has {len(choices) or 'no'} choices"
-            raise _inexpressible(problem)
-        known = default if default in choices else None
-        return {
-            "type": "string",
-            **about,
-            **_build_choices(choices, titled),
-            **_build_default(known, (str,)),
-        }
-    rules = field.rules or {}
+        # Another field of this name may be free text.
+        choices = list_options(component) if field.choices else {}
+        if not 0 < len(choices) <= LIMITS.question_choices:
+            raise _inexpressible(f"'{field.name}' has {len(choices) or 'no'} choices")
+        shape = {"type": "string", **about, **_build_choices(choices, titled)}
+        return _add_default(shape, text if text in choices else None)
     if get_traits(component).field == "date":
         bounds = [
             f"{word} {component[name]}"
@@ -164,12 +151,13 @@ def _build_property(
             if isinstance(component.get(name), str)
         ]
         about |= {"description": " ".join(bounds)} if bounds else {}
-        return {"type": "string", **about, "format": "date", **_build_default(default, (str,))}
+        return _add_default({"type": "string", **about, "format": "date"}, text)
+    rules = field.rules or {}
     if "pattern" in rules:
         raise _inexpressible(f"'{field.name}' has a pattern")
     shape = {"format": _FORMATS[rules["format"]]} if "format" in rules else {}
     least = {"minLength": 1} if field.required else {}
-    return {"type": "string", **about, **shape, **least, **_build_default(default or None, (str,))}
+    return _add_default({"type": "string", **about, **shape, **least}, text or None)
 
 
 def _build_choices(choices: Mapping[str, str], titled: bool) -> dict[str, Any]:
@@ -180,8 +168,8 @@ def _build_choices(choices: Mapping[str, str], titled: bool) -> dict[str, Any]:
     return {"enum": list(choices), "enumNames": list(choices.values())}
 
 
-def _build_default(value: object, kinds: tuple[type, ...]) -> dict[str, Any]:
-    return {"default": value} if isinstance(value, kinds) else {}
+def _add_default(schema: dict[str, Any], value: str | float | None) -> dict[str, Any]:
+    return schema if value is None else {**schema, "default": value}
 
 
 def _parse_number(value: object) -> int | float | None:
