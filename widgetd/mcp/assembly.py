@@ -81,7 +81,7 @@ def attach(
 ) -> Server:
     """Add the registry's widgets to a FastMCP server and notify its clients of changes.
 
-    What else the server serves stays; `standalone` says that there is nothing.
+    The server keeps what else it serves; with `standalone` that is nothing.
 
     Raises:
         ConfigError: The installed fastmcp or mcp is not one that widgetd knows (W0007), or the

@@ -122,7 +122,7 @@ class Clients:
 
     def __init__(self) -> None:
         self._legacy: dict[Connection, LegacyClient] = {}
-        self._sessions: dict[str, LegacyClient] = {}  # the same, of those that came by HTTP
+        self._sessions: dict[str, LegacyClient] = {}  # those over HTTP, by session
         self._streaming: set[str] | None = None
         self._tasks: TaskGroup | None = None
         self._streams: dict[Audience, ListenStreams] = {}

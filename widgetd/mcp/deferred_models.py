@@ -13,11 +13,11 @@ def build_on_demand() -> None:
     """Defer building the models of later imports; call this before importing `mcp`."""
     # A release that does not have these bases any more starts as slowly as it would by itself.
     with suppress(ImportError):
-        from mcp_types._wire_base import WireModel  # noqa: PLC0415 - here is where it begins
+        from mcp_types._wire_base import WireModel  # noqa: PLC0415 - at its call, not at import
 
         WireModel.model_config["defer_build"] = True
 
     with suppress(ImportError):
-        from fastmcp.utilities.types import FastMCPBaseModel  # noqa: PLC0415 - here, as well
+        from fastmcp.utilities.types import FastMCPBaseModel  # noqa: PLC0415 - as above
 
         FastMCPBaseModel.model_config["defer_build"] = True

@@ -155,7 +155,7 @@ async def take_action(
 async def readable_payload(
     server: Server, arguments: Mapping[str, Any], caller: Caller
 ) -> tuple[dict[str, Any], str]:
-    """Return what readers besides the awaiting one get of an accepted action: payload and words.
+    """Return an accepted action for readers other than the one that awaits it.
 
     Returns:
         The payload without passwords and sensitive fields, empty where the render is gone or its

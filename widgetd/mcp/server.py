@@ -204,7 +204,10 @@ class Server:
             self.sessions.end_streams(gone)
 
     def listed_tools(self, caller: Caller) -> frozenset[str]:
-        """Return the built-in tools in the caller's list; not all clients have pages' own tools."""
+        """Return the built-in tools in the caller's list.
+
+        Those for pages are in it if the client draws, or with `app_tools="always"`.
+        """
         apps = self.options.app_tools == "always" or draws_views(caller.client)
         return self.builtin.listed_for(caller.principal.scopes, apps=apps)
 

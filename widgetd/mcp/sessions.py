@@ -112,7 +112,7 @@ class Sessions:
         try:
             await self.app(scope, receive, send_and_note)
         finally:
-            _less(self._opening, principal.name)
+            _decrement(self._opening, principal.name)
 
     async def _use(
         self,
@@ -155,7 +155,7 @@ class Sessions:
         try:
             yield
         finally:
-            _less(self._in_flight, session)
+            _decrement(self._in_flight, session)
             if session in self._owners:
                 self._owners[session] = self._owners.pop(session)
 
@@ -179,7 +179,7 @@ class Sessions:
         return False
 
 
-def _less(counter: Counter[str], name: str) -> None:
+def _decrement(counter: Counter[str], name: str) -> None:
     counter[name] -= 1
     if not counter[name]:
         del counter[name]

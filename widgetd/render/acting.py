@@ -208,7 +208,7 @@ class Acting:
     async def _settle(
         self, press: Press, deed: str, outcome: ActionOutcome, value: Any
     ) -> tuple[StoredRender | None, ActionOutcome]:
-        """Store the outcome, and then the next version of the render, which wakes who waits.
+        """Store the outcome, and then the next version of the render, which wakes waiting requests.
 
         Returns:
             The version, or None if the render is gone; and the outcome.
