@@ -66,7 +66,7 @@ def _verbosity(pytest_arguments: Sequence[str]) -> Sequence[str]:
     return pytest_arguments if "-v" in pytest_arguments else ["-q", *pytest_arguments]
 
 
-def run_on_saves(paths: Sequence[str], pytest_arguments: Sequence[str], *, host: str = "") -> int:
+def run_on_saves(paths: Sequence[str], pytest_arguments: Sequence[str], *, host: str) -> int:
     """Run the tests of `paths`, and after each save those that it affects, until interrupted."""
     arguments = ["--host", host, *pytest_arguments]
     anyio.run(partial(_watch, [Path(one) for one in paths], arguments))

@@ -197,7 +197,7 @@ class Metrics(Observer):
         """Count a widget that an upstream filled."""
         self._upstream_answers.labels(upstream, source).inc()
 
-    def exposition(self, accept: str, named: Collection[str] | None = None) -> tuple[bytes, str]:
+    def exposition(self, accept: str, named: Collection[str] | None) -> tuple[bytes, str]:
         """Encode all metrics.
 
         Args:

@@ -39,7 +39,7 @@ class Traffic:
         sent_bytes: Size of the bodies of responses, by route.
     """
 
-    def __init__(self, *, log: bool = False) -> None:
+    def __init__(self, *, log: bool) -> None:
         self.requests: Counter[tuple[str, str, int]] = Counter()
         self.received_bytes: Counter[str] = Counter()
         self.sent_bytes: Counter[str] = Counter()

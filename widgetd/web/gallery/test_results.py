@@ -66,7 +66,7 @@ def results_of(tool: str) -> list[TestResult]:
     return sorted(results, key=lambda one: one.outcome)
 
 
-def write_results(results: Iterable[TestResult], folder: Path = FOLDER) -> None:
+def write_results(results: Iterable[TestResult], folder: Path) -> None:
     """Write the results of a run, besides those of earlier runs of other files."""
     by_name = {one.name: one for one in results}
     files = {one.file for one in by_name.values()}
