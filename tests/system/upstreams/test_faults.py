@@ -45,7 +45,7 @@ def mcp(reply: Reply, *, scheme: str = "http", **more: Any) -> Made:
     async def made(_folder: Path) -> AsyncIterator[str]:
         async with raw(reply) as port:
             url = f"{scheme}://127.0.0.1:{port}/mcp"
-            yield toml("it", url=url, **{"connect_s": 5.0, "call_s": 8.0, **more})
+            yield toml("it", url=url, **{"connect_s": 20.0, "call_s": 20.0, **more})
 
     return made
 
