@@ -101,9 +101,14 @@ class LegacyClient:
 
 
 class ListenStreams:
-    """The listen streams of one audience."""
+    """The listen streams of one audience.
+
+    Attributes:
+        open: The number of them.
+    """
 
     def __init__(self) -> None:
+        self.open = 0
         self.bus = InMemorySubscriptionBus()
         self.listen = ListenHandler(self.bus)
 
@@ -139,10 +144,15 @@ class Clients:
         streams = self._streams.setdefault(principal.audience, ListenStreams())
         with anyio.move_on_after(principal.remaining_s(time.time())) as scope:
             self._open[scope] = principal
+            streams.open += 1
             try:
                 return await streams.listen(context, params)
             finally:
                 del self._open[scope]
+                streams.open -= 1
+                # Each swap compares snapshots for every audience here.
+                if not streams.open:
+                    del self._streams[principal.audience]
         return SubscriptionsListenResult(_meta={SUBSCRIPTION_ID_META_KEY: context.request_id})
 
     def join(self, connection: Connection, principal: Principal) -> None:

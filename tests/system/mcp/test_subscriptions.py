@@ -19,10 +19,12 @@ from mcp_types import (
 from tests.support.clients import Era
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.widgets import snapshot_of, widget, widget_file
+from widgetd.access.principal import LOCAL, Audience
 from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
 from widgetd.mcp.assembly import build
 from widgetd.mcp.limits import LIMITS as MCP_LIMITS
+from widgetd.observe.observer import Notice
 from widgetd.store.factory import local_store
 
 LIST = "the list"
@@ -182,6 +184,28 @@ async def test_client_subscribes_to_a_limited_number_of_resources() -> None:
     assert str(caught.value) == (
         "[W2203] a client subscribes to at most 1000 resources; unsubscribe from some of them"
     )
+
+
+async def test_changes_are_computed_only_for_audiences_that_listen() -> None:
+    server = build(Registry(snapshot_of(widget())), local_store())
+    compared: list[Audience] = []
+
+    def notice_for(audience: Audience) -> Notice:
+        compared.append(audience)
+        return Notice()
+
+    with anyio.fail_after(PATIENCE_S):
+        async with (
+            Client(sdk.lowlevel_of(server.mcp)) as client,
+            anyio.create_task_group() as tasks,
+        ):
+            async with client.listen(resources_list_changed=True):
+                await server.clients.notify(notice_for, tasks)
+            while len(server.clients):  # the server learns of the end a moment later
+                await anyio.lowlevel.checkpoint()
+            await server.clients.notify(notice_for, tasks)
+
+    assert compared == [LOCAL.audience]
 
 
 async def test_unsubscribed_client_gets_no_notification(folder: Path) -> None:
