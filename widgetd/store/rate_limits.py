@@ -11,6 +11,7 @@ from widgetd.store.contract import Bounds, Clock, Decision
 from widgetd.store.limits import LIMITS
 
 ALLOWED = Decision()
+NO_SLOT = Decision(code="W2202", retry_after_s=LIMITS.slot_retry_s)
 
 
 @asynccontextmanager
@@ -93,7 +94,7 @@ class LocalRateLimits(RateLimits):
     async def _hold(self, principal: str, most: int) -> AsyncIterator[Decision]:
         in_use = self._slots.get(principal, 0)
         if in_use >= most:
-            yield Decision(code="W2202", retry_after_s=LIMITS.slot_retry_s)
+            yield NO_SLOT
         else:
             self._slots[principal] = in_use + 1
             try:

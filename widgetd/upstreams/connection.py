@@ -293,7 +293,10 @@ class Upstream:
             _log.warning("upstream.tools_dropped", upstream=self.name, dropped=listing.dropped)
         self.dropped = listing.dropped
         if not self.breaker.is_open:
-            self._set_state("ready" if self.tools or self.actions else "empty", "")
+            self._set_usable()
+
+    def _set_usable(self) -> None:
+        self._set_state("ready" if self.tools or self.actions else "empty", "")
 
     def _set_state(self, state: State, reason: str) -> None:
         if (state, reason) == (self.state, self.reason):
@@ -523,7 +526,7 @@ class Upstream:
         was_open = self.breaker.is_open
         self.breaker.record_success()
         if was_open or self.state == "failing":
-            self._set_state("ready" if self.tools or self.actions else "empty", "")
+            self._set_usable()
 
     def _record_failure(self, reason: str) -> None:
         self.breaker.record_failure()

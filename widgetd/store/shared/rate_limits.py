@@ -10,7 +10,7 @@ import anyio
 
 from widgetd.store.contract import Bounds, Clock, Decision
 from widgetd.store.limits import LIMITS
-from widgetd.store.rate_limits import ALLOWED, LocalRateLimits, RateLimits
+from widgetd.store.rate_limits import ALLOWED, NO_SLOT, LocalRateLimits, RateLimits
 from widgetd.store.shared.connection import NUMBER, StoreConnection, UnavailableError
 
 # A bucket that is full again is the same as none, so its key lives until then.
@@ -84,7 +84,7 @@ class SharedRateLimits(RateLimits):
                 yield decision
             return
         if not held:
-            yield Decision(code="W2202", retry_after_s=LIMITS.slot_retry_s)
+            yield NO_SLOT
             return
         try:
             yield ALLOWED
