@@ -37,77 +37,64 @@ DRAFTS = {
 
 
 def _keywords(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
-    """Return any of the keywords of JSON Schema 2020-12, with parts from `inner`."""
+    """Return a few of the keywords of JSON Schema 2020-12, with parts from `inner`."""
     several = st.lists(inner, min_size=1, max_size=3)
     named = st.dictionaries(NAMES, inner, max_size=3)
     names = st.lists(NAMES, max_size=2, unique=True)
-    return st.fixed_dictionaries(
-        {},
-        optional={
-            "type": st.one_of(TYPES, st.lists(TYPES, min_size=1, max_size=3, unique=True)),
-            "enum": st.lists(VALUES, min_size=1, max_size=3),
-            "const": VALUES,
-            "minimum": NUMBERS,
-            "maximum": NUMBERS,
-            "exclusiveMinimum": NUMBERS,
-            "exclusiveMaximum": NUMBERS,
-            "multipleOf": st.sampled_from([1, 2, 0.5, 0.01]),
-            "minLength": COUNTS,
-            "maxLength": COUNTS,
-            "pattern": st.sampled_from(["^a", "b$", "^[a-c]*$", "^日", "[0-9]"]),
-            "format": st.sampled_from(["date", "uri", "uri-reference", "email"]),
-            "items": inner,
-            "prefixItems": several,
-            "contains": inner,
-            "minContains": COUNTS,
-            "maxContains": COUNTS,
-            "minItems": COUNTS,
-            "maxItems": COUNTS,
-            "uniqueItems": st.booleans(),
-            "unevaluatedItems": inner,
-            "properties": named,
-            "required": names,
-            "patternProperties": st.dictionaries(
-                st.sampled_from(["^a", "[b-m]"]), inner, max_size=2
-            ),
-            "additionalProperties": inner,
-            "unevaluatedProperties": inner,
-            "propertyNames": inner,
-            "minProperties": COUNTS,
-            "maxProperties": COUNTS,
-            "dependentRequired": st.dictionaries(NAMES, names, max_size=2),
-            "dependentSchemas": named,
-            "allOf": several,
-            "anyOf": several,
-            "oneOf": several,
-            "not": inner,
-            "if": inner,
-            "then": inner,
-            "else": inner,
-            "default": VALUES,
-            "contentEncoding": st.just("base64"),
-            "contentMediaType": st.just("application/json"),
-            "dependencies": st.dictionaries(NAMES, st.one_of(names, inner), max_size=2),
-        },
-    ).map(lambda schema: dict(list(schema.items())[:5]))
-
-
-def _chosen(keywords: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
-    """Return a few of the keywords, so that some arguments are valid."""
-    return st.tuples(keywords, st.sets(st.integers(0, 43), min_size=1, max_size=4)).map(
-        lambda pair: {
-            keyword: value
-            for index, (keyword, value) in enumerate(pair[0].items())
-            if index in pair[1]
-        }
-    )
+    values: dict[str, st.SearchStrategy[Any]] = {
+        "type": st.one_of(TYPES, st.lists(TYPES, min_size=1, max_size=3, unique=True)),
+        "enum": st.lists(VALUES, min_size=1, max_size=3),
+        "const": VALUES,
+        "minimum": NUMBERS,
+        "maximum": NUMBERS,
+        "exclusiveMinimum": NUMBERS,
+        "exclusiveMaximum": NUMBERS,
+        "multipleOf": st.sampled_from([1, 2, 0.5, 0.01]),
+        "minLength": COUNTS,
+        "maxLength": COUNTS,
+        "pattern": st.sampled_from(["^a", "b$", "^[a-c]*$", "^日", "[0-9]"]),
+        "format": st.sampled_from(["date", "uri", "uri-reference", "email"]),
+        "items": inner,
+        "prefixItems": several,
+        "contains": inner,
+        "minContains": COUNTS,
+        "maxContains": COUNTS,
+        "minItems": COUNTS,
+        "maxItems": COUNTS,
+        "uniqueItems": st.booleans(),
+        "unevaluatedItems": inner,
+        "properties": named,
+        "required": names,
+        "patternProperties": st.dictionaries(st.sampled_from(["^a", "[b-m]"]), inner, max_size=2),
+        "additionalProperties": inner,
+        "unevaluatedProperties": inner,
+        "propertyNames": inner,
+        "minProperties": COUNTS,
+        "maxProperties": COUNTS,
+        "dependentRequired": st.dictionaries(NAMES, names, max_size=2),
+        "dependentSchemas": named,
+        "allOf": several,
+        "anyOf": several,
+        "oneOf": several,
+        "not": inner,
+        "if": inner,
+        "then": inner,
+        "else": inner,
+        "default": VALUES,
+        "contentEncoding": st.just("base64"),
+        "contentMediaType": st.just("application/json"),
+        "dependencies": st.dictionaries(NAMES, st.one_of(names, inner), max_size=2),
+    }
+    # Few, so that some arguments are valid; chosen before their values are made, which takes long.
+    keywords = [st.tuples(st.just(keyword), value) for keyword, value in values.items()]
+    return st.lists(st.one_of(keywords), min_size=1, max_size=4).map(dict)
 
 
 SUBSCHEMAS: st.SearchStrategy[Any] = st.recursive(
     st.one_of(
         st.booleans(), TYPES.map(lambda name: {"type": name}), st.just({"$ref": "#/$defs/d"})
     ),
-    lambda inner: _chosen(_keywords(inner)),
+    _keywords,
     max_leaves=8,
 )
 SCHEMAS = st.fixed_dictionaries(

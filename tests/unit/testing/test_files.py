@@ -103,7 +103,7 @@ def test_yaml_anchor_is_replaced_by_its_value(tmp_path: Path) -> None:
         ("tests:\n- name: a\n  for: /etc/passwd\n  steps: []", "3:8: /etc/passwd: it leads out"),
         ("tests:\n- name: a\n  for: /dev/zero\n  steps: []", "3:8: /dev/zero: it leads outside"),
         ("vars: &a [1]\ntests: []", "1:7: a mapping is expected here"),
-        ("[" * 5_000, "1:"),
+        ("{a: " * 5_000, "1:1: it nests too deeply; nest less"),
     ],
 )
 def test_unreadable_file_is_refused_with_its_place(
