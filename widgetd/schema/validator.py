@@ -219,6 +219,8 @@ class _Defaults:
             return value
         filled: dict[Any, Json] = {
             step: self.fill(self._explainer.find_inside(parts, step), inner)
+            if isinstance(inner, (dict, list))  # nothing is filled into most values
+            else inner
             for step, inner in steps(value)
         }
         if isinstance(value, list):
