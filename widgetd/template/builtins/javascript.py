@@ -100,10 +100,6 @@ def _divide(one: float, other: float) -> float:
     return math.nan if not one or math.isnan(one) else math.copysign(math.inf, one)
 
 
-def _rest(one: float, other: float) -> float:
-    return math.fmod(one, other) if other else math.nan
-
-
 _sum: Final = _arithmetic(operator.add)
 
 
@@ -168,7 +164,7 @@ OPERATORS: Final[Mapping[str, Binary]] = MappingProxyType(
         "-": _arithmetic(operator.sub),
         "*": _arithmetic(operator.mul),
         "/": _arithmetic(_divide),
-        "%": _arithmetic(_rest),
+        "%": _arithmetic(lambda one, other: math.fmod(one, other) if other else math.nan),
         "===": same,
         "!==": lambda budget, left, right: not same(budget, left, right),
         "==": equal,

@@ -141,11 +141,6 @@ def _make_application(sort: str, name: str, function: Callable[..., Value]) -> M
     return make
 
 
-def _function(compiler: Compiler, op: Op) -> Evaluate:
-    function = FUNCTIONS[op.operands[0]]
-    return _call(compiler, op, lambda _frame: function)
-
-
 def _method(compiler: Compiler, op: Op) -> Evaluate:
     name, subject = op.operands[0], compiler.expression(op.operands[1])
 
@@ -371,7 +366,7 @@ EXPRESSIONS: Final[Mapping[str, MakeExpression]] = MappingProxyType(
         "loop": _loop_member,
         **{f"|{name}": _make_application("filter", name, body) for name, body in FILTERS.items()},
         **{f"?{name}": _make_application("test", name, body) for name, body in TESTS.items()},
-        "fn": _function,
+        "fn": lambda compiler, op: _call(compiler, op, constant(FUNCTIONS[op.operands[0]])),
         "m": _method,
         "()": _make_call,
         "?:": over(lambda test, yes, no: lambda frame: yes(frame) if test(frame) else no(frame)),
