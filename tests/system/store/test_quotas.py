@@ -201,7 +201,7 @@ NO_ENTRIES_OF_PRINCIPALS = {
     "LocalRateLimits._slots": "one for each principal with running calls",
     "MessageIds.unfinished": "one turn",
     "Operations.sections": "made by the daemon",
-    "Pages._ready": "made again from the catalog",
+    "Pages._encoded": "made again from the catalog",
     "PerAudience._kept": "made again from the catalog",
     "RecordingTransport.watched": "one for each press under way",
     "ReplacedRenders._ids": "one for each replaced render until it is told",
