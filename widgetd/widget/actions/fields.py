@@ -24,6 +24,9 @@ DAY = r"^\d{4}-\d{2}-\d{2}"
 MOST_PRECISE = 2**53
 """Beyond this, a browser cannot tell adjacent integers apart."""
 
+_MOST_INTEGER = 2**64 - 1
+"""Integers beyond this are written as other numbers in JSON."""
+
 _FORMATS: Mapping[str, str] = {"email": "email", "url": "iri"}
 _REQUESTS: Mapping[str, str] = {
     "email": "Give an email address, as name@example.org.",
@@ -222,7 +225,8 @@ def to_browser_value(value: Any) -> Any:
     if isinstance(value, list):
         return [to_browser_value(inner) for inner in value]
     if type(value) is int and abs(value) > MOST_PRECISE:
-        return int(float(value))
+        returned = float(value)
+        return returned if returned > _MOST_INTEGER else int(returned)
     return value
 
 

@@ -28,7 +28,13 @@ PROPERTIES = (
     "value",
 )
 
-SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text("1ab.^$")
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text("1ab.^$")
+)
 OPTIONS = st.lists(st.fixed_dictionaries({}, optional={"value": SCALARS, "label": SCALARS}))
 JSON = st.recursive(
     SCALARS | st.sampled_from(["number", "email", "url", "password", "2026-01-31"]) | OPTIONS,

@@ -71,6 +71,19 @@ def test_payload_other_than_an_object_counts_as_one(payload: Any) -> None:
     assert offered.accept(offered.accept(payload)) == offered.accept(payload)
 
 
+@pytest.mark.parametrize(
+    ("written", "returned"),
+    [(2**53 + 1, 2**53), (-(2**63) + 1, -(2**63)), (2**64 - 1, 18446744073709552000)],
+)
+def test_large_integer_is_accepted_as_browsers_return_it(written: int, returned: int) -> None:
+    offered = find_tree_actions(card(button(payload={"id": written})))["go"]
+    schema = compile_schema(orjson.loads(orjson.dumps(offered.schema)))
+
+    for sent in (written, orjson.loads(str(returned))):
+        assert offered.accept({"id": sent}) == {"id": written}
+        assert schema.admits({"id": sent})
+
+
 def test_action_in_a_form_has_its_fields_and_one_outside_has_none() -> None:
     field = {"type": "Textarea", "name": "note"}
     inside = find_tree_actions(form(field, button()))
