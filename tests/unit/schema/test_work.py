@@ -17,7 +17,7 @@ from widgetd.errors import CallError
 from widgetd.schema.validator import compile_schema
 
 SECONDS = 10
-"""Of processor time in a process of its own; what is allowed takes a quarter of one."""
+"""Processor time of a process of its own; validation within the limit takes a quarter of one."""
 
 MANY = list(range(100_000))
 TEXT = "ab" * 500_000

@@ -70,9 +70,9 @@ WORST: Final[Mapping[str, tuple[str, str]]] = {
     "a large number": ("", "1000000000"),
 }
 
-# These are tried at every change; the others, too, by `make limits`. Three calls that take quadratic
-# time take more than ten times the bar with 6,000 elements as well; to make 30,000 takes a hundred
-# times as long as an average call.
+# These are tried at every change, and the others by `make limits` as well. With 6,000 elements three
+# calls in quadratic time already take more than ten times the bar; making 30,000 elements takes a
+# hundred times as long as an average call.
 COMMON: Final = (
     "a list of 2^20 leaves",
     "a tuple of 2^20 leaves",

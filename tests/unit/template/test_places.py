@@ -1,4 +1,4 @@
-"""Whatever is said of a template says where: the line, and the column in it."""
+"""Findings, failures and output of a template have a place: the line, and the column in it."""
 
 from __future__ import annotations
 
