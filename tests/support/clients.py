@@ -71,7 +71,11 @@ async def connect_client(
         over: Any = target
         if token:
             headers = {"authorization": f"Bearer {token}"}
-            http = await stack.enter_async_context(httpx2.AsyncClient(headers=headers))
+            # A stream may be silent for longer than the five seconds that httpx waits.
+            timeout = httpx2.Timeout(PATIENCE_S, read=None)
+            http = await stack.enter_async_context(
+                httpx2.AsyncClient(headers=headers, timeout=timeout)
+            )
             over = streamable_http_client(str(target), http_client=http)
         connections: list[Connection] = []
 

@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from select import select
 
 import anyio
 import pytest
@@ -105,13 +106,18 @@ def test_next_request_replaces_a_killed_process(
 
 
 def test_idle_process_ends_and_the_next_request_starts_another() -> None:
-    parser = ParserProcess(ParserProcessLimits(idle_s=0.01))
+    parser, pids = ParserProcess(ParserProcessLimits(idle_s=0.3)), []
     try:
-        for _ in range(3):
+        for _ in range(2):
             parser.check_jsx("<Card/>")
+            assert parser.pid is not None
+            pids.append(parser.pid)
+            with os.fdopen(os.pidfd_open(parser.pid)) as ending:
+                assert select([ending], [], [], PATIENCE_S)[0], "it has not ended"
     finally:
         parser.close()
 
+    assert len(set(pids)) == 2
     assert parser.pid is None
 
 

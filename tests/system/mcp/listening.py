@@ -65,7 +65,9 @@ async def hearing(url: str, token: str, era: Era, uris: Sequence[str] = ()) -> A
 
     async with AsyncExitStack() as stack:
         headers = {"authorization": f"Bearer {token}"}
-        http = await stack.enter_async_context(httpx2.AsyncClient(headers=headers))
+        # A stream may be silent for longer than the five seconds that httpx waits.
+        timeout = httpx2.Timeout(PATIENCE_S, read=None)
+        http = await stack.enter_async_context(httpx2.AsyncClient(headers=headers, timeout=timeout))
         over: Any = streamable_http_client(url, http_client=http)
         mode: Any = "legacy" if era == "legacy" else "auto"
         client = await stack.enter_async_context(Client(over, mode=mode, message_handler=take))

@@ -166,7 +166,7 @@ async def test_cached_answer_serves_every_way_of_calling(tmp_path: Path) -> None
             for _ in range(3):
                 result = await client.client.call_tool("flight", {"number": "UA123"})
                 assert result.structured_content == DRAWN
-            async with httpx2.AsyncClient() as http:
+            async with httpx2.AsyncClient(timeout=30) as http:
                 posted = await http.post(
                     daemon.replace("/mcp", "/render/flight"), json={"number": "UA123"}
                 )

@@ -217,7 +217,7 @@ async def test_body_of_an_unauthenticated_request_is_not_read(folder: Path, toke
 
 async def test_rate_limited_render_is_answered_with_the_time_to_retry(folder: Path) -> None:
     body = b'{"who":"Ada"}'
-    async with serving(folder, rate=0.4, burst=1) as url, httpx2.AsyncClient() as client:
+    async with serving(folder, rate=0.4, burst=1) as url, httpx2.AsyncClient(timeout=30) as client:
         where = url.replace("/mcp", "/render/greeting")
         answers = [await client.post(where, content=body) for _ in range(2)]
 

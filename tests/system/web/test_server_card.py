@@ -17,7 +17,7 @@ PUBLIC = "https://widgets.example.com"
 
 async def get(url: str, path: str, method: str = "GET", **headers: str) -> httpx2.Response:
     with anyio.fail_after(PATIENCE_S):
-        async with httpx2.AsyncClient() as client:
+        async with httpx2.AsyncClient(timeout=30) as client:
             address = url.removesuffix("/mcp") + path
             return await client.request(method, address, headers=headers)
 
