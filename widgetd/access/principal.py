@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import blake2b
 from math import inf
 from secrets import token_bytes
@@ -141,12 +141,16 @@ PUBLIC = Principal(scopes=frozenset({READ, CALL, GALLERY, METRICS}))
 MAX_AUDIENCES = 16
 """Audiences with cached values; a further one evicts the least recently used."""
 
+MAX_VIEWS = 256
+"""Audiences with a cached view of a snapshot; a view takes time and memory for each widget."""
+
 
 class PerAudience(Generic[T]):
     """A cache with one value for each of the most recently used audiences."""
 
-    def __init__(self, make: Callable[[], T]) -> None:
+    def __init__(self, make: Callable[[Any], T], most: int = MAX_AUDIENCES) -> None:
         self._make = make
+        self._most = most
         self._kept: OrderedDict[Hashable, T] = OrderedDict()
 
     def __contains__(self, audience: Hashable) -> bool:
@@ -154,16 +158,18 @@ class PerAudience(Generic[T]):
 
     def of(self, audience: Hashable) -> T:
         """Return the value of this audience, made on first use."""
-        if audience not in self._kept:
-            self._kept[audience] = self._make()
+        value = self._kept.get(audience)
+        if value is None:
+            value = self._make(audience)
+            self.keep(audience, value)
         self._kept.move_to_end(audience)
-        if len(self._kept) > MAX_AUDIENCES:
-            self._kept.popitem(last=False)
-        return self._kept[audience]
+        return value
 
     def keep(self, audience: Hashable, made: T) -> None:
         """Store a value made elsewhere, unless the audience has one."""
         self._kept.setdefault(audience, made)
+        if len(self._kept) > self._most:
+            self._kept.popitem(last=False)
 
 
 class SnapshotViews:
@@ -173,7 +179,7 @@ class SnapshotViews:
     """
 
     def __init__(self) -> None:
-        self._made: tuple[tuple[Snapshot, dict[Audience, Snapshot]], ...] = ()
+        self._made: tuple[tuple[Snapshot, PerAudience[Snapshot]], ...] = ()
 
     def of(self, snapshot: Snapshot, audience: Audience) -> Snapshot:
         """Return `snapshot` without what `audience` may not see; itself if nothing is hidden."""
@@ -181,23 +187,21 @@ class SnapshotViews:
             return snapshot
         views = next((views for whole, views in self._made if whole is snapshot), None)
         if views is None:
-            views = {}
+            views = PerAudience(partial(_filter, snapshot), MAX_VIEWS)
             self._made = (*self._made[-1:], (snapshot, views))
-        if audience not in views:
-            widgets = {
-                tool: widget for tool, widget in snapshot.widgets.items() if audience.sees(widget)
-            }
-            faults = {
-                path: fault
-                for path, fault in snapshot.faults.items()
-                if _may_know(snapshot, snapshot.entries[path], audience)
-            }
-            views[audience] = snapshot
-            if len(widgets) < len(snapshot.widgets) or len(faults) < len(snapshot.faults):
-                views[audience] = replace(
-                    snapshot, widgets=MappingProxyType(widgets), faults=MappingProxyType(faults)
-                )
-        return views[audience]
+        return views.of(audience)
+
+
+def _filter(snapshot: Snapshot, audience: Audience) -> Snapshot:
+    widgets = {tool: widget for tool, widget in snapshot.widgets.items() if audience.sees(widget)}
+    faults = {
+        path: fault
+        for path, fault in snapshot.faults.items()
+        if _may_know(snapshot, snapshot.entries[path], audience)
+    }
+    if len(widgets) == len(snapshot.widgets) and len(faults) == len(snapshot.faults):
+        return snapshot
+    return replace(snapshot, widgets=MappingProxyType(widgets), faults=MappingProxyType(faults))
 
 
 def _may_know(snapshot: Snapshot, entry: Entry, audience: Audience) -> bool:

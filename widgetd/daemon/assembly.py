@@ -295,7 +295,7 @@ def _build_author_services(
     return AuthorServices(
         drafts=_build_drafts(runtime, server),
         reference=Reference(describe_settings()),
-        examples=PerAudience(lambda: Examples(runtime.loading.journal)),
+        examples=PerAudience(lambda _: Examples(runtime.loading.journal)),
         text_of=text_of,
         uploads=uploads,
         registry=runtime.registry,

@@ -161,7 +161,7 @@ class Reference:
 
     def __init__(self, settings: Mapping[str, str]) -> None:
         self._settings = settings
-        self._examples = PerAudience(lambda: SearchIndex(_texts_of_widget))
+        self._examples = PerAudience(lambda _: SearchIndex(_texts_of_widget))
 
     @cached_property
     def _entries_by_title(self) -> Mapping[str, ReferenceEntry]:

@@ -60,7 +60,7 @@ class Search:
     """A search over widgets, with an index of what each audience sees."""
 
     def __init__(self) -> None:
-        self._indices = PerAudience(lambda: SearchIndex(_texts))
+        self._indices = PerAudience(lambda _: SearchIndex(_texts))
 
     def find(
         self,

@@ -9,7 +9,7 @@ import pytest
 from tests.support.daemons import serving
 from tests.support.widgets import snapshot_of, widget, widget_file
 from tests.system.web.asking import ask
-from widgetd.access.principal import Audience, SnapshotViews
+from widgetd.access.principal import MAX_VIEWS, Audience, PerAudience, SnapshotViews
 from widgetd.catalog.snapshot import Selection
 from widgetd.errors import Finding
 
@@ -73,3 +73,28 @@ def test_view_of_an_audience_is_built_once() -> None:
 
     assert (views.of(before, audience), views.of(after, audience)) == views_now
     assert views.of(after, audience) is views_now[1]
+
+
+def test_views_of_the_audiences_used_longest_ago_are_dropped() -> None:
+    served, views = snapshot_of(widget("Open"), widget("Secret")), SnapshotViews()
+    audiences = [
+        Audience(selection=Selection(include=frozenset({"open", f"tag_{number}"})))
+        for number in range(MAX_VIEWS + 1)
+    ]
+
+    first, *_, last = [views.of(served, audience) for audience in audiences]
+
+    assert views.of(served, audiences[-1]) is last
+    assert views.of(served, audiences[0]) is not first
+    assert views.of(served, audiences[0]).widgets.keys() == {"open"}
+
+
+def test_values_that_were_made_elsewhere_are_dropped_as_well() -> None:
+    values: PerAudience[str] = PerAudience(str, 2)
+    for audience in "abc":
+        values.keep(audience, "made elsewhere")
+
+    assert [audience in values for audience in "abc"] == [False, True, True]
+    assert values.of("b") == "made elsewhere"
+    assert values.of("a") == "a"
+    assert "c" not in values
