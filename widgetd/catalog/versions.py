@@ -30,6 +30,8 @@ from widgetd.widget.sidecar import SUFFIX
 
 LOG, CONTENTS = "versions.jsonl", "versions"
 
+_KEYS = {str, type(None)}
+
 Files = Mapping[str, str]
 """Key of each file by path: its digest, and that of its sidecar after a plus."""
 
@@ -317,9 +319,9 @@ def _decode(line: bytes) -> Mapping[str, Any]:
 
 def _read_changes(record: Mapping[str, Any]) -> Changes:
     # The hash of a line that another program wrote may be right, so its content is not trusted.
-    match record:
-        case {"files": dict(files)} if all(isinstance(key, str | None) for key in files.values()):
-            return files
+    files = record.get("files")
+    if isinstance(files, dict) and _KEYS.issuperset(map(type, files.values())):
+        return files
     return {}
 
 
