@@ -40,6 +40,9 @@ export default WidgetState"""
 _PLAIN: Final = compile_pattern(r"[^\"{}<>&\\\x00-\x1f]*")
 """A text that an attribute may hold as it is."""
 
+_NAME: Final = compile_pattern(r"[A-Za-z_]\w*")
+"""A name that a tag or an attribute may have."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Package:
@@ -140,9 +143,11 @@ def _draw(source: Template | View, arguments: Mapping[str, Any]) -> Any:
         return type(error).__name__
 
 
-def format_tree(node: Mapping[str, Any], indent: str = "") -> str:
-    """Format a tree of components as JSX."""
-    children = node.get("children", [])
+def format_tree(node: Any, indent: str = "") -> str:
+    """Format a tree of components as JSX; what is no component is written as a value."""
+    if not isinstance(node, dict) or not _NAME.fullmatch(str(node.get("type", ""))):
+        return f"{indent}{{{_to_json(node)}}}"
+    children = node.get("children") or []
     children = children if isinstance(children, list) else [children]
     attributes = "".join(
         _format_attribute(name, value)
@@ -157,8 +162,14 @@ def format_tree(node: Mapping[str, Any], indent: str = "") -> str:
 
 
 def _format_attribute(name: str, value: Any) -> str:
+    if not _NAME.fullmatch(name):
+        return f" {{...{_to_json({name: value})}}}"
     if value is True:
         return f" {name}"
     if isinstance(value, str) and _PLAIN.fullmatch(value):
         return f' {name}="{value}"'
-    return f" {name}={{{orjson.dumps(value, default=dict).decode()}}}"
+    return f" {name}={{{_to_json(value)}}}"
+
+
+def _to_json(value: Any) -> str:
+    return orjson.dumps(value, default=dict).decode()

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.support.corpus import CORPUS, corpus_files, needs_corpus
+from tests.unit.schema.schemas import VALUES
 from tests.unit.template.test_jsx import EXPRESSIONS
 from widgetd.catalog.catalog import discover_widgets
 from widgetd.catalog.loader import load
@@ -190,6 +192,26 @@ def test_any_expression_is_transcribed_or_named_as_lost(expression: str) -> None
     transcript = transcribe(view, schema, limits=Limits())
 
     assert transcript.template or transcript.lost
+
+
+COMPONENTS = st.recursive(
+    st.sampled_from(["text", {}, {" type": "Spacer"}, {"type": 1}, {"type": "Spacer"}]),
+    lambda inner: st.builds(
+        lambda tag, attributes, children: {"type": tag, **attributes, "children": children},
+        st.sampled_from(["Row", "Unknown_1", "my row", "é", ""]),
+        st.dictionaries(st.sampled_from(["gap", "a b", "data-x", "é", ""]), VALUES, max_size=3),
+        st.lists(inner, max_size=3),
+    ),
+    max_leaves=8,
+)
+
+
+@given(st.lists(COMPONENTS, max_size=3))
+def test_any_tree_is_formatted_as_jsx_that_draws_it(children: list[Any]) -> None:
+    shown = {"type": "Card", "children": children}
+    view = View(format_tree(shown), Limits())
+
+    assert not differ(tree(view.render({})), tree(json.dumps(shown)))
 
 
 def test_tree_is_formatted_as_jsx_that_draws_it() -> None:
