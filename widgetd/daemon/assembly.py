@@ -301,6 +301,7 @@ def _build_author_services(
         registry=runtime.registry,
         history=runtime.history,
         journal=runtime.loading.journal,
+        image_origins=runtime.settings.image_origin,
         pages=runtime.settings.gallery,
         at_once=CapacityLimiter(DAEMON_LIMITS.drafts_at_once),
     )

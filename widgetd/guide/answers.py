@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -61,6 +61,7 @@ class AuthorServices:
     Attributes:
         text_of: Returns the text of a file in the folder, by path; empty if there is none.
         uploads: None where nothing may be saved.
+        image_origins: The origins of images that settings allow every widget.
         pages: Whether each widget has a page in the gallery.
         at_once: Limits the worker threads that try drafts.
     """
@@ -73,6 +74,7 @@ class AuthorServices:
     registry: Registry
     history: History
     journal: CrashJournal
+    image_origins: Collection[str]
     pages: bool
     at_once: CapacityLimiter
 
@@ -257,10 +259,10 @@ def _history(widget: Widget, services: AuthorServices, caller: Caller) -> dict[s
     }
 
 
-def _resource(part: str, widget: Widget, _services: AuthorServices, caller: Caller) -> Any:
+def _resource(part: str, widget: Widget, services: AuthorServices, caller: Caller) -> Any:
     """Return a part that is a resource as well; its value if that is JSON."""
     mime_type, read = PARTS[part]
-    text = read(widget, caller.snapshot)
+    text = read(widget, caller.snapshot, services.image_origins)
     return orjson.loads(text) if text and mime_type == JSON else text
 
 

@@ -198,9 +198,9 @@ class Resources:
 
         def render_part() -> str:
             with self._journal.rendering(widget.key):
-                return read(widget, snapshot) or ""
+                return read(widget, snapshot, self.image_origins) or ""
 
-        content = render_part if part == _SLOW else read(widget, snapshot)
+        content = render_part if part == _SLOW else read(widget, snapshot, self.image_origins)
         if content is None:
             return None
         return ServedResource(

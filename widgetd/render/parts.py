@@ -5,7 +5,7 @@ A part that a widget lacks does not exist.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.schema.json_values import to_json
@@ -25,28 +25,32 @@ def _json(value: object) -> str | None:
     return None if value is None else json_text(value)
 
 
-def _problems(widget: Widget, snapshot: Snapshot) -> str | None:
+def _problems(widget: Widget, snapshot: Snapshot, image_origins: Collection[str]) -> str | None:
     from widgetd.checks.rules import check_widget  # noqa: PLC0415 - few starts check anything
 
     fault = snapshot.faults.get(widget.definition.path)
-    problems = ([fault] if fault else []) + list(check_widget(widget))
+    findings = check_widget(widget, image_origins=image_origins)
+    problems = (fault, *findings) if fault else findings
     return json_text([{"level": f.level, "code": f.code, "text": str(f)} for f in problems])
 
 
-PARTS: Mapping[str, tuple[str, Callable[[Widget, Snapshot], str | None]]] = {
-    "template": (TEXT, lambda widget, _: widget.definition.template),
-    "encoded": (TEXT, lambda widget, _: widget.definition.document.encoded_studio),
-    "schema": (JSON, lambda widget, _: json_text(widget.schema.advertised)),
-    "preview": (JSON, lambda widget, _: _json(widget.definition.document.preview)),
-    "example": (JSON, lambda widget, _: _json(widget.known_example)),
-    "source": (JSON, lambda widget, _: widget.definition.content.decode()),
+_ReadPart = Callable[[Widget, Snapshot, Collection[str]], str | None]
+"""Reads a part; the last argument is the origins of images that settings allow every widget."""
+
+PARTS: Mapping[str, tuple[str, _ReadPart]] = {
+    "template": (TEXT, lambda widget, *_: widget.definition.template),
+    "encoded": (TEXT, lambda widget, *_: widget.definition.document.encoded_studio),
+    "schema": (JSON, lambda widget, *_: json_text(widget.schema.advertised)),
+    "preview": (JSON, lambda widget, *_: _json(widget.definition.document.preview)),
+    "example": (JSON, lambda widget, *_: _json(widget.known_example)),
+    "source": (JSON, lambda widget, *_: widget.definition.content.decode()),
     "view": (
         TEXT,
-        lambda widget, _: None if (studio := widget.definition.studio) is None else studio.view,
+        lambda widget, *_: None if (studio := widget.definition.studio) is None else studio.view,
     ),
     "actions": (
         JSON,
-        lambda widget, _: _json(
+        lambda widget, *_: _json(
             [action.to_dict() for action in find_widget_actions(widget)] or None
         ),
     ),

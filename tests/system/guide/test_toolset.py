@@ -223,6 +223,27 @@ async def test_draft_is_checked_by_the_settings_of_the_daemon(
     assert [one["code"] for one in report["findings"] if one["code"] == "W1410"] == codes
 
 
+@pytest.mark.parametrize(
+    ("allowed", "codes"), [((), {"W1410"}), (("https://cdn.parcels.dev",), set())]
+)
+async def test_problems_of_a_widget_are_those_by_the_settings_of_the_daemon(
+    tmp_path: Path, allowed: tuple[str, ...], codes: set[str]
+) -> None:
+    template = '{"type": "Card", "children": [{"type": "Image", "src": {{ who | tojson }}}]}'
+    example = 'examples = [{name = "a", arguments = {who = "https://cdn.parcels.dev/a.png"}}]'
+    (tmp_path / "A.widget").write_text(widget_file("A", template=template))
+    (tmp_path / "A.widget.toml").write_text(example)
+    served = {**SETTINGS, "image_origin": allowed}
+    async with serving(tmp_path, **served) as url, connect_client(url, "modern") as connection:
+        [item] = (await ask(connection.client, "read_widget", names="a", parts="problems"))["items"]
+        [resource] = (await connection.client.read_resource("widget://a/problems")).contents
+
+    assert isinstance(resource, TextResourceContents)
+    read = json.loads(resource.text)
+    for problems in (item["parts"].get("problems", []), read):
+        assert {one["code"] for one in problems if one["code"] == "W1410"} == codes
+
+
 async def test_each_value_of_a_draft_is_traced_to_its_expression(tmp_path: Path) -> None:
     template = (
         '{"type": "Card", "children": [{% for one in legs %}'
