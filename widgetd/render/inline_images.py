@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from widgetd.render.limits import LIMITS
-from widgetd.store.delivery.addresses import PrivateAddressError, pin_address
+from widgetd.store.delivery.addresses import PrivateAddressError, pin_address, tls_context
 from widgetd.text_search import compile_pattern
 from widgetd.widget.images import find_blocked
 
@@ -64,7 +64,9 @@ class InlineImages:
 
         with anyio.move_on_after(LIMITS.images_s):
             async with (
-                httpx2.AsyncClient(timeout=None, follow_redirects=False, trust_env=False) as client,
+                httpx2.AsyncClient(
+                    timeout=None, follow_redirects=False, trust_env=False, verify=tls_context()
+                ) as client,
                 anyio.create_task_group() as tasks,
             ):
                 for url in missing:

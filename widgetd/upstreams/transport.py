@@ -22,7 +22,7 @@ import anyio.to_thread
 import httpx2
 import orjson
 
-from widgetd.store.delivery.addresses import PrivateAddressError, pin_address
+from widgetd.store.delivery.addresses import PrivateAddressError, pin_address, tls_context
 from widgetd.upstreams.limits import LIMITS
 
 TOO_LARGE = "too_large"
@@ -92,7 +92,7 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
     reduce: Reduce | None = None
     watched: dict[str, Fate] = field(default_factory=dict)
     _inner: httpx2.AsyncBaseTransport = field(
-        default_factory=lambda: httpx2.AsyncHTTPTransport(trust_env=False)
+        default_factory=lambda: httpx2.AsyncHTTPTransport(verify=tls_context(), trust_env=False)
     )
 
     def failure_since(self, started_s: float) -> TransportFailure | None:

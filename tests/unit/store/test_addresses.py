@@ -1,13 +1,16 @@
-"""Requests go to the address that was checked, and keep the name of their host."""
+"""Requests go to the address that was checked; authorities are read once for all clients."""
 
 from __future__ import annotations
 
+import os
+import ssl
 from ipaddress import ip_address
+from pathlib import Path
 
 import httpx2
 import pytest
 
-from widgetd.store.delivery.addresses import PrivateAddressError, pin_address
+from widgetd.store.delivery.addresses import PrivateAddressError, pin_address, tls_context
 
 
 async def test_request_goes_to_an_address_and_keeps_the_name_for_host_and_certificate() -> None:
@@ -28,3 +31,15 @@ async def test_request_to_a_private_address_is_refused_unchanged() -> None:
         await pin_address(request, allow_private=False)
 
     assert str(request.url) == "http://localhost/"
+
+
+def test_authorities_are_read_again_only_after_they_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = ssl.get_default_verify_paths()._replace(openssl_cafile="", openssl_capath=str(tmp_path))
+    monkeypatch.setattr(ssl, "get_default_verify_paths", lambda: paths)
+    first = tls_context()
+
+    assert tls_context() is first
+    os.utime(tmp_path, (1, 1))
+    assert tls_context() is not first

@@ -17,6 +17,7 @@ from typing_extensions import override
 from widgetd.chat.limits import LIMITS
 from widgetd.errors import CallError
 from widgetd.mcp.builtin.consent import CARD_KEY
+from widgetd.store.delivery.addresses import tls_context
 from widgetd.upstreams.connection import Upstream
 
 _SHORT_CHARS = 200
@@ -52,7 +53,7 @@ class OwnTools(MCPServerStreamableHttp):
                 "url": url,
                 "headers": headers,
                 # The daemon is on this machine; a proxy from the environment is not for it.
-                "httpx_client_factory": partial(AsyncClient, trust_env=False),
+                "httpx_client_factory": partial(AsyncClient, trust_env=False, verify=tls_context()),
             },
             name=name,
             client_session_timeout_seconds=LIMITS.tool_call_s,

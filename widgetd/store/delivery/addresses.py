@@ -1,4 +1,4 @@
-"""Requests to addresses that were checked, without those that only this network can reach.
+"""Requests to servers of others: addresses that were checked, and trusted authorities.
 
 The address that was checked is the one that is connected to: a name that is resolved twice
 may have two answers.
@@ -6,7 +6,10 @@ may have two answers.
 
 from __future__ import annotations
 
+import ssl
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
@@ -41,6 +44,30 @@ async def pin_address(request: Request, *, allow_private: bool) -> None:
     # The name that the certificate must have.
     request.extensions = {**request.extensions, "sni_hostname": url.host}
     request.url = url.copy_with(host=addresses[0])
+
+
+def tls_context() -> ssl.SSLContext:
+    """Return the authorities that this machine trusts, for all clients.
+
+    Reading them takes 25 ms, which a client that reads them itself spends in the event loop. They
+    are read again after they changed.
+    """
+    paths = ssl.get_default_verify_paths()
+    return _read_authorities(_modified_ns(paths.openssl_cafile), _modified_ns(paths.openssl_capath))
+
+
+@lru_cache(maxsize=1)
+def _read_authorities(*_versions: int) -> ssl.SSLContext:
+    import httpx2  # noqa: PLC0415 - most daemons send no request
+
+    return httpx2.create_ssl_context(trust_env=False)
+
+
+def _modified_ns(path: str) -> int:
+    try:
+        return Path(path).stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def is_public(address: Address) -> bool:

@@ -19,7 +19,7 @@ import httpx2
 from widgetd.errors import ConfigError
 from widgetd.logs import get_logger
 from widgetd.store.contract import Clock
-from widgetd.store.delivery.addresses import PrivateAddressError, pin_address
+from widgetd.store.delivery.addresses import PrivateAddressError, pin_address, tls_context
 from widgetd.store.limits import LIMITS
 
 _MAY_PASS = frozenset({408, 425, 429})
@@ -96,7 +96,9 @@ class Client(httpx2.AsyncClient):
 
     def __init__(self) -> None:
         # A deadline for each step would let a receiver that answers byte by byte go on for ever.
-        super().__init__(timeout=None, follow_redirects=False, trust_env=False)
+        super().__init__(
+            timeout=None, follow_redirects=False, trust_env=False, verify=tls_context()
+        )
         self._first = anyio.Semaphore(LIMITS.requests)
         self._again = anyio.Semaphore(LIMITS.requests)
 
