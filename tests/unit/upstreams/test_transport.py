@@ -59,8 +59,9 @@ def bomb() -> list[bytes]:
     """Return `EXPANDED_BYTES` of zeros as gzip, in chunks of 16 KiB."""
     packer = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)
     zeros = bytes(1024 * 1024)
-    packed = b"".join(packer.compress(zeros) for _ in range(EXPANDED_BYTES // len(zeros)))
-    packed += packer.flush()
+    # Blocks that refer to none before them can be repeated; no reader gets to the checksum.
+    first, other = (packer.compress(zeros) + packer.flush(zlib.Z_FULL_FLUSH) for _ in range(2))
+    packed = first + other * (EXPANDED_BYTES // len(zeros) - 1)
     return [packed[at : at + 16384] for at in range(0, len(packed), 16384)]
 
 
