@@ -17,7 +17,7 @@ import anyio
 from stress.processes import Usage, read_usage
 from stress.table import Row, info_row, limit_row, zero_row
 from tests.field.deploy.balancing import free_port
-from tests.support.widgets import snapshot_of, widget
+from tests.support.widgets import build_widget, snapshot_of
 from tests.system.upstreams.servers import (
     Flights,
     json_reply,
@@ -47,7 +47,10 @@ _GROWTH_MB = 5.0
 async def fill_repeatedly(folder: Path, *, fills: int) -> tuple[int, int]:
     """Fill widgets repeatedly, each time with another answer of 6 KB."""
     answer = {"carrier": {"name": "United" * 1_000}, "segments": []}
-    made, store = widget("Flight", sidecar=FEED, schema=SCHEMA, template=TEMPLATE), local_store()
+    made, store = (
+        build_widget("Flight", sidecar=FEED, schema=SCHEMA, template=TEMPLATE),
+        local_store(),
+    )
     feed, numbers = made.feed, count()
     assert feed is not None
     endpoint = '[flights.endpoints.get_flight]\nget = "/flights/{flight_no}"\n'
@@ -176,7 +179,7 @@ async def update_repeatedly(*, updates: int) -> tuple[int, int, int]:
     Returns:
         The last version written, the last one read, and the growth of memory in bytes.
     """
-    now, document = 1_000_000.0, widget()
+    now, document = 1_000_000.0, build_widget()
     store = local_store(clock=lambda: now)
     registry = Registry(snapshot_of(document))
     rendering, caller = build(registry, store).rendering, Caller(snapshot=registry.current)

@@ -59,7 +59,7 @@ def source(path: str, text: str) -> Source:
     return Source.of(path, text.encode())
 
 
-def widget(
+def build_widget(
     name: str = "Greeting", *, path: str = "", sidecar: str | None = None, **file: Any
 ) -> Widget:
     """Load a widget from the arguments of `widget_file` and the text of a sidecar."""

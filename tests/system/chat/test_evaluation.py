@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.support.widgets import snapshot_of, widget
+from tests.support.widgets import build_widget, snapshot_of
 from tests.system.chat.endpoint import calls, endpoint, refuses, says
 from widgetd.errors import CallError, ConfigError
 from widgetd.redaction import SecretUrl
@@ -16,7 +16,7 @@ from widgetd.testing.eval_file import Cases, read_cases
 from widgetd.testing.evaluation import Evaluator
 from widgetd.testing.model_evaluation import ask_model, configured_model
 
-GREETING = widget("Greeting", sidecar='summary_fields = ["who"]')
+GREETING = build_widget("Greeting", sidecar='summary_fields = ["who"]')
 SERVED = snapshot_of(GREETING)
 TEXT = """
 cases:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.widgets import bundled_widgets, source, widget, widget_file
+from tests.support.widgets import build_widget, bundled_widgets, source, widget_file
 from widgetd.catalog.loader import load_widget
 from widgetd.cli import main
 from widgetd.cli.sidecar_template import sidecar_text
@@ -55,7 +55,7 @@ def test_studios_own_sample_is_the_example(tmp_path: Path) -> None:
 
 
 def test_written_sidecar_has_every_key() -> None:
-    text = re.sub(r"^# ([a-z_]+ = |\[)", r"\1", sidecar_text(widget()), flags=re.MULTILINE)
+    text = re.sub(r"^# ([a-z_]+ = |\[)", r"\1", sidecar_text(build_widget()), flags=re.MULTILINE)
 
     keys = {field.alias or name for name, field in Sidecar.model_fields.items()}
     assert set(tomllib.loads(text)) == keys
@@ -98,6 +98,6 @@ def test_existing_sidecar_is_unchanged(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_widget_without_required_scalars_has_a_summary() -> None:
-    text = sidecar_text(widget(schema={"type": "object", "properties": {}}))
+    text = sidecar_text(build_widget(schema={"type": "object", "properties": {}}))
 
     assert tomllib.loads(text)["summary"] == "Greeting"

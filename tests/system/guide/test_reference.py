@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from tests.support.widgets import snapshot_of, widget
+from tests.support.widgets import build_widget, snapshot_of
 from tests.system.guide.questions import QUESTIONS, bundled_snapshot, find_misses
 from widgetd.files.folder import bundled_folder
 from widgetd.guide.component_details import VALUES, describe_properties
@@ -53,7 +53,7 @@ def test_example_has_its_file_and_line() -> None:
 def test_search_after_a_save_reads_only_changed_widgets() -> None:
     read: list[str] = []
     reference = Reference(describe_settings())
-    first, second = widget("First"), widget("Second")
+    first, second = build_widget("First"), build_widget("Second")
     reference.find(snapshot_of(first), "first", ["example"], 5)
     index = reference._examples.of(None)
     texts = index._texts

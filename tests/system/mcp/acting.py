@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.support.widgets import widget, widget_file
+from tests.support.widgets import build_widget, widget_file
 from widgetd.widget.widget import Widget
 
 FORM = """
@@ -46,4 +46,4 @@ def order_file() -> str:
 
 def order(sidecar: str = 'summary = "Order {{ order }}"') -> Widget:
     """Return the widget."""
-    return widget("Order", schema=SCHEMA, template=FORM, sidecar=sidecar)
+    return build_widget("Order", schema=SCHEMA, template=FORM, sidecar=sidecar)

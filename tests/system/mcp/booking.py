@@ -13,7 +13,7 @@ from mcp import Client
 from mcp.client.extension import advertise
 from mcp_types import CallToolResult
 
-from tests.support.widgets import snapshot_of, widget
+from tests.support.widgets import build_widget, snapshot_of
 from widgetd.access.principal import UI_EXTENSION
 from widgetd.catalog.registry import Registry
 from widgetd.errors import CallError
@@ -61,7 +61,7 @@ GIVEN = {"number": "PA 845", "passport": "C01X00T47"}
 
 def seats(sidecar: str = SIDECAR) -> Widget:
     """Return the widget."""
-    return widget("Seats", schema=SCHEMA, template=TEMPLATE, sidecar=sidecar)
+    return build_widget("Seats", schema=SCHEMA, template=TEMPLATE, sidecar=sidecar)
 
 
 @dataclass(eq=False)

@@ -11,7 +11,7 @@ from mcp import Client
 from mcp.client.extension import advertise
 from mcp_types import CallToolResult, TextContent
 
-from tests.support.widgets import greeting, snapshot_of, widget
+from tests.support.widgets import build_widget, greeting, snapshot_of
 from tests.system.mcp.acting import ARGUMENTS, GIVEN, order
 from widgetd.access.principal import UI_EXTENSION
 from widgetd.catalog.registry import Registry
@@ -30,7 +30,7 @@ def store() -> Store:
 
 @pytest.fixture
 def server(store: Store) -> Server:
-    return build(Registry(snapshot_of(order(), widget())), store)
+    return build(Registry(snapshot_of(order(), build_widget())), store)
 
 
 @pytest.fixture(params=["legacy", "auto"])
@@ -155,7 +155,7 @@ async def test_constants_of_a_payload_arrive_as_written(client: Client, server: 
     big = 2**60 + 1
     button = '{"type":"Button","onClickAction":{"type":"a","payload":BIG}}'
     template = f'{{"type":"Card","children":[{button.replace("BIG", str(big))}]}}'
-    server.registry.swap(snapshot_of(widget("Big", template=template)))
+    server.registry.swap(snapshot_of(build_widget("Big", template=template)))
     render_id = id_of(await client.call_tool("big", {"who": "Ada"}))
 
     # A browser reads the number as the nearest that it knows.
@@ -171,7 +171,7 @@ async def test_payload_other_than_an_object_becomes_the_value_of_one(
 ) -> None:
     button = '{"type":"Button","onClickAction":{"type":"a","payload":"yes"}}'
     template = f'{{"type":"Card","children":[{button}]}}'
-    server.registry.swap(snapshot_of(widget("Bare", template=template)))
+    server.registry.swap(snapshot_of(build_widget("Bare", template=template)))
     render_id = id_of(await client.call_tool("bare", {"who": "Ada"}))
 
     receipt = await act(client, render_id, "yes", action="a")
@@ -291,7 +291,7 @@ async def test_payload_impossible_for_a_control_is_refused(client: Client, serve
         for n in (1, 2)
     )
     server.registry.swap(
-        snapshot_of(widget("Two", template=f'{{"type":"Card","children":[{buttons}]}}'))
+        snapshot_of(build_widget("Two", template=f'{{"type":"Card","children":[{buttons}]}}'))
     )
     render_id = id_of(await client.call_tool("two", {"who": "Ada"}))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.daemons import serving
-from tests.support.widgets import snapshot_of, widget, widget_file
+from tests.support.widgets import build_widget, snapshot_of, widget_file
 from tests.system.web.asking import ask
 from widgetd.access.principal import MAX_VIEWS, Audience, PerAudience, SnapshotViews
 from widgetd.catalog.snapshot import Selection
@@ -53,8 +53,8 @@ async def test_fault_of_a_never_valid_file_is_shown_to_callers_that_see_every_po
 
 def test_fault_of_a_hidden_widget_is_hidden_with_it() -> None:
     fault = Finding(code="W1001", path="Secret.widget", at="", problem="p", advice="a")
-    secret = widget("Secret", sidecar='permission = "elevated"')
-    whole = snapshot_of(widget("Open"), secret, faults={"Secret.widget": fault})
+    secret = build_widget("Secret", sidecar='permission = "elevated"')
+    whole = snapshot_of(build_widget("Open"), secret, faults={"Secret.widget": fault})
     views = SnapshotViews()
 
     everything, others = Audience(), Audience(elevated=False)
@@ -65,7 +65,10 @@ def test_fault_of_a_hidden_widget_is_hidden_with_it() -> None:
 
 
 def test_view_of_an_audience_is_built_once() -> None:
-    before, after = snapshot_of(widget("Open")), snapshot_of(widget("Open"), widget("Secret"))
+    before, after = (
+        snapshot_of(build_widget("Open")),
+        snapshot_of(build_widget("Open"), build_widget("Secret")),
+    )
     audience = Audience(selection=Selection(include=frozenset({"open"})))
     views = SnapshotViews()
 

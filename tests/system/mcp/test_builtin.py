@@ -13,7 +13,7 @@ from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
 from tests.support.daemons import PATIENCE_S
-from tests.support.widgets import snapshot_of, widget
+from tests.support.widgets import build_widget, snapshot_of
 from widgetd.access.principal import ADMIN, CALL, READ, Caller, Principal
 from widgetd.catalog.registry import Registry
 from widgetd.daemon.toolsets import ROWS
@@ -49,7 +49,9 @@ TELL = BuiltinTool(
 def serving(row: BuiltinTool, *, bounds: Bounds | None = None, **options: Any) -> Server:
     rows = (*CORE_TOOLS, row)
     store = local_store(bounds) if bounds else local_store()
-    return build(Registry(snapshot_of(widget())), store, ServerOptions(builtin=rows, **options))
+    return build(
+        Registry(snapshot_of(build_widget())), store, ServerOptions(builtin=rows, **options)
+    )
 
 
 async def list_names(server: Server) -> set[str]:
@@ -94,7 +96,7 @@ async def test_disabled_toolset_is_unlisted_and_reserves_its_names() -> None:
     assert await list_names(server) == {*CORE_NAMES - FOR_PAGES, "greeting"}
     assert text(unknown).startswith("[W2001] name: there is no widget 'tell'")
     with pytest.raises(WidgetError) as refused:
-        server.admit(widget("Tell"))
+        server.admit(build_widget("Tell"))
     assert str(refused.value) == (
         "Tell.widget#/name: the tool name 'tell' is one of widgetd's own; "
         "give the widget another name"
@@ -107,7 +109,7 @@ def tools_for(server: Server, principal: Principal) -> Pages:
 
 
 def test_list_without_toolsets_is_byte_for_byte_the_same_as_without_their_rows() -> None:
-    registry = Registry(snapshot_of(widget()))
+    registry = Registry(snapshot_of(build_widget()))
     servers = [
         build(registry, local_store(), ServerOptions(builtin=rows)) for rows in (CORE_TOOLS, ROWS)
     ]

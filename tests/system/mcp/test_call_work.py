@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import FrameType
 from typing import Any
 
-from tests.support.widgets import snapshot_of, widget
+from tests.support.widgets import build_widget, snapshot_of
 from tests.system.mcp.test_fast_path import request
 from tests.system.mcp.two_ways import MODERN, Recorder, Way
 from widgetd.catalog.registry import Registry
@@ -25,7 +25,9 @@ async def count_function_calls(
     widgets: int, method: str, params: Mapping[str, Any]
 ) -> Counter[str]:
     """Return the function calls of one request among so many widgets, by function."""
-    snapshot = snapshot_of(widget(), *(widget(f"W{number}") for number in range(1, widgets)))
+    snapshot = snapshot_of(
+        build_widget(), *(build_widget(f"W{number}") for number in range(1, widgets))
+    )
     server = build(Registry(snapshot), local_store())
     way = Way(app=app(server, ()), server=server, recorder=Recorder())
     message = request(MODERN, method, params)

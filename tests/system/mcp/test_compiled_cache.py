@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from tests.support.widgets import snapshot_of, widget
+from tests.support.widgets import build_widget, snapshot_of
 from widgetd.access.principal import Caller
 from widgetd.catalog.registry import Registry
 from widgetd.mcp.assembly import build
@@ -18,7 +18,7 @@ async def test_call_releases_the_least_recently_called_widget(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("widgetd.render.calls.CompiledCache", partial(CompiledCache, most=1))
-    first, second = widget("First"), widget("Second")
+    first, second = build_widget("First"), build_widget("Second")
     snapshot = snapshot_of(first, second)
     server = build(Registry(snapshot), local_store())
 

@@ -11,7 +11,7 @@ from typing import Literal, get_args, get_type_hints
 import pytest
 from mypy.api import run as mypy
 
-from tests.support.widgets import bundled_widgets, snapshot_of, widget
+from tests.support.widgets import build_widget, bundled_widgets, snapshot_of
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.daemon.toolsets import ROWS
 from widgetd.declarations.module import declarations
@@ -81,11 +81,11 @@ export function best(found: SearchWidgetsAnswer): string {
 
 @pytest.fixture(scope="module")
 def everything() -> Snapshot:
-    return snapshot_of(*bundled_widgets(), widget("Odd", schema=SCHEMA))
+    return snapshot_of(*bundled_widgets(), build_widget("Odd", schema=SCHEMA))
 
 
 def test_schema_becomes_an_interface() -> None:
-    text = declarations(snapshot_of(widget(schema=SCHEMA)), "ts")
+    text = declarations(snapshot_of(build_widget(schema=SCHEMA)), "ts")
 
     assert (
         """export interface GreetingArguments {
@@ -124,7 +124,7 @@ def test_combined_schemas_are_one_interface_and_a_list_of_places_one_union() -> 
         },
     }
 
-    text = declarations(snapshot_of(widget(schema=schema)), "ts")
+    text = declarations(snapshot_of(build_widget(schema=schema)), "ts")
 
     assert (
         """export interface GreetingArguments {
@@ -137,7 +137,7 @@ def test_combined_schemas_are_one_interface_and_a_list_of_places_one_union() -> 
 
 
 def test_response_declares_the_models_data_of_the_sidecar() -> None:
-    made = widget(schema=SCHEMA, sidecar=SIDECAR)
+    made = build_widget(schema=SCHEMA, sidecar=SIDECAR)
 
     text = declarations(snapshot_of(made), "ts")
 
@@ -171,7 +171,9 @@ export type UiType = "social-greeting";"""
 def test_widgets_with_similar_names_have_separate_declarations(
     language: Language,
 ) -> None:
-    text = declarations(snapshot_of(widget("Day 1"), widget("Day1"), widget("Failed")), language)
+    text = declarations(
+        snapshot_of(build_widget("Day 1"), build_widget("Day1"), build_widget("Failed")), language
+    )
 
     for name in ("Day1Response", "Day1_2Response", "FailedResponse", "Failed_2Response"):
         assert len(re.findall(rf"(?:interface|class) {name}\b", text)) == 1

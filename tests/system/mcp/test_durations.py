@@ -8,7 +8,7 @@ import pytest
 from mcp import MCPError
 
 from tests.support.clients import Era, connect_client
-from tests.support.widgets import snapshot_of, widget
+from tests.support.widgets import build_widget, snapshot_of
 from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
 from widgetd.mcp.assembly import build
@@ -20,7 +20,7 @@ from widgetd.store.factory import local_store
 async def test_durations_have_the_method_a_known_tool_and_the_kind_of_error(era: Era) -> None:
     measured: list[tuple[float, Mapping[str, str]]] = []
     options = ServerOptions(record_duration=lambda *each: measured.append(each))
-    server = build(Registry(snapshot_of(widget())), local_store(), options)
+    server = build(Registry(snapshot_of(build_widget())), local_store(), options)
     async with connect_client(sdk.lowlevel_of(server.mcp), era) as client:
         await client.call("greeting", who="Ada")
         await client.call("greeting", who=5)

@@ -17,7 +17,7 @@ from mcp_types import ElicitRequestFormParams, ElicitResult, Implementation
 
 from tests.support.clients import over_stdio
 from tests.support.daemons import PATIENCE_S, serving
-from tests.support.widgets import snapshot_of, widget, widget_file
+from tests.support.widgets import build_widget, snapshot_of, widget_file
 from tests.system.mcp.booking import Airline
 from widgetd.catalog.registry import Registry
 from widgetd.errors import CallError
@@ -323,7 +323,7 @@ async def test_form_needs_the_setting_and_a_client_that_does_not_draw(
 
 async def test_question_takes_no_place_of_at_once_and_ends_after_its_deadline() -> None:
     template = json.dumps(FORM).replace('"WHO"', "{{ who | tojson }}")
-    registry = Registry(snapshot_of(widget("Task", template=template)))
+    registry = Registry(snapshot_of(build_widget("Task", template=template)))
     options = ServerOptions(elicit_forms=True, form_s=1)
     server = sdk.lowlevel_of(build(registry, local_store(Bounds(at_once=1)), options).mcp)
     arrived, answered, results = anyio.Event(), anyio.Event(), list[Any]()
@@ -370,7 +370,7 @@ async def pressing(
 ) -> AsyncIterator[tuple[Client, list[ElicitRequestFormParams]]]:
     """Yield a client without a view that answers the form of a bound action so."""
     template = json.dumps(FORM).replace('"WHO"', "{{ who | tojson }}")
-    registry = Registry(snapshot_of(widget("Task", template=template, sidecar=BOUND)))
+    registry = Registry(snapshot_of(build_widget("Task", template=template, sidecar=BOUND)))
     server = build(registry, local_store(), ServerOptions(elicit_forms=True))
     server.actions = airline
 

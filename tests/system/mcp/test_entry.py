@@ -12,7 +12,7 @@ from mcp_types.methods import serialize_server_result
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 from pydantic import ValidationError
 
-from tests.support.widgets import bundled_widgets, widget
+from tests.support.widgets import build_widget, bundled_widgets
 from widgetd.catalog.registry import Registry
 from widgetd.errors import CallError, WidgetError
 from widgetd.mcp.assembly import build
@@ -79,13 +79,13 @@ def listed_entry(tool: Tool, version: str) -> dict[str, Any]:
 @pytest.mark.parametrize("version", ENVELOPES)
 @pytest.mark.parametrize("schema", SCHEMAS.values(), ids=SCHEMAS)
 def test_entry_equals_the_sdks_in_both_eras(version: str, schema: Mapping[str, Any]) -> None:
-    made = widget(schema=schema, sidecar='title = "A greeting"')
+    made = build_widget(schema=schema, sidecar='title = "A greeting"')
 
     assert orjson.loads(tool_entry(made, has_view=True)) == listed_entry(tool_of(made), version)
 
 
 def test_entry_of_a_widget_filled_by_another_server_is_the_sdks_own() -> None:
-    made = widget(sidecar='[feed]\nupstream = "it"\ntool = "get"\nask = ["who"]\n')
+    made = build_widget(sidecar='[feed]\nupstream = "it"\ntool = "get"\nask = ["who"]\n')
     listed = listed_entry(tool_of(made), LATEST_MODERN_VERSION)
 
     assert orjson.loads(tool_entry(made, has_view=True))["annotations"] == listed["annotations"]
@@ -105,7 +105,7 @@ def test_entries_of_the_builtin_tools_equal_the_sdks(version: str) -> None:
 
 
 def test_title_of_invisible_characters_is_derived_from_the_name() -> None:
-    made = widget("Hotel room", sidecar='title = "\\u200b"')
+    made = build_widget("Hotel room", sidecar='title = "\\u200b"')
 
     assert orjson.loads(tool_entry(made))["title"] == "Hotel Room"
     assert listed_entry(tool_of(made), LATEST_MODERN_VERSION)["title"] == "Hotel Room"
@@ -113,7 +113,7 @@ def test_title_of_invisible_characters_is_derived_from_the_name() -> None:
 
 @pytest.mark.parametrize("version", ENVELOPES)
 def test_entry_invalid_for_the_sdk_is_refused(version: str) -> None:
-    made = widget(schema={"type": ["object"], "properties": {"who": {}}})
+    made = build_widget(schema={"type": ["object"], "properties": {"who": {}}})
 
     with pytest.raises(ValidationError) as theirs:
         listed_entry(tool_of(made), version)
@@ -136,7 +136,7 @@ def test_unlisted_formats_are_still_enforced() -> None:
         },
         "default": {"format": "2026-01-02"},
     }
-    made = widget(schema=schema)
+    made = build_widget(schema=schema)
 
     listed = orjson.loads(tool_entry(made, formats=False))["inputSchema"]
 

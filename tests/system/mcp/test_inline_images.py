@@ -14,7 +14,7 @@ from mcp import Client
 from mcp_types import Implementation
 
 from tests.support.daemons import PATIENCE_S
-from tests.support.widgets import snapshot_of, widget
+from tests.support.widgets import build_widget, snapshot_of
 from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
 from widgetd.mcp.assembly import build
@@ -134,7 +134,7 @@ async def test_images_are_in_meta_for_clients_that_draw_and_never_in_structured_
     origin: Origin, name: str, inlined: bool
 ) -> None:
     images = InlineImages((origin.url,), allow_private=True)
-    made = widget("Picture", template=TEMPLATE)
+    made = build_widget("Picture", template=TEMPLATE)
     options = ServerOptions(images=images)
     server = build(Registry(snapshot_of(made)), local_store(Bounds()), options)
     about = Implementation(name=name, version="1")

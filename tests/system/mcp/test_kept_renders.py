@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
-from tests.support.widgets import snapshot_of, widget
+from tests.support.widgets import build_widget, snapshot_of
 from widgetd import load_widget
 from widgetd.access.principal import Caller
 from widgetd.catalog.catalog import discover_widgets
@@ -125,7 +125,7 @@ def same_in_both_eras(result: Result) -> dict[str, Any]:
 
 
 async def test_integers_above_64_bits_keep_every_digit() -> None:
-    counted = widget(
+    counted = build_widget(
         schema={"properties": {"n": {"type": "integer"}}},
         template='{"type":"Card"}',
         sidecar='[summary_data]\nbelow = "n - 1"\n',

@@ -8,7 +8,7 @@ import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from tests.support.widgets import snapshot_of, widget
+from tests.support.widgets import build_widget, snapshot_of
 from widgetd.catalog.registry import Registry
 from widgetd.errors import CallError
 from widgetd.render.calls import Renderer
@@ -21,7 +21,7 @@ TABLE = {"type": "object", "properties": {"rows": {"type": "array", "items": {"t
 
 async def turns_during(arguments: dict[str, Any]) -> int:
     """Count the turns of the loop while a widget is rendered with `arguments`, or refused."""
-    table = widget("Table", schema=TABLE)
+    table = build_widget("Table", schema=TABLE)
     rendering = Renderer(Registry(snapshot_of(table)), Policy(), local_store())
     turns, done = 0, False
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.widgets import bundled_widgets, snapshot_of, widget
+from tests.support.widgets import build_widget, bundled_widgets, snapshot_of
 from widgetd.access.principal import Audience, SnapshotViews
 from widgetd.catalog.change import difference
 from widgetd.catalog.snapshot import Selection, Snapshot
@@ -36,7 +36,7 @@ def names(page: dict[str, Any]) -> list[str]:
 
 
 def make_snapshot(*letters: str) -> Snapshot:
-    return snapshot_of(*(widget(letter) for letter in letters))
+    return snapshot_of(*(build_widget(letter) for letter in letters))
 
 
 def test_pages_continue_after_a_removed_name() -> None:
@@ -76,14 +76,15 @@ def test_authors_schema_is_listed_verbatim() -> None:
         "$defs": {"name": {"type": "string", "minLength": 1}},
         "x-of-the-author": [1, 2.5, {"a": None}],
     }
-    listing = listings().of(snapshot_of(widget(schema=schema)))
+    listing = listings().of(snapshot_of(build_widget(schema=schema)))
 
     assert listing.page()["tools"][0]["inputSchema"] == schema
 
 
 def test_tool_has_the_first_icon_of_its_widget() -> None:
     plain, iconic = (
-        listings().of(snapshot_of(one)) for one in (widget(), widget(template=WITH_ICON))
+        listings().of(snapshot_of(one))
+        for one in (build_widget(), build_widget(template=WITH_ICON))
     )
 
     assert "icons" not in plain.page()["tools"][0]
@@ -96,13 +97,13 @@ def test_default_draft_is_not_listed() -> None:
     schema = {"type": "object", "properties": {"$schema": {"type": "string"}}}
     listed_schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
-    assert listings().of(snapshot_of(widget(schema=listed_schema))).page()["tools"][0][
+    assert listings().of(snapshot_of(build_widget(schema=listed_schema))).page()["tools"][0][
         "inputSchema"
     ] == {**schema}
 
 
 def test_widget_is_listed_as_a_read_only_tool() -> None:
-    listing = listings().of(snapshot_of(widget(sidecar='title = "A greeting"')))
+    listing = listings().of(snapshot_of(build_widget(sidecar='title = "A greeting"')))
 
     entry = listing.page()["tools"][0]
 
@@ -117,15 +118,17 @@ def test_widget_is_listed_as_a_read_only_tool() -> None:
 
 
 def test_search_mode_lists_only_pinned_widgets() -> None:
-    found = snapshot_of(widget("a"), widget("b", sidecar='tags = ["pinned"]'))
+    found = snapshot_of(build_widget("a"), build_widget("b", sidecar='tags = ["pinned"]'))
 
     assert names(listings(expose="search").of(found).page()) == ["b"]
 
 
 def test_auto_mode_depends_on_the_tokens_of_the_list() -> None:
-    one = tokens_of_entry(tool_entry(widget("w0")))
+    one = tokens_of_entry(tool_entry(build_widget("w0")))
     few, many = (listings(expose="auto", list_tokens=9 * one) for _ in range(2))
-    nine, ten = (snapshot_of(*(widget(f"w{at}") for at in range(number))) for number in (9, 10))
+    nine, ten = (
+        snapshot_of(*(build_widget(f"w{at}") for at in range(number))) for number in (9, 10)
+    )
 
     assert len(names(few.of(nine).page())) == 9
     assert len(names(few.of(ten).page())) == 10
@@ -141,13 +144,13 @@ def test_auto_lists_the_bundled_widgets() -> None:
 @pytest.mark.parametrize(
     ("expose", "before", "after", "otherwise"),
     [
-        ("tools", widget(), widget(text="Bye"), False),
-        ("tools", widget(), widget(sidecar='description = "Greet."'), True),
-        ("tools", widget(), widget(template=WITH_ICON), True),
-        ("search", widget(), widget(sidecar='description = "Greet."'), False),
-        ("search", widget(), widget(sidecar='tags = ["pinned"]'), True),
-        ("search", widget(sidecar='tags = ["pinned"]'), widget(), True),
-        ("search", widget("A"), widget("B"), True),
+        ("tools", build_widget(), build_widget(text="Bye"), False),
+        ("tools", build_widget(), build_widget(sidecar='description = "Greet."'), True),
+        ("tools", build_widget(), build_widget(template=WITH_ICON), True),
+        ("search", build_widget(), build_widget(sidecar='description = "Greet."'), False),
+        ("search", build_widget(), build_widget(sidecar='tags = ["pinned"]'), True),
+        ("search", build_widget(sidecar='tags = ["pinned"]'), build_widget(), True),
+        ("search", build_widget("A"), build_widget("B"), True),
     ],
 )
 def test_clients_fetch_the_list_again_only_when_it_reads_otherwise(
@@ -160,7 +163,7 @@ def test_clients_fetch_the_list_again_only_when_it_reads_otherwise(
 
 def test_auto_decides_the_same_for_any_first_client() -> None:
     listing = listings(expose="auto", list_tokens=200)
-    crowd = snapshot_of(*(widget(f"w{number}") for number in range(9)))
+    crowd = snapshot_of(*(build_widget(f"w{number}") for number in range(9)))
     some = Audience(selection=Selection(include=frozenset({"w1", "w2"})))
 
     assert names(listing.of(SnapshotViews().of(crowd, some)).page()) == []

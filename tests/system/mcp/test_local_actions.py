@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 from mcp import Client
 
-from tests.support.widgets import snapshot_of, widget
+from tests.support.widgets import build_widget, snapshot_of
 from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
 from widgetd.mcp.assembly import build
@@ -42,11 +42,11 @@ META: Any = {"widgetd/profile": "split"}
 
 @pytest.fixture
 async def client() -> AsyncIterator[Client]:
-    rows = widget("Rows", schema=SCHEMA, template=TEMPLATE, sidecar=SIDECAR)
-    closed = widget(
+    rows = build_widget("Rows", schema=SCHEMA, template=TEMPLATE, sidecar=SIDECAR)
+    closed = build_widget(
         "Closed", schema=SCHEMA, template=TEMPLATE, sidecar="program = false\n" + SIDECAR
     )
-    secret = widget(
+    secret = build_widget(
         "Secret", schema=SCHEMA, template=TEMPLATE, sidecar='sensitive = ["rows"]\n' + SIDECAR
     )
     server = build(Registry(snapshot_of(rows, closed, secret)), local_store(Bounds()))

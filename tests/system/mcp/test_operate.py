@@ -15,7 +15,7 @@ from mcp_types import CallToolResult, TextContent
 
 from tests.support.clients import connect_client, over_stdio
 from tests.support.daemons import PATIENCE_S, serving
-from tests.support.widgets import snapshot_of, widget, widget_file
+from tests.support.widgets import build_widget, snapshot_of, widget_file
 from widgetd.access.principal import CALL, OPERATE, READ, Principal
 from widgetd.catalog.registry import Registry
 from widgetd.errors import Finding
@@ -39,7 +39,7 @@ def log_event(ring: LogRing, event: str, level: str = "info", **fields: Any) -> 
 
 
 def operating(ring: LogRing, **options: Any) -> Server:
-    registry = Registry(snapshot_of(widget(), faults=options.pop("faults", None)))
+    registry = Registry(snapshot_of(build_widget(), faults=options.pop("faults", None)))
     operations = Operations(
         registry=registry, health=Health(), log=ring, audit=options.pop("audit", None)
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.widgets import snapshot_of, widget
+from tests.support.widgets import build_widget, snapshot_of
 from widgetd.access.principal import Caller, Principal
 from widgetd.browser import pictures
 from widgetd.browser.camera import Camera
@@ -55,7 +55,7 @@ async def read_picture(server: Server, owner: str, width: int) -> None:
 @pytest.mark.parametrize("take", [take_picture, read_picture])
 async def test_pictures_of_one_principal_displace_none_of_another(take: Any) -> None:
     camera = BlankCamera()
-    served = (widget(), *(widget(f"Greeting {number}") for number in range(2 * MOST)))
+    served = (build_widget(), *(build_widget(f"Greeting {number}") for number in range(2 * MOST)))
     options = ServerOptions(
         builtin=(*CORE_TOOLS, *pictures.TOOLS),
         toolsets=("pictures",),

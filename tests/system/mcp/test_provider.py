@@ -7,7 +7,7 @@ import weakref
 
 import pytest
 
-from tests.support.widgets import snapshot_of, widget
+from tests.support.widgets import build_widget, snapshot_of
 from widgetd.catalog.registry import Registry
 from widgetd.mcp.assembly import build
 from widgetd.mcp.provider import WidgetProvider
@@ -18,7 +18,7 @@ from widgetd.widget.widget import Widget
 
 async def test_removed_widget_is_released() -> None:
     provider = WidgetProvider(build(Registry(), local_store()), None)
-    made = widget("Greeting")
+    made = build_widget("Greeting")
     tool_entry(made)
     reference = weakref.ref(made)
     tool = provider.tool_of_widget(made)
@@ -38,7 +38,7 @@ async def test_removed_widget_is_released() -> None:
 async def test_starting_server_builds_no_tool_to_find_tasks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    server = build(Registry(snapshot_of(widget("Greeting"))), local_store())
+    server = build(Registry(snapshot_of(build_widget("Greeting"))), local_store())
     made: list[Widget] = []
     monkeypatch.setattr(WidgetProvider, "tool_of_widget", lambda _, widget: made.append(widget))
 

@@ -11,7 +11,7 @@ from fastmcp.resources.base import Resource, ResourceResult
 from mcp import Client, MCPError
 from mcp_types import ResourceTemplateReference, TextResourceContents
 
-from tests.support.widgets import snapshot_of, widget
+from tests.support.widgets import build_widget, snapshot_of
 from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
 from widgetd.mcp.assembly import build
@@ -30,8 +30,8 @@ PICTURE = (
 
 @pytest.fixture
 def registry() -> Registry:
-    made = widget(template=PICTURE, encodedWidget="bm9uZQ", sidecar='ui_type = "hello-card"')
-    return Registry(snapshot_of(made, widget("Other")))
+    made = build_widget(template=PICTURE, encodedWidget="bm9uZQ", sidecar='ui_type = "hello-card"')
+    return Registry(snapshot_of(made, build_widget("Other")))
 
 
 @pytest.fixture
@@ -84,8 +84,8 @@ async def test_list_names_templates_and_packages_of_widgets_and_their_pages(
 
 
 async def test_list_of_resources_comes_in_pages_and_names_those_of_the_listed_widgets() -> None:
-    crowd = (widget(f"Widget {number}") for number in range(5))
-    served = snapshot_of(*crowd, widget("Pinned", sidecar='tags = ["pinned"]'))
+    crowd = (build_widget(f"Widget {number}") for number in range(5))
+    served = snapshot_of(*crowd, build_widget("Pinned", sidecar='tags = ["pinned"]'))
     options = ServerOptions(
         resources=Resources("<!doctype html>page"), page_size=3, list_tokens=200
     )
@@ -182,7 +182,7 @@ async def test_page_holds_the_program_of_its_widget(registry: Registry) -> None:
 
 @pytest.mark.parametrize("sidecar", ["program = false", 'permission = "elevated"'])
 async def test_page_without_a_program_is_the_view_as_it_is(sidecar: str) -> None:
-    snapshot = snapshot_of(widget(template=PICTURE, sidecar=sidecar))
+    snapshot = snapshot_of(build_widget(template=PICTURE, sidecar=sidecar))
     found = Resources("<head>").find("ui://widgetd/greeting.html", snapshot)
     assert found is not None
 
@@ -192,7 +192,7 @@ async def test_page_without_a_program_is_the_view_as_it_is(sidecar: str) -> None
 
 async def test_widget_with_an_operator_missing_in_the_page_is_drawn_by_the_server() -> None:
     template = '{"type":"Card","children":[{"type":"Text","value":{{ who|wordwrap(4)|tojson }}}]}'
-    snapshot = snapshot_of(widget(template=template))
+    snapshot = snapshot_of(build_widget(template=template))
     found = Resources("<head>").find("ui://widgetd/greeting.html", snapshot)
     assert found is not None
 
@@ -204,10 +204,10 @@ async def test_widget_with_an_operator_missing_in_the_page_is_drawn_by_the_serve
 def test_uri_of_a_page_changes_with_its_program_and_its_image_origins() -> None:
     images = 'image_origins = ["https://img.example.com"]'
     sidecars = ("", "program = false", images, f"program = false\n{images}")
-    digests = [widget(sidecar=sidecar).page_digest for sidecar in sidecars]
+    digests = [build_widget(sidecar=sidecar).page_digest for sidecar in sidecars]
 
     assert len(set(digests)) == len(digests)
-    assert widget().page_digest == widget().page_digest
+    assert build_widget().page_digest == build_widget().page_digest
 
 
 async def test_render_can_be_read_again_by_its_id(client: Client) -> None:
@@ -261,7 +261,7 @@ async def test_tool_names_are_completed(client: Client) -> None:
 
 
 def test_uri_of_a_page_differs_where_the_operators_image_origins_do() -> None:
-    made = widget()
+    made = build_widget()
     uris = {
         entry.page_uri(made, origins)
         for origins in ((), ("https://a.example",), ("https://b.example",))

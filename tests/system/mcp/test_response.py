@@ -12,7 +12,7 @@ from mcp_types import RequestParamsMeta
 from pydantic import ValidationError
 
 import widgetd
-from tests.support.widgets import greeting, snapshot_of, widget
+from tests.support.widgets import build_widget, greeting, snapshot_of
 from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
 from widgetd.mcp.assembly import build
@@ -29,7 +29,7 @@ is_greeting = widgetd.guard("social-greeting")
 
 @pytest.fixture
 def server() -> Server:
-    return build(Registry(snapshot_of(widget(sidecar=SIDECAR))), local_store())
+    return build(Registry(snapshot_of(build_widget(sidecar=SIDECAR))), local_store())
 
 
 @pytest.fixture(params=["legacy", "auto"])
@@ -72,7 +72,7 @@ async def test_models_data_is_separate_from_the_tree(client: Client) -> None:
 
 async def test_oversized_tree_is_sent_as_a_link() -> None:
     options = ServerOptions(policy=Policy(inline_max_bytes=10))
-    server = build(Registry(snapshot_of(widget(sidecar=SIDECAR))), local_store(), options)
+    server = build(Registry(snapshot_of(build_widget(sidecar=SIDECAR))), local_store(), options)
     async with Client(sdk.lowlevel_of(server.mcp)) as client:
         response = await show(client)
 
@@ -100,7 +100,7 @@ async def test_fastmcp_client_reads_the_same(server: Server) -> None:
 
 
 def test_json_of_a_mocked_call_reads_the_same() -> None:
-    (call,) = widgetd.mocks(widget(sidecar=SIDECAR), profile="split", seed=3)
+    (call,) = widgetd.mocks(build_widget(sidecar=SIDECAR), profile="split", seed=3)
 
     response = widgetd.response(call["result"])
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.corpus import CORPUS, needs_corpus
-from tests.support.widgets import snapshot_of, widget
+from tests.support.widgets import build_widget, snapshot_of
 from widgetd.access.principal import Caller
 from widgetd.catalog.loader import Loader
 from widgetd.catalog.snapshot import Snapshot
@@ -21,10 +21,12 @@ from widgetd.search.search_index import words
 from widgetd.settings import Settings
 from widgetd.widget.widget import Widget
 
-FLIGHT = widget("Flight", sidecar='description = "Show where a flight is."')
-HOTEL = widget("Hotel", sidecar='description = "Show a hotel near the flight\'s destination."')
-HOTEL_NOW = widget("Hotel", sidecar='description = "Show rooms, with their prices."')
-TRAVEL = widget("Trips", path="travel/Trips.widget")
+FLIGHT = build_widget("Flight", sidecar='description = "Show where a flight is."')
+HOTEL = build_widget(
+    "Hotel", sidecar='description = "Show a hotel near the flight\'s destination."'
+)
+HOTEL_NOW = build_widget("Hotel", sidecar='description = "Show rooms, with their prices."')
+TRAVEL = build_widget("Trips", path="travel/Trips.widget")
 
 
 def found(search: Search, snapshot: Snapshot, query: str) -> list[tuple[str, float]]:
@@ -54,7 +56,9 @@ def test_limit_applies_to_the_answer_and_not_to_the_count() -> None:
 
 
 def test_tags_filter_widgets() -> None:
-    sky = widget("Sky", sidecar='tags = ["weather"]\ndescription = "Show the sky of a flight."')
+    sky = build_widget(
+        "Sky", sidecar='tags = ["weather"]\ndescription = "Show the sky of a flight."'
+    )
     everything = snapshot_of(FLIGHT, HOTEL, TRAVEL, sky)
 
     def tools(query: str, *tags: str) -> list[str]:
@@ -67,13 +71,13 @@ def test_tags_filter_widgets() -> None:
     assert tools("flight", "cooking") == []
 
 
-CHART = widget(
+CHART = build_widget(
     "Chart",
     sidecar='keywords = ["trend"]\n'
     'description = "Draw numbers as lines. Use it for a course; use a table for exact values."',
 )
-TABLE = widget("Table", sidecar='description = "Show exact values in rows."')
-BUTTON = widget("Button Box", sidecar='description = "Ask with a multi-choice form."')
+TABLE = build_widget("Table", sidecar='description = "Show exact values in rows."')
+BUTTON = build_widget("Button Box", sidecar='description = "Ask with a multi-choice form."')
 
 
 def first(query: str) -> str | None:
@@ -188,7 +192,7 @@ async def test_unknown_tool_is_answered_by_meaning_unless_its_name_is_misspelt()
 
 
 async def test_many_widgets_indexed_beside_the_loop_are_found_as_few_are() -> None:
-    crowd = snapshot_of(*(widget(f"Widget {number}") for number in range(MANY + 1)), FLIGHT)
+    crowd = snapshot_of(*(build_widget(f"Widget {number}") for number in range(MANY + 1)), FLIGHT)
 
     hits = await Search().search(Caller(snapshot=crowd), "flight", 10)
 
@@ -209,7 +213,7 @@ def test_search_updated_over_any_swaps_equals_a_new_one(
 
 def test_word_of_any_length_is_scanned_once() -> None:
     endless = "x" * 1_000_000  # by the square of its length this would take hours
-    described = widget("Long", sidecar=f'description = "{endless[:200_000]} parcel"')
+    described = build_widget("Long", sidecar=f'description = "{endless[:200_000]} parcel"')
 
     assert len(words(endless)) == 1_000_000 // 64
     assert words(f"{endless} e-mail")[-1] == "email"
@@ -227,7 +231,7 @@ def test_search_reads_a_bounded_part_of_a_question() -> None:
 
 def test_word_that_lifts_no_widget_over_the_floor_matches_none() -> None:
     crowd = [
-        widget(f"Crowd {number}", sidecar='description = "Show all of the common ones."')
+        build_widget(f"Crowd {number}", sidecar='description = "Show all of the common ones."')
         for number in range(40)
     ]
     served = snapshot_of(*crowd, FLIGHT)

@@ -10,7 +10,7 @@ import pytest
 from mcp import Client
 from mcp_types import CallToolResult, RequestParamsMeta
 
-from tests.support.widgets import greeting, snapshot_of, widget
+from tests.support.widgets import build_widget, greeting, snapshot_of
 from widgetd.catalog.registry import Registry
 from widgetd.errors import ConfigError, Finding, WidgetError
 from widgetd.mcp import sdk
@@ -27,9 +27,9 @@ TABLE = {"type": "object", "properties": {"rows": {"type": "array"}}}
 def registry() -> Registry:
     return Registry(
         snapshot_of(
-            widget("Flight Tracker", sidecar='description = "Show where a flight is."'),
-            widget("Table", schema=TABLE, sidecar='description = "Show rows of numbers."'),
-            widget(sidecar='description = "Greet somebody."\ntags = ["social"]'),
+            build_widget("Flight Tracker", sidecar='description = "Show where a flight is."'),
+            build_widget("Table", schema=TABLE, sidecar='description = "Show rows of numbers."'),
+            build_widget(sidecar='description = "Greet somebody."\ntags = ["social"]'),
         )
     )
 
@@ -176,7 +176,7 @@ async def test_details_name_the_parts_they_have_no_room_for(
     client: Client, registry: Registry
 ) -> None:
     names = [f"long_{number}" for number in range(5)]
-    registry.swap(snapshot_of(*(widget(name, description="a" * 30_000) for name in names)))
+    registry.swap(snapshot_of(*(build_widget(name, description="a" * 30_000) for name in names)))
 
     details = structured_content(await client.call_tool("get_widget_details", {"names": names}))
     rest = structured_content(
@@ -193,7 +193,7 @@ async def test_details_report_the_fault_of_a_stale_widget(
     client: Client, registry: Registry
 ) -> None:
     fault = Finding(code="W1301", path="Greeting.widget", problem="it broke", advice="mend it")
-    registry.swap(snapshot_of(widget(), faults={"Greeting.widget": fault}))
+    registry.swap(snapshot_of(build_widget(), faults={"Greeting.widget": fault}))
 
     details = structured_content(
         await client.call_tool("get_widget_details", {"names": "greeting"})
@@ -215,7 +215,7 @@ async def test_call_is_answered_from_the_snapshot_at_its_arrival(
     client: Client, registry: Registry
 ) -> None:
     before = registry.current
-    registry.swap(snapshot_of(widget(text="Goodbye")))
+    registry.swap(snapshot_of(build_widget(text="Goodbye")))
 
     result = await client.call_tool("greeting", {"who": "Ada"})
 
@@ -255,7 +255,7 @@ async def test_unknown_profile_is_refused(client: Client) -> None:
 async def test_too_old_client_gets_the_required_version(
     client: Client, registry: Registry, tool: str, arguments: dict[str, Any]
 ) -> None:
-    registry.swap(snapshot_of(widget(sidecar='min_client_version = "1.5.0"')))
+    registry.swap(snapshot_of(build_widget(sidecar='min_client_version = "1.5.0"')))
 
     result = await client.call_tool(tool, arguments, meta=of_version("1.5.0-rc.1"))
 
@@ -277,7 +277,7 @@ async def test_too_old_client_gets_the_required_version(
 async def test_client_of_a_sufficient_or_unknown_version_is_served(
     client: Client, registry: Registry
 ) -> None:
-    registry.swap(snapshot_of(widget(sidecar='min_client_version = "1.5.0"')))
+    registry.swap(snapshot_of(build_widget(sidecar='min_client_version = "1.5.0"')))
     for meta in (None, of_version("1.5"), of_version("1.10.0+build.7"), of_version("2.0.0-a")):
         result = await client.call_tool("greeting", {"who": "Ada"}, meta=meta)
 
@@ -287,7 +287,7 @@ async def test_client_of_a_sufficient_or_unknown_version_is_served(
 async def test_client_too_old_for_a_widget_is_shown_no_render_of_it(
     client: Client, registry: Registry
 ) -> None:
-    registry.swap(snapshot_of(widget(sidecar='min_client_version = "1.5.0"')))
+    registry.swap(snapshot_of(build_widget(sidecar='min_client_version = "1.5.0"')))
     made = await client.call_tool("greeting", {"who": "Ada"})
     assert made.meta is not None
     render = {"render_id": made.meta["widgetd/render"]["id"]}
@@ -304,7 +304,7 @@ async def test_client_too_old_for_a_widget_is_shown_no_render_of_it(
 async def test_invalid_client_version_is_refused_where_one_is_needed(
     client: Client, registry: Registry, version: object
 ) -> None:
-    registry.swap(snapshot_of(widget(sidecar='min_client_version = "1.5.0"')))
+    registry.swap(snapshot_of(build_widget(sidecar='min_client_version = "1.5.0"')))
     result = await client.call_tool("greeting", {"who": "Ada"}, meta=of_version(version))
 
     assert text(result) == (
@@ -322,7 +322,7 @@ async def test_text_json_mirrors_the_tree_for_old_clients(registry: Registry) ->
 
 
 async def test_tree_with_possibly_sensitive_values_is_never_mirrored() -> None:
-    made = widget(sidecar='sensitive = ["who"]')
+    made = build_widget(sidecar='sensitive = ["who"]')
     mirrored = build(
         Registry(snapshot_of(made)), local_store(), ServerOptions(policy=Policy(text="json"))
     )
@@ -337,7 +337,7 @@ def test_schema_with_a_header_the_sdk_rejects_never_reaches_the_list() -> None:
         "type": "object",
         "properties": {"who": {"type": "object", "x-mcp-header": "Who"}},
     }
-    poison = widget(schema=schema)
+    poison = build_widget(schema=schema)
 
     with pytest.raises(WidgetError) as caught:
         tool_entry(poison)

@@ -18,7 +18,7 @@ from mcp_types import (
 
 from tests.support.clients import Era
 from tests.support.daemons import PATIENCE_S, serving
-from tests.support.widgets import snapshot_of, widget, widget_file
+from tests.support.widgets import build_widget, snapshot_of, widget_file
 from widgetd.access.principal import LOCAL, Audience
 from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
@@ -173,7 +173,7 @@ async def test_added_or_removed_widget_changes_the_list_of_resources(
 
 
 async def test_client_subscribes_to_a_limited_number_of_resources() -> None:
-    server = build(Registry(snapshot_of(widget())), local_store())
+    server = build(Registry(snapshot_of(build_widget())), local_store())
     async with Client(sdk.lowlevel_of(server.mcp), mode="legacy") as client:
         for number in range(MCP_LIMITS.subscriptions):
             await client.subscribe_resource(f"widget://greeting_{number}")
@@ -187,7 +187,7 @@ async def test_client_subscribes_to_a_limited_number_of_resources() -> None:
 
 
 async def test_changes_are_computed_only_for_audiences_that_listen() -> None:
-    server = build(Registry(snapshot_of(widget())), local_store())
+    server = build(Registry(snapshot_of(build_widget())), local_store())
     compared: list[Audience] = []
 
     def notice_for(audience: Audience) -> Notice:

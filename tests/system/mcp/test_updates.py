@@ -12,7 +12,7 @@ from mcp import Client
 from mcp_types import CallToolResult, Implementation, TextResourceContents
 
 from tests.support.daemons import PATIENCE_S
-from tests.support.widgets import greeting, snapshot_of, widget
+from tests.support.widgets import build_widget, greeting, snapshot_of
 from tests.system.mcp.acting import ARGUMENTS, GIVEN, order
 from widgetd.access.principal import CALL, READ, Caller, ClientInfo, Principal
 from widgetd.catalog.registry import Registry
@@ -31,7 +31,7 @@ def store() -> Store:
 
 @pytest.fixture
 def server(store: Store) -> Server:
-    return build(Registry(snapshot_of(order(), widget())), store)
+    return build(Registry(snapshot_of(order(), build_widget())), store)
 
 
 @pytest.fixture(params=["legacy", "auto"])
@@ -151,7 +151,7 @@ async def test_action_must_be_in_the_newest_version(client: Client, render_id: s
 
 
 async def test_only_its_owner_and_an_administrator_may_replace_a_render() -> None:
-    store, registry = local_store(), Registry(snapshot_of(widget()))
+    store, registry = local_store(), Registry(snapshot_of(build_widget()))
 
     def served_to(principal: Principal) -> Any:
         options = ServerOptions(anonymous=principal)
@@ -213,7 +213,7 @@ async def test_following_is_for_pages_and_updating_for_models(client: Client) ->
 @pytest.mark.parametrize("name", ["google-adk", "Visual Studio Code"])
 async def test_page_receives_a_tree_that_its_hosts_result_lacks(name: str) -> None:
     options = ServerOptions(policy=Policy(inline_max_bytes=10))
-    server = build(Registry(snapshot_of(widget())), local_store(Bounds()), options=options)
+    server = build(Registry(snapshot_of(build_widget())), local_store(Bounds()), options=options)
     info = Implementation(name=name, version="1")
     async with Client(sdk.lowlevel_of(server.mcp), client_info=info) as client:
         called = await client.call_tool("greeting", {"who": "Ada"})

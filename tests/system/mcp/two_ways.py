@@ -14,7 +14,7 @@ from typing import Any, Final
 import anyio
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from tests.support.widgets import snapshot_of, widget
+from tests.support.widgets import build_widget, snapshot_of
 from tests.system.mcp.acting import order
 from widgetd.access.auth import Access
 from widgetd.catalog.registry import Registry
@@ -56,12 +56,12 @@ Headers = list[tuple[bytes, bytes]]
 def snapshot() -> Any:
     """Return widgets of every kind that a call distinguishes."""
     return snapshot_of(
-        widget("Greeting", sidecar='priority = "high"\ntags = ["pinned"]'),
-        widget("Secret", sidecar='permission = "elevated"'),
-        widget("Repeated", schema=HEADER_SCHEMA),
-        widget("Grown", sidecar='min_client_version = "2.0.0"'),
-        widget("Split", sidecar='profile = "split"\nsummary = "Hello {{ who }}"'),
-        widget("Hidden", sidecar='sensitive = ["who"]'),
+        build_widget("Greeting", sidecar='priority = "high"\ntags = ["pinned"]'),
+        build_widget("Secret", sidecar='permission = "elevated"'),
+        build_widget("Repeated", schema=HEADER_SCHEMA),
+        build_widget("Grown", sidecar='min_client_version = "2.0.0"'),
+        build_widget("Split", sidecar='profile = "split"\nsummary = "Hello {{ who }}"'),
+        build_widget("Hidden", sidecar='sensitive = ["who"]'),
         order(),
     )
 

@@ -14,7 +14,7 @@ import orjson
 from fastmcp import FastMCP
 from fastmcp.exceptions import ToolError
 
-from tests.support.widgets import snapshot_of, widget
+from tests.support.widgets import build_widget, snapshot_of
 from tests.system.upstreams.servers import READ_ONLY, until, upstreams_of
 from widgetd.access.principal import LOCAL
 from widgetd.catalog.registry import Registry
@@ -147,7 +147,7 @@ async def boards(
 
 def board(sidecar: str = FEED, name: str = "Board") -> Widget:
     """Return the widget."""
-    return widget(name, sidecar=sidecar, schema=SCHEMA, template=TEMPLATE)
+    return build_widget(name, sidecar=sidecar, schema=SCHEMA, template=TEMPLATE)
 
 
 def drawn_text(render: StoredRender) -> str:

@@ -21,7 +21,7 @@ from mcp_types import CallToolResult
 from tests.support.clients import connect_client
 from tests.support.daemons import serving
 from tests.support.sockets import connect, modern_request
-from tests.support.widgets import widget, widget_file
+from tests.support.widgets import build_widget, widget_file
 from tests.system.upstreams.servers import (
     STDIO,
     Flights,
@@ -267,7 +267,7 @@ async def asking(folder: Path, sidecar: str = FEED) -> AsyncIterator[Asked]:
         now += seconds
 
     flights = Flights()
-    made: Widget = widget("Flight", sidecar=sidecar, schema=SCHEMA, template=TEMPLATE)
+    made: Widget = build_widget("Flight", sidecar=sidecar, schema=SCHEMA, template=TEMPLATE)
     async with (
         serve_mcp(flights.mcp) as url,
         upstreams_of(folder / "u.toml", toml("flights", url=url, call_s=5.0)) as upstreams,

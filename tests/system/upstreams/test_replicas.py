@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from tests.support.logs import captured_logs
-from tests.support.widgets import widget
+from tests.support.widgets import build_widget
 from tests.system.store.replicas import Replicas, replicas
 from tests.system.store.server import Server, running_server
 from tests.system.upstreams.boards import Airport, board, boards, drawn_text
@@ -40,7 +40,7 @@ async def two(flights: Flights, folder: Path) -> AsyncIterator[tuple[Upstreams, 
 
 
 def flight() -> Widget:
-    return widget("Flight", sidecar=FEED, schema=SCHEMA, template=TEMPLATE)
+    return build_widget("Flight", sidecar=FEED, schema=SCHEMA, template=TEMPLATE)
 
 
 def feeds_of(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.widgets import widget
+from tests.support.widgets import build_widget
 from widgetd.widget.states import list_states, show_state
 
 SCHEMA: dict[str, Any] = {
@@ -30,7 +30,7 @@ arguments = { title = "Boats at the pier", kind = "large", rows = ["Skiff", "Can
 
 @pytest.fixture
 def made() -> Any:
-    return widget(schema=SCHEMA, template=TEMPLATE, sidecar=SIDECAR)
+    return build_widget(schema=SCHEMA, template=TEMPLATE, sidecar=SIDECAR)
 
 
 def test_authors_examples_are_listed_among_the_states(made: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tests.support.widgets import snapshot_of, widget
+from tests.support.widgets import build_widget, snapshot_of
 from widgetd.catalog.history import History, diff_versions
 from widgetd.files.persistent_map import patch
 
@@ -17,7 +17,7 @@ REQUIRED = {
 
 
 def test_history_lists_only_changed_parts() -> None:
-    difference = diff_versions(widget(text="Hello"), widget(text="Bye"))
+    difference = diff_versions(build_widget(text="Hello"), build_widget(text="Bye"))
 
     assert [name for name, _ in difference.parts] == ["What it draws", "Template"]
     changes = dict(difference.parts)["What it draws"]
@@ -26,18 +26,18 @@ def test_history_lists_only_changed_parts() -> None:
 
 
 def test_history_names_breaking_changes() -> None:
-    difference = diff_versions(widget(), widget(schema=REQUIRED))
+    difference = diff_versions(build_widget(), build_widget(schema=REQUIRED))
 
     assert [finding.code for finding in difference.breaking] == ["W1502"]
     assert "Schema" in dict(difference.parts)
 
 
 def test_equal_versions_do_not_differ() -> None:
-    assert diff_versions(widget(), widget()).parts == ()
+    assert diff_versions(build_widget(), build_widget()).parts == ()
 
 
 def test_previous_version_is_remembered_until_the_widget_is_removed() -> None:
-    history, first, second = History(), widget(text="A"), widget(text="B")
+    history, first, second = History(), build_widget(text="A"), build_widget(text="B")
     history.record(snapshot_of(first), snapshot_of(second))
     known = history.before(second, lambda _: True)
     history.record(snapshot_of(second), snapshot_of())
@@ -47,7 +47,7 @@ def test_previous_version_is_remembered_until_the_widget_is_removed() -> None:
 
 
 def test_version_before_is_hidden_from_readers_who_did_not_see_it() -> None:
-    history, first, second = History(), widget(text="A"), widget(text="B")
+    history, first, second = History(), build_widget(text="A"), build_widget(text="B")
     history.record(snapshot_of(first), snapshot_of(second))
 
     assert history.before(second, lambda one: one is second) is None

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.widgets import entry, snapshot_of, widget
+from tests.support.widgets import build_widget, entry, snapshot_of
 from widgetd.catalog.change import breaking_changes, difference
 from widgetd.catalog.snapshot import Entry, Selection, Snapshot
 from widgetd.errors import Finding
@@ -18,9 +18,9 @@ BROKEN = Finding(code="W1301", path="Greeting.widget", problem="it is broken", a
 
 def test_two_files_with_one_tool_name_have_one_owner_in_every_order() -> None:
     claimants = [
-        widget("Card", path="Card (1).widget", text="copy"),
-        widget("Card", path="b/Card.widget", text="deep"),
-        widget("Card", path="Card.widget", text="first"),
+        build_widget("Card", path="Card (1).widget", text="copy"),
+        build_widget("Card", path="b/Card.widget", text="deep"),
+        build_widget("Card", path="Card.widget", text="first"),
     ]
     for order in permutations(claimants):
         found = snapshot_of(*order)
@@ -40,8 +40,8 @@ def test_two_files_with_one_tool_name_have_one_owner_in_every_order() -> None:
 
 MADE = [
     None,
-    *(entry(widget(name, path=path)) for name in "AB" for path in ("a.widget", "b/a.widget")),
-    entry(widget("A", path="a.widget"), BROKEN),
+    *(entry(build_widget(name, path=path)) for name in "AB" for path in ("a.widget", "b/a.widget")),
+    entry(build_widget("A", path="a.widget"), BROKEN),
     Entry(path="b/a.widget", key="k", widget=None, fault=BROKEN),
 ]
 
@@ -65,18 +65,18 @@ def test_snapshot_equals_the_files_after_any_sequence_of_changes(
 
 
 def test_replicas_with_the_same_files_have_the_same_hashes() -> None:
-    one = snapshot_of(widget("A"), widget("B"))
-    other = snapshot_of(widget("B"), widget("A"))
+    one = snapshot_of(build_widget("A"), build_widget("B"))
+    other = snapshot_of(build_widget("B"), build_widget("A"))
 
     assert (one.files, one.generation) == (other.files, other.generation)
 
 
 def test_stale_widget_changes_the_hash_of_the_files_and_not_of_the_served_widgets() -> None:
-    good = snapshot_of(widget())
+    good = snapshot_of(build_widget())
     stale = Snapshot.empty().with_changes(
         {
             "Greeting.widget": Entry(
-                path="Greeting.widget", key="other", widget=widget(), fault=BROKEN
+                path="Greeting.widget", key="other", widget=build_widget(), fault=BROKEN
             )
         }
     )
@@ -96,7 +96,7 @@ def test_never_valid_file_is_refused_and_not_stale() -> None:
 
 
 def test_relevant_settings_are_part_of_both_hashes() -> None:
-    entries = {"Greeting.widget": entry(widget())}
+    entries = {"Greeting.widget": entry(build_widget())}
     plain = Snapshot.empty().with_changes(entries)
     other = Snapshot.empty(settings="strict=True").with_changes(entries)
 
@@ -117,7 +117,7 @@ def test_relevant_settings_are_part_of_both_hashes() -> None:
 def test_selection_takes_widgets_by_tag_and_by_name(
     selection: Selection, served: list[str]
 ) -> None:
-    made = [widget("A", path="travel/A.widget"), widget("B")]
+    made = [build_widget("A", path="travel/A.widget"), build_widget("B")]
     found = Snapshot.empty(selection=selection).with_changes(
         {w.definition.path: entry(w) for w in made}
     )
@@ -126,8 +126,10 @@ def test_selection_takes_widgets_by_tag_and_by_name(
 
 
 def test_difference_names_added_changed_and_removed_widgets() -> None:
-    before = snapshot_of(widget("Kept"), widget("Changed"), widget("Removed"))
-    after = snapshot_of(widget("Kept"), widget("Changed", text="Bye"), widget("Added"))
+    before = snapshot_of(build_widget("Kept"), build_widget("Changed"), build_widget("Removed"))
+    after = snapshot_of(
+        build_widget("Kept"), build_widget("Changed", text="Bye"), build_widget("Added")
+    )
 
     change = difference(before, after)
 
@@ -140,8 +142,8 @@ def test_difference_names_added_changed_and_removed_widgets() -> None:
 
 
 def test_new_description_is_a_new_entry_in_a_list() -> None:
-    before = snapshot_of(widget())
-    after = snapshot_of(widget(sidecar='description = "Greet somebody."'))
+    before = snapshot_of(build_widget())
+    after = snapshot_of(build_widget(sidecar='description = "Greet somebody."'))
 
     change = difference(before, after)
 
@@ -153,8 +155,8 @@ def test_newly_required_field_is_named_as_breaking() -> None:
         "type": "object",
         "properties": {"who": {"type": "string"}, "how": {"type": "string"}},
     }
-    before = snapshot_of(widget(schema={**schema, "required": ["who"]}))
-    after = snapshot_of(widget(schema={**schema, "required": ["who", "how"]}))
+    before = snapshot_of(build_widget(schema={**schema, "required": ["who"]}))
+    after = snapshot_of(build_widget(schema={**schema, "required": ["who", "how"]}))
 
     breaking = list(breaking_changes(before, after, difference(before, after)))
 

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.logs import captured_logs
-from tests.support.widgets import snapshot_of, source, widget, widget_file
+from tests.support.widgets import build_widget, snapshot_of, source, widget_file
 from widgetd.catalog.limits import LIMITS
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.catalog.state import StateFolder, seal, unseal
@@ -31,7 +31,7 @@ def saved(*texts: str) -> tuple[Snapshot, dict[str, Source]]:
         f"{name}.widget": source(f"{name}.widget", widget_file(name, text=text))
         for name, text in zip(names, texts, strict=True)
     }
-    widgets = [widget(name, text=text) for name, text in zip(names, texts, strict=True)]
+    widgets = [build_widget(name, text=text) for name, text in zip(names, texts, strict=True)]
     return snapshot_of(*widgets), sources
 
 

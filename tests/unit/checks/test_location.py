@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.findings import location_of
-from tests.support.widgets import widget
+from tests.support.widgets import build_widget
 from widgetd.checks.report import Location
 from widgetd.checks.rules import check_widget
 from widgetd.errors import Finding
@@ -62,7 +62,9 @@ def test_finding_about_an_empty_file_points_at_its_beginning() -> None:
 
 
 def test_finding_about_a_sidecar_points_at_the_line_of_its_key() -> None:
-    findings = [one for one in check_widget(widget(sidecar=SIDECAR)) if one.path.endswith(".toml")]
+    findings = [
+        one for one in check_widget(build_widget(sidecar=SIDECAR)) if one.path.endswith(".toml")
+    ]
 
     assert [(one.code, location_of(one, SIDECAR).line) for one in findings] == [
         ("W1213", 2),

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.support.vocabulary import read_documentation
-from tests.support.widgets import snapshot_of, widget
+from tests.support.widgets import build_widget, snapshot_of
 from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.guide.component_details import (
     Examples,
@@ -196,14 +196,14 @@ def test_cells_of_a_table_have_properties() -> None:
 
 
 def test_example_comes_from_a_served_widget() -> None:
-    item = one("Button", widget("Go On", template=BUTTON))
+    item = one("Button", build_widget("Go On", template=BUTTON))
 
     assert item["usedBy"] == ["go_on"]
     assert item["example"]["label"] == "Go"
 
 
 def test_users_follow_the_snapshot_and_only_changes_are_read() -> None:
-    first, second = (widget(name, template=BUTTON) for name in ("A", "B"))
+    first, second = (build_widget(name, template=BUTTON) for name in ("A", "B"))
     names: list[str] = []
 
     class Counted(CrashJournal):
@@ -250,11 +250,11 @@ def test_unknown_name_has_suggestions_and_affects_no_other(name: str, near: str 
 def test_icons_of_the_example_are_found_by_name() -> None:
     row = '{"type":"Row","children":[{"type":"Icon","name":"calendar"}]}'
     button = '{"type":"Button","label":"calendar","iconStart":"lucide:rocket"}'
-    made = widget(template=f'{{"type":"Card","children":[{row},{button}]}}')
+    made = build_widget(template=f'{{"type":"Card","children":[{row},{button}]}}')
 
     assert find_icons(made, CrashJournal()) == ["calendar", "lucide:rocket"]
     assert count_components(made) == {"Card": 1, "Row": 1, "Icon": 1, "Button": 1}
 
 
 def test_components_of_a_template_are_found_in_its_text() -> None:
-    assert count_components(widget(template=BUTTON)).keys() == {"Card", "Button"}
+    assert count_components(build_widget(template=BUTTON)).keys() == {"Card", "Button"}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.corpus import corpus_files, needs_corpus
-from tests.support.widgets import snapshot_of, widget
+from tests.support.widgets import build_widget, snapshot_of
 from widgetd.access.principal import Caller
 from widgetd.catalog.loader import load_widget
 from widgetd.catalog.registry import Registry
@@ -184,13 +184,13 @@ TREE = (
     ("sidecar", "policy"), [("", {"text": "markdown"}), ('text = "markdown"\n', {})]
 )
 async def test_text_is_markdown_by_setting_or_sidecar(sidecar: str, policy: dict[str, Any]) -> None:
-    made = widget("Greeting", template=TREE, sidecar=sidecar)
+    made = build_widget("Greeting", template=TREE, sidecar=sidecar)
 
     assert (await text_of(made, **policy)).splitlines()[:2] == ["Ada", "Hello"]
 
 
 async def test_markdown_has_no_sensitive_value() -> None:
-    made = widget("Greeting", template=TREE, sidecar='sensitive = ["who"]\n')
+    made = build_widget("Greeting", template=TREE, sidecar='sensitive = ["who"]\n')
 
     text = await text_of(made, text="markdown")
     assert "Hello" in text

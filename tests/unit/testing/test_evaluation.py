@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.widgets import snapshot_of, widget, widget_file
+from tests.support.widgets import build_widget, snapshot_of, widget_file
 from widgetd.catalog.loader import Loader
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.cli import main
@@ -19,8 +19,8 @@ from widgetd.testing.eval_file import Cases, read_cases, read_transcript
 from widgetd.testing.evaluation import Evaluator, Verdict
 from widgetd.testing.suite import format_fault
 
-GREETING = widget("Greeting", sidecar='description = "Greet someone by name."')
-SEATS = widget(
+GREETING = build_widget("Greeting", sidecar='description = "Greet someone by name."')
+SEATS = build_widget(
     "Seats",
     sidecar='keywords = ["theatre"]\ndescription = "Show free seats of a train."',
     schema={"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]},

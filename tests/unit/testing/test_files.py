@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.widgets import snapshot_of, widget
+from tests.support.widgets import build_widget, snapshot_of
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import Finding
 from widgetd.testing.csv_folder import read_folder
@@ -172,7 +172,7 @@ def test_test_without_a_check_is_refused(tmp_path: Path, text: str, problem: str
 
 
 def test_missing_widget_is_refused_though_no_step_shows_it(tmp_path: Path) -> None:
-    snapshot = snapshot_of(widget("Greeting"))
+    snapshot = snapshot_of(build_widget("Greeting"))
     [fault] = faults_of(suite_of(tmp_path, f"widget: greting\n{HEAD}"), snapshot)
     filled_in = f"widget: ${{which}}\nvars: {{which: greting}}\n{HEAD}"
     [other] = faults_of(suite_of(tmp_path, filled_in), snapshot)
@@ -284,7 +284,9 @@ def test_unknown_name_is_refused_before_anything_runs(
 def test_unknown_widget_or_state_is_refused_before_anything_runs(
     tmp_path: Path, step: str, problem: str
 ) -> None:
-    snapshot = snapshot_of(widget("Greeting", sidecar="[[examples]]\narguments = {who = 'Ada'}"))
+    snapshot = snapshot_of(
+        build_widget("Greeting", sidecar="[[examples]]\narguments = {who = 'Ada'}")
+    )
     [fault] = faults_of(suite_of(tmp_path, HEAD.replace("- Press: text=A", step)), snapshot)
 
     place = f"{fault.code} {fault.line}:{fault.column}"

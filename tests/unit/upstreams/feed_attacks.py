@@ -12,7 +12,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.support.widgets import widget
+from tests.support.widgets import build_widget
 from widgetd.errors import CallError
 from widgetd.upstreams.answers import to_answer, to_blocks
 from widgetd.widget.feed import Feed
@@ -49,7 +49,7 @@ def feed_of(mapping: tuple[tuple[str, str], ...], answer: str, count: int) -> Fe
         for number in range(count)
     ]
     fields = "".join(f"{name} = {json.dumps(one)}\n" for name, one in mapping)
-    made = widget("Fed", sidecar=f"{''.join(parts)}[feed.map]\n{fields}", schema=SCHEMA)
+    made = build_widget("Fed", sidecar=f"{''.join(parts)}[feed.map]\n{fields}", schema=SCHEMA)
     assert made.feed is not None
     return made.feed
 

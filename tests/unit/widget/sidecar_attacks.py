@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Final
 
 from tests.support.limits import try_each
-from tests.support.widgets import widget
+from tests.support.widgets import build_widget
 from widgetd.errors import WidgetError
 from widgetd.widget.action_checks import find_unmet
 
@@ -60,7 +60,7 @@ SCHEMA: Final = {"type": "object", "properties": {"xs": {"type": "array"}}}
 def attacked(sidecar: str) -> None:
     """Read the sidecar, call its widget, and take an action in it."""
     try:
-        made = widget(schema=SCHEMA, template='{"type":"Card"}', sidecar=sidecar)
+        made = build_widget(schema=SCHEMA, template='{"type":"Card"}', sidecar=sidecar)
     except WidgetError:
         return
     made.summary.facts(made.call(ARGUMENTS).arguments, "")

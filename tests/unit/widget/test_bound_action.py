@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.widgets import widget
+from tests.support.widgets import build_widget
 from widgetd.checks.rules import check_widget
 from widgetd.errors import CallError, WidgetError
 from widgetd.widget.bound_action import BoundAction
@@ -28,7 +28,7 @@ GIVEN = {"number": "PA 845", "passport": "C01X00T47"}
 
 
 def bind(sidecar: str) -> BoundAction:
-    made = widget("Seat", schema=SCHEMA, template=TEMPLATE, sidecar=sidecar)
+    made = build_widget("Seat", schema=SCHEMA, template=TEMPLATE, sidecar=sidecar)
     return made.bound_actions["seat.book"]
 
 
@@ -142,7 +142,7 @@ def test_invalid_question_template_is_refused() -> None:
 
 
 def test_check_names_unpermitted_tools_and_unknown_fields() -> None:
-    made = widget(
+    made = build_widget(
         "Seat",
         schema=SCHEMA,
         template=TEMPLATE,

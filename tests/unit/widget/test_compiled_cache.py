@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 
-from tests.support.widgets import greeting, widget
+from tests.support.widgets import build_widget, greeting
 from widgetd.limits import AT_WORK
 from widgetd.widget.widget import CompiledCache
 
@@ -15,14 +15,14 @@ def test_least_recently_called_widget_is_released_and_can_be_called() -> None:
     # Compiled schemas are cached by path, and one of another test's widget may be alive: a daemon
     # that starts in this process exempts all that there is, garbage too, from collection.
     first, second, third = (
-        widget(name, path=f"called/{name}.widget") for name in ("First", "Second", "Third")
+        build_widget(name, path=f"called/{name}.widget") for name in ("First", "Second", "Third")
     )
     parts = {each.tool: weakref.ref(each.schema) for each in (first, second, third)}
 
     for called in (first, second, first, third):
         cache.touch(called)
     for number in range(AT_WORK):  # files that are worked on since
-        widget(f"Other {number}").compile()
+        build_widget(f"Other {number}").compile()
     gc.collect()
 
     assert [tool for tool, part in parts.items() if part() is None] == ["second"]
@@ -31,7 +31,7 @@ def test_least_recently_called_widget_is_released_and_can_be_called() -> None:
 
 def test_call_does_not_retain_an_unserved_widget() -> None:
     cache = CompiledCache()
-    made = widget()
+    made = build_widget()
     cache.touch(made)
     reference = weakref.ref(made)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.widgets import widget
+from tests.support.widgets import build_widget
 from widgetd.checks.rules import check_widget
 from widgetd.cli.schemas import sidecar_schema
 from widgetd.errors import CallError, WidgetError
@@ -54,7 +54,7 @@ gate = "gates.gate || flight.gate"
 
 
 def fed(sidecar: str) -> Widget:
-    return widget("Flight", sidecar=sidecar, schema=SCHEMA, template=TEMPLATE)
+    return build_widget("Flight", sidecar=sidecar, schema=SCHEMA, template=TEMPLATE)
 
 
 def feed_of(sidecar: str) -> Feed:
@@ -321,7 +321,7 @@ def test_findings_about_several_feeds_name_the_one() -> None:
 
 
 def test_jmespath_makes_objects_for_the_summary() -> None:
-    made = widget(sidecar='[summary_data]\nwhom = { jmespath = "{name: who}" }\n')
+    made = build_widget(sidecar='[summary_data]\nwhom = { jmespath = "{name: who}" }\n')
 
     assert made.summary.facts({"who": "Ada"}, "Ada") == {
         "summary": "Ada",

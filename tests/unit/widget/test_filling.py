@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.widgets import widget
+from tests.support.widgets import build_widget
 from widgetd.checks.rules import check_widget
 from widgetd.errors import WidgetError
 from widgetd.widget.sidecar import find_line
@@ -38,7 +38,7 @@ amountText = "'%.2f' | format(amount) ~ ' ' ~ currency"
 
 
 def make_widget(sidecar: str = SIDECAR) -> Widget:
-    return widget("Order", schema=SCHEMA, template=TEMPLATE, sidecar=sidecar)
+    return build_widget("Order", schema=SCHEMA, template=TEMPLATE, sidecar=sidecar)
 
 
 def fill_arguments(**arguments: Any) -> dict[str, Any]:

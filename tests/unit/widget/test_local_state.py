@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.widgets import source, widget
+from tests.support.widgets import build_widget, source
 from widgetd.catalog.loader import load
 from widgetd.checks.rules import check_widget
 from widgetd.errors import CallError, WidgetError
@@ -45,7 +45,7 @@ ARGUMENTS = {"rows": [{"name": "Sow", "done": False}, {"name": "Weed", "done": T
 
 
 def tasks(sidecar: str = SIDECAR, template: str = TEMPLATE, **file: Any) -> Widget:
-    return widget("Tasks", sidecar=sidecar, schema=SCHEMA, template=template, **file)
+    return build_widget("Tasks", sidecar=sidecar, schema=SCHEMA, template=template, **file)
 
 
 def names(tree: dict[str, Any]) -> list[Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from tests.support.widgets import widget
+from tests.support.widgets import build_widget
 from widgetd.widget.limits import LIMITS
 from widgetd.widget.page_program import (
     NoProgramError,
@@ -28,7 +28,7 @@ RECURSIVE = {
 
 
 def program(**file: Any) -> Any:
-    return orjson.loads(page_program(widget(**file)))
+    return orjson.loads(page_program(build_widget(**file)))
 
 
 def test_program_has_the_statements_and_the_slots_of_the_arguments() -> None:
@@ -121,7 +121,7 @@ def _encoded(text: str) -> str:
     ],
 )
 def test_widget_without_a_program_has_a_reason(reason: str, file: dict[str, Any]) -> None:
-    made = widget(**file)
+    made = build_widget(**file)
 
     with pytest.raises(NoProgramError) as caught:
         page_program(made)
@@ -130,14 +130,16 @@ def test_widget_without_a_program_has_a_reason(reason: str, file: dict[str, Any]
 
 
 def test_program_is_limited_in_size() -> None:
-    made = widget(template=CARD % f'{{{{ who|tojson }}}},"alt":"{"x" * LIMITS.program_bytes}"')
+    made = build_widget(
+        template=CARD % f'{{{{ who|tojson }}}},"alt":"{"x" * LIMITS.program_bytes}"'
+    )
 
     with pytest.raises(NoProgramError, match=r"^its program has 16,\d{3} bytes, more than 16,384$"):
         page_program(made)
 
 
 def test_digest_changes_with_the_program_and_not_with_the_description() -> None:
-    digest = page_digest(widget())
+    digest = page_digest(build_widget())
 
-    assert page_digest(widget(text="Goodbye")) != digest
-    assert page_digest(widget(sidecar='description = "Greets."')) == digest
+    assert page_digest(build_widget(text="Goodbye")) != digest
+    assert page_digest(build_widget(sidecar='description = "Greets."')) == digest

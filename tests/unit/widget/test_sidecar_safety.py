@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.limits import run_attacks
-from tests.support.widgets import widget
+from tests.support.widgets import build_widget
 from tests.unit.widget import sidecar_attacks
 from widgetd.errors import WidgetError
 from widgetd.files.source import Source
@@ -23,7 +23,7 @@ def test_no_sidecar_takes_much_time_or_memory() -> None:
 def test_derived_arguments_share_one_budget() -> None:
     lines = "".join(f'k{number} = "{COSTLY}"\n' for number in range(9))
 
-    derived = widget(sidecar=f"[derived]\n{lines}").call({"who": "Ada"}).arguments
+    derived = build_widget(sidecar=f"[derived]\n{lines}").call({"who": "Ada"}).arguments
 
     assert "k0" in derived
     assert "k8" not in derived
@@ -32,7 +32,7 @@ def test_derived_arguments_share_one_budget() -> None:
 def test_facts_share_one_budget() -> None:
     lines = "".join(f'k{number} = "{COSTLY}"\n' for number in range(9))
 
-    facts = widget(sidecar=f"[summary_data]\n{lines}").summary.facts({}, "")
+    facts = build_widget(sidecar=f"[summary_data]\n{lines}").summary.facts({}, "")
 
     assert "k0" in facts
     assert "k8" not in facts
@@ -40,7 +40,7 @@ def test_facts_share_one_budget() -> None:
 
 def test_checks_share_one_budget_and_fail_beyond_it() -> None:
     check = f'[[actions.go.checks]]\nholds = "{COSTLY}"\nsays = "No."\n'
-    made = widget(sidecar='[actions.go]\ndescription = "Go."\n' + 9 * check)
+    made = build_widget(sidecar='[actions.go]\ndescription = "Go."\n' + 9 * check)
 
     assert 0 < len(find_unmet(made.checks, "go", {})) < 9
     assert find_unmet(made.checks, "go", {})[-1] is made.checks["go"][-1]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.corpus import CORPUS, needs_corpus
-from tests.support.widgets import bundled_widgets, source, widget
+from tests.support.widgets import build_widget, bundled_widgets, source
 from widgetd.catalog.catalog import discover_widgets
 from widgetd.catalog.loader import load
 from widgetd.limits import Limits
@@ -39,7 +39,7 @@ def pack(**state: Any) -> str:
 
 
 def make_widget(*, sidecar: str = "", **file: Any) -> Widget:
-    return widget(schema=ROWS, template=TEMPLATE, sidecar=sidecar, **file)
+    return build_widget(schema=ROWS, template=TEMPLATE, sidecar=sidecar, **file)
 
 
 def texts(widget_read: Widget, key: str = SAMPLE) -> list[str]:
@@ -156,7 +156,7 @@ def test_table_keeps_a_cell_of_each_column_in_every_row(state: str) -> None:
 def test_many_state_copies_the_authors_elements_with_distinct_ids() -> None:
     rows = [{"id": "a", "day": "2026-01-30", "name": "Skiff"}]
     schema = {"type": "object", "properties": {"rows": {"type": "array", "maxItems": 3}}}
-    seen = widget(schema=schema, template=WORD, encodedWidget=pack(rows=rows))
+    seen = build_widget(schema=schema, template=WORD, encodedWidget=pack(rows=rows))
 
     assert show_state(seen, "many").arguments == {
         "rows": [
@@ -168,7 +168,7 @@ def test_many_state_copies_the_authors_elements_with_distinct_ids() -> None:
 
 
 def test_repeated_elements_differ_where_the_originals_do() -> None:
-    seen = widget(
+    seen = build_widget(
         schema={"type": "object", "properties": {"rows": {"type": "array", "maxItems": 3}}},
         template=WORD,
         encodedWidget=pack(
@@ -188,7 +188,7 @@ def test_repeated_elements_differ_where_the_originals_do() -> None:
 
 
 def test_long_text_is_the_authors_own_with_more_behind_it_and_no_name_of_an_icon() -> None:
-    seen = widget(
+    seen = build_widget(
         schema={
             "type": "object",
             "properties": {"title": {"type": "string", "maxLength": 60}, "icon": {}, "when": {}},

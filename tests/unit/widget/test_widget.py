@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.widgets import greeting, source, widget
+from tests.support.widgets import build_widget, greeting, source
 from widgetd.catalog.loader import load
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
@@ -44,7 +44,9 @@ def read_example(*examples: str, sample: object = None) -> object:
     sidecar = "".join(f"[[examples]]\narguments = {one}\n" for one in examples)
     packed = base64.b64encode(json.dumps({"defaultState": sample}).encode()).decode()
     template = '{"type":"Card","value":{{ [title, rows] | tojson }}}'
-    return widget(schema=LISTED, template=template, sidecar=sidecar, encodedWidget=packed).example
+    return build_widget(
+        schema=LISTED, template=template, sidecar=sidecar, encodedWidget=packed
+    ).example
 
 
 def test_example_is_the_authors_first_that_shows_more_than_an_empty_state() -> None:
@@ -57,13 +59,13 @@ def test_example_is_the_authors_first_that_shows_more_than_an_empty_state() -> N
 
 
 def test_without_the_authors_arguments_the_example_is_the_smallest() -> None:
-    assert read_example() == widget(schema=LISTED, template='{"type":"Card"}').schema.smallest
+    assert read_example() == build_widget(schema=LISTED, template='{"type":"Card"}').schema.smallest
 
 
 def test_without_the_authors_arguments_no_list_of_the_example_is_empty() -> None:
     rows = {"type": "array", "items": {"type": "integer"}}
     schema = {"type": "object", "properties": {"rows": rows}, "required": ["rows"]}
-    made = widget(schema=schema, template='{"type":"Card","value":{{ rows | tojson }}}')
+    made = build_widget(schema=schema, template='{"type":"Card","value":{{ rows | tojson }}}')
 
     assert made.schema.smallest == {"rows": []}
     assert made.known_example is not None
@@ -71,7 +73,7 @@ def test_without_the_authors_arguments_no_list_of_the_example_is_empty() -> None
 
 
 def test_error_ends_with_the_authors_example() -> None:
-    made = widget(schema=LISTED, sidecar='[[examples]]\narguments = {title="a", rows=[1]}\n')
+    made = build_widget(schema=LISTED, sidecar='[[examples]]\narguments = {title="a", rows=[1]}\n')
 
     with pytest.raises(CallError) as error:
         made.call({"title": 1})
@@ -82,11 +84,11 @@ def test_error_ends_with_the_authors_example() -> None:
 
 
 def test_keyword_arguments_render_to_a_tree() -> None:
-    assert widget().render(who="Ada") == greeting("Hello", "Ada")
+    assert build_widget().render(who="Ada") == greeting("Hello", "Ada")
 
 
 def test_signature_has_one_annotated_keyword_parameter_for_each_property() -> None:
-    signature = inspect.signature(widget(schema=AIRLINE).render)
+    signature = inspect.signature(build_widget(schema=AIRLINE).render)
 
     assert {name: p.kind for name, p in signature.parameters.items() if name != "arguments"} == {
         "who": inspect.Parameter.KEYWORD_ONLY,
@@ -98,7 +100,9 @@ def test_signature_has_one_annotated_keyword_parameter_for_each_property() -> No
 
 
 def test_arguments_may_be_passed_as_parts_of_the_model() -> None:
-    made = widget(schema=AIRLINE, template='{"type":"Card","value":{{ airline.name | tojson }}}')
+    made = build_widget(
+        schema=AIRLINE, template='{"type":"Card","value":{{ airline.name | tojson }}}'
+    )
     arguments = made.Arguments(who="Ada", airline={"name": "Northfjord"})
 
     assert made.render(who="Ada", airline=arguments.airline) == {  # type: ignore[attr-defined]  # made at run time
@@ -108,20 +112,20 @@ def test_arguments_may_be_passed_as_parts_of_the_model() -> None:
 
 
 def test_classes_are_named_after_the_widget() -> None:
-    made = widget("Flight Tracker", schema=AIRLINE)
+    made = build_widget("Flight Tracker", schema=AIRLINE)
 
     assert made.Arguments.__name__ == "FlightTrackerModel"
     assert made.Arguments.model_json_schema()["title"] == "FlightTrackerArguments"
 
 
 def test_root_that_chatkit_can_stream_is_built() -> None:
-    built = widget().build(who="Ada")
+    built = build_widget().build(who="Ada")
 
     assert built.model_dump(exclude_none=True)["children"][0]["value"] == "Hello, Ada"
 
 
 def test_defaults_are_filled_in_before_rendering() -> None:
-    made = widget(schema=AIRLINE, template='{"type":"Card","loud":{{ loud | tojson }}}')
+    made = build_widget(schema=AIRLINE, template='{"type":"Card","loud":{{ loud | tojson }}}')
 
     assert made.render(who="Ada") == {"type": "Card", "loud": True}
 
@@ -138,7 +142,7 @@ def test_without_a_schema_names_of_the_template_are_properties() -> None:
 
 def test_invalid_root_is_refused_before_a_call() -> None:
     with pytest.raises(WidgetError) as caught:
-        widget(template='{"type":"Text","value":{{ who | tojson }}}')
+        build_widget(template='{"type":"Text","value":{{ who | tojson }}}')
 
     assert caught.value.finding.code == "W1306"
     assert caught.value.finding.path == "Greeting.widget"
@@ -146,7 +150,9 @@ def test_invalid_root_is_refused_before_a_call() -> None:
 
 
 def test_invalid_json_output_is_an_error_of_the_call() -> None:
-    made = widget(template='{"type":"Card","value":{% if who == "x" %}1{% else %}2 3{% endif %}}')
+    made = build_widget(
+        template='{"type":"Card","value":{% if who == "x" %}1{% else %}2 3{% endif %}}'
+    )
 
     assert made.render(who="x") == {"type": "Card", "value": 1}
     with pytest.raises(CallError) as caught:
@@ -159,7 +165,7 @@ def test_invalid_json_output_is_an_error_of_the_call() -> None:
 
 
 def test_invalid_json_output_is_hidden_where_part_of_it_may_be_sensitive() -> None:
-    made = widget(
+    made = build_widget(
         template='{"type":"Card","value":1 {{ who | tojson }}}', sidecar='sensitive = ["who"]'
     )
 
@@ -169,7 +175,7 @@ def test_invalid_json_output_is_hidden_where_part_of_it_may_be_sensitive() -> No
 
 
 def test_default_summary_lists_the_required_fields() -> None:
-    made = widget("Flight Tracker", schema=AIRLINE)
+    made = build_widget("Flight Tracker", schema=AIRLINE)
 
     assert made.summary.text({"who": "Ada", "from": "OSL"}) == "Flight Tracker: who Ada"
 
@@ -181,7 +187,7 @@ def test_sensitive_values_are_in_no_summary_and_no_data() -> None:
         'sensitive = ["airline.name"]\n'
         '[summary_data]\nletters = "who | length"\nname = "airline.name"\n'
     )
-    summary = widget(schema=AIRLINE, sidecar=sidecar).summary
+    summary = build_widget(schema=AIRLINE, sidecar=sidecar).summary
     arguments = {"who": "Ada", "airline": {"name": "secret"}}
 
     assert summary.text(arguments) == "Ada"
@@ -198,14 +204,14 @@ def test_sensitive_values_are_in_no_summary_and_no_data() -> None:
     ],
 )
 def test_fact_summary_has_at_most_100_characters_and_ends_at_a_word(text: str, fact: str) -> None:
-    summary = widget().summary
+    summary = build_widget().summary
 
     assert summary.facts({}, text) == {"summary": fact}
 
 
 def test_facts_of_the_sidecar_take_precedence() -> None:
     sidecar = 'summary_fields = ["title"]\n[summary_data]\nsummary = "title ~ \'!\'"\n'
-    summary = widget(schema={"properties": {"title": {}}}, sidecar=sidecar).summary
+    summary = build_widget(schema={"properties": {"title": {}}}, sidecar=sidecar).summary
 
     assert summary.facts({"title": "Ada"}, "text") == {"title": "Ada", "summary": "Ada!"}
 
@@ -215,7 +221,7 @@ def test_sensitive_value_in_a_list_is_hidden_in_every_spelling_of_its_path(
     path: str,
 ) -> None:
     card = {"type": "object", "properties": {"number": {"type": "string"}}}
-    summary = widget(
+    summary = build_widget(
         schema={"properties": {"who": {}, "cards": {"type": "array", "items": card}}},
         sidecar=f"""
             sensitive = ["{path}"]
@@ -234,14 +240,18 @@ def test_sensitive_value_in_a_list_is_hidden_in_every_spelling_of_its_path(
 
 def test_invalid_sidecar_expression_is_a_fault_of_the_sidecar() -> None:
     with pytest.raises(WidgetError) as caught:
-        widget(sidecar='[summary_data]\ntotal = "who |"')
+        build_widget(sidecar='[summary_data]\ntotal = "who |"')
 
     assert caught.value.finding.path == "Greeting.widget.toml"
 
 
 def test_unchanged_parts_of_a_save_are_not_compiled_again() -> None:
-    before, after, other = widget(), widget(description="Greet."), widget(text="Bye")
-    others = widget(schema={"type": "object"})
+    before, after, other = (
+        build_widget(),
+        build_widget(description="Greet."),
+        build_widget(text="Bye"),
+    )
+    others = build_widget(schema={"type": "object"})
 
     assert after.template is before.template
     assert after.schema is before.schema

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.widgets import widget
+from tests.support.widgets import build_widget
 from tests.system.mcp.acting import order
 from widgetd.widget.actions import find_widget_actions
 from widgetd.widget.actions.widget_actions import TemplateAction, find_template_actions
@@ -53,7 +53,7 @@ def test_action_unreached_by_samples_is_read_from_the_text() -> None:
         '"onClickAction":{"type":"hide","payload":{"who":{{ who | tojson }}}}}]{% endif %}}'
     )
 
-    [known] = find_widget_actions(widget(template=template))
+    [known] = find_widget_actions(build_widget(template=template))
 
     assert known.to_dict() == {
         "type": "hide",
@@ -72,7 +72,7 @@ def test_fields_named_by_arguments_are_unknown() -> None:
     )
     card = f'{{"type":"Card","children":[{template}]}}'
 
-    [known] = find_widget_actions(widget(template=card))
+    [known] = find_widget_actions(build_widget(template=card))
 
     assert [field.name for field in known.fields] == ["note"]
     assert "additionalProperties" not in known.schema
@@ -85,7 +85,7 @@ def test_sometimes_absent_key_is_not_required() -> None:
         '{"type":"Button","onClickAction":{"type":"a","payload":{"x":null,"y":[]}}}]}'
     )
 
-    [known] = find_widget_actions(widget(template=template))
+    [known] = find_widget_actions(build_widget(template=template))
 
     assert known.keys == {"x": ("null", "number"), "y": ("array",)}
     assert known.schema["required"] == ["x"]
