@@ -55,9 +55,9 @@ class Child:
     def rss_bytes(self) -> int:
         """Return the resident memory of the process."""
         status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
-        found = re.search(r"VmRSS:\s+(\d+) kB", status)
-        assert found is not None, status
-        return int(found.group(1)) * 1024
+        match = re.search(r"VmRSS:\s+(\d+) kB", status)
+        assert match is not None, status
+        return int(match.group(1)) * 1024
 
 
 @contextmanager

@@ -79,9 +79,9 @@ class File:
         if studio is not None:
             yield "renders its own sample", dict(studio.default_state)
         for name, state in CASES.items():
-            made = self.widget.schema.sample(state=state)
-            if made is not None:
-                yield name, made
+            sample = self.widget.schema.sample(state=state)
+            if sample is not None:
+                yield name, sample
 
 
 def main(folder: Path = CORPUS) -> None:
@@ -112,9 +112,9 @@ def _reasons(file: File) -> Iterator[str]:
     """Print why files do not match their previews, and edits since the export."""
     if file.widget is None:
         return
-    found = check_widget(file.widget)
-    stale = [one for one in found if one.code == "W1323"]
-    changed = [one.problem for one in found if one.code == "W1326"]
+    findings = check_widget(file.widget)
+    stale = [one for one in findings if one.code == "W1323"]
+    changed = [one.problem for one in findings if one.code == "W1326"]
     for one in stale:
         yield "; ".join([one.problem, *changed, one.advice])
 
@@ -141,17 +141,17 @@ def _count(files: list[File], render: Render) -> Counter[str]:
     for file in files:
         counted["loads"] += render(file.path, None)[0]
         for name, arguments in file.arguments():
-            made = render(file.path, arguments)[1]
-            unchanged = made is not None and (
-                "unchanged" not in name or _has_same_texts(made, file, arguments)
+            tree = render(file.path, arguments)[1]
+            unchanged = tree is not None and (
+                "unchanged" not in name or _has_same_texts(tree, file, arguments)
             )
             counted[name] += unchanged
-            if name == "renders its own sample" and made is not None:
-                counted["equals its preview"] += _same(made, _preview(file))
+            if name == "renders its own sample" and tree is not None:
+                counted["equals its preview"] += _same(tree, _preview(file))
         counted[AGREES] += bool(file.of_jsx) and all(
-            made is not None and not differ(normalised(json.dumps(made)), of)
+            tree is not None and not differ(normalised(json.dumps(tree)), of)
             for arguments, of in file.of_jsx
-            for made in [render(file.path, arguments)[1]]
+            for tree in [render(file.path, arguments)[1]]
         )
     return counted
 
@@ -163,16 +163,16 @@ def _preview(file: File) -> Mapping[str, Any] | None:
     return widget.definition.document.preview
 
 
-def _same(made: Mapping[str, Any], preview: Mapping[str, Any] | None) -> bool:
+def _same(rendered: Mapping[str, Any], preview: Mapping[str, Any] | None) -> bool:
     if preview is None:
         return False
-    return normalised(json.dumps(made)) == normalised(json.dumps(preview, default=dict))
+    return normalised(json.dumps(rendered)) == normalised(json.dumps(preview, default=dict))
 
 
-def _has_same_texts(made: Mapping[str, Any], file: File, arguments: Mapping[str, Any]) -> bool:
+def _has_same_texts(rendered: Mapping[str, Any], file: File, arguments: Mapping[str, Any]) -> bool:
     """Return whether the tree has the same texts as widgetd's."""
     expected = _ours(file.path, arguments)[1]
-    return expected is not None and normalised(json.dumps(made)) == expected
+    return expected is not None and normalised(json.dumps(rendered)) == expected
 
 
 def _ours(path: Path, arguments: Mapping[str, Any] | None) -> tuple[bool, Tree]:

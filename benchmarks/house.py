@@ -54,14 +54,14 @@ class Module:
 
 def modules() -> list[Module]:
     """Return all modules of the package, in order of their paths."""
-    found = []
+    all_modules = []
     for path in sorted(PACKAGE.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         parts = path.relative_to(ROOT).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         lines = len(text.splitlines())
-        found.append(Module(name=name, path=path, lines=lines, tree=ast.parse(text)))
-    return found
+        all_modules.append(Module(name=name, path=path, lines=lines, tree=ast.parse(text)))
+    return all_modules
 
 
 def find_used_once(module: Module) -> set[str]:
@@ -88,7 +88,7 @@ def find_called(module: Module) -> set[str]:
     }
 
 
-def upward(found: list[Module]) -> list[str]:
+def upward(all_modules: list[Module]) -> list[str]:
     """Return the imports from a higher room, each as `a -> b`."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     contracts = settings["tool"]["importlinter"]["contracts"]
@@ -98,7 +98,7 @@ def upward(found: list[Module]) -> list[str]:
     }
     return sorted(
         f"{module.name} -> {room}"
-        for module in found
+        for module in all_modules
         for room in module.imports()
         if module.room in height
         and room in height
@@ -107,9 +107,9 @@ def upward(found: list[Module]) -> list[str]:
     )
 
 
-def circles(found: list[Module]) -> list[str]:
+def circles(all_modules: list[Module]) -> list[str]:
     """Return the modules that import each other in a circle, a circle a text."""
-    names = {module.name for module in found}
+    names = {module.name for module in all_modules}
     graph = {
         module.name: {
             full if (full := f"{node.module}.{alias.name}") in names else node.module
@@ -118,7 +118,7 @@ def circles(found: list[Module]) -> list[str]:
             for alias in node.names
         }
         & names - {module.name}
-        for module in found
+        for module in all_modules
     }
     # Whatever is imported by no module that is left, or imports none, is on no circle.
     while True:
@@ -146,32 +146,32 @@ def _reachable(graph: Mapping[str, set[str]], start: str) -> set[str]:
     return reached
 
 
-def find_undescribed(found: list[Module]) -> list[str]:
+def find_undescribed(all_modules: list[Module]) -> list[str]:
     """Return the folders that `docs/architecture.md` has no row for."""
     page = ROOT / "docs" / "architecture.md"
     described = set(re.findall(r"^\| `([\w/]+)/`", page.read_text(encoding="utf-8"), re.MULTILINE))
-    folders = {module.path.parent.relative_to(PACKAGE).as_posix() for module in found} - {"."}
+    folders = {module.path.parent.relative_to(PACKAGE).as_posix() for module in all_modules} - {"."}
     return sorted(folders - described)
 
 
 def main() -> None:
     """Print one line for each measure."""
-    found = modules()
-    sizes = [module.lines for module in found if module.lines > 1]
-    functions = [function for module in found for function in module.functions()]
+    all_modules = modules()
+    sizes = [module.lines for module in all_modules if module.lines > 1]
+    functions = [function for module in all_modules for function in module.functions()]
     lengths = [(function.end_lineno or 0) - function.lineno + 1 for function in functions]
-    once = sum(len(find_used_once(module)) for module in found)
-    called_once = sum(len(find_used_once(module) & find_called(module)) for module in found)
+    once = sum(len(find_used_once(module)) for module in all_modules)
+    called_once = sum(len(find_used_once(module) & find_called(module)) for module in all_modules)
     rooms: Counter[str] = Counter()
-    for module in found:
+    for module in all_modules:
         rooms[module.room] += module.lines
     room, largest_room = rooms.most_common(1)[0]
-    largest = max(found, key=lambda module: module.lines)
-    stray, ahead, rounds = find_undescribed(found), upward(found), circles(found)
+    largest = max(all_modules, key=lambda module: module.lines)
+    stray, ahead, rounds = find_undescribed(all_modules), upward(all_modules), circles(all_modules)
     language = measure()
     rows = {
-        "modules": f"{len(found)}",
-        "lines": f"{sum(module.lines for module in found):,}",
+        "modules": f"{len(all_modules)}",
+        "lines": f"{sum(module.lines for module in all_modules):,}",
         "median module": f"{median(sizes):.0f} lines",
         "largest module": f"{largest.lines} lines ({largest.name})",
         "median function": f"{median(lengths):.0f} lines",

@@ -77,8 +77,8 @@ def measure(package: Path = PACKAGE) -> Language:
         docstrings += bool(text)
         if OPENING.match(text):
             openings.append(f"{place}: {first}")
-        if found := INDEFINITE.search(text):
-            indefinite.append(f"{place}: {found[0]}: {first}")
+        if match := INDEFINITE.search(text):
+            indefinite.append(f"{place}: {match[0]}: {first}")
         if isinstance(node, ast.ClassDef):
             classes.setdefault(node.name, []).append(f"{place}: class {node.name}")
         elif not isinstance(node, ast.Module) and _is_participle(node.name.strip("_")):

@@ -118,11 +118,11 @@ def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any,
 
 
 def _replace(value: Any, path: tuple[Any, ...], new: Any) -> Any:
-    made = at = deepcopy(value)
+    copy_of_it = at = deepcopy(value)
     for key in path[:-1]:
         at = at[key]
     at[path[-1]] = new
-    return made
+    return copy_of_it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,26 +141,26 @@ def drawn(paths: list[Path]) -> tuple[list[Drawn], dict[str, str]]:
     Returns:
         The widgets, and those without a program, each with the reason.
     """
-    found: list[tuple[str, bytes, tuple[Case, ...]]] = []
+    programs: list[tuple[str, bytes, tuple[Case, ...]]] = []
     without: dict[str, str] = {}
     for path in paths:
         try:
             widget = load_widget(path)
-            found.append((path.name, page_program(widget), tuple(cases(widget))))
+            programs.append((path.name, page_program(widget), tuple(cases(widget))))
         except WidgetError:
             continue
         except NoProgramError as error:
             without[path.name] = str(error)
-    outcomes = _outcomes(found)
+    outcomes = _outcomes(programs)
     return [
         Drawn(name=name, program=program, cases=attempt, outcomes=outcome)
-        for (name, program, attempt), outcome in zip(found, outcomes, strict=True)
+        for (name, program, attempt), outcome in zip(programs, outcomes, strict=True)
     ], without
 
 
-def _outcomes(found: list[tuple[str, bytes, tuple[Case, ...]]]) -> list[Any]:
+def _outcomes(programs: list[tuple[str, bytes, tuple[Case, ...]]]) -> list[Any]:
     requests = []
-    for _, program, sample in found:
+    for _, program, sample in programs:
         streamed = next((case.arguments for case in sample if case.tree and case.arguments), None)
         stream = {"json": orjson.dumps(streamed).decode(), "every": PREFIX_CHARACTERS}
         requests.append(
@@ -180,8 +180,8 @@ def _outcomes(found: list[tuple[str, bytes, tuple[Case, ...]]]) -> list[Any]:
         )
         if ran.returncode:
             raise SystemExit(ran.stdout + ran.stderr)
-        made: list[Any] = orjson.loads(Path(f"{file}.out").read_bytes())
-        return made
+        results: list[Any] = orjson.loads(Path(f"{file}.out").read_bytes())
+        return results
 
 
 def verdict(case: Case, outcome: Mapping[str, Any]) -> str:
@@ -200,13 +200,13 @@ def main() -> int:
     verdicts: Counter[tuple[str, str]] = Counter()
     for widget in widgets:
         for case, outcome in zip(widget.cases, widget.outcomes["cases"], strict=True):
-            found = verdict(case, outcome)
-            verdicts["slips" if case.name.startswith("slip") else "arguments", found] += 1
-            if found not in {"equal", "both fail"}:
-                print(f"{found}: {widget.name}: {case.name}: {outcome.get('failure', '')}")
+            outcome_text = verdict(case, outcome)
+            verdicts["slips" if case.name.startswith("slip") else "arguments", outcome_text] += 1
+            if outcome_text not in {"equal", "both fail"}:
+                print(f"{outcome_text}: {widget.name}: {case.name}: {outcome.get('failure', '')}")
     print(f"{len(widgets)} widgets with a program, {len(without)} without: {without}")
-    for (kind, found), count in sorted(verdicts.items()):
-        print(f"  {kind}: {found}: {count:,}")
+    for (kind, outcome_text), count in sorted(verdicts.items()):
+        print(f"  {kind}: {outcome_text}: {count:,}")
     sizes = [len(gzip.compress(widget.program, 9)) for widget in widgets]
     print(f"program, gzipped: median {median(sizes):.0f} bytes, largest {max(sizes):,}")
     print("page, one drawing:", _spread(_times(widgets, "cases")))
@@ -214,7 +214,9 @@ def main() -> int:
     print("server, one call: ", _spread(server))
     share = _print_prefixes(widgets)
     bad = sum(
-        count for (_, found), count in verdicts.items() if found not in {"equal", "both fail"}
+        count
+        for (_, outcome_text), count in verdicts.items()
+        if outcome_text not in {"equal", "both fail"}
     )
     return 1 if bad or share > MOST_LOSSES else 0
 

@@ -68,7 +68,7 @@ def peer() -> Peer | str:
 def _interpreters() -> Iterator[str]:
     """Yield the interpreters that run and are new enough."""
     homes = sorted(Path.home().glob(".pyenv/versions/3.*/bin/python"))
-    found = (sys.executable, *map(shutil.which, _NAMES), *map(str, homes))
-    for path in dict.fromkeys(path for path in found if path):
+    candidates = (sys.executable, *map(shutil.which, _NAMES), *map(str, homes))
+    for path in dict.fromkeys(path for path in candidates if path):
         if subprocess.run([path, "-c", _CHECK], check=False, capture_output=True).returncode == 0:
             yield path

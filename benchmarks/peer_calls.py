@@ -30,13 +30,13 @@ def measure_rows(most: int) -> Iterator[Row]:
     Args:
         most: The maximum number of pairs in each row.
     """
-    found = peer()
-    if isinstance(found, str):
-        yield Row(what="calls a second, mcp-chatkit-widget", bar=at_least(20), remark=found)
-        yield Row(what="call in process, mcp-chatkit-widget", bar=at_most(1 / 3), remark=found)
+    other = peer()
+    if isinstance(other, str):
+        yield Row(what="calls a second, mcp-chatkit-widget", bar=at_least(20), remark=other)
+        yield Row(what="call in process, mcp-chatkit-widget", bar=at_most(1 / 3), remark=other)
     else:
-        yield _served(found, min(most, 200))
-        yield _in_process(found, min(most, 300))
+        yield _served(other, min(most, 200))
+        yield _in_process(other, min(most, 300))
 
 
 def _served(other: Peer, pairs: int) -> Row:

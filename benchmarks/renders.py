@@ -79,13 +79,13 @@ def measure_rows(most: int) -> Iterator[Row]:
 
 def _of_views(paths: list[Path], most: int) -> Iterator[Row]:
     """Measure the JSX of exports against their templates."""
-    found = [views for views in map(_views, paths) if views is not None]
-    scope = f"{len(found)} exports whose JSX and template draw the same."
+    all_views = [views for views in map(_views, paths) if views is not None]
+    scope = f"{len(all_views)} exports whose JSX and template draw the same."
     for what, limit, at, remark in (
         ("compile JSX, its template, median export", 3, 0, scope),
         ("render JSX, its template, median export", 2, 1, f"{scope} From arguments to the tree."),
     ):
-        timings = [_take(views[at], most) for views in found]
+        timings = [_take(views[at], most) for views in all_views]
         yield Row(
             what=what,
             bar=at_most(limit),

@@ -118,14 +118,14 @@ class Bare:
         """Open a new context with a blank page and return the duration."""
         browser = self._stage.context.browser
         assert browser is not None
-        made: list[Any] = []
+        contexts: list[Any] = []
 
         async def make() -> None:
-            made.append(await browser.new_context())
-            await made[0].new_page()
+            contexts.append(await browser.new_context())
+            await contexts[0].new_page()
 
         took_s = self._timed(make)
-        self._portal.call(made[0].close)
+        self._portal.call(contexts[0].close)
         return took_s
 
 
@@ -181,8 +181,8 @@ def _watching(widgets: Path) -> Iterator[Callable[[Path], float]]:
 
         def passed() -> int:
             for line in process.stdout or ():
-                if found := re.match(r"(\d+) passed", line):
-                    return int(found[1])
+                if match := re.match(r"(\d+) passed", line):
+                    return int(match[1])
             raise AssertionError("the watching ended")
 
         def saved(file: Path) -> float:

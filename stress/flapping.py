@@ -47,11 +47,11 @@ _GROWTH_MB = 5.0
 async def fill_repeatedly(folder: Path, *, fills: int) -> tuple[int, int]:
     """Fill widgets repeatedly, each time with another answer of 6 KB."""
     answer = {"carrier": {"name": "United" * 1_000}, "segments": []}
-    made, store = (
+    widget, store = (
         build_widget("Flight", sidecar=FEED, schema=SCHEMA, template=TEMPLATE),
         local_store(),
     )
-    feed, numbers = made.feed, count()
+    feed, numbers = widget.feed, count()
     assert feed is not None
     endpoint = '[flights.endpoints.get_flight]\nget = "/flights/{flight_no}"\n'
     async with raw(json_reply(answer)) as port:
@@ -62,7 +62,7 @@ async def fill_repeatedly(folder: Path, *, fills: int) -> tuple[int, int]:
             async def fill(times: int) -> int:
                 for _ in range(times):
                     await feeds.fill(
-                        made, feed, {"number": f"UA{next(numbers)}"}, strict=False, owner=""
+                        widget, feed, {"number": f"UA{next(numbers)}"}, strict=False, owner=""
                     )
                 return _own_usage().rss_bytes
 
@@ -190,8 +190,8 @@ async def update_repeatedly(*, updates: int) -> tuple[int, int, int]:
         async def follow() -> None:
             nonlocal version
             while True:
-                found = await store.renders.wait_for_newer(first.id, after=version, timeout_s=60)
-                version = found.version if isinstance(found, StoredRender) else version
+                newer = await store.renders.wait_for_newer(first.id, after=version, timeout_s=60)
+                version = newer.version if isinstance(newer, StoredRender) else version
 
         tasks.start_soon(follow)
 

@@ -68,12 +68,12 @@ class Judge:
         """Return the verdict on a file with this content."""
         self._took_s = dict.fromkeys(("load", "call", "check"), 0.0)
         most_kb = _most_kb()
-        found, served = self._found(_source(content))
-        for finding in found:
+        verdict_of_load, served = self._found(_source(content))
+        for finding in verdict_of_load:
             _demand_located(finding)
         return Verdict(
             served=served,
-            found=found,
+            found=verdict_of_load,
             took_s=self._took_s,
             grown_bytes=(_most_kb() - most_kb) * 1024,
         )

@@ -42,17 +42,17 @@ def read_cpu_s(pid: int) -> float:
 
 def find_processes(mark: str) -> list[int]:
     """Return the processes with `mark` in their command line."""
-    found = []
+    processes = []
     for place in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             if mark.encode() in place.read_bytes():
-                found.append(int(place.parent.name))
+                processes.append(int(place.parent.name))
         except OSError:
             continue
-    return sorted(found)
+    return sorted(processes)
 
 
 def _field(status: str, name: str) -> int:
-    found = re.search(rf"^{name}:\s+(\d+)", status, re.MULTILINE)
-    assert found is not None, status
-    return int(found.group(1))
+    match = re.search(rf"^{name}:\s+(\d+)", status, re.MULTILINE)
+    assert match is not None, status
+    return int(match.group(1))

@@ -84,13 +84,13 @@ async def serving_sessions(folder: Path, *, idle_s: float = 300) -> AsyncIterato
 
 def descendants(pid: int) -> set[int]:
     """Return the processes that the process `pid` started, and those that they started."""
-    found, waiting = set[int](), [pid]
+    pids, waiting = set[int](), [pid]
     while waiting:
         for children in Path(f"/proc/{waiting.pop()}/task").glob("*/children"):
-            started = set(map(int, children.read_text().split())) - found
-            found |= started
+            started = set(map(int, children.read_text().split())) - pids
+            pids |= started
             waiting += started
-    return found
+    return pids
 
 
 def browser_pids(pid: int) -> list[int]:

@@ -101,8 +101,8 @@ def list_paths(value: Any, path: Path = ()) -> list[Path]:
     inner: Iterable[tuple[Any, Any]] = value.items() if isinstance(value, dict) else ()
     if isinstance(value, list):
         inner = enumerate(value)
-    found = [place for key, one in inner for place in list_paths(one, (*path, key))]
-    return [path, *found] if path else found
+    places = [place for key, one in inner for place in list_paths(one, (*path, key))]
+    return [path, *places] if path else places
 
 
 def replace_at(document: Any, place: Path, value: Any) -> None:

@@ -301,10 +301,10 @@ def compiled(kind: str, source: str) -> Template | View | Assignment:
 
 def program_json(program: Program) -> dict[str, Any]:
     """Return a program as the page gets it."""
-    made = {"n": program.size, "a": dict(program.arguments)}
+    fields = {"n": program.size, "a": dict(program.arguments)}
     if program.may_need_commas:
-        made["commas"] = True
-    return {**made, ("b" if type(program.root) is tuple else "e"): to_json(program.root)}
+        fields["commas"] = True
+    return {**fields, ("b" if type(program.root) is tuple else "e"): to_json(program.root)}
 
 
 def rendered(template: Template | View | Assignment, arguments: Mapping[str, Any]) -> str | None:

@@ -84,17 +84,17 @@ def record_routes(
 
     `servers` will hold its server.
     """
-    found: list[Route] = []
+    all_routes: list[Route] = []
 
     def recording_app(server: Server, *arguments: Any, **options: Any) -> Starlette:
-        made = app(server, *arguments, **options)
+        application = app(server, *arguments, **options)
         if servers is not None:
             servers.append(server)
-        found.extend(route for route in made.routes if isinstance(route, Route))
-        return made
+        all_routes.extend(route for route in application.routes if isinstance(route, Route))
+        return application
 
     monkeypatch.setattr("widgetd.daemon.serve.app", recording_app)
-    return found
+    return all_routes
 
 
 @asynccontextmanager

@@ -21,7 +21,7 @@ COPY = Path(vocabulary.__file__).with_name("vocabulary.json")
 def read_documentation() -> dict[str, dict[str, str]]:
     """Return the docstrings of all properties in ChatKit's source, by class and property."""
     tree = ast.parse(inspect.getsource(vocabulary.load_chatkit_widgets()))
-    found = {}
+    documentation = {}
     for one in tree.body:
         if not isinstance(one, ast.ClassDef):
             continue
@@ -35,8 +35,8 @@ def read_documentation() -> dict[str, dict[str, str]]:
             ):
                 texts[part.target.id] = inspect.cleandoc(str(after.value.value))
         if texts:
-            found[one.name] = texts
-    return found
+            documentation[one.name] = texts
+    return documentation
 
 
 def read_vocabulary() -> dict[str, Any]:

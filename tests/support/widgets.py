@@ -68,8 +68,8 @@ def build_widget(
     return load(source(path, widget_file(name, **file)), beside, limits=Limits())
 
 
-def entry(made: Widget, fault: Finding | None = None) -> Entry:
-    return Entry(path=made.definition.path, key=made.key, widget=made, fault=fault)
+def entry(widget: Widget, fault: Finding | None = None) -> Entry:
+    return Entry(path=widget.definition.path, key=widget.key, widget=widget, fault=fault)
 
 
 def snapshot_of(*widgets: Widget, faults: Mapping[str, Finding] | None = None) -> Snapshot:

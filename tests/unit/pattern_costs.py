@@ -50,13 +50,13 @@ _ENDS = ("\x00", "")
 
 def package_patterns() -> dict[str, re.Pattern[Any]]:
     """Import every module of the package and return its patterns by their place."""
-    found: dict[int, tuple[str, re.Pattern[Any]]] = {}
+    patterns: dict[int, tuple[str, re.Pattern[Any]]] = {}
     for module in pkgutil.walk_packages(widgetd.__path__, "widgetd."):
         if not module.name.endswith("__main__"):
             for name, value in vars(importlib.import_module(module.name)).items():
                 for one in _within(value):
-                    found.setdefault(id(one), (f"{module.name}.{name}", one))
-    return {f"{name} {one.pattern!r:.60}": one for name, one in found.values()}
+                    patterns.setdefault(id(one), (f"{module.name}.{name}", one))
+    return {f"{name} {one.pattern!r:.60}": one for name, one in patterns.values()}
 
 
 def _within(value: Any, depth: int = 3) -> Iterator[re.Pattern[Any]]:
@@ -91,8 +91,8 @@ class Attacks:
 
     def parts(self) -> Iterator[tuple[Any, Any, Any]]:
         """Yield attacks as a beginning, a repeated part and an end."""
-        found = (one for at in range(CHOICES) for one in self._repeats(self._tree, "", at))
-        for parts in dict.fromkeys((*one, end) for one in found for end in _ENDS if one[1]):
+        all_parts = (one for at in range(CHOICES) for one in self._repeats(self._tree, "", at))
+        for parts in dict.fromkeys((*one, end) for one in all_parts for end in _ENDS if one[1]):
             if not self._is_bytes:
                 yield parts
             else:
@@ -190,8 +190,8 @@ def main() -> None:
     """Print each pattern before its trial and each slow one; patterns may be named."""
     signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
     gc.disable()  # what is imported stays, and a collection would count as a pattern's time
-    found = {one: re.compile(one) for one in sys.argv[1:]} or package_patterns()
-    for name, pattern in found.items():
+    patterns = {one: re.compile(one) for one in sys.argv[1:]} or package_patterns()
+    for name, pattern in patterns.items():
         sys.stdout.write(f"{name}\n")
         sys.stdout.flush()
         signal.setitimer(signal.ITIMER_VIRTUAL, DEADLINE_S)

@@ -14,11 +14,11 @@ pytestmark = needs_browser
 
 async def test_tools_of_the_browser_show_no_password_and_no_sensitive_field(tmp_path: Path) -> None:
     outputs = await outputs_after_input(tmp_path, {CORE, *IN_A_BROWSER})
-    found = {
+    leaks = {
         (name, one) for name, text in outputs.texts().items() for one in SECRETS if one in text
     }
 
-    assert found == set()
+    assert leaks == set()
     assert PAYLOAD in outputs.awaited_payloads
     assert '"is_error":false' in outputs.responses["start_session"]
     assert '"is_error":false' in outputs.responses["take_picture"]

@@ -331,13 +331,13 @@ async def test_threads_are_searched_renamed_and_deleted() -> None:
         await page.keyboard.press("Enter")
         await page.get_by_role("heading", name="Loaves").wait_for()
         await page.get_by_label("Search conversations").fill("loav")
-        found = await threads.all_inner_texts()
+        texts = await threads.all_inner_texts()
         await page.get_by_label("Search conversations").fill("")
         await page.get_by_role("button", name="Delete “Loaves”").click()
         await page.get_by_role("button", name="Delete “Loaves”").click()
         await page.get_by_text("Ask for something that can be seen").wait_for()
 
-        assert found == ["Loaves"]
+        assert texts == ["Loaves"]
         assert await threads.all_inner_texts() == ["show me table"]
 
 

@@ -90,9 +90,9 @@ async def test_suite_reports_only_expected_failures(
 
 def scenarios(folder: Path) -> list[tuple[str, bool]]:
     """Return each scenario that ran, and whether all of its checks passed."""
-    found = []
+    names = []
     for file in folder.glob("server-*/checks.json"):
         name = re.sub(r"^server-(.*)-\d{4}-\d\d-\d\dT.*$", r"\1", file.parent.name)
         checks = json.loads(file.read_text())
-        found.append((name, all(one["status"] in ("SUCCESS", "INFO") for one in checks)))
-    return found
+        names.append((name, all(one["status"] in ("SUCCESS", "INFO") for one in checks)))
+    return names

@@ -31,8 +31,8 @@ def build_overlay(name: str) -> list[dict[str, Any]]:
     """Build the objects of an overlay in `deploy/`."""
     assert KUBECTL is not None
     command = [KUBECTL, "kustomize", str(ROOT / "deploy" / name)]
-    made = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
-    return list(yaml.safe_load_all(made.stdout))
+    completed = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
+    return list(yaml.safe_load_all(completed.stdout))
 
 
 def require_valid(objects: Iterable[dict[str, Any]]) -> None:

@@ -33,8 +33,8 @@ needs_root = pytest.mark.skipif(
 
 
 def lines(*files: Path, key: str) -> list[str]:
-    found = [line for file in files for line in file.read_text().splitlines()]
-    return [line.partition("=")[2] for line in found if line.startswith(f"{key}=")]
+    every_line = [line for file in files for line in file.read_text().splitlines()]
+    return [line.partition("=")[2] for line in every_line if line.startswith(f"{key}=")]
 
 
 def calls_in(group: str) -> set[str]:

@@ -247,13 +247,13 @@ def variables() -> dict[str, str | None]:
     """Return each `WIDGETD_` variable that a file sets, and its value."""
     services = [service.get("environment", {}) for service in compose()["services"].values()]
     units = "".join(path.read_text() for path in (ROOT / "systemd").rglob("*.*"))
-    found = {
+    settings = {
         **variables_of_the_image(),
         **{entry["name"]: entry["value"] for entry in container()["env"]},
         **{name: value for service in services for name, value in service.items()},
         **dict(re.findall(r"(WIDGETD_\w+)=(\S+)", units)),
     }
-    return {name: value for name, value in found.items() if name.startswith("WIDGETD_")}
+    return {name: value for name, value in settings.items() if name.startswith("WIDGETD_")}
 
 
 @pytest.mark.parametrize("name", sorted(variables()))

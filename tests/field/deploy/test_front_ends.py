@@ -63,18 +63,18 @@ class Replica:
 @pytest.fixture
 def replicas() -> Iterator[list[Replica]]:
     with ExitStack() as ends:
-        made = [Replica("one"), Replica("two")]
-        for replica in made:
+        servers = [Replica("one"), Replica("two")]
+        for replica in servers:
             ends.callback(replica.close)
-        yield made
+        yield servers
 
 
 @pytest.fixture
 def balancer(tmp_path: Path, replicas: list[Replica], front_end: FrontEnd) -> Iterator[Balancer]:
-    made = Balancer(tmp_path, [replica.port for replica in replicas], front_end)
-    made.starts()
-    yield made
-    made.close()
+    front = Balancer(tmp_path, [replica.port for replica in replicas], front_end)
+    front.starts()
+    yield front
+    front.close()
 
 
 @contextmanager

@@ -136,9 +136,9 @@ async def test_calls_without_a_session_go_to_every_replica(fleet: Fleet) -> None
             assert greets(await client.call("greeting", who="Ada"))
     after = await calls_of_each(fleet)
 
-    made = [b - a for a, b in zip(before, after, strict=True)]
-    assert sum(made) == 4 * CALLS
-    assert all(made)
+    increases = [b - a for a, b in zip(before, after, strict=True)]
+    assert sum(increases) == 4 * CALLS
+    assert all(increases)
 
 
 async def ordered(model: Connection) -> str:
@@ -152,11 +152,11 @@ async def test_render_of_one_replica_is_shown_by_the_other(fleet: Fleet) -> None
         connect_client(fleet.one.url, "modern") as here,
         connect_client(fleet.two.url, "modern") as there,
     ):
-        made = await here.call("order", **ARGUMENTS)
-        render_id = (made.meta or {})["widgetd/render"]["id"]
+        rendered = await here.call("order", **ARGUMENTS)
+        render_id = (rendered.meta or {})["widgetd/render"]["id"]
         result = await there.call("show_render", render_id=render_id)
 
-    assert result.structured_content == made.structured_content
+    assert result.structured_content == rendered.structured_content
 
 
 async def test_action_at_one_replica_is_awaited_at_the_other(fleet: Fleet) -> None:
@@ -233,7 +233,7 @@ async def test_rolling_restart_under_load_loses_no_call(fleet: Fleet) -> None:
 
 async def test_loss_of_the_shared_server_costs_sharing_and_no_call(fleet: Fleet) -> None:
     losses = [replica.logged("store.degraded") for replica in fleet.both]
-    found = [replica.logged("store.recovered") for replica in fleet.both]
+    recoveries = [replica.logged("store.recovered") for replica in fleet.both]
     with anyio.fail_after(2 * PATIENCE_S):
         async with connect_client(fleet.balancer.url, "modern") as client:
             fleet.server.kill()
@@ -244,7 +244,7 @@ async def test_loss_of_the_shared_server_costs_sharing_and_no_call(fleet: Fleet)
             assert await fleet.numbers("widgetd_store_degraded") == (1, 1)
 
             fleet.server.start()
-            for replica, times in zip(fleet.both, found, strict=True):
+            for replica, times in zip(fleet.both, recoveries, strict=True):
                 await replica.logs("store.recovered", times=times + 1)
             assert await fleet.numbers("widgetd_store_degraded") == (0, 0)
 

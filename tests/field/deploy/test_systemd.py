@@ -52,9 +52,9 @@ class Listener:
 @pytest.fixture(params=["path", "abstract"])
 def listener(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Listener]:
     path = str(tmp_path / "notify")
-    made = Listener(path if request.param == "path" else f"\0widgetd-test-{uuid.uuid4()}")
-    yield made
-    made.close()
+    notify_socket = Listener(path if request.param == "path" else f"\0widgetd-test-{uuid.uuid4()}")
+    yield notify_socket
+    notify_socket.close()
 
 
 def of(listener: Listener, **environ: str) -> Supervisor:
@@ -185,8 +185,8 @@ def test_supervisor_is_read_from_the_environment_of_its_process(
     monkeypatch.setenv("WATCHDOG_USEC", "3000000")
     monkeypatch.setenv("WATCHDOG_PID", str(os.getpid()))
 
-    found = supervisor(os.environ, os.getpid())
+    systemd = supervisor(os.environ, os.getpid())
 
-    assert found.watchdog_s == 3.0
-    assert found.ready("here")
+    assert systemd.watchdog_s == 3.0
+    assert systemd.ready("here")
     assert listener.heard() == ["READY=1", "STATUS=here"]

@@ -30,8 +30,8 @@ def version() -> int:
     """Return the version of the installed systemd; 0 without one."""
     if shutil.which("systemd-analyze") is None:
         return 0
-    found = re.search(r"systemd (\d+)", analyze("--version").stdout)
-    return int(found[1]) if found else 0
+    match = re.search(r"systemd (\d+)", analyze("--version").stdout)
+    return int(match[1]) if match else 0
 
 
 def installed(folder: Path, *drop_ins: Path) -> Path:

@@ -61,8 +61,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("dist")
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
-    (made,) = folder.iterdir()
-    return made
+    (file,) = folder.iterdir()
+    return file
 
 
 def pinned(wheel: Path) -> str:

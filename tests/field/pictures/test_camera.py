@@ -67,7 +67,7 @@ async def pixels(chromium: Chromium, picture: Picture, *at: tuple[int, int]) -> 
     page = await (await chromium.browser()).new_page()
     content = f"data:image/{picture.format};base64,{b64encode(picture.content).decode()}"
     try:
-        found: list[list[int]] = await page.evaluate(
+        colors: list[list[int]] = await page.evaluate(
             """async ([content, at]) => {
               const image = Object.assign(new Image(), { src: content });
               await image.decode();
@@ -82,7 +82,7 @@ async def pixels(chromium: Chromium, picture: Picture, *at: tuple[int, int]) -> 
         )
     finally:
         await page.context.close()
-    return found
+    return colors
 
 
 async def test_same_input_gives_the_same_bytes_after_any_other_picture(

@@ -38,8 +38,8 @@ def emoji_font() -> bool:
     command = shutil.which("fc-list")
     if command is None:
         return False
-    found = subprocess.run([command, ":lang=und-zsye"], capture_output=True, check=False)
-    return bool(found.stdout.strip())
+    fonts = subprocess.run([command, ":lang=und-zsye"], capture_output=True, check=False)
+    return bool(fonts.stdout.strip())
 
 
 needs_emoji_font = pytest.mark.skipif(

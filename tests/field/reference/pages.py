@@ -365,14 +365,14 @@ def _python() -> str:
 
 def _described(name: str) -> str:
     """Return the section of a public name: its signature and its docstring."""
-    made = getattr(widgetd, name)
+    member = getattr(widgetd, name)
     parts = [f"## `{name}`"]
-    if inspect.isclass(made):
-        parts.append(_doc(made))
-        if not issubclass(made, BaseModel | BaseException):
-            parts += _members(made)
-    elif callable(made):
-        parts += [_code(f"{name}{inspect.signature(made)}"), _doc(made)]
+    if inspect.isclass(member):
+        parts.append(_doc(member))
+        if not issubclass(member, BaseModel | BaseException):
+            parts += _members(member)
+    elif callable(member):
+        parts += [_code(f"{name}{inspect.signature(member)}"), _doc(member)]
     return "\n\n".join(parts)
 
 
@@ -396,9 +396,9 @@ def _code(text: str) -> str:
     return f"```python\n{bare}\n```"
 
 
-def _doc(made: Any) -> str:
+def _doc(member: Any) -> str:
     """Return a docstring as Markdown, its sections as lists."""
-    text = inspect.getdoc(made) or ""
+    text = inspect.getdoc(member) or ""
     head, *sections = re.split(
         r"^(Args|Attributes|Returns|Raises|Yields|Source):\n", text, flags=re.MULTILINE
     )

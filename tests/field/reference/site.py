@@ -56,7 +56,7 @@ def faults(site: Path) -> Iterator[str]:
                 if not _is_foreign(one) and not urlsplit(one).scheme and _is_dead(one, path, pages):
                     yield f"{name} leads to {one}, which is not there"
     for path in sorted(site.rglob("*.css")):
-        named = (found[1] or found[2] for found in _IN_STYLE.finditer(path.read_text("utf-8")))
+        named = (match[1] or match[2] for match in _IN_STYLE.finditer(path.read_text("utf-8")))
         yield from (f"{path.relative_to(site)} loads {one}" for one in named if _is_foreign(one))
 
 

@@ -44,9 +44,9 @@ async def seen(address: str, text: str) -> bytes:
 def main() -> None:
     """Rewrite the block, and take the picture."""
     text = PAGE.read_text(encoding="utf-8")
-    found = BLOCK.search(text)
-    assert found is not None
-    commands = re.findall(r"^\$ (.+)$", found[0], re.MULTILINE)
+    match = BLOCK.search(text)
+    assert match is not None
+    commands = re.findall(r"^\$ (.+)$", match[0], re.MULTILINE)
     assert len(commands) <= MOST_COMMANDS
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -59,7 +59,7 @@ def main() -> None:
             picture = anyio.run(seen, f"http://127.0.0.1:{port}/w/parcel_tracker", "Room booked")
         finally:
             end_all(running)
-    PAGE.write_text(text.replace(found[0], output), encoding="utf-8")
+    PAGE.write_text(text.replace(match[0], output), encoding="utf-8")
     PICTURE.write_bytes(picture)
     sys.stdout.write(output)
 

@@ -27,10 +27,10 @@ def write_blocks(folder: Path) -> int:
     count = 0
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         text = page.read_text(encoding="utf-8")
-        for found in re.finditer(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
-            line = text.count("\n", 0, found.start()) + 1
+        for block in re.finditer(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+            line = text.count("\n", 0, block.start()) + 1
             name = f"{page.stem.lower()}_line_{line}.py"
-            (folder / name).write_text(found[1], encoding="utf-8")
+            (folder / name).write_text(block[1], encoding="utf-8")
             count += 1
     return count
 

@@ -13,15 +13,15 @@ from widgetd.errors.codes import TABLES
 
 
 async def test_every_reference_page_equals_generated_text() -> None:
-    made = await pages()
+    generated = await pages()
 
     stale = [
         name
-        for name, text in made.items()
+        for name, text in generated.items()
         if not (FOLDER / name).exists() or (FOLDER / name).read_text(encoding="utf-8") != text
     ]
     assert stale == [], "make reference"
-    assert {path.name for path in FOLDER.glob("*.md")} == made.keys()
+    assert {path.name for path in FOLDER.glob("*.md")} == generated.keys()
 
 
 def test_page_of_hosts_equals_the_profiles() -> None:

@@ -37,9 +37,11 @@ async def dressed(theme: str) -> AsyncIterator[Page]:
 
 async def violations(page: Page) -> list[str]:
     await page.add_script_tag(path=AXE)
-    found: dict[str, Any] = await page.evaluate("() => axe.run(document, {iframes: false})")
+    report: dict[str, Any] = await page.evaluate("() => axe.run(document, {iframes: false})")
     return [
-        f"{one['id']}: {node['html'][:200]}" for one in found["violations"] for node in one["nodes"]
+        f"{one['id']}: {node['html'][:200]}"
+        for one in report["violations"]
+        for node in one["nodes"]
     ]
 
 
@@ -76,7 +78,7 @@ async def test_axe_reports_no_violation_with_a_broken_file(tmp_path: Path, theme
 
 
 async def test_axe_reports_no_violation_in_bundled_widgets(theme: str) -> None:
-    found = {}
+    findings_by_tool = {}
     async with dressed(theme) as page:
         for widget in discover_widgets(bundled_folder()):
             tree = show_state(widget, SAMPLE).tree(widget)
@@ -84,6 +86,6 @@ async def test_axe_reports_no_violation_in_bundled_widgets(theme: str) -> None:
             await page.set_content(drawing(tree, theme=theme, locale="en", title=title))
             await page.wait_for_selector("html[data-ready=true]")
             if findings := await violations(page):
-                found[widget.tool] = findings
+                findings_by_tool[widget.tool] = findings
 
-    assert found == {}
+    assert findings_by_tool == {}

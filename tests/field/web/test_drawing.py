@@ -26,7 +26,7 @@ async def undrawn(folder: Path, theme: str, *, keys: frozenset[str] = frozenset(
         theme: `light` or `dark`.
         keys: The states to draw; all if empty.
     """
-    found = []
+    failures = []
     async with browsing(viewport=_NARROW) as page:
         for widget in discover_widgets(folder):
             for state in list_states(widget):
@@ -37,8 +37,8 @@ async def undrawn(folder: Path, theme: str, *, keys: frozenset[str] = frozenset(
                 await page.set_content(drawing(tree, theme=theme, locale=locale, title="A widget"))
                 await page.wait_for_selector("html[data-ready=true]", state="attached")
                 if await page.evaluate(_LOOK):
-                    found.append(f"{widget.definition.path}, {state.key}")
-    return found
+                    failures.append(f"{widget.definition.path}, {state.key}")
+    return failures
 
 
 _LOOK = """() =>

@@ -315,8 +315,8 @@ async def test_axe_reports_no_violation_in_the_editor(theme: str, tmp_path: Path
         await page.frame_locator("#frames iframe").get_by_text("Ann").click()
         await page.get_by_role("heading", name="Properties of Text").wait_for()
         await page.get_by_text("more properties").click()
-        found = await violations(page)
+        findings = await violations(page)
         await page.get_by_role("radio", name="Sidecar").check(force=True)
-        found += await violations(page)
+        findings += await violations(page)
 
-    assert found == []
+    assert findings == []

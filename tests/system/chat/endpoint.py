@@ -71,13 +71,13 @@ class Endpoint:
 @asynccontextmanager
 async def endpoint(*script: Answer) -> AsyncIterator[Endpoint]:
     """Yield an endpoint on a free port of this machine, until the block ends."""
-    made = Endpoint(list(script))
+    server = Endpoint(list(script))
     listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
-    made.url = f"http://127.0.0.1:{listener.extra(SocketAttribute.local_port)}/v1"
+    server.url = f"http://127.0.0.1:{listener.extra(SocketAttribute.local_port)}/v1"
     async with listener, anyio.create_task_group() as tasks:
-        tasks.start_soon(partial(listener.serve, made.answer))
+        tasks.start_soon(partial(listener.serve, server.answer))
         try:
-            yield made
+            yield server
         finally:
             tasks.cancel_scope.cancel()
 

@@ -94,8 +94,8 @@ class Talker:
     async def items(self) -> list[dict[str, Any]]:
         """Return the items of the thread."""
         response = await self.post("items.list", thread_id=self.thread, order="asc", limit=100)
-        found: list[dict[str, Any]] = response.json()["data"]
-        return found
+        data: list[dict[str, Any]] = response.json()["data"]
+        return data
 
 
 def set_limits(monkeypatch: pytest.MonkeyPatch, **changed: Any) -> ChatLimits:

@@ -313,16 +313,16 @@ async def test_pages_of_a_thread_continue_where_the_last_one_ended() -> None:
     await conversations.begin("t", ADA)
     for number in range(7):
         await conversations.add("t", ADA, "", f"i{number}")
-    found: dict[str, list[str]] = {}
+    pages: dict[str, list[str]] = {}
     for order in ("asc", "desc"):
         after, more = None, True
         while more:
             page = await conversations.threads.load_thread_items("t", after, 3, order, ADA)
-            found.setdefault(order, []).extend(item.id for item in page.data)
+            pages.setdefault(order, []).extend(item.id for item in page.data)
             after, more = page.after, page.has_more
 
-    assert found["asc"] == [f"i{number}" for number in range(7)]
-    assert found["desc"] == found["asc"][::-1]
+    assert pages["asc"] == [f"i{number}" for number in range(7)]
+    assert pages["desc"] == pages["asc"][::-1]
 
 
 async def test_widget_too_large_to_store_is_shown_and_stored_as_a_notice(

@@ -153,8 +153,8 @@ async def test_endpoint_failure_is_one_sentence_and_the_thread_continues(
     assert agent_messages(again) == ["I am back."]
     assert b"I am back." in threads
     outputs = (str(events), state, saw, caplog.text, repr(threads), *capfd.readouterr())
-    found = "".join(outputs)
-    assert [KEY[at : at + 6] for at in range(len(KEY) - 5) if KEY[at : at + 6] in found] == []
+    text = "".join(outputs)
+    assert [KEY[at : at + 6] for at in range(len(KEY) - 5) if KEY[at : at + 6] in text] == []
 
 
 DRIPS = {

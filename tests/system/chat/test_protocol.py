@@ -54,8 +54,8 @@ async def test_each_type_of_request_is_answered_or_refused_with_a_sentence(folde
 
     kinds = (*get_args(types.StreamingReq), *get_args(types.NonStreamingReq))
     assert {kind.model_fields["type"].default for kind in kinds} == requests.keys()
-    found = {kind: answer.status_code for kind, answer in answers.items()}
-    assert found == {kind: status for kind, (_, status) in requests.items()}
+    statuses = {kind: answer.status_code for kind, answer in answers.items()}
+    assert statuses == {kind: status for kind, (_, status) in requests.items()}
     assert all(one.json()["error"] for one in answers.values() if one.status_code != 200)
     allowed = {one.headers.get("access-control-allow-origin") for one in answers.values()}
     assert allowed == {ORIGIN["origin"]}

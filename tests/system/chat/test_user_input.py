@@ -28,12 +28,12 @@ async def test_passwords_and_sensitive_fields_reach_only_the_reader_that_awaits_
 ) -> None:
     toolsets = {tool.toolset for tool in ROWS} - IN_A_BROWSER
     outputs = await outputs_after_input(tmp_path, toolsets)
-    found = {
+    leaks = {
         (name, one) for name, text in outputs.texts().items() for one in SECRETS if one in text
     }
     outputs_read = {**outputs.read_by_models, **outputs.files}
 
-    assert found == set()
+    assert leaks == set()
     assert PAYLOAD in outputs.awaited_payloads
     assert all(
         payload == PAYLOAD for payload in (*outputs.awaited_payloads, *outputs.webhook_payloads)

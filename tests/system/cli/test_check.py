@@ -217,8 +217,8 @@ def test_path_outside_the_folder_is_neither_read_nor_awaited(
         os.mkfifo(tmp_path / name)
 
     assert main(["check", str(tmp_path)]) == 1
-    found = re.findall(r"(\w+)\.widget: fault (\w+): .*\n    (.*)", capsys.readouterr().out)
-    assert found == [
+    matches = re.findall(r"(\w+)\.widget: fault (\w+): .*\n    (.*)", capsys.readouterr().out)
+    assert matches == [
         ("Else", "W1003", "put a copy into the folder"),
         ("Pipe", "W1001", "put a regular file there"),
     ]
@@ -236,9 +236,9 @@ def test_form_unsuitable_for_elicitation_is_reported_where_it_is_on(
     (tmp_path / "Code.widget").write_text(widget_file("Code", template=template))
     monkeypatch.setenv("WIDGETD_ELICIT_FORMS", str(asks).lower())
 
-    found = [line for line in check_lines(tmp_path, str(tmp_path)) if "W1620" in line]
-    assert len(found) == asks
+    lines = [line for line in check_lines(tmp_path, str(tmp_path)) if "W1620" in line]
+    assert len(lines) == asks
     assert (
         not asks
-        or "clients without a view cannot be asked the form: 'code' has a pattern" in found[0]
+        or "clients without a view cannot be asked the form: 'code' has a pattern" in lines[0]
     )

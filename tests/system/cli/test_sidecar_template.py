@@ -16,13 +16,13 @@ from widgetd.widget.sidecar import Sidecar, read_sidecar
 from widgetd.widget.widget import Widget
 
 
-@pytest.mark.parametrize("made", bundled_widgets(), ids=lambda made: made.tool)
-def test_written_sidecar_fits_any_widget(made: Widget) -> None:
-    text = sidecar_text(made)
+@pytest.mark.parametrize("widget", bundled_widgets(), ids=lambda widget: widget.tool)
+def test_written_sidecar_fits_any_widget(widget: Widget) -> None:
+    text = sidecar_text(widget)
     sidecar = tomllib.loads(text)
 
-    assert sidecar["description"] == made.description
-    assert made.schema.admits(sidecar["examples"][0]["arguments"])
+    assert sidecar["description"] == widget.description
+    assert widget.schema.admits(sidecar["examples"][0]["arguments"])
 
 
 def test_missing_description_is_reported_and_none_is_invented(
@@ -44,7 +44,7 @@ def test_missing_description_is_reported_and_none_is_invented(
 
 
 def test_studios_own_sample_is_the_example(tmp_path: Path) -> None:
-    [flight] = [made for made in bundled_widgets() if made.tool == "flight_tracker"]
+    [flight] = [widget for widget in bundled_widgets() if widget.tool == "flight_tracker"]
     file = tmp_path / "Flight.widget"
     file.write_bytes(flight.definition.content)
     plain = load_widget(file)
@@ -63,7 +63,7 @@ def test_written_sidecar_has_every_key() -> None:
 
 
 def test_actions_of_a_widget_are_listed_for_description() -> None:
-    [flight] = [made for made in bundled_widgets() if made.tool == "flight_tracker"]
+    [flight] = [widget for widget in bundled_widgets() if widget.tool == "flight_tracker"]
 
     assert '# [actions."flight.track"]\n# description = "…"\n' in sidecar_text(flight)
 

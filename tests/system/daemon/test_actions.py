@@ -188,8 +188,8 @@ async def test_ending_daemon_over_stdio_answers_waiting_readers_at_once(folder: 
         await lines.receive()
         await say(process, "notifications/initialized", {})
         await say(process, "tools/call", {"name": "order", "arguments": ARGUMENTS}, number=2)
-        made = json.loads(await lines.receive())["result"]["_meta"]["widgetd/render"]["id"]
-        waiting = {"render_id": made, "timeout_s": 60}
+        render_id = json.loads(await lines.receive())["result"]["_meta"]["widgetd/render"]["id"]
+        waiting = {"render_id": render_id, "timeout_s": 60}
         await say(process, "tools/call", {"name": WAITING, "arguments": waiting}, number=3)
         await say(process, "ping", {}, number=4)
         await lines.receive()
@@ -258,8 +258,8 @@ async def test_user_input_is_in_no_log_and_no_audit(
 
 async def test_actions_need_access_to_their_widget(tmp_path: Path) -> None:
     async with serve_guarded(tmp_path) as url:
-        made = await call(url, CHIEF, "secret", who="Ada")
-        render_id = made["_meta"]["widgetd/render"]["id"]
+        rendered = await call(url, CHIEF, "secret", who="Ada")
+        render_id = rendered["_meta"]["widgetd/render"]["id"]
         query = {"render_id": render_id, "timeout_s": 0}
         acting = {"render_id": render_id, "action": "x", "idempotency_key": "k"}
         chief = await call(url, CHIEF, "await_widget_action", **query)

@@ -306,9 +306,9 @@ def test_refused_files_are_named_and_the_others_served(tmp_path: Path) -> None:
     (tmp_path / "Broken.widget").write_text("{")
     refused: list[widgetd.Finding] = []
 
-    found = widgetd.discover_widgets(tmp_path, refused=refused.append)
+    widgets = widgetd.discover_widgets(tmp_path, refused=refused.append)
 
-    assert [widget.tool for widget in found] == ["greeting"]
+    assert [widget.tool for widget in widgets] == ["greeting"]
     assert [fault.path for fault in refused] == ["Broken.widget"]
 
 
@@ -316,9 +316,9 @@ def test_register_finds_a_widget_by_name(tmp_path: Path) -> None:
     (tmp_path / "a.widget").write_text(widget_file("Flight Tracker"))
 
     for name in ("Flight Tracker", "flight_tracker"):
-        found = widgetd.get_widget(name, tmp_path)
-        assert found is not None
-        assert found.definition.path == "a.widget"
+        widget = widgetd.get_widget(name, tmp_path)
+        assert widget is not None
+        assert widget.definition.path == "a.widget"
     assert widgetd.get_widget("nobody", tmp_path) is None
 
 

@@ -111,10 +111,10 @@ async def test_search_for_tests_finds_those_of_the_folder_with_their_lines(tmp_p
     (tmp_path / "Parcel.test.yaml").write_text(tests)
     async with serving(tmp_path, **SETTINGS) as url, connect_client(url, "modern") as connection:
         client = connection.client
-        found = await ask(client, "search_reference", query="says where", kinds=["test"])
+        result = await ask(client, "search_reference", query="says where", kinds=["test"])
         bundled = await ask(client, "search_reference", query="ferry cabins", kinds=["test"])
 
-    first = found["items"][0]
+    first = result["items"][0]
     assert (first["name"], first["title"]) == ("Parcel.test.yaml", "Parcel: says where it is")
     assert first["at"] == "Parcel.test.yaml line 7"
     assert first["snippet"].startswith("- name: says where it is")
@@ -198,12 +198,12 @@ async def test_draft_leaves_no_trace(tmp_path: Path) -> None:
         client = connection.client
         before = await connection.tools(), await client.list_resources()
         await ask(client, "try_widget", widget=PARCEL)
-        found = await ask(client, "search_widgets", query="parcel")
+        result = await ask(client, "search_widgets", query="parcel")
         shown = await ask(client, "search_reference", query="parcel", kinds="example")
 
         assert (await connection.tools(), await client.list_resources()) == before
     assert shown["items"] == []
-    assert found["items"] == []
+    assert result["items"] == []
     assert nothing_in(tmp_path)
 
 

@@ -138,8 +138,8 @@ async def host(server: Server, *, draws: bool = True) -> AsyncIterator[Client]:
 def mark(result: CallToolResult) -> dict[str, Any]:
     """Return `_meta["widgetd/render"]`."""
     assert result.meta is not None
-    found: dict[str, Any] = result.meta["widgetd/render"]
-    return found
+    meta: dict[str, Any] = result.meta["widgetd/render"]
+    return meta
 
 
 async def shown(client: Client) -> dict[str, Any]:

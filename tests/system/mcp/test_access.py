@@ -86,8 +86,8 @@ async def test_elevated_widget_exists_only_for_callers_with_its_scope(tmp_path: 
         inside = {"name": "secret", "arguments": {"who": "Ada"}}
         assert code_of(await call(url, ADA, "render_widget", **inside)) == "W2001"
 
-        found = await call(url, ADA, "search_widgets", query="secret")
-        assert found["structuredContent"]["total"] == 0
+        result = await call(url, ADA, "search_widgets", query="secret")
+        assert result["structuredContent"]["total"] == 0
         details = await call(url, ADA, "get_widget_details", names=["secret"])
         assert details["structuredContent"]["items"][0]["status"] == "not_found"
 
@@ -96,8 +96,8 @@ async def test_elevated_widget_has_no_resources_no_completion_and_no_renders_for
     tmp_path: Path,
 ) -> None:
     async with serve_guarded(tmp_path) as url:
-        made = await call(url, CHIEF, "secret", who="Ada")
-        render = made["_meta"]["widgetd/render"]["id"]
+        rendered = await call(url, CHIEF, "secret", who="Ada")
+        render = rendered["_meta"]["widgetd/render"]["id"]
         for uri in ("widget://secret/template", f"widgetd://renders/{render}"):
             _, mine = await send_request(url, CHIEF, "resources/read", {"uri": uri}, name=uri)
             _, others = await send_request(url, ADA, "resources/read", {"uri": uri}, name=uri)
@@ -117,12 +117,12 @@ async def test_elevated_widget_has_no_resources_no_completion_and_no_renders_for
 async def test_token_can_be_for_reading_alone(tmp_path: Path) -> None:
     async with serve_guarded(tmp_path) as url:
         result = await call(url, KIOSK, "a", who="Ada")
-        found = await call(url, KIOSK, "search_widgets", query="a")
+        hits = await call(url, KIOSK, "search_widgets", query="a")
 
     assert result["content"][0]["text"] == (
         "[W2301] this token has no scope 'widgets:call'; ask for one that has (retry: no)"
     )
-    assert code_of(found) == ""
+    assert code_of(hits) == ""
 
 
 async def test_token_can_be_for_calling_alone(tmp_path: Path) -> None:

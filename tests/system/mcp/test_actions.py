@@ -46,8 +46,8 @@ async def render_id(client: Client) -> str:
 
 def id_of(result: CallToolResult) -> str:
     assert result.meta is not None
-    found: str = result.meta["widgetd/render"]["id"]
-    return found
+    identifier: str = result.meta["widgetd/render"]["id"]
+    return identifier
 
 
 def texts(result: CallToolResult) -> list[str]:

@@ -89,8 +89,8 @@ class EndingAirline(Airline):
 
 def content(result: Result) -> dict[str, Any]:
     """Return the structured content."""
-    found: dict[str, Any] = orjson.loads(result.structured or b"{}")
-    return found
+    document: dict[str, Any] = orjson.loads(result.structured or b"{}")
+    return document
 
 
 @dataclass

@@ -107,7 +107,7 @@ async def test_disk_full_from_the_start_is_logged_at_once_and_calls_continue(
         with anyio.fail_after(PATIENCE_S):
             while lost < 3:
                 text = (await ask(url, "/metrics")).text
-                [found] = re.findall(r"^widgetd_audit_lost_total (\S+)$", text, re.MULTILINE)
-                lost = float(found)
+                [lost_text] = re.findall(r"^widgetd_audit_lost_total (\S+)$", text, re.MULTILINE)
+                lost = float(lost_text)
 
     assert lost == 3

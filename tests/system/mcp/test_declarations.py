@@ -137,9 +137,9 @@ def test_combined_schemas_are_one_interface_and_a_list_of_places_one_union() -> 
 
 
 def test_response_declares_the_models_data_of_the_sidecar() -> None:
-    made = build_widget(schema=SCHEMA, sidecar=SIDECAR)
+    widget = build_widget(schema=SCHEMA, sidecar=SIDECAR)
 
-    text = declarations(snapshot_of(made), "ts")
+    text = declarations(snapshot_of(widget), "ts")
 
     assert (
         """export interface GreetingFacts {
@@ -196,8 +196,8 @@ def test_python_declarations_are_python(
     assert hints["who"] is str
     assert get_args(hints["legs"]) == (declared.OddArgumentsLeg,)
     assert set(hints) == {"who", "from", "a-b", "legs", "free", "map"}
-    for made in everything.widgets.values():
-        assert hasattr(declared, f"{made.definition.component}Arguments")
+    for widget in everything.widgets.values():
+        assert hasattr(declared, f"{widget.definition.component}Arguments")
 
 
 def test_python_guard_identifies_the_results_of_one_widget(
@@ -207,12 +207,12 @@ def test_python_guard_identifies_the_results_of_one_widget(
     monkeypatch.syspath_prepend(tmp_path)
     guarding = import_module("guarding")
 
-    for made in everything.widgets.values():
-        (call,) = mocks(made)
+    for widget in everything.widgets.values():
+        (call,) = mocks(widget)
         passed = {
             tool for tool in everything.widgets if getattr(guarding, f"is_{tool}")(call["result"])
         }
-        assert passed == {made.tool}
+        assert passed == {widget.tool}
     assert not guarding.is_odd({"content": [], "isError": True})
 
 

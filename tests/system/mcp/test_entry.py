@@ -60,8 +60,8 @@ def provider() -> WidgetProvider:
     return WidgetProvider(build(Registry(), local_store(), options), None)
 
 
-def tool_of(made: Widget) -> Tool:
-    return provider().tool_of_widget(made)
+def tool_of(widget: Widget) -> Tool:
+    return provider().tool_of_widget(widget)
 
 
 def listed_entry(tool: Tool, version: str) -> dict[str, Any]:
@@ -79,23 +79,25 @@ def listed_entry(tool: Tool, version: str) -> dict[str, Any]:
 @pytest.mark.parametrize("version", ENVELOPES)
 @pytest.mark.parametrize("schema", SCHEMAS.values(), ids=SCHEMAS)
 def test_entry_equals_the_sdks_in_both_eras(version: str, schema: Mapping[str, Any]) -> None:
-    made = build_widget(schema=schema, sidecar='title = "A greeting"')
+    widget = build_widget(schema=schema, sidecar='title = "A greeting"')
 
-    assert orjson.loads(tool_entry(made, has_view=True)) == listed_entry(tool_of(made), version)
+    assert orjson.loads(tool_entry(widget, has_view=True)) == listed_entry(tool_of(widget), version)
 
 
 def test_entry_of_a_widget_filled_by_another_server_is_the_sdks_own() -> None:
-    made = build_widget(sidecar='[feed]\nupstream = "it"\ntool = "get"\nask = ["who"]\n')
-    listed = listed_entry(tool_of(made), LATEST_MODERN_VERSION)
+    widget = build_widget(sidecar='[feed]\nupstream = "it"\ntool = "get"\nask = ["who"]\n')
+    listed = listed_entry(tool_of(widget), LATEST_MODERN_VERSION)
 
-    assert orjson.loads(tool_entry(made, has_view=True))["annotations"] == listed["annotations"]
+    assert orjson.loads(tool_entry(widget, has_view=True))["annotations"] == listed["annotations"]
     assert listed["annotations"]["openWorldHint"]
 
 
 @pytest.mark.parametrize("version", ENVELOPES)
 def test_entries_of_all_bundled_widgets_equal_the_sdks(version: str) -> None:
-    for made in bundled_widgets():
-        assert orjson.loads(tool_entry(made, has_view=True)) == listed_entry(tool_of(made), version)
+    for widget in bundled_widgets():
+        assert orjson.loads(tool_entry(widget, has_view=True)) == listed_entry(
+            tool_of(widget), version
+        )
 
 
 @pytest.mark.parametrize("version", ENVELOPES)
@@ -105,20 +107,20 @@ def test_entries_of_the_builtin_tools_equal_the_sdks(version: str) -> None:
 
 
 def test_title_of_invisible_characters_is_derived_from_the_name() -> None:
-    made = build_widget("Hotel room", sidecar='title = "\\u200b"')
+    widget = build_widget("Hotel room", sidecar='title = "\\u200b"')
 
-    assert orjson.loads(tool_entry(made))["title"] == "Hotel Room"
-    assert listed_entry(tool_of(made), LATEST_MODERN_VERSION)["title"] == "Hotel Room"
+    assert orjson.loads(tool_entry(widget))["title"] == "Hotel Room"
+    assert listed_entry(tool_of(widget), LATEST_MODERN_VERSION)["title"] == "Hotel Room"
 
 
 @pytest.mark.parametrize("version", ENVELOPES)
 def test_entry_invalid_for_the_sdk_is_refused(version: str) -> None:
-    made = build_widget(schema={"type": ["object"], "properties": {"who": {}}})
+    widget = build_widget(schema={"type": ["object"], "properties": {"who": {}}})
 
     with pytest.raises(ValidationError) as theirs:
-        listed_entry(tool_of(made), version)
+        listed_entry(tool_of(widget), version)
     with pytest.raises(WidgetError) as ours:
-        tool_entry(made)
+        tool_entry(widget)
 
     place = ".".join(str(part) for part in theirs.value.errors()[0]["loc"])
     assert str(ours.value) == (
@@ -136,9 +138,9 @@ def test_unlisted_formats_are_still_enforced() -> None:
         },
         "default": {"format": "2026-01-02"},
     }
-    made = build_widget(schema=schema)
+    widget = build_widget(schema=schema)
 
-    listed = orjson.loads(tool_entry(made, formats=False))["inputSchema"]
+    listed = orjson.loads(tool_entry(widget, formats=False))["inputSchema"]
 
     assert listed == {
         "type": "object",
@@ -149,4 +151,4 @@ def test_unlisted_formats_are_still_enforced() -> None:
         "default": {"format": "2026-01-02"},
     }
     with pytest.raises(CallError, match="format: expected a date"):
-        made.check({"format": "someday"})
+        widget.check({"format": "someday"})

@@ -118,8 +118,8 @@ def is_answered_fast(ways: Ways, request_sent: Request) -> bool:
 
 @pytest.fixture(scope="module")
 def ways(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ways]:
-    with two_ways(tmp_path_factory.mktemp("open"), page_size=4) as made:
-        yield made
+    with two_ways(tmp_path_factory.mktemp("open"), page_size=4) as both_ways:
+        yield both_ways
 
 
 @pytest.mark.parametrize("version", CURRENT)

@@ -111,8 +111,8 @@ async def test_render_stays_hidden_after_its_widget_is_removed(
 ) -> None:
     widgets, tokens = fill(tmp_path, sidecar)
     async with serving(widgets, token_file=tokens) as url:
-        made = await call(url, CHIEF, "payroll", who="Ada")
-        render = made["_meta"]["widgetd/render"]["id"]
+        rendered = await call(url, CHIEF, "payroll", who="Ada")
+        render = rendered["_meta"]["widgetd/render"]["id"]
         act = {"render_id": render, "action": "go", "idempotency_key": "once", "payload": {}}
         assert code_of(await call(url, CHIEF, "widget_action", **act)) == ""
         (widgets / "Payroll.widget").unlink()
@@ -146,8 +146,8 @@ async def test_actions_stay_hidden_when_their_render_and_its_widget_have_left(
     monkeypatch.setattr(assembly, "Bounds", partial(Bounds, renders=1))
     widgets, tokens = fill(tmp_path, sidecar)
     async with serving(widgets, token_file=tokens) as url:
-        made = await call(url, CHIEF, "payroll", who="Ada")
-        render = made["_meta"]["widgetd/render"]["id"]
+        rendered = await call(url, CHIEF, "payroll", who="Ada")
+        render = rendered["_meta"]["widgetd/render"]["id"]
         act = {"render_id": render, "action": "go", "idempotency_key": "once", "payload": {}}
         assert code_of(await call(url, CHIEF, "widget_action", **act)) == ""
         await call(url, CHIEF, "payroll", who="Bob")

@@ -134,9 +134,9 @@ async def test_images_are_in_meta_for_clients_that_draw_and_never_in_structured_
     origin: Origin, name: str, inlined: bool
 ) -> None:
     images = InlineImages((origin.url,), allow_private=True)
-    made = build_widget("Picture", template=TEMPLATE)
+    widget = build_widget("Picture", template=TEMPLATE)
     options = ServerOptions(images=images)
-    server = build(Registry(snapshot_of(made)), local_store(Bounds()), options)
+    server = build(Registry(snapshot_of(widget)), local_store(Bounds()), options)
     about = Implementation(name=name, version="1")
     async with Client(sdk.lowlevel_of(server.mcp), mode="legacy", client_info=about) as client:
         with anyio.fail_after(PATIENCE_S):

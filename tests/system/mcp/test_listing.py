@@ -50,10 +50,10 @@ def test_pages_continue_after_a_removed_name() -> None:
 
 
 def test_list_of_a_snapshot_is_built_once() -> None:
-    found, several = make_snapshot("a", "b"), listings()
+    snapshot, several = make_snapshot("a", "b"), listings()
 
-    assert several.of(found) is several.of(found)
-    assert several.of(found).encode() is several.of(found).encode()
+    assert several.of(snapshot) is several.of(snapshot)
+    assert several.of(snapshot).encode() is several.of(snapshot).encode()
 
 
 def test_unknown_cursor_is_answered_and_not_cached() -> None:
@@ -118,9 +118,9 @@ def test_widget_is_listed_as_a_read_only_tool() -> None:
 
 
 def test_search_mode_lists_only_pinned_widgets() -> None:
-    found = snapshot_of(build_widget("a"), build_widget("b", sidecar='tags = ["pinned"]'))
+    snapshot = snapshot_of(build_widget("a"), build_widget("b", sidecar='tags = ["pinned"]'))
 
-    assert names(listings(expose="search").of(found).page()) == ["b"]
+    assert names(listings(expose="search").of(snapshot).page()) == ["b"]
 
 
 def test_auto_mode_depends_on_the_tokens_of_the_list() -> None:

@@ -117,6 +117,6 @@ def test_store_keeps_state_and_arguments() -> None:
     render = StoredRender(
         id="r_1", tool="rows", tree=b"{}", created=1.0, local=b'{"state":{}}', arguments=b'{"a":1}'
     )
-    found = StoredRender.read(render.json())
+    copy = StoredRender.read(render.json())
 
-    assert (found.local, found.arguments) == (render.local, render.arguments)
+    assert (copy.local, copy.arguments) == (render.local, render.arguments)

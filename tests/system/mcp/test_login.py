@@ -207,12 +207,12 @@ async def test_host_without_a_scope_requests_it_and_continues(tmp_path: Path) ->
 async def test_public_address_is_answered_and_advertised(tmp_path: Path) -> None:
     public = "https://widgets.example/team/mcp"
     async with authorizing() as server, serve_guarded(tmp_path, server, public_url=public) as url:
-        found = await ask(url, WELL_KNOWN, host="widgets.example")
-        where = found.json()["resource"]
+        response = await ask(url, WELL_KNOWN, host="widgets.example")
+        where = response.json()["resource"]
         path = await ask(url, f"{WELL_KNOWN}/team/mcp", host="widgets.example")
         stranger = await ask(url, WELL_KNOWN, host="widgets.elsewhere")
 
-    assert (found.status_code, path.status_code, stranger.status_code) == (200, 200, 421)
+    assert (response.status_code, path.status_code, stranger.status_code) == (200, 200, 421)
     assert where == public
 
 
@@ -223,10 +223,10 @@ async def test_tokens_of_a_file_lead_to_no_login(tmp_path: Path) -> None:
     async with serving(folder, token_file=tmp_path / "tokens") as url:
         refused = await send(url, "tools/list", {})
         short = await send(url, "tools/call", {"name": "a"}, TOKEN)
-        found = await ask(url, WELL_KNOWN)
+        response = await ask(url, WELL_KNOWN)
 
     assert refused.headers["www-authenticate"] == 'Bearer realm="widgetd"'
-    assert found.status_code == 404
+    assert response.status_code == 404
     assert short.status_code == 200
     assert "W2301" in json.dumps(short.json())
 

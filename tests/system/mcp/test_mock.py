@@ -22,14 +22,14 @@ WIDGETS = bundled_widgets()
 @pytest.mark.parametrize("widget", WIDGETS, ids=lambda widget: widget.tool)
 @pytest.mark.parametrize("state", ["sample", "empty", "one", "many", "long"])
 def test_every_bundled_widget_is_mocked_in_every_state(widget: Widget, state: MockState) -> None:
-    made = mocks(widget, state=state, seed=7, count=2)
+    mocked = mocks(widget, state=state, seed=7, count=2)
 
-    for call in made:
+    for call in mocked:
         assert widget.schema.admits(call["arguments"])
         assert call["result"]["structuredContent"]["type"] in {"Card", "ListView", "Basic"}
         assert call["result"]["_meta"]["widgetd/render"]["ms"] == 0.0
     again = mocks(widget, state=state, seed=7, count=2)
-    assert json.dumps(made) == json.dumps(again)
+    assert json.dumps(mocked) == json.dumps(again)
 
 
 @needs_corpus

@@ -18,13 +18,13 @@ from widgetd.widget.widget import Widget
 
 async def test_removed_widget_is_released() -> None:
     provider = WidgetProvider(build(Registry(), local_store()), None)
-    made = build_widget("Greeting")
-    tool_entry(made)
-    reference = weakref.ref(made)
-    tool = provider.tool_of_widget(made)
-    assert provider.tool_of_widget(made) is tool
+    widget = build_widget("Greeting")
+    tool_entry(widget)
+    reference = weakref.ref(widget)
+    tool = provider.tool_of_widget(widget)
+    assert provider.tool_of_widget(widget) is tool
 
-    del made
+    del widget
     gc.collect()
     result = await tool.run({"who": "Ada"})
 
@@ -39,10 +39,10 @@ async def test_starting_server_builds_no_tool_to_find_tasks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     server = build(Registry(snapshot_of(build_widget("Greeting"))), local_store())
-    made: list[Widget] = []
-    monkeypatch.setattr(WidgetProvider, "tool_of_widget", lambda _, widget: made.append(widget))
+    built: list[Widget] = []
+    monkeypatch.setattr(WidgetProvider, "tool_of_widget", lambda _, widget: built.append(widget))
 
     tasks = await server.mcp.get_tasks()
 
     assert not tasks
-    assert not made
+    assert not built

@@ -30,8 +30,10 @@ PICTURE = (
 
 @pytest.fixture
 def registry() -> Registry:
-    made = build_widget(template=PICTURE, encodedWidget="bm9uZQ", sidecar='ui_type = "hello-card"')
-    return Registry(snapshot_of(made, build_widget("Other")))
+    widget = build_widget(
+        template=PICTURE, encodedWidget="bm9uZQ", sidecar='ui_type = "hello-card"'
+    )
+    return Registry(snapshot_of(widget, build_widget("Other")))
 
 
 @pytest.fixture
@@ -107,9 +109,9 @@ async def test_list_of_resources_comes_in_pages_and_names_those_of_the_listed_wi
 
 async def test_resource_list_agrees_with_reading(client: Client) -> None:
     for resource in (await client.list_resources()).resources:
-        found = await read(client, resource.uri)
+        content = await read(client, resource.uri)
 
-        assert (found.uri, found.mime_type, found.meta) == (
+        assert (content.uri, content.mime_type, content.meta) == (
             resource.uri,
             resource.mime_type,
             resource.meta,
@@ -117,14 +119,14 @@ async def test_resource_list_agrees_with_reading(client: Client) -> None:
 
 
 async def test_every_part_of_a_widget_can_be_read(client: Client, registry: Registry) -> None:
-    made = registry.current.widgets["greeting"]
+    widget = registry.current.widgets["greeting"]
     overview = await read_json(client, "widget://greeting")
 
     assert overview["parts"][0] == "widget://greeting/template"
     assert (await read(client, "widget://greeting/template")).text == PICTURE
     assert (await read(client, "widget://greeting/encoded")).text == "bm9uZQ"
-    assert await read_json(client, "widget://greeting/schema") == made.schema.advertised
-    assert await read_json(client, "widget://greeting/example") == made.example
+    assert await read_json(client, "widget://greeting/schema") == widget.schema.advertised
+    assert await read_json(client, "widget://greeting/example") == widget.example
     assert (await read_json(client, "widget://greeting/source"))["name"] == "Greeting"
     assert isinstance(await read_json(client, "widget://greeting/problems"), list)
 
@@ -166,37 +168,37 @@ async def test_tool_names_its_page_and_the_page_names_its_images(
 
 async def test_page_holds_the_program_of_its_widget(registry: Registry) -> None:
     resources = Resources("<html><head></head></html>")
-    made = registry.current.widgets["greeting"]
-    found = resources.find(page_uri(registry, "greeting"), registry.current)
-    assert found is not None
-    page = await text_of(found)
+    widget = registry.current.widgets["greeting"]
+    resource = resources.find(page_uri(registry, "greeting"), registry.current)
+    assert resource is not None
+    page = await text_of(resource)
 
-    digest = program_digest(page_program(made))
+    digest = program_digest(page_program(widget))
     start = '<html><head><script type="application/json" id="widgetd-program"'
     start += f' data-digest="{digest}">'
     assert page.startswith(start)
     program = json.loads(page.removeprefix(start).partition("</script>")[0])
-    assert program == json.loads(page_program(made))
+    assert program == json.loads(page_program(widget))
     assert program["a"] == {"who": 1}
 
 
 @pytest.mark.parametrize("sidecar", ["program = false", 'permission = "elevated"'])
 async def test_page_without_a_program_is_the_view_as_it_is(sidecar: str) -> None:
     snapshot = snapshot_of(build_widget(template=PICTURE, sidecar=sidecar))
-    found = Resources("<head>").find("ui://widgetd/greeting.html", snapshot)
-    assert found is not None
+    resource = Resources("<head>").find("ui://widgetd/greeting.html", snapshot)
+    assert resource is not None
 
-    assert str(found.uri) == view_uri("greeting", snapshot.widgets["greeting"].page_digest)
-    assert await text_of(found) == "<head>"
+    assert str(resource.uri) == view_uri("greeting", snapshot.widgets["greeting"].page_digest)
+    assert await text_of(resource) == "<head>"
 
 
 async def test_widget_with_an_operator_missing_in_the_page_is_drawn_by_the_server() -> None:
     template = '{"type":"Card","children":[{"type":"Text","value":{{ who|wordwrap(4)|tojson }}}]}'
     snapshot = snapshot_of(build_widget(template=template))
-    found = Resources("<head>").find("ui://widgetd/greeting.html", snapshot)
-    assert found is not None
+    resource = Resources("<head>").find("ui://widgetd/greeting.html", snapshot)
+    assert resource is not None
 
-    assert await text_of(found) == "<head>"
+    assert await text_of(resource) == "<head>"
     tree = snapshot.widgets["greeting"].call({"who": "Ada Bee"}).tree
     assert tree["children"] == [{"type": "Text", "value": "Ada\nBee"}]
 
@@ -261,11 +263,11 @@ async def test_tool_names_are_completed(client: Client) -> None:
 
 
 def test_uri_of_a_page_differs_where_the_operators_image_origins_do() -> None:
-    made = build_widget()
+    widget = build_widget()
     uris = {
-        entry.page_uri(made, origins)
+        entry.page_uri(widget, origins)
         for origins in ((), ("https://a.example",), ("https://b.example",))
     }
 
     assert len(uris) == 3
-    assert entry.page_uri(made) == view_uri(made.tool, made.page_digest)
+    assert entry.page_uri(widget) == view_uri(widget.tool, widget.page_digest)

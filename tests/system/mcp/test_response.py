@@ -117,9 +117,9 @@ async def test_no_part_of_a_response_can_be_changed(client: Client) -> None:
 
 
 async def test_result_without_a_widget_is_refused(client: Client) -> None:
-    found = await client.call_tool("search_widgets", {})
+    result = await client.call_tool("search_widgets", {})
 
     with pytest.raises(ValueError, match="shows no widget") as caught:
-        widgetd.response(found)
+        widgetd.response(result)
 
     assert str(caught.value) == "the result shows no widget; it is not one of a widget's tool"

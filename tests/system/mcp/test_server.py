@@ -126,18 +126,18 @@ async def test_internal_failure_reveals_nothing_to_the_caller(
 
 
 async def test_search_finds_widgets_by_their_purpose(client: Client) -> None:
-    found = structured_content(await client.call_tool("search_widgets", {"query": "flights"}))
+    result = structured_content(await client.call_tool("search_widgets", {"query": "flights"}))
 
-    assert found["total"] == 1
-    assert found["items"][0]["name"] == "flight_tracker"
-    assert found["items"][0]["description"] == "Show where a flight is."
+    assert result["total"] == 1
+    assert result["items"][0]["name"] == "flight_tracker"
+    assert result["items"][0]["description"] == "Show where a flight is."
 
 
 async def test_empty_search_names_every_widget(client: Client) -> None:
-    found = structured_content(await client.call_tool("search_widgets", {"limit": 2}))
+    result = structured_content(await client.call_tool("search_widgets", {"limit": 2}))
 
-    assert [item["name"] for item in found["items"]] == ["flight_tracker", "greeting"]
-    assert found["total"] == 3
+    assert [item["name"] for item in result["items"]] == ["flight_tracker", "greeting"]
+    assert result["total"] == 3
 
 
 @pytest.mark.parametrize(
@@ -288,9 +288,9 @@ async def test_client_too_old_for_a_widget_is_shown_no_render_of_it(
     client: Client, registry: Registry
 ) -> None:
     registry.swap(snapshot_of(build_widget(sidecar='min_client_version = "1.5.0"')))
-    made = await client.call_tool("greeting", {"who": "Ada"})
-    assert made.meta is not None
-    render = {"render_id": made.meta["widgetd/render"]["id"]}
+    rendered = await client.call_tool("greeting", {"who": "Ada"})
+    assert rendered.meta is not None
+    render = {"render_id": rendered.meta["widgetd/render"]["id"]}
 
     result = await client.call_tool("show_render", render, meta=of_version("1"))
 
@@ -322,9 +322,9 @@ async def test_text_json_mirrors_the_tree_for_old_clients(registry: Registry) ->
 
 
 async def test_tree_with_possibly_sensitive_values_is_never_mirrored() -> None:
-    made = build_widget(sidecar='sensitive = ["who"]')
+    widget = build_widget(sidecar='sensitive = ["who"]')
     mirrored = build(
-        Registry(snapshot_of(made)), local_store(), ServerOptions(policy=Policy(text="json"))
+        Registry(snapshot_of(widget)), local_store(), ServerOptions(policy=Policy(text="json"))
     )
     async with Client(sdk.lowlevel_of(mirrored.mcp)) as client:
         result = await client.call_tool("greeting", {"who": "4242"})

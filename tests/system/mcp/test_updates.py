@@ -47,15 +47,15 @@ async def render_id(client: Client) -> str:
 
 def mark(result: CallToolResult) -> dict[str, Any]:
     assert result.meta is not None
-    found: dict[str, Any] = result.meta["widgetd/render"]
-    return found
+    meta: dict[str, Any] = result.meta["widgetd/render"]
+    return meta
 
 
 def error(result: CallToolResult) -> dict[str, Any]:
     assert result.is_error
     assert result.meta is not None
-    found: dict[str, Any] = result.meta["widgetd/error"]
-    return found
+    failure: dict[str, Any] = result.meta["widgetd/error"]
+    return failure
 
 
 async def update(client: Client, render_id: str, **arguments: Any) -> CallToolResult:

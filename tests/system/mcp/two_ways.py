@@ -251,10 +251,10 @@ class Ways:
         key = request.version, request.client, self.token
         if key not in self.sessions:
             self.clock.now_s += A_WHILE_S  # whoever has asked for too much may ask again
-            made = [
+            sessions = [
                 await _shake_hands(way, request, self.token) for way in (self.fast, self.around)
             ]
-            self.sessions[key] = made[0], made[1]
+            self.sessions[key] = sessions[0], sessions[1]
         return self.sessions[key]
 
 

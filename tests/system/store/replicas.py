@@ -79,5 +79,5 @@ def render(render_id: str = "r1", *, size_bytes: int = 0, **parts: Any) -> Store
     known: dict[str, Any] = {"tree": {"type": "Card"}, "created": 1_700_000_000.0, **parts}
     for name, part in known.items():
         known[name] = orjson.dumps(part) if isinstance(part, dict) else part
-    made = StoredRender(id=render_id, tool="flight_tracker", **known)
-    return replace(made, text=made.text + "." * (size_bytes - len(made.json())))
+    base = StoredRender(id=render_id, tool="flight_tracker", **known)
+    return replace(base, text=base.text + "." * (size_bytes - len(base.json())))

@@ -72,8 +72,8 @@ async def test_flood_of_answers_displaces_none_of_others(backend: Server | None)
             await both.there.idempotency.remember(f"bob{number}", {"n": number}, owner="bob")
 
         for store in (both.here, both.there):
-            found = [await store.idempotency.recall(f"ann{number}") for number in range(4)]
-            assert found == [{"n": number} for number in range(4)]
+            answers = [await store.idempotency.recall(f"ann{number}") for number in range(4)]
+            assert answers == [{"n": number} for number in range(4)]
 
 
 async def test_one_of_two_replicas_claims_a_key(backend: Server | None) -> None:

@@ -241,9 +241,9 @@ def _mappings() -> Iterator[str]:
     package = Path(widgetd.__file__).parent
     files = (file for room in ROOMS for file in (package / room).rglob("*.py"))
     for file in files:
-        for made in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(made, ast.ClassDef):
-                yield from (f"{made.name}.{attribute}" for attribute in _attributes(made))
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                yield from (f"{node.name}.{attribute}" for attribute in _attributes(node))
 
 
 def _attributes(made: ast.ClassDef) -> Iterator[str]:

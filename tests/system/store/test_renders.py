@@ -75,10 +75,10 @@ async def test_render_never_changes(backend: Server | None) -> None:
         await both.here.renders.put(render(text="first"))
         await both.here.renders.put(render(text="second"))
 
-        found = await both.there.renders.get("r1")
+        stored = await both.there.renders.get("r1")
 
-        assert found is not None
-        assert found.text == "first"
+        assert stored is not None
+        assert stored.text == "first"
 
 
 async def test_oldest_render_is_evicted_above_the_limit(backend: Server | None) -> None:
@@ -257,8 +257,8 @@ def test_principal_below_an_equal_share_never_loses_anything(
                 put = render(f"{owner}{key}", owner=owner, size_bytes=size_bytes)
                 await both.here.renders.put(put)
                 all_of_it = {**had, put.id: had.get(put.id, put)}
-                found = set(await standing(both, all_of_it.values()))
-                for lost in all_of_it.keys() - found:
+                survivors = set(await standing(both, all_of_it.values()))
+                for lost in all_of_it.keys() - survivors:
                     whose = all_of_it[lost].owner
                     theirs = [each for each in all_of_it.values() if each.owner == whose]
                     share = len({each.owner for each in all_of_it.values()})
@@ -266,7 +266,7 @@ def test_principal_below_an_equal_share_never_loses_anything(
                         len(theirs) * share > most
                         or sum(len(each.json()) for each in theirs) * share > most_bytes
                     )
-                had = {each: all_of_it[each] for each in found}
+                had = {each: all_of_it[each] for each in survivors}
                 assert len(had) <= most
                 assert sum(len(each.json()) for each in had.values()) <= most_bytes
 

@@ -368,16 +368,16 @@ async def test_renders_of_an_older_release_and_ours_are_readable_by_each_other(
         key = f"{{{both.prefix}:1}}:renders:value:"
         with shared_server.client() as client:
             client.set(f"{key}r1", orjson.dumps(AS_BEFORE), ex=60)
-            found = await both.here.renders.get("r1")
+            stored = await both.here.renders.get("r1")
 
-            assert found is not None
-            assert (orjson.loads(found.tree), found.has_actions) == (AS_BEFORE["tree"], True)
-            assert (found.text, found.owner, found.elevated) == (AS_BEFORE["text"], "ann", True)
-            assert found.labels == ("flight_tracker", "travel")
+            assert stored is not None
+            assert (orjson.loads(stored.tree), stored.has_actions) == (AS_BEFORE["tree"], True)
+            assert (stored.text, stored.owner, stored.elevated) == (AS_BEFORE["text"], "ann", True)
+            assert stored.labels == ("flight_tracker", "travel")
             assert both.here.skipped() == 0
 
             client.delete(f"{key}r1")
-            await both.there.renders.put(found)
+            await both.there.renders.put(stored)
 
             assert orjson.loads(client.get(f"{key}r1") or b"") == AS_BEFORE
 

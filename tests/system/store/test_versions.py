@@ -34,10 +34,10 @@ async def test_version_replaces_the_previous_one_in_every_replica(
         assert (second.version, third.version) == (2, 3)
         assert third.metadata()["version"] == 3
         for store in (both.here, both.there):
-            found = await store.renders.get("r1")
-            assert found == third
-            assert found is not None
-            assert (found.text, found.owner) == ("third", "alice")
+            stored = await store.renders.get("r1")
+            assert stored == third
+            assert stored is not None
+            assert (stored.text, stored.owner) == ("third", "alice")
 
 
 async def test_version_after_an_outdated_one_is_refused(
@@ -51,9 +51,9 @@ async def test_version_after_an_outdated_one_is_refused(
             await both.there.renders.replace("r1", says("late"), after=1)
 
         assert (refused.value.code, refused.value.path) == ("W2406", "after")
-        found = await both.there.renders.get("r1")
-        assert found is not None
-        assert found.text == "second"
+        stored = await both.there.renders.get("r1")
+        assert stored is not None
+        assert stored.text == "second"
 
 
 async def test_versions_of_the_same_instant_are_ordered(
@@ -64,9 +64,9 @@ async def test_versions_of_the_same_instant_are_ordered(
         numbers: list[int] = []
 
         async def once(store: Store, text: str) -> None:
-            made = await store.renders.replace("r1", says(text))
-            assert made is not None
-            numbers.append(made.version)
+            replaced = await store.renders.replace("r1", says(text))
+            assert replaced is not None
+            numbers.append(replaced.version)
 
         async with anyio.create_task_group() as tasks:
             for at in range(8):
@@ -105,11 +105,11 @@ async def test_versions_per_second_are_limited_across_replicas(backend: Server |
         with pytest.raises(CallError, match="at most 4 new versions a second") as refused:
             await both.here.renders.replace("r1", says("too soon"))
         both.later(0.25)
-        made = await both.here.renders.replace("r1", says("later"))
+        replaced = await both.here.renders.replace("r1", says("later"))
 
         assert (refused.value.code, refused.value.retry_after_s) == ("W2201", 0.25)
-        assert made is not None
-        assert made.version == 6
+        assert replaced is not None
+        assert replaced.version == 6
 
 
 async def test_waiting_reader_gets_the_newest_version_from_any_replica(
@@ -126,15 +126,15 @@ async def test_waiting_reader_gets_the_newest_version_from_any_replica(
         with both.there.renders.listening(states.append), anyio.fail_after(20):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(wait)
-                made = await both.here.renders.replace("r1", says("second"))
+                replaced = await both.here.renders.replace("r1", says("second"))
             again = await both.there.renders.wait_for_newer("r1", after=1, timeout_s=0)
             none = await both.there.renders.wait_for_newer("r1", after=2, timeout_s=0)
             both.there.actions.drain()
             draining = await both.there.renders.wait_for_newer("r1", after=2, timeout_s=60)
             missing = await both.there.renders.wait_for_newer("r2", after=1, timeout_s=60)
 
-        assert generations == [made]
-        assert again == made
+        assert generations == [replaced]
+        assert again == replaced
         assert (none, draining, missing) == ("timeout", "draining", "expired")
         assert states == ["r1"]
 

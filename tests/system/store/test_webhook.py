@@ -34,17 +34,17 @@ SECRET = "a secret of some length, at least"
 
 def hook_of(receiver: Receiver, *, secret: str = SECRET, **more: Any) -> Webhook:
     """Return the receiver's webhook, with retries without a delay."""
-    made = parse_webhook(receiver.url, secret, allow_private=True)
-    return replace(made, **({"backoff_s": (0.0, 0.0)} | more))
+    hook = parse_webhook(receiver.url, secret, allow_private=True)
+    return replace(hook, **({"backoff_s": (0.0, 0.0)} | more))
 
 
 @asynccontextmanager
 async def forwarding(hook: Webhook) -> AsyncIterator[Forwarder]:
-    made = Forwarder(local_store(clock=Clock()), hook, clock=Clock())
-    await made.store.renders.put(render("r1"))
+    forwarder = Forwarder(local_store(clock=Clock()), hook, clock=Clock())
+    await forwarder.store.renders.put(render("r1"))
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(made.forward)
-        yield made
+        tasks.start_soon(forwarder.forward)
+        yield forwarder
         tasks.cancel_scope.cancel()
 
 
@@ -210,13 +210,13 @@ def test_unusable_webhook_is_refused_at_the_start(
 
 async def test_full_outbox_delays_no_call() -> None:
     async with receiving() as receiver:
-        made = Forwarder(local_store(), hook_of(receiver), most_waiting=1)
+        forwarder = Forwarder(local_store(), hook_of(receiver), most_waiting=1)
         with captured_logs() as events:
             for number in range(2):
                 key = str(number)
-                await made.store.actions.append("r1", "tap", number, idempotency_key=key)
-        read = await made.store.actions.read("r1", timeout_s=0)
-        made.close()
+                await forwarder.store.actions.append("r1", "tap", number, idempotency_key=key)
+        read = await forwarder.store.actions.read("r1", timeout_s=0)
+        forwarder.close()
 
     assert [action.payload for action in read.actions] == [0, 1]
     assert [(event["id"], event["problem"]) for event in events.all] == [

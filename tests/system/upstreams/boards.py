@@ -122,12 +122,12 @@ class Boards:
 async def boards(
     path: Path,
     declared: str,
-    *made: Widget,
+    *widget: Widget,
     store: Store | None = None,
     clock: Callable[[], float] = time.time,
 ) -> AsyncIterator[Boards]:
     """Yield a server of these widgets, with live feeds; `clock` says which window of time it is."""
-    registry = Registry(snapshot_of(*made))
+    registry = Registry(snapshot_of(*widget))
     used = store or local_store(Bounds(versions_per_s=1e6))
     server = build(registry, used, ServerOptions())
     async with upstreams_of(path, declared) as upstreams, anyio.create_task_group() as tasks:
@@ -157,5 +157,5 @@ def drawn_text(render: StoredRender) -> str:
 
 def mark_of(render: StoredRender) -> dict[str, Any]:
     """Return `_meta["widgetd/feed"]`."""
-    found: dict[str, Any] = orjson.loads(render.feed or b"{}")
-    return found
+    document: dict[str, Any] = orjson.loads(render.feed or b"{}")
+    return document

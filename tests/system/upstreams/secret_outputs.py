@@ -21,11 +21,11 @@ from widgetd.cli import main
 
 def lines_of_processes() -> list[bytes]:
     """Return the command lines of all processes, which may end meanwhile."""
-    found = []
+    lines = []
     for place in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
-            found.append(place.read_bytes())
-    return found
+            lines.append(place.read_bytes())
+    return lines
 
 
 async def test_no_output_contains_a_secret(

@@ -109,11 +109,11 @@ FAULTS: dict[str, tuple[Made, str]] = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 async def test_each_fault_has_a_reason_of_one_word(fault: str, tmp_path: Path) -> None:
-    made, expected = FAULTS[fault]
+    make, expected = FAULTS[fault]
     tool, arguments = ("get_product", {"id": 1})
     if fault == "exits later":
         tool, arguments = "get_flight", {"flight_no": "UA1"}  # type: ignore[dict-item]
-    async with made(tmp_path) as config, upstreams_of(tmp_path / "u.toml", config) as upstreams:
+    async with make(tmp_path) as config, upstreams_of(tmp_path / "u.toml", config) as upstreams:
         with anyio.fail_after(90):
             await wait_until_settled(upstreams["it"])
             with pytest.raises(CallError) as raised:
@@ -211,8 +211,8 @@ async def test_faults_affect_no_plain_widget_and_delay_no_filled_one(
     (widgets / "Flight.widget").unlink()
     (widgets / "Flight.widget.toml").unlink()
     async with AsyncExitStack() as stack:
-        for number, (made, _) in enumerate(faults.values()):
-            table = await stack.enter_async_context(made(tmp_path))
+        for number, (make, _) in enumerate(faults.values()):
+            table = await stack.enter_async_context(make(tmp_path))
             tables.append(table.replace("[it]", f"[u{number}]"))
             write(tmp_path, FEED.replace('"flights"', f'"u{number}"'), name=f"F{number}")
         (tmp_path / "u.toml").write_text("".join(tables))

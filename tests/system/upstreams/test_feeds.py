@@ -267,7 +267,7 @@ async def asking(folder: Path, sidecar: str = FEED) -> AsyncIterator[Asked]:
         now += seconds
 
     flights = Flights()
-    made: Widget = build_widget("Flight", sidecar=sidecar, schema=SCHEMA, template=TEMPLATE)
+    widget: Widget = build_widget("Flight", sidecar=sidecar, schema=SCHEMA, template=TEMPLATE)
     async with (
         serve_mcp(flights.mcp) as url,
         upstreams_of(folder / "u.toml", toml("flights", url=url, call_s=5.0)) as upstreams,
@@ -276,18 +276,20 @@ async def asking(folder: Path, sidecar: str = FEED) -> AsyncIterator[Asked]:
         feeds = UpstreamFeeds(upstreams, store.answers, clock=lambda: now)
 
         async def fill(number: str = "UA123") -> Any:
-            assert made.feed is not None
-            return await feeds.fill(made, made.feed, {"number": number}, strict=False, owner="ada")
+            assert widget.feed is not None
+            return await feeds.fill(
+                widget, widget.feed, {"number": number}, strict=False, owner="ada"
+            )
 
         yield Asked(flights, feeds, fill, move)
 
 
 async def test_hundred_simultaneous_requests_are_one_call(tmp_path: Path) -> None:
     async with asking(tmp_path) as filling:
-        found = []
+        answers = []
 
         async def one() -> None:
-            found.append(await filling.fill())
+            answers.append(await filling.fill())
 
         with anyio.fail_after(60):
             async with anyio.create_task_group() as tasks:
@@ -295,21 +297,21 @@ async def test_hundred_simultaneous_requests_are_one_call(tmp_path: Path) -> Non
                     tasks.start_soon(one)
 
         assert filling.flights.calls == ["UA123"]
-        assert len({orjson.dumps(one.checked.arguments) for one in found}) == 1
+        assert len({orjson.dumps(one.checked.arguments) for one in answers}) == 1
 
 
 async def test_waiting_request_calls_again_after_the_first_is_cancelled(tmp_path: Path) -> None:
     async with asking(tmp_path) as filling:
         filling.flights.hold = anyio.Event()
         first = anyio.CancelScope()
-        found: list[Any] = []
+        answers: list[Any] = []
 
         async def impatient() -> None:
             with first:
                 await filling.fill()
 
         async def patient() -> None:
-            found.append(await filling.fill())
+            answers.append(await filling.fill())
 
         with anyio.fail_after(60):
             async with anyio.create_task_group() as tasks:
@@ -321,7 +323,7 @@ async def test_waiting_request_calls_again_after_the_first_is_cancelled(tmp_path
                 first.cancel()
                 filling.flights.hold.set()
 
-        assert found[0].checked.arguments["airline"] == "United"
+        assert answers[0].checked.arguments["airline"] == "United"
 
 
 async def test_answer_is_cached_for_its_window_and_stale_during_failures(

@@ -213,10 +213,10 @@ async def test_widgets_with_the_same_request_are_drawn_as_themselves(tmp_path: P
         boards(tmp_path / "u.toml", toml("airport", url=url), board(), other) as on,
     ):
         results = [await on.show("board"), await on.show("other")]
-        found: list[str] = []
+        texts: list[str] = []
 
         async def page(render: StoredRender) -> None:
-            found.append(drawn_text(await on.follow(render)))
+            texts.append(drawn_text(await on.follow(render)))
 
         airport.status = "delayed"
         async with anyio.create_task_group() as tasks:
@@ -224,7 +224,7 @@ async def test_widgets_with_the_same_request_are_drawn_as_themselves(tmp_path: P
                 tasks.start_soon(page, render)
             await until(lambda: len(on.live.watches) == 1)
 
-    assert sorted(found) == ["B4 delayed ", "B4 delayed! "]
+    assert sorted(texts) == ["B4 delayed ", "B4 delayed! "]
 
 
 async def test_failing_upstream_is_asked_no_more_than_its_breaker_allows(tmp_path: Path) -> None:

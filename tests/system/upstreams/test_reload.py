@@ -80,10 +80,10 @@ async def test_save_is_applied_and_a_running_call_ends_on_its_connection(tmp_pat
         upstreams_of(path, toml("a", url=url)) as upstreams,
     ):
         await wait_until_settled(upstreams["a"])
-        flights.hold, found = anyio.Event(), []
+        flights.hold, answers = anyio.Event(), []
 
         async def call() -> None:
-            found.append(await upstreams["a"].call("get_flight", {"flight_no": "UA1"}))
+            answers.append(await upstreams["a"].call("get_flight", {"flight_no": "UA1"}))
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(call)
@@ -93,7 +93,7 @@ async def test_save_is_applied_and_a_running_call_ends_on_its_connection(tmp_pat
             await until(lambda: upstreams["a"] is not before)
             flights.hold.set()
 
-        assert b"United" in found[0].content
+        assert b"United" in answers[0].content
 
 
 async def test_unusable_file_is_logged_with_its_line(tmp_path: Path) -> None:

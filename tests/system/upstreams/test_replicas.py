@@ -55,34 +55,38 @@ def feeds_of(
 
 
 async def test_replica_reuses_the_answer_of_another(server: Server, tmp_path: Path) -> None:
-    flights, made = Flights(), flight()
-    assert made.feed is not None
+    flights, widget = Flights(), flight()
+    assert widget.feed is not None
     async with two(flights, tmp_path) as (one, other), replicas(server) as both:
         here, there = feeds_of((one, other), both)
         with anyio.fail_after(60):
-            first = await here.fill(made, made.feed, {"number": "UA1"}, strict=False, owner="ada")
-            second = await there.fill(made, made.feed, {"number": "UA1"}, strict=False, owner="ada")
+            first = await here.fill(
+                widget, widget.feed, {"number": "UA1"}, strict=False, owner="ada"
+            )
+            second = await there.fill(
+                widget, widget.feed, {"number": "UA1"}, strict=False, owner="ada"
+            )
             assert flights.calls == ["UA1"]
             assert first.checked.arguments == second.checked.arguments
 
             both.later(60)
-            await there.fill(made, made.feed, {"number": "UA1"}, strict=False, owner="ada")
-            await here.fill(made, made.feed, {"number": "UA1"}, strict=False, owner="ada")
+            await there.fill(widget, widget.feed, {"number": "UA1"}, strict=False, owner="ada")
+            await here.fill(widget, widget.feed, {"number": "UA1"}, strict=False, owner="ada")
             assert flights.calls == ["UA1", "UA1"]
 
 
 async def test_simultaneous_replicas_call_once_each(server: Server, tmp_path: Path) -> None:
-    flights, made = Flights(), flight()
-    feed = made.feed
+    flights, widget = Flights(), flight()
+    feed = widget.feed
     assert feed is not None
     flights.hold = anyio.Event()
     async with two(flights, tmp_path) as (one, other), replicas(server) as both:
         all_feeds = feeds_of((one, other), both)
-        found: list[Any] = []
+        answers: list[Any] = []
 
         async def fill(feeds: UpstreamFeeds) -> None:
-            filled = await feeds.fill(made, feed, {"number": "UA1"}, strict=False, owner="ada")
-            found.append(filled.checked.arguments)
+            filled = await feeds.fill(widget, feed, {"number": "UA1"}, strict=False, owner="ada")
+            answers.append(filled.checked.arguments)
 
         with anyio.fail_after(60):
             async with anyio.create_task_group() as tasks:
@@ -92,12 +96,12 @@ async def test_simultaneous_replicas_call_once_each(server: Server, tmp_path: Pa
                 flights.hold.set()
 
     assert flights.calls == ["UA1", "UA1"]
-    assert found == [found[0]] * 16
+    assert answers == [answers[0]] * 16
 
 
 async def test_replicas_survive_the_loss_of_their_store(server: Server, tmp_path: Path) -> None:
-    flights, made = Flights(), flight()
-    feed = made.feed
+    flights, widget = Flights(), flight()
+    feed = widget.feed
     assert feed is not None
     with captured_logs() as events:
         async with two(flights, tmp_path) as (one, other), replicas(server) as both:
@@ -108,7 +112,7 @@ async def test_replicas_survive_the_loss_of_their_store(server: Server, tmp_path
                     return [
                         (
                             await feeds.fill(
-                                made, feed, {"number": "UA1"}, strict=False, owner="ada"
+                                widget, feed, {"number": "UA1"}, strict=False, owner="ada"
                             )
                         ).checked
                         for feeds in (here, there)

@@ -94,9 +94,9 @@ def test_filled_widget_costs_at_most_a_third_of_the_tokens(name: str) -> None:
 def test_feed_in_a_bundled_sidecar_fills_its_widget(name: str) -> None:
     request, answer, expected = ANSWERS[name]
 
-    found = feed_of(name).fill(request, {"": answer}, {}).arguments
+    arguments = feed_of(name).fill(request, {"": answer}, {}).arguments
 
-    assert {key: found[key] for key in expected} == expected
+    assert {key: arguments[key] for key in expected} == expected
 
 
 @pytest.mark.parametrize("name", ANSWERS)

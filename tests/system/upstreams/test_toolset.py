@@ -46,7 +46,7 @@ async def test_answer_is_read_whole_in_pages_and_by_an_expression(tmp_path: Path
                 pages.append(page["page"])
             first = await answer(client, "call_upstream", **query)
             select = "rows[?n < `2`].{a: n}"
-            found = await answer(
+            rest = await answer(
                 client, "call_upstream", after=first["next"], select=select, name="rates"
             )
             wrong = await answer(client, "call_upstream", **query, select="a b")
@@ -58,7 +58,7 @@ async def test_answer_is_read_whole_in_pages_and_by_an_expression(tmp_path: Path
     assert "".join(pages) == whole["page"]
     assert len(pages) > 5
     assert all(len(one.encode()) <= 2003 for one in pages)
-    assert json.loads(found["page"]) == jmespath.search(select, {"rows": ROWS})
+    assert json.loads(rest["page"]) == jmespath.search(select, {"rows": ROWS})
     assert (wrong["code"], missing["code"]) == ("W5007", "W5009")
     [item] = report["items"]
     assert (item["name"], item["kind"], item["state"]) == ("rates", "endpoints", "ready")

@@ -31,9 +31,9 @@ AT_ONCE = {
 async def test_command_prints_reason_and_hint_of_each_fault(
     fault: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    made, expected = FAULTS[fault]
+    make, expected = FAULTS[fault]
     file = tmp_path / "u.toml"
-    async with made(tmp_path) as upstreams:
+    async with make(tmp_path) as upstreams:
         if "private" in fault or "307" in fault:
             pytest.skip("a service is not redirected from, nor refused, by its own address alone")
         file.write_text(upstreams.replace("connect_s = 60.0", "connect_s = 30.0"))

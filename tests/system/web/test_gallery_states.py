@@ -29,12 +29,12 @@ arguments = { title = "Boats at the pier", kind = "large", rows = ["Skiff", "Can
 
 
 @pytest.fixture
-def made() -> Any:
+def widget() -> Any:
     return build_widget(schema=SCHEMA, template=TEMPLATE, sidecar=SIDECAR)
 
 
-def test_authors_examples_are_listed_among_the_states(made: Any) -> None:
-    assert [(state.key, state.label) for state in list_states(made)] == [
+def test_authors_examples_are_listed_among_the_states(widget: Any) -> None:
+    assert [(state.key, state.label) for state in list_states(widget)] == [
         ("sample", "Sample"),
         ("example-1", "two rows"),
         ("empty", "Empty lists"),
@@ -46,27 +46,27 @@ def test_authors_examples_are_listed_among_the_states(made: Any) -> None:
     ]
 
 
-def test_every_state_is_valid_for_the_schema(made: Any) -> None:
-    for state in list_states(made):
-        assert made.schema.admits(show_state(made, state.key).arguments), state.key
+def test_every_state_is_valid_for_the_schema(widget: Any) -> None:
+    for state in list_states(widget):
+        assert widget.schema.admits(show_state(widget, state.key).arguments), state.key
 
 
 @pytest.mark.parametrize(("key", "rows"), [("empty", 0), ("one", 1)])
-def test_lists_are_as_long_as_the_state_requires(made: Any, key: str, rows: int) -> None:
-    assert len(show_state(made, key).arguments["rows"]) == rows
+def test_lists_are_as_long_as_the_state_requires(widget: Any, key: str, rows: int) -> None:
+    assert len(show_state(widget, key).arguments["rows"]) == rows
 
 
-def test_text_from_right_to_left_replaces_words_and_no_constants(made: Any) -> None:
-    arguments = show_state(made, "rtl").arguments
+def test_text_from_right_to_left_replaces_words_and_no_constants(widget: Any) -> None:
+    arguments = show_state(widget, "rtl").arguments
 
     assert unicodedata.bidirectional(arguments["title"][0]) == "AL"
     assert all(unicodedata.bidirectional(row[0]) == "AL" for row in arguments["rows"])
     assert arguments["kind"] == "large"
 
 
-def test_text_is_no_longer_than_the_schema_allows(made: Any) -> None:
-    assert len(show_state(made, "emoji").arguments["title"]) <= 20
+def test_text_is_no_longer_than_the_schema_allows(widget: Any) -> None:
+    assert len(show_state(widget, "emoji").arguments["title"]) <= 20
 
 
-def test_unknown_state_shows_the_sample(made: Any) -> None:
-    assert show_state(made, "nonsense").arguments == show_state(made, "sample").arguments
+def test_unknown_state_shows_the_sample(widget: Any) -> None:
+    assert show_state(widget, "nonsense").arguments == show_state(widget, "sample").arguments

@@ -34,10 +34,10 @@ async def test_prepared_list_equals_the_sdks_answer(tmp_path: Path) -> None:
         length = f"content-length: {len(body)}".encode()
         chunked = head.replace(length, b"transfer-encoding: chunked")
         parts = [b"%x\r\n%b\r\n" % (len(part), part) for part in (body[:9], body[9:])]
-        made = await exchange(url, chunked, *parts, b"0\r\n\r\n")
+        response = await exchange(url, chunked, *parts, b"0\r\n\r\n")
 
-    assert ready[0] == made[0] == 200
-    assert json.loads(ready[1]) == json.loads(made[1])
+    assert ready[0] == response[0] == 200
+    assert json.loads(ready[1]) == json.loads(response[1])
     assert len(json.loads(ready[1])["result"]["tools"]) == 3 + sum(
         not tool.app_only for tool in CORE_TOOLS
     )

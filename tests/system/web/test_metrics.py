@@ -45,18 +45,18 @@ async def test_calls_are_counted_by_widget_and_outcome_on_every_path(
         await client.call("a")
         await client.call("search_widgets", query="a")
         await client.call("no_such_tool_sk_12345")
-        found = await scrape(url)
+        metrics = await scrape(url)
 
-    assert {name: value for name, value in found.items() if "calls_total" in name} == {
+    assert {name: value for name, value in metrics.items() if "calls_total" in name} == {
         "widgetd_calls_total{ok,a}": 2,
         "widgetd_calls_total{error,a}": 1,
         "widgetd_calls_total{ok,search_widgets}": 1,
         "widgetd_calls_total{error,}": 1,
     }
-    assert found["widgetd_call_seconds_count{a}"] == 3
-    assert found["widgetd_render_steps_count{a}"] == 2
-    assert found["widgetd_render_steps_bucket{100.0,a}"] == 2
-    assert not any("sk_12345" in name for name in found)
+    assert metrics["widgetd_call_seconds_count{a}"] == 3
+    assert metrics["widgetd_render_steps_count{a}"] == 2
+    assert metrics["widgetd_render_steps_bucket{100.0,a}"] == 2
+    assert not any("sk_12345" in name for name in metrics)
 
 
 async def test_requests_are_counted_by_route_whatever_the_answer(tmp_path: Path) -> None:
@@ -69,16 +69,16 @@ async def test_requests_are_counted_by_route_whatever_the_answer(tmp_path: Path)
         for path in ("/readyz", "/sk_12345", "/render/sk_12345"):
             await ask(url, path)
         await ask(url, "/render/a", method="POST")
-        found = await scrape(url)
+        metrics = await scrape(url)
 
-    assert found["widgetd_http_requests_total{POST,/mcp,200}"] == before + 2
-    assert found["widgetd_http_requests_total{GET,/readyz,200}"] == 1
-    assert found["widgetd_http_requests_total{GET,other,404}"] == 1
-    assert found["widgetd_http_requests_total{GET,/render/{name},405}"] == 1
-    assert found["widgetd_http_requests_total{POST,/render/{name},400}"] == 1
-    assert found["widgetd_http_request_bytes_total{/mcp}"] > 200
-    assert found["widgetd_http_response_bytes_total{/mcp}"] > 200
-    assert not any("sk_12345" in name for name in found)
+    assert metrics["widgetd_http_requests_total{POST,/mcp,200}"] == before + 2
+    assert metrics["widgetd_http_requests_total{GET,/readyz,200}"] == 1
+    assert metrics["widgetd_http_requests_total{GET,other,404}"] == 1
+    assert metrics["widgetd_http_requests_total{GET,/render/{name},405}"] == 1
+    assert metrics["widgetd_http_requests_total{POST,/render/{name},400}"] == 1
+    assert metrics["widgetd_http_request_bytes_total{/mcp}"] > 200
+    assert metrics["widgetd_http_response_bytes_total{/mcp}"] > 200
+    assert not any("sk_12345" in name for name in metrics)
 
 
 async def test_refusals_are_counted_by_reason(tmp_path: Path) -> None:
@@ -104,10 +104,10 @@ async def test_calls_beyond_a_limit_are_counted_by_limit(tmp_path: Path) -> None
     async with serving(tmp_path, rate=0.001, burst=1) as url:
         for _ in range(3):
             await ask(url, "/render/a", method="POST", content_type="application/json")
-        found = await scrape(url)
+        metrics = await scrape(url)
 
-    assert found["widgetd_calls_limited_total{rate}"] == 2
-    assert found["widgetd_calls_limited_total{at_once}"] == 0
+    assert metrics["widgetd_calls_limited_total{rate}"] == 2
+    assert metrics["widgetd_calls_limited_total{at_once}"] == 0
 
 
 async def test_reloads_are_counted_and_removed_widgets_leave_no_series(
@@ -121,36 +121,36 @@ async def test_reloads_are_counted_and_removed_widgets_leave_no_series(
         (tmp_path / "Broken.widget").write_text("{")
         (tmp_path / "A.widget").unlink()
         await client.lists("a", present=False)
-        found = await scrape(url)
+        metrics = await scrape(url)
         with anyio.fail_after(PATIENCE_S):
-            while _tells_of_a(found):  # clients are told first, and then it is counted
-                found = await scrape(url)
+            while _tells_of_a(metrics):  # clients are told first, and then it is counted
+                metrics = await scrape(url)
 
-    assert found["widgetd_reload_attempts_total"] == 3
-    assert found["widgetd_reload_successes_total"] == 2
-    assert found["widgetd_reload_refusals_total"] == 1
-    assert found["widgetd_last_success_timestamp_seconds"] > 0
-    assert found["widgetd_save_to_swap_seconds_count"] == 2
-    assert found["widgetd_survey_seconds_count"] > 2
-    assert found["widgetd_changes_missed_total"] == 0
-    assert found["widgetd_notifications_total{tools}"] == 2
-    assert found["widgetd_widgets{current}"] == 1
-    assert found["widgetd_widgets{refused}"] == 1
-    assert (found["widgetd_sessions"], found["widgetd_listeners"]) == (1, 1)
-    assert not _tells_of_a(found)
+    assert metrics["widgetd_reload_attempts_total"] == 3
+    assert metrics["widgetd_reload_successes_total"] == 2
+    assert metrics["widgetd_reload_refusals_total"] == 1
+    assert metrics["widgetd_last_success_timestamp_seconds"] > 0
+    assert metrics["widgetd_save_to_swap_seconds_count"] == 2
+    assert metrics["widgetd_survey_seconds_count"] > 2
+    assert metrics["widgetd_changes_missed_total"] == 0
+    assert metrics["widgetd_notifications_total{tools}"] == 2
+    assert metrics["widgetd_widgets{current}"] == 1
+    assert metrics["widgetd_widgets{refused}"] == 1
+    assert (metrics["widgetd_sessions"], metrics["widgetd_listeners"]) == (1, 1)
+    assert not _tells_of_a(metrics)
 
 
-def _tells_of_a(found: Mapping[str, float]) -> bool:
-    return any(re.search(r"[{,]a[,}]", name) for name in found)
+def _tells_of_a(metrics: Mapping[str, float]) -> bool:
+    return any(re.search(r"[{,]a[,}]", name) for name in metrics)
 
 
 async def test_generation_metric_equals_readyz(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
     async with serving(tmp_path) as url:
         ready = (await ask(url, "/readyz")).json()
-        found = await scrape(url)
+        metrics = await scrape(url)
 
-    assert found[f"widgetd_generation_info{{{ready['files']},{ready['generation']}}}"] == 1
+    assert metrics[f"widgetd_generation_info{{{ready['files']},{ready['generation']}}}"] == 1
 
 
 async def test_metrics_can_have_a_port_of_their_own(tmp_path: Path) -> None:

@@ -52,14 +52,14 @@ async def post(
 
 async def test_render_from_a_backend_is_shown_by_its_id(folder: Path) -> None:
     async with serving(folder) as url, connect_client(url, "modern") as model:
-        status, made = await post(url, "/render/greeting", b'{"who":"Ada"}')
-        result = await model.call("show_render", render_id=made["renderId"])
-        read = await model.client.read_resource(made["uri"])
+        status, rendered = await post(url, "/render/greeting", b'{"who":"Ada"}')
+        result = await model.call("show_render", render_id=rendered["renderId"])
+        read = await model.client.read_resource(rendered["uri"])
 
     assert status == 201
-    assert made == {
-        "renderId": made["renderId"],
-        "uri": f"widgetd://renders/{made['renderId']}",
+    assert rendered == {
+        "renderId": rendered["renderId"],
+        "uri": f"widgetd://renders/{rendered['renderId']}",
         "summary": "Greeting: who Ada",
     }
     assert result.structured_content == greeting("Hello", "Ada")
@@ -114,13 +114,13 @@ async def test_unrenderable_call_is_refused_with_a_code_and_a_path(
 
 async def test_backend_replaces_its_own_render(folder: Path) -> None:
     async with serving(folder) as url, connect_client(url, "modern") as model:
-        _, made = await post(url, "/render/greeting", b'{"who":"Ada"}')
-        place = f"/render/greeting/{made['renderId']}"
+        _, rendered = await post(url, "/render/greeting", b'{"who":"Ada"}')
+        place = f"/render/greeting/{rendered['renderId']}"
         response = await post(url, f"{place}?after=1&note=Welcome%20back.", b'{"who":"Grace"}')
         noted = await post(url, f"{place}?failed=1&note=Not%20today.", b"")
-        result = await model.call("show_render", render_id=made["renderId"])
+        result = await model.call("show_render", render_id=rendered["renderId"])
 
-    answer = {"renderId": made["renderId"], "summary": "Greeting: who Grace"}
+    answer = {"renderId": rendered["renderId"], "summary": "Greeting: who Grace"}
     assert response == (200, {**answer, "version": 2})
     assert noted == (200, {**answer, "version": 3})
     assert result.structured_content == greeting("Hello", "Grace")
@@ -148,8 +148,8 @@ async def test_invalid_update_is_refused_with_a_code_and_a_path(
     folder: Path, place: str, body: bytes, status: int, error: tuple[str, str]
 ) -> None:
     async with serving(folder) as url:
-        _, made = await post(url, "/render/greeting", b'{"who":"Ada"}')
-        got, answer = await post(url, "/render/" + place.replace("ID", made["renderId"]), body)
+        _, rendered = await post(url, "/render/greeting", b'{"who":"Ada"}')
+        got, answer = await post(url, "/render/" + place.replace("ID", rendered["renderId"]), body)
 
     assert got == status
     assert (answer["error"]["code"], answer["error"]["path"]) == error

@@ -73,8 +73,8 @@ def fill(folder: Path, name: str, files: Mapping[str, str]) -> dict[str, bytes]:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    found = (path for path in folder.rglob("*") if path.is_file())
-    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 async def answers(folder: Path, name: str, files: Mapping[str, str]) -> dict[str, Any]:

@@ -75,22 +75,22 @@ def test_content_rendered_at_the_end_is_suspect_and_nothing_is_refused(
 ) -> None:
     end_amid(state, ONE, OTHER)
 
-    found = start_journal(state)
-    assert found.suspects == {ONE, OTHER}
-    assert found.refused == set()
+    journal = start_journal(state)
+    assert journal.suspects == {ONE, OTHER}
+    assert journal.refused == set()
 
 
 def test_suspects_stay_until_they_were_tried(state: StateFolder) -> None:
     end_amid(state, ONE, OTHER)
     end_amid(state)
-    found = start_journal(state)
-    found.acquit(OTHER)
-    found.refuse(ONE)
+    journal = start_journal(state)
+    journal.acquit(OTHER)
+    journal.refuse(ONE)
 
     for _ in range(2):
-        found = start_journal(state)
-        assert found.suspects == set()
-        assert found.refused == {ONE}
+        journal = start_journal(state)
+        assert journal.suspects == set()
+        assert journal.refused == {ONE}
 
 
 def test_start_that_fails_before_it_serves_changes_nothing(state: StateFolder) -> None:
@@ -125,8 +125,8 @@ def test_arguments_rendered_at_the_end_are_quarantined_for_their_widget_alone(
     _AMID.append(journal.rendering(ONE, digest))
     _AMID[-1].__enter__()
 
-    found = start_journal(state)
-    with pytest.raises(CallError) as refused, found.rendering(ONE, digest):
+    restarted = start_journal(state)
+    with pytest.raises(CallError) as refused, restarted.rendering(ONE, digest):
         pass
     assert refused.value.code == "W1014"
     assert refused.value.message == (
@@ -134,9 +134,9 @@ def test_arguments_rendered_at_the_end_are_quarantined_for_their_widget_alone(
         "send other ones, or these again in 60 minutes"
     )
     assert refused.value.retry_after_s == LIMITS.quarantine_s
-    with found.rendering(OTHER, digest), found.rendering(ONE, found.digest({"v": "1"})):
+    with restarted.rendering(OTHER, digest), restarted.rendering(ONE, restarted.digest({"v": "1"})):
         pass
-    with found.rendering(ONE):
+    with restarted.rendering(ONE):
         pass
 
 

@@ -101,10 +101,10 @@ def test_file_on_which_widgetd_itself_fails_harms_no_other(tmp_path: Path) -> No
 
     write(tmp_path, "Greeting")
     write(tmp_path, "Other")
-    found = Catalog(tmp_path, failing, quiet_ms=0).scan()
+    snapshot = Catalog(tmp_path, failing, quiet_ms=0).scan()
 
-    assert list(found.widgets) == ["greeting"]
-    assert [str(fault) for fault in found.faults.values()] == [
+    assert list(snapshot.widgets) == ["greeting"]
+    assert [str(fault) for fault in snapshot.faults.values()] == [
         (
             "Other.widget: widgetd itself failed on it (ZeroDivisionError); "
             "this is a defect of widgetd; report it with this file"

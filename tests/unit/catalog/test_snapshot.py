@@ -23,10 +23,10 @@ def test_two_files_with_one_tool_name_have_one_owner_in_every_order() -> None:
         build_widget("Card", path="Card.widget", text="first"),
     ]
     for order in permutations(claimants):
-        found = snapshot_of(*order)
+        snapshot = snapshot_of(*order)
 
-        assert [w.definition.path for w in found.widgets.values()] == ["Card.widget"]
-        assert [str(fault) for fault in found.faults.values()] == [
+        assert [w.definition.path for w in snapshot.widgets.values()] == ["Card.widget"]
+        assert [str(fault) for fault in snapshot.faults.values()] == [
             (
                 "Card (1).widget#/name: the tool name 'card' belongs to 'Card.widget'; "
                 "give this widget another name, or remove one of the two files"
@@ -88,11 +88,11 @@ def test_stale_widget_changes_the_hash_of_the_files_and_not_of_the_served_widget
 
 
 def test_never_valid_file_is_refused_and_not_stale() -> None:
-    found = Snapshot.empty().with_changes(
+    snapshot = Snapshot.empty().with_changes(
         {"Greeting.widget": Entry(path="Greeting.widget", key="k", widget=None, fault=BROKEN)}
     )
 
-    assert (found.stale, found.refusals) == ((), (BROKEN,))
+    assert (snapshot.stale, snapshot.refusals) == ((), (BROKEN,))
 
 
 def test_relevant_settings_are_part_of_both_hashes() -> None:
@@ -117,12 +117,12 @@ def test_relevant_settings_are_part_of_both_hashes() -> None:
 def test_selection_takes_widgets_by_tag_and_by_name(
     selection: Selection, served: list[str]
 ) -> None:
-    made = [build_widget("A", path="travel/A.widget"), build_widget("B")]
-    found = Snapshot.empty(selection=selection).with_changes(
-        {w.definition.path: entry(w) for w in made}
+    widget = [build_widget("A", path="travel/A.widget"), build_widget("B")]
+    snapshot = Snapshot.empty(selection=selection).with_changes(
+        {w.definition.path: entry(w) for w in widget}
     )
 
-    assert list(found.widgets) == served
+    assert list(snapshot.widgets) == served
 
 
 def test_difference_names_added_changed_and_removed_widgets() -> None:

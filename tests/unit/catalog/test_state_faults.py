@@ -157,9 +157,9 @@ def in_place_of(pattern: str, make: Callable[[Path], None]) -> Harm:
     """Return a harm that replaces the files of that name."""
 
     def harm(state: Path) -> None:
-        found = [state] if pattern == "" else sorted(state.rglob(pattern))
-        assert found
-        for path in found:
+        targets = [state] if pattern == "" else sorted(state.rglob(pattern))
+        assert targets
+        for path in targets:
             cleared(path)
             make(path)
 

@@ -79,7 +79,7 @@ def test_files_and_folders_are_private_with_any_umask_and_any_creator(
             database.close()
     finally:
         os.umask(before)
-    made = [tmp_path / "new", *(tmp_path / "new").rglob("*"), old, *old.rglob("*")]
-    modes = {path: stat.S_IMODE(path.stat().st_mode) for path in made}
+    paths = [tmp_path / "new", *(tmp_path / "new").rglob("*"), old, *old.rglob("*")]
+    modes = {path: stat.S_IMODE(path.stat().st_mode) for path in paths}
 
-    assert {path: 0o700 if path.is_dir() else 0o600 for path in made} == modes
+    assert {path: 0o700 if path.is_dir() else 0o600 for path in paths} == modes

@@ -34,10 +34,10 @@ def check_messages(
     }
     source = Source(path="parcel.widget", content=json.dumps(file).encode(), digest="")
     sidecar = Source(path="parcel.widget.toml", content=toml.encode(), digest="")
-    found = check_widget(load(source, sidecar), image_origins=allowed)
+    findings = check_widget(load(source, sidecar), image_origins=allowed)
     return [
         str(one)
-        for one in found
+        for one in findings
         if one.code in ("W1330", "W1410", "W1123", "W1401", "W1411", "W1415", "W1416")
     ]
 
@@ -53,9 +53,9 @@ NOTHING = '[[examples]]\narguments = { src = "data:," }\n'
 
 
 def test_button_without_effect_or_name_is_reported() -> None:
-    found = check_messages(BUTTONS, '[[examples]]\narguments = { src = "data:," }\n')
+    findings = check_messages(BUTTONS, '[[examples]]\narguments = { src = "data:," }\n')
 
-    assert sorted(found) == [
+    assert sorted(findings) == [
         (
             "parcel.widget#/template: line 2: the button 'View' does nothing when it is pressed; "
             "write its 'onClickAction', or 'submit' in a form"
@@ -108,9 +108,9 @@ def test_literal_color_of_a_text_is_compared_with_the_card_in_both_themes(
     boxed = f'{{"type":"Box","background":"#fff","children":[{text}]}}'
     example = '[[examples]]\narguments = { src = "data:," }\n'
 
-    found = check_messages(f'{{"type":"Card","children":[{text}]}}', example)
+    findings = check_messages(f'{{"type":"Card","children":[{text}]}}', example)
 
-    assert [one.partition("contrast of ")[2].partition(";")[0] for one in found] == themes
+    assert [one.partition("contrast of ")[2].partition(";")[0] for one in findings] == themes
     assert check_messages(f'{{"type":"Card","children":[{boxed}]}}', example) == []
 
 
@@ -142,10 +142,10 @@ const sample = { src: "data:," };
 
 def test_component_findings_are_at_their_element() -> None:
     toml = Source(path="P.widget.jsx.toml", content=REMOTE.encode(), digest="")
-    made = load(Source(path="P.widget.jsx", content=JSX.encode(), digest=""), toml)
+    widget = load(Source(path="P.widget.jsx", content=JSX.encode(), digest=""), toml)
 
-    found = [one for one in check_widget(made) if one.code != "W1116"]
-    assert [(one.code, one.at, one.line, one.column) for one in found] == [
+    findings = [one for one in check_widget(widget) if one.code != "W1116"]
+    assert [(one.code, one.at, one.line, one.column) for one in findings] == [
         ("W1123", "", 5, 35),
         ("W1410", "", 4, 3),
         ("W1411", "", 5, 3),
@@ -216,7 +216,7 @@ def test_image_in_the_template_is_allowed() -> None:
 
 def test_first_examples_of_bundled_widgets_load_no_images() -> None:
     for path in sorted((Path(__file__).resolve().parents[3] / "widgets").glob("*.widget")):
-        made = load_widget(path)
-        first = next(iter(list_examples(made.definition)))
-        tree = made.call(first.arguments).tree
+        widget = load_widget(path)
+        first = next(iter(list_examples(widget.definition)))
+        tree = widget.call(first.arguments).tree
         assert find_image_origins(json.dumps(tree).encode()) == frozenset(), path.name

@@ -36,8 +36,8 @@ def build_widget(template: str, toml: str = "", **properties: Any) -> Widget:
     return load(source, sidecar)
 
 
-def check_messages(made: Widget, *, strict: bool = False) -> list[str]:
-    return [f"{finding.code} {finding}" for finding in check_widget(made, strict=strict)]
+def check_messages(widget: Widget, *, strict: bool = False) -> list[str]:
+    return [f"{finding.code} {finding}" for finding in check_widget(widget, strict=strict)]
 
 
 def card(*values: str) -> str:
@@ -74,9 +74,9 @@ def test_each_rule_declares_its_inputs_and_reports_only_its_own_codes() -> None:
 
 
 def test_misspelt_name_is_one_finding_with_all_its_consequences() -> None:
-    made = build_widget(card("cty", "stops | length"), city={"type": "string"}, stops=STOPS)
+    widget = build_widget(card("cty", "stops | length"), city={"type": "string"}, stops=STOPS)
 
-    assert check_messages(made) == [
+    assert check_messages(widget) == [
         (
             "W1320 parcel.widget#/template: line 1: the template reads 'cty', "
             "which the schema does not declare; did you mean 'city'?"
@@ -106,10 +106,10 @@ def test_invalid_example_is_shown_at_its_error(arguments: str, at: str, line: in
 
 
 def test_undeclared_read_is_a_fault_under_strict_rules() -> None:
-    made = build_widget(card("city | default('?')", "twon | default('?')"), city={}, town={})
+    widget = build_widget(card("city | default('?')", "twon | default('?')"), city={}, town={})
 
-    warning, *_ = check_widget(made)
-    fault, *_ = check_widget(made, strict=True)
+    warning, *_ = check_widget(widget)
+    fault, *_ = check_widget(widget, strict=True)
 
     assert (warning.code, warning.level) == ("W1320", "warning")
     assert (fault.code, fault.level) == ("W1321", "fault")
@@ -136,22 +136,22 @@ def test_field_of_an_object_passed_on_whole_is_used(template: str) -> None:
 def test_only_fields_possibly_shown_through_their_parent_are_tried_out() -> None:
     fields: dict[str, Any] = {f"f{number}": {"type": "string"} for number in range(200)}
     around = {"type": "object", "properties": fields}
-    made = build_widget(card("city.f0", "city | length"), city=around, town=around, **fields)
+    widget = build_widget(card("city.f0", "city | length"), city=around, town=around, **fields)
     paths: list[str] = []
 
-    found = find_unread_fields(
+    findings = find_unread_fields(
         {"city", "city.f0"},
-        DeclaredPaths(made.schema.document),
+        DeclaredPaths(widget.schema.document),
         shows=lambda path: bool(paths.append(path)),  # type: ignore[func-returns-value]  # nothing
     )
 
-    assert len(list(found)) == 200 + 1 + 50
+    assert len(list(findings)) == 200 + 1 + 50
     assert paths == [f"city.f{number}" for number in range(1, 51)]
 
 
 def test_many_undeclared_names_are_all_reported_and_some_get_advice() -> None:
-    made = build_widget(card(*(f"twon{number}" for number in range(60))), town0={}, town59={})
-    findings = [finding for finding in check_widget(made) if finding.code == "W1320"]
+    widget = build_widget(card(*(f"twon{number}" for number in range(60))), town0={}, town59={})
+    findings = [finding for finding in check_widget(widget) if finding.code == "W1320"]
 
     assert len(findings) == 60
     assert findings[0].advice == "did you mean 'town0'?"
@@ -178,9 +178,9 @@ def test_undeclared_name_suggests_the_only_unread_field_beside_it() -> None:
 
 def test_field_read_only_by_the_sidecar_is_used() -> None:
     toml = 'summary = "{{ city }}"\nsummary_fields = ["place.km"]\n[summary_data]\nn = "town"'
-    made = build_widget('{"type":"Card"}', toml, city={}, town={}, place=STOPS["items"])
+    widget = build_widget('{"type":"Card"}', toml, city={}, town={}, place=STOPS["items"])
 
-    assert check_messages(made) == [
+    assert check_messages(widget) == [
         (
             "W1210 parcel.widget#/jsonSchema/properties/place/properties/city: "
             "'place.city' is never used; show it, or take it out of the schema"
@@ -195,9 +195,9 @@ def test_undeclared_read_in_a_sidecar_expression_is_warned_about() -> None:
         "the count" = "stops | map(attribute='km') | list | length + hops"
         first = "stops[0].ctiy"
     """
-    made = build_widget(card("city", "stops"), toml, city={"type": "string"}, stops=STOPS)
+    widget = build_widget(card("city", "stops"), toml, city={"type": "string"}, stops=STOPS)
 
-    assert [line for line in check_messages(made) if "W1213" in line] == [
+    assert [line for line in check_messages(widget) if "W1213" in line] == [
         (
             "W1213 parcel.widget.toml#/summary: the schema does not declare 'twon'; "
             "declare it, or use city or stops"
@@ -224,16 +224,16 @@ def test_undeclared_read_in_a_sidecar_expression_is_warned_about() -> None:
 )
 def test_example_address_without_a_host_is_advised_upon(address: str, advice: str) -> None:
     toml = f'[[examples]]\narguments = {{ picture = "{address}" }}'
-    made = build_widget(card("picture"), toml, picture={"type": "string", "format": "uri"})
+    widget = build_widget(card("picture"), toml, picture={"type": "string", "format": "uri"})
 
-    [misfit] = [finding for finding in check_widget(made) if finding.code == "W1211"]
+    [misfit] = [finding for finding in check_widget(widget) if finding.code == "W1211"]
     assert misfit.advice == advice
 
 
 def test_sidecar_path_may_pass_through_a_list_only_for_a_secret() -> None:
-    made = build_widget(card("stops | tojson"), 'sensitive = ["stops.km"]', stops=STOPS)
+    widget = build_widget(card("stops | tojson"), 'sensitive = ["stops.km"]', stops=STOPS)
 
-    assert check_messages(made) == []
+    assert check_messages(widget) == []
     assert check_messages(
         build_widget(card("stops | tojson"), 'summary_fields = ["stops.km"]', stops=STOPS)
     ) == [
@@ -247,9 +247,9 @@ def test_sidecar_path_may_pass_through_a_list_only_for_a_secret() -> None:
 def test_open_schema_declares_unnamed_properties() -> None:
     anything: dict[str, Any] = {}
     extras = {"type": "object", "additionalProperties": {"type": "string"}}
-    made = build_widget(card("a.b.c | default('?')", "x.y | default('?')"), a=anything, x=extras)
+    widget = build_widget(card("a.b.c | default('?')", "x.y | default('?')"), a=anything, x=extras)
 
-    assert check_messages(made) == []
+    assert check_messages(widget) == []
 
 
 def test_branches_and_references_declare_their_properties() -> None:
@@ -259,9 +259,9 @@ def test_branches_and_references_declare_their_properties() -> None:
             {"type": "null"},
         ],
     }
-    made = build_widget(card("at.city | default('?')", "at.town | default('?')"), at=branches)
+    widget = build_widget(card("at.city | default('?')", "at.town | default('?')"), at=branches)
 
-    assert check_messages(made) == [
+    assert check_messages(widget) == [
         (
             "W1320 parcel.widget#/template: line 1: the template reads 'at.town', "
             "which the schema does not declare; declare it, or use city"
@@ -297,22 +297,24 @@ def test_every_real_widget_renders_or_is_warned_about() -> None:
     for path in corpus_files():
         relative = path.relative_to(CORPUS).as_posix()
         try:
-            made = load(Source(path=relative, content=path.read_bytes(), digest=""))
+            widget = load(Source(path=relative, content=path.read_bytes(), digest=""))
         except WidgetError:
             continue
-        served[path.name] = check_widget(made)
+        served[path.name] = check_widget(widget)
 
     assert len(served) == 57
-    edited = {name for name, found in served.items() if any(one.code == "W1326" for one in found)}
+    edited = {
+        name for name, findings in served.items() if any(one.code == "W1326" for one in findings)
+    }
     # Their previews differ as well, which the edits explain.
-    assert not [one for found in served.values() for one in found if one.code == "W1323"]
+    assert not [one for findings in served.values() for one in findings if one.code == "W1323"]
     assert edited >= {
         "MCQ Card (copy).widget",
         "event_list.widget",
         "line_select.widget",
         "plotly.widget",
     }
-    assert not [one for found in served.values() for one in found if one.level == "fault"]
+    assert not [one for findings in served.values() for one in findings if one.level == "fault"]
 
 
 def test_payload_hiding_a_field_is_warned_about() -> None:
@@ -352,13 +354,13 @@ def test_description_of_a_missing_action_is_warned_about(template: str, advice: 
 
 
 def test_action_typed_by_an_argument_may_be_described() -> None:
-    made = build_widget(
+    widget = build_widget(
         BUTTON.replace("TYPE", "{{ what | tojson }}"),
         '[actions."parcel.track"]\ndescription = "Track it."',
         what={"type": "string"},
     )
 
-    assert check_messages(made) == []
+    assert check_messages(widget) == []
 
 
 @pytest.mark.parametrize(
@@ -431,11 +433,11 @@ def test_search_for_shown_fields_has_one_budget_of_steps_for_all_fields() -> Non
         "{% macro m(n) %}{% if n %}{{ m(n-1) }}{{ m(n-1) }}{% endif %}{% endmacro %}{{ m(14) }}"
     )
     fields = {f"f{index}": {"type": "string"} for index in range(40)}
-    made = build_widget(
+    widget = build_widget(
         costly + card("a | tojson", "a.f0"), a={"type": "object", "properties": fields}
     )
-    outcomes = list(islice(render_samples(made), 3))
-    probe = OutputProbe(made, [outcome.sample for outcome in outcomes])
+    outcomes = list(islice(render_samples(widget), 3))
+    probe = OutputProbe(widget, [outcome.sample for outcome in outcomes])
     most = Limits().steps
 
     verdicts = [probe(f"a.f{index}") for index in range(1, 40)]
@@ -538,16 +540,16 @@ JSX_SCHEMA = """const schema = {
 def test_absent_argument_is_reported_at_its_declaration(view: str, expected: list[str]) -> None:
     content = (JSX_SCHEMA + view).encode()
     toml = Source(path="p.widget.jsx.toml", content=b'description = "P."', digest="")
-    made = load(Source(path="p.widget.jsx", content=content, digest=""), toml)
+    widget = load(Source(path="p.widget.jsx", content=content, digest=""), toml)
 
-    assert [one for one in check_messages(made) if "W1210" not in one] == expected
+    assert [one for one in check_messages(widget) if "W1210" not in one] == expected
 
 
 def test_jsx_without_a_schema_gets_advice_where_to_write_one() -> None:
     content = b"<Card><Text value={town} /></Card>"
-    made = load(Source(path="parcel.widget.jsx", content=content, digest=""))
+    widget = load(Source(path="parcel.widget.jsx", content=content, digest=""))
 
-    assert [one for one in check_messages(made) if one.startswith("W1215")] == [
+    assert [one for one in check_messages(widget) if one.startswith("W1215")] == [
         (
             "W1215 parcel.widget.jsx: there is no schema, so the arguments are inferred from what "
             "the JSX reads: town; write `const schema = {…};` before the JSX: callers "

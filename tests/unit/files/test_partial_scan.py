@@ -18,10 +18,10 @@ SUFFIXES = (".widget", ".widget.toml")
 look = partial(scan, suffixes=SUFFIXES, limit_bytes=1_000, quiet_ms=0)
 
 
-def messages_of(found: Scan) -> tuple[list[tuple[str, bytes]], list[str]]:
+def messages_of(scanned: Scan) -> tuple[list[tuple[str, bytes]], list[str]]:
     """Return the sources and faults of a scan in its order."""
-    sources = [(path, source.content) for path, source in found.sources.items()]
-    return sources, [str(fault) for fault in found.faults.values()]
+    sources = [(path, source.content) for path, source in scanned.sources.items()]
+    return sources, [str(fault) for fault in scanned.faults.values()]
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,9 @@ def test_partial_scan_reads_only_the_hinted_places(
     known = look(tmp_path)
     write_all(tmp_path, (*paths, "a.widget.tmp", ".a.widget.swp"), "new")
 
-    found = look(tmp_path, hinted, known=known)
+    scanned = look(tmp_path, hinted, known=known)
 
-    assert {path for path in paths if found.sources[path].content == b"new"} == visited
+    assert {path for path in paths if scanned.sources[path].content == b"new"} == visited
 
 
 @pytest.mark.parametrize(
@@ -75,19 +75,19 @@ def test_another_folder_is_scanned_completely(tmp_path: Path) -> None:
     (tmp_path / "root").rename(tmp_path / "away")
     write_all(tmp_path / "root", ("a.widget",), "new")
 
-    found = look(tmp_path / "root", ["a.widget"], known=known)
+    scanned = look(tmp_path / "root", ["a.widget"], known=known)
 
-    assert messages_of(found) == ([("a.widget", b"new")], [])
+    assert messages_of(scanned) == ([("a.widget", b"new")], [])
 
 
 def test_after_a_failure_everything_is_looked_at(tmp_path: Path) -> None:
     known = replace(look(tmp_path), failure=PermissionError())
     write_all(tmp_path, ("a.widget", "b.widget"), "new")
 
-    found = look(tmp_path, ["a.widget"], known=known)
+    scanned = look(tmp_path, ["a.widget"], known=known)
 
-    assert list(found.sources) == ["a.widget", "b.widget"]
-    assert found.failure is None
+    assert list(scanned.sources) == ["a.widget", "b.widget"]
+    assert scanned.failure is None
 
 
 def test_folder_with_links_is_scanned_completely(tmp_path: Path) -> None:
@@ -104,10 +104,10 @@ def test_unsettled_files_are_scanned_again(tmp_path: Path) -> None:
     known = look(tmp_path, quiet_ms=60_000)
     assert known.unsettled == {"a.widget", "b.widget"}
 
-    found = look(tmp_path, ["b.widget"], known=known)
+    scanned = look(tmp_path, ["b.widget"], known=known)
 
-    assert messages_of(found) == ([("a.widget", b"new"), ("b.widget", b"new")], [])
-    assert found.unsettled == set()
+    assert messages_of(scanned) == ([("a.widget", b"new"), ("b.widget", b"new")], [])
+    assert scanned.unsettled == set()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs the clock by which Linux dates writes")
@@ -116,10 +116,10 @@ def test_only_finished_files_are_read_right_after_writing(tmp_path: Path) -> Non
     paths = ("a.widget", "b.widget")
     write_all(tmp_path, paths, "new")
 
-    found = look(tmp_path, paths, known=known, quiet_ms=60_000, finished={"a.widget"})
+    scanned = look(tmp_path, paths, known=known, quiet_ms=60_000, finished={"a.widget"})
 
-    assert messages_of(found) == ([("a.widget", b"new")], [])
-    assert found.unsettled == {"b.widget"}
+    assert messages_of(scanned) == ([("a.widget", b"new")], [])
+    assert scanned.unsettled == {"b.widget"}
 
 
 NAMES = st.sampled_from(["a", "b", "b.widget", "c.widget", ".d", ".e.widget", "..data"])
@@ -148,11 +148,11 @@ def do(root: Path, deed: str, path: str, other: str) -> Collection[str]:
     try:
         match deed:
             case "write":
-                made = [
+                folders = [
                     path for path in file.relative_to(root).parents if not (root / path).exists()
                 ]
                 write_all(root, [path], other)
-                return {path, *map(str, made)}
+                return {path, *map(str, folders)}
             case "move":
                 file.rename(root / other)
                 return {path, other}

@@ -35,12 +35,12 @@ def write(file: Path, text: str = "") -> Path:
     return file
 
 
-def texts(found: Scan) -> dict[str, str]:
-    return {path: source.content.decode() for path, source in found.sources.items()}
+def texts(scanned: Scan) -> dict[str, str]:
+    return {path: source.content.decode() for path, source in scanned.sources.items()}
 
 
-def faults(found: Scan) -> list[str]:
-    return [f"{fault.finding.code} {fault}" for fault in found.faults.values()]
+def faults(scanned: Scan) -> list[str]:
+    return [f"{fault.finding.code} {fault}" for fault in scanned.faults.values()]
 
 
 def test_scan_finds_the_served_files_of_every_folder_in_order(tmp_path: Path) -> None:
@@ -49,13 +49,13 @@ def test_scan_finds_the_served_files_of_every_folder_in_order(tmp_path: Path) ->
     for path in ("readme.md", "a.widget.crdownload", "a.widget~", "widget"):
         write(tmp_path / path)
 
-    found = look(tmp_path)
+    scanned = look(tmp_path)
 
-    assert list(texts(found).items()) == [
+    assert list(texts(scanned).items()) == [
         (path, path)
         for path in ("a.widget", "a.widget.toml", "b.widget", "z/w.widget", "z/y/x.widget")
     ]
-    assert faults(found) == []
+    assert faults(scanned) == []
 
 
 @pytest.mark.parametrize(
@@ -64,10 +64,10 @@ def test_scan_finds_the_served_files_of_every_folder_in_order(tmp_path: Path) ->
 def test_too_long_path_is_reported_and_affects_no_other_file(tmp_path: Path, length: int) -> None:
     (tmp_path / "a.widget").write_text("here")
     with deep(tmp_path, length) as path:
-        found, hinted = look(tmp_path), look(tmp_path, [STEP], known=look(tmp_path))
+        full, hinted = look(tmp_path), look(tmp_path, [STEP], known=look(tmp_path))
         named = len(f"{tmp_path}/{path}") < LONGEST
 
-        for each in (found, hinted):
+        for each in (full, hinted):
             assert [*texts(each)] == (["a.widget", path] if named else ["a.widget"])
             problems = [fault.finding.problem for fault in each.faults.values()]
             assert problems == ([] if named else ["it cannot be read (File name too long)"])
@@ -109,10 +109,10 @@ def test_circular_links_are_followed_once(tmp_path: Path) -> None:
     (tmp_path / "a/up").symlink_to("..")
     (tmp_path / "a/here").symlink_to(".")
 
-    found = look(tmp_path)
+    scanned = look(tmp_path)
 
-    assert list(texts(found)) == ["a/x.widget"]
-    assert faults(found) == []
+    assert list(texts(scanned)) == ["a/x.widget"]
+    assert faults(scanned) == []
 
 
 def test_linked_folder_elsewhere_is_one_fault(tmp_path: Path) -> None:
@@ -120,10 +120,10 @@ def test_linked_folder_elsewhere_is_one_fault(tmp_path: Path) -> None:
     write(tmp_path / "root/b.widget")
     (tmp_path / "root/folder").symlink_to("../outside")
 
-    found = look(tmp_path / "root")
+    scanned = look(tmp_path / "root")
 
-    assert list(texts(found)) == ["b.widget"]
-    assert faults(found) == [
+    assert list(texts(scanned)) == ["b.widget"]
+    assert faults(scanned) == [
         "W1003 folder: it leads outside the folder; put a copy into the folder"
     ]
 
@@ -135,10 +135,10 @@ def test_each_unreadable_file_is_a_fault_of_its_own(tmp_path: Path) -> None:
     write(tmp_path / "long.widget", "." * 1_001)
     write(tmp_path / os.fsdecode(b"folder \xe9/\xff.widget"))
 
-    found = look(tmp_path)
+    scanned = look(tmp_path)
 
-    assert texts(found) == {"fine.widget": "fine"}
-    assert faults(found) == [
+    assert texts(scanned) == {"fine.widget": "fine"}
+    assert faults(scanned) == [
         "W1001 dangling.widget: the link leads nowhere; point it at a file, or remove it",
         r"W1004 folder \xe9/\xff.widget: the name is not UTF-8; rename the file",
         "W1002 long.widget: it is longer than 1,000 bytes; leave out what it does not need",
@@ -156,10 +156,10 @@ def test_folder_named_like_a_file_is_a_folder(tmp_path: Path) -> None:
 def test_unreadable_file_is_a_fault(unprivileged: Path) -> None:
     write(unprivileged / "a.widget").chmod(0)
 
-    found = look(unprivileged)
+    scanned = look(unprivileged)
 
-    assert texts(found) == {}
-    assert faults(found) == [f"W1001 a.widget: {DENIED}"]
+    assert texts(scanned) == {}
+    assert faults(scanned) == [f"W1001 a.widget: {DENIED}"]
 
 
 def test_files_of_an_unreadable_folder_keep_their_last_state(unprivileged: Path) -> None:
@@ -169,23 +169,23 @@ def test_files_of_an_unreadable_folder_keep_their_last_state(unprivileged: Path)
     (unprivileged / "folder").chmod(0)
     (unprivileged / "b.widget").unlink()
 
-    found = look(unprivileged, known=before)
+    scanned = look(unprivileged, known=before)
     glimpse = look(unprivileged, ["folder", "b.widget"], known=before)
     (unprivileged / "folder").chmod(0o700)
 
-    assert faults(found) == faults(glimpse)
-    assert faults(found) == [f"W1001 folder: {DENIED}"]
-    assert texts(found) == texts(glimpse) == {"folder/a.widget": "known"}
+    assert faults(scanned) == faults(glimpse)
+    assert faults(scanned) == [f"W1001 folder: {DENIED}"]
+    assert texts(scanned) == texts(glimpse) == {"folder/a.widget": "known"}
 
 
 def test_files_of_an_unreadable_folder_are_faults(unprivileged: Path) -> None:
     write(unprivileged / "folder/a.widget")
     (unprivileged / "folder").chmod(0o400)
 
-    found = look(unprivileged)
+    scanned = look(unprivileged)
     (unprivileged / "folder").chmod(0o700)
 
-    assert faults(found) == [f"W1001 folder/a.widget: {DENIED}"]
+    assert faults(scanned) == [f"W1001 folder/a.widget: {DENIED}"]
 
 
 def test_unlistable_root_is_a_failure_and_keeps_all_files(unprivileged: Path) -> None:
@@ -193,12 +193,12 @@ def test_unlistable_root_is_a_failure_and_keeps_all_files(unprivileged: Path) ->
     before = look(unprivileged / "root")
     (unprivileged / "root").chmod(0)
 
-    found = look(unprivileged / "root", known=before)
+    scanned = look(unprivileged / "root", known=before)
     (unprivileged / "root").chmod(0o700)
 
-    assert found.root is not None
-    assert isinstance(found.failure, PermissionError)
-    assert texts(found) == {"a.widget": "known"}
+    assert scanned.root is not None
+    assert isinstance(scanned.failure, PermissionError)
+    assert texts(scanned) == {"a.widget": "known"}
 
 
 @pytest.mark.parametrize("instead", ["nothing", "a file"])
@@ -210,17 +210,17 @@ def test_missing_root_is_reported_and_keeps_all_files(instead: str, tmp_path: Pa
     if instead == "a file":
         root.touch()
 
-    found = look(root, known=before)
+    scanned = look(root, known=before)
 
-    assert found.root is None
-    assert isinstance(found.failure, FileNotFoundError | NotADirectoryError)
-    assert texts(found) == {"a.widget": "known"}
+    assert scanned.root is None
+    assert isinstance(scanned.failure, FileNotFoundError | NotADirectoryError)
+    assert texts(scanned) == {"a.widget": "known"}
 
 
 def test_missing_root_holds_nothing(tmp_path: Path) -> None:
-    found = look(tmp_path / "root")
+    scanned = look(tmp_path / "root")
 
-    assert (found.root, texts(found)) == (None, {})
+    assert (scanned.root, texts(scanned)) == (None, {})
 
 
 def test_unchanged_file_is_not_read_again(tmp_path: Path) -> None:
@@ -252,11 +252,11 @@ def test_file_just_written_is_unsettled_and_keeps_its_last_state(tmp_path: Path)
     file.write_text("half")
     write(tmp_path / "b.widget", "half")
 
-    found = look(tmp_path, known=before, quiet_ms=60_000)
+    scanned = look(tmp_path, known=before, quiet_ms=60_000)
 
-    assert found.unsettled == {"a.widget", "b.widget"}
-    assert texts(found) == {"a.widget": "known"}
-    assert texts(look(tmp_path, known=found)) == {"a.widget": "half", "b.widget": "half"}
+    assert scanned.unsettled == {"a.widget", "b.widget"}
+    assert texts(scanned) == {"a.widget": "known"}
+    assert texts(look(tmp_path, known=scanned)) == {"a.widget": "half", "b.widget": "half"}
 
 
 def test_empty_file_is_believed_once_it_stays_empty(tmp_path: Path) -> None:
@@ -266,12 +266,12 @@ def test_empty_file_is_believed_once_it_stays_empty(tmp_path: Path) -> None:
     while time_to_quiet_s(file.stat(), 1):
         pass
 
-    found = look(tmp_path, known=before, quiet_ms=1)
+    scanned = look(tmp_path, known=before, quiet_ms=1)
 
-    assert texts(found) == {"a.widget": "known"}
-    assert 0 < (found.doubted_s or 0) <= LIMITS.empty_ns / 1e9
-    long_ago_ns = found.empty_since_ns["a.widget"] - LIMITS.empty_ns
-    known = replace(found, empty_since_ns={"a.widget": long_ago_ns})
+    assert texts(scanned) == {"a.widget": "known"}
+    assert 0 < (scanned.doubted_s or 0) <= LIMITS.empty_ns / 1e9
+    long_ago_ns = scanned.empty_since_ns["a.widget"] - LIMITS.empty_ns
+    known = replace(scanned, empty_since_ns={"a.widget": long_ago_ns})
     assert known.doubted_s is None
     assert texts(look(tmp_path, known=known, quiet_ms=1)) == {"a.widget": ""}
     assert texts(look(tmp_path, ["a.widget"], known=known, quiet_ms=1)) == {"a.widget": ""}
@@ -284,8 +284,8 @@ def test_repaired_file_is_no_longer_a_fault(tmp_path: Path) -> None:
     file.unlink()
     write(file, "well")
 
-    for found in (look(tmp_path, known=before), look(tmp_path, ["a.widget"], known=before)):
-        assert (texts(found), faults(found)) == ({"a.widget": "well"}, [])
+    for scanned in (look(tmp_path, known=before), look(tmp_path, ["a.widget"], known=before)):
+        assert (texts(scanned), faults(scanned)) == ({"a.widget": "well"}, [])
 
 
 def test_faults_hold_no_frames(tmp_path: Path) -> None:

@@ -62,9 +62,9 @@ def test_oversized_file_is_refused(folder: Folder) -> None:
 def test_finished_file_is_read_right_after_its_write(folder: Folder) -> None:
     Path(folder.path, "a.widget").write_text("whole")
 
-    found = read(folder, "a.widget", limit_bytes=LIMIT_BYTES, quiet_ms=60_000, finished=True)
+    source = read(folder, "a.widget", limit_bytes=LIMIT_BYTES, quiet_ms=60_000, finished=True)
 
-    assert found.content == b"whole"
+    assert source.content == b"whole"
 
 
 def test_recently_written_file_is_unsettled_for_the_rest_of_its_tick(

@@ -31,16 +31,19 @@ def make_status(ctime_ns: int) -> os.stat_result:
     ids=["now", "a moment ago", "a while ago", "by a clock that is ahead"],
 )
 def test_how_far_a_ctime_is_believed(ctime_ms_ago: int, quiet: bool, racy: bool) -> None:
-    found = status(ctime_ms_ago=ctime_ms_ago)
+    status_result = status(ctime_ms_ago=ctime_ms_ago)
 
-    assert (not time_to_quiet_s(found, LIMITS.quiet_ms), is_racy(found)) == (quiet, racy)
+    assert (not time_to_quiet_s(status_result, LIMITS.quiet_ms), is_racy(status_result)) == (
+        quiet,
+        racy,
+    )
 
 
 def test_stamp_matches_its_own_file_and_no_later_write() -> None:
-    found = status(ctime_ms_ago=5)
+    status_result = status(ctime_ms_ago=5)
 
-    assert stamp_of(found) == stamp_of(make_status(found.st_ctime_ns))
-    assert stamp_of(found) != stamp_of(status(ctime_ms_ago=0))
+    assert stamp_of(status_result) == stamp_of(make_status(status_result.st_ctime_ns))
+    assert stamp_of(status_result) != stamp_of(status(ctime_ms_ago=0))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs the clock by which Linux dates writes")

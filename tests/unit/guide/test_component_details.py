@@ -250,10 +250,10 @@ def test_unknown_name_has_suggestions_and_affects_no_other(name: str, near: str 
 def test_icons_of_the_example_are_found_by_name() -> None:
     row = '{"type":"Row","children":[{"type":"Icon","name":"calendar"}]}'
     button = '{"type":"Button","label":"calendar","iconStart":"lucide:rocket"}'
-    made = build_widget(template=f'{{"type":"Card","children":[{row},{button}]}}')
+    widget = build_widget(template=f'{{"type":"Card","children":[{row},{button}]}}')
 
-    assert find_icons(made, CrashJournal()) == ["calendar", "lucide:rocket"]
-    assert count_components(made) == {"Card": 1, "Row": 1, "Icon": 1, "Button": 1}
+    assert find_icons(widget, CrashJournal()) == ["calendar", "lucide:rocket"]
+    assert count_components(widget) == {"Card": 1, "Row": 1, "Icon": 1, "Button": 1}
 
 
 def test_components_of_a_template_are_found_in_its_text() -> None:

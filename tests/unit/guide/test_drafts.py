@@ -54,8 +54,10 @@ def test_draft_has_the_findings_of_a_file_with_its_content(path: Path) -> None:
         pytest.skip("no text can be such a sidecar")
     source = Source.of(DRAFT, orjson.dumps(content))
     try:
-        made = Loader(admit).load(source, Source.of(f"{DRAFT}.toml", sidecar) if sidecar else None)
-        expected = [(finding.code, finding.problem) for finding in check_widget(made)]
+        widget = Loader(admit).load(
+            source, Source.of(f"{DRAFT}.toml", sidecar) if sidecar else None
+        )
+        expected = [(finding.code, finding.problem) for finding in check_widget(widget)]
     except WidgetError as error:
         expected = [(error.finding.code, error.finding.problem)]
 

@@ -37,9 +37,9 @@ _PLAIN: dict[str, Any] = {
 
 def blocks() -> Iterator[Any]:
     for each in pages().values():
-        found = _BLOCK.findall(each.text)
-        for number, (kind, text) in enumerate(found):
-            beside = found[number + 1][1] if found[number + 1 :] else ""
+        matches = _BLOCK.findall(each.text)
+        for number, (kind, text) in enumerate(matches):
+            beside = matches[number + 1][1] if matches[number + 1 :] else ""
             yield pytest.param(kind, text, beside, id=f"{each.name}-{number}-{kind}")
 
 

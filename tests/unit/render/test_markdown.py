@@ -68,12 +68,12 @@ def assert_complete(tree: Mapping[str, Any]) -> None:
             assert plain(line) in result, (line, result)
 
 
-def trees_of(made: Widget) -> Iterator[Mapping[str, Any]]:
-    samples = [*made.examples]
-    samples += [one.arguments for one in generate_samples(made, ("required", "full", "two"))]
+def trees_of(widget: Widget) -> Iterator[Mapping[str, Any]]:
+    samples = [*widget.examples]
+    samples += [one.arguments for one in generate_samples(widget, ("required", "full", "two"))]
     for arguments in samples:
         try:
-            yield made.tree(arguments)
+            yield widget.tree(arguments)
         except (CallError, WidgetError):
             continue
 
@@ -92,10 +92,10 @@ def test_every_text_of_the_corpus_is_in_its_markdown() -> None:
     count = 0
     for file in corpus_files():
         try:
-            made = load_widget(file)
+            widget = load_widget(file)
         except WidgetError:
             continue
-        for tree in trees_of(made):
+        for tree in trees_of(widget):
             assert_complete(tree)
             count += 1
     assert count
@@ -165,11 +165,11 @@ def test_budget_states_the_omitted_parts() -> None:
     assert len("\n".join(lines)) <= 20 * CHARACTERS_OF_A_TOKEN
 
 
-async def text_of(made: Widget, **policy: Any) -> str:
-    registry = Registry(snapshot_of(made))
+async def text_of(widget: Widget, **policy: Any) -> str:
+    registry = Registry(snapshot_of(widget))
     renderer = Renderer(registry, Policy(**policy), local_store(Bounds()))
     caller = Caller(snapshot=registry.current, registry=registry)
-    result = await renderer.call(made, {"who": "Ada"}, caller)
+    result = await renderer.call(widget, {"who": "Ada"}, caller)
     text: str = json.loads(result.content)[0]["text"]
     return text
 
@@ -184,14 +184,14 @@ TREE = (
     ("sidecar", "policy"), [("", {"text": "markdown"}), ('text = "markdown"\n', {})]
 )
 async def test_text_is_markdown_by_setting_or_sidecar(sidecar: str, policy: dict[str, Any]) -> None:
-    made = build_widget("Greeting", template=TREE, sidecar=sidecar)
+    widget = build_widget("Greeting", template=TREE, sidecar=sidecar)
 
-    assert (await text_of(made, **policy)).splitlines()[:2] == ["Ada", "Hello"]
+    assert (await text_of(widget, **policy)).splitlines()[:2] == ["Ada", "Hello"]
 
 
 async def test_markdown_has_no_sensitive_value() -> None:
-    made = build_widget("Greeting", template=TREE, sidecar='sensitive = ["who"]\n')
+    widget = build_widget("Greeting", template=TREE, sidecar='sensitive = ["who"]\n')
 
-    text = await text_of(made, text="markdown")
+    text = await text_of(widget, text="markdown")
     assert "Hello" in text
     assert "Ada" not in text

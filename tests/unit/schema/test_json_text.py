@@ -184,10 +184,10 @@ SMALL_JSON = st.recursive(
 @given(SMALL_JSON, st.booleans())
 def test_every_value_has_one_place_and_it_begins_there(value: Any, ascii_only: bool) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only, indent=1)
-    found = {place.pointer: place for place in iterate_places(text)}
+    places = {place.pointer: place for place in iterate_places(text)}
 
-    assert found.keys() == set(_pointers(value, ()))
-    for at, place in found.items():
+    assert places.keys() == set(_pointers(value, ()))
+    for at, place in places.items():
         decoded, _ = json.JSONDecoder().raw_decode(text, place.offset)
         assert decoded == _at(value, at)
         assert place.depth == at.count("/")

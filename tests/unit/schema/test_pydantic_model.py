@@ -92,22 +92,22 @@ def test_schema_of_the_model_is_the_authors_with_a_title(flight: type[BaseModel]
 
 
 def test_arguments_become_nested_models_and_come_back_unchanged(flight: type[BaseModel]) -> None:
-    made: Any = flight(**ARGUMENTS)
+    instance: Any = flight(**ARGUMENTS)
 
-    assert made.airline.name == "PIA"
-    assert type(made.airline) is hint(flight, "airline")
-    assert made.legs[1].from_ == "DXB"
-    dumped = made.model_dump(by_alias=True, exclude_unset=True)
+    assert instance.airline.name == "PIA"
+    assert type(instance.airline) is hint(flight, "airline")
+    assert instance.legs[1].from_ == "DXB"
+    dumped = instance.model_dump(by_alias=True, exclude_unset=True)
     assert dumped == ARGUMENTS
     assert (type(dumped["price"]), type(dumped["progress"])) == (int, float)
 
 
 def test_absent_property_has_its_default_or_none(flight: type[BaseModel]) -> None:
-    made: Any = flight(number="PA 845", airline={"name": "PIA"})
+    instance: Any = flight(number="PA 845", airline={"name": "PIA"})
 
-    assert made.progress == 0
-    assert made.code is None
-    assert made.airline.logo is None
+    assert instance.progress == 0
+    assert instance.code is None
+    assert instance.airline.logo is None
 
 
 def test_model_refuses_invalid_values_with_widgetds_messages(flight: type[BaseModel]) -> None:
@@ -125,9 +125,9 @@ def test_parts_built_first_are_validated_by_their_part_of_the_schema(
 ) -> None:
     airline = hint(flight, "airline")
 
-    made: Any = flight(number="PA 845", airline=airline(name="PIA"))
+    instance: Any = flight(number="PA 845", airline=airline(name="PIA"))
 
-    assert made.model_dump(exclude_unset=True)["airline"] == {"name": "PIA"}
+    assert instance.model_dump(exclude_unset=True)["airline"] == {"name": "PIA"}
     with pytest.raises(ValidationError, match="name: expected a string, got 5"):
         airline(name=5)
 
@@ -171,9 +171,9 @@ def test_any_property_name_works(names: list[str]) -> None:
     }
     model = json_schema_to_pydantic(schema, "Named")
 
-    made = model.model_validate(dict.fromkeys(names, 1))
+    instance = model.model_validate(dict.fromkeys(names, 1))
 
-    assert made.model_dump(by_alias=True, exclude_unset=True) == dict.fromkeys(names, 1)
+    assert instance.model_dump(by_alias=True, exclude_unset=True) == dict.fromkeys(names, 1)
     assert len(model.model_fields) == len(names)
     with pytest.raises(ValidationError):
         model.model_validate({**dict.fromkeys(names, 1), "other": 1})
@@ -224,10 +224,10 @@ def test_recursive_schema_makes_a_recursive_model() -> None:
     model = json_schema_to_pydantic(schema, "Tree")
     tree = {"label": "a", "children": [{"label": "b"}, {"children": []}]}
 
-    made: Any = model.model_validate({"tree": tree})
+    instance: Any = model.model_validate({"tree": tree})
 
-    assert type(made.tree.children[0]) is type(made.tree)
-    assert made.model_dump(exclude_unset=True) == {"tree": tree}
+    assert type(instance.tree.children[0]) is type(instance.tree)
+    assert instance.model_dump(exclude_unset=True) == {"tree": tree}
 
 
 def test_value_becomes_the_model_of_its_alternative() -> None:
@@ -261,17 +261,17 @@ def test_parts_of_allof_make_one_model() -> None:
     }
     model = json_schema_to_pydantic(schema, "Both")
 
-    made: Any = model.model_validate({"x": {"a": 1, "b": "c"}})
+    instance: Any = model.model_validate({"x": {"a": 1, "b": "c"}})
 
-    assert (made.x.a, made.x.b) == (1, "c")
+    assert (instance.x.a, instance.x.b) == (1, "c")
 
 
 def test_other_properties_are_kept() -> None:
     model = json_schema_to_pydantic({"properties": {"from": {}}}, "Open")
 
-    made = model.model_validate({"from": 1, "from_": 2, "other": [1.0]})
+    instance = model.model_validate({"from": 1, "from_": 2, "other": [1.0]})
 
-    assert made.model_dump(by_alias=True) == {"from": 1, "from_": 2, "other": [1.0]}
+    assert instance.model_dump(by_alias=True) == {"from": 1, "from_": 2, "other": [1.0]}
 
 
 def test_unusable_schema_makes_no_model() -> None:

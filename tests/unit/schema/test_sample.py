@@ -275,12 +275,12 @@ def test_none_means_that_no_sample_was_found() -> None:
 
 def corpus_schemas() -> list[tuple[str, Schema]]:
     """Return the schemas of the real widgets."""
-    found = []
+    schemas = []
     for path in corpus_files():
         content = json.loads(path.read_bytes())
         if "jsonSchema" in content:
-            found.append((path.name, compile_schema(content["jsonSchema"])))
-    return found
+            schemas.append((path.name, compile_schema(content["jsonSchema"])))
+    return schemas
 
 
 @needs_corpus

@@ -54,10 +54,10 @@ def exactly(value: Any) -> str:
 def calls(draw: st.DrawFn) -> tuple[Schema, dict[str, Any]]:
     """Return a schema and arguments that are valid, nearly valid or invalid."""
     schema = compile_or_assume(draw(SCHEMAS))
-    made = schema.sample(state=draw(STATES), seed=draw(st.integers(0, 2)))
+    sample = schema.sample(state=draw(STATES), seed=draw(st.integers(0, 2)))
     arguments = draw(ARGUMENTS)
-    if made is not None and draw(st.booleans()):
-        arguments = made if draw(st.booleans()) else {**made, **arguments}
+    if sample is not None and draw(st.booleans()):
+        arguments = sample if draw(st.booleans()) else {**sample, **arguments}
     return schema, arguments
 
 
@@ -161,8 +161,8 @@ def test_model_admits_the_same_as_its_schema_and_changes_nothing(
     model = json_schema_to_pydantic(schema.advertised, "Any")
 
     if schema.admits(arguments):
-        made = model.model_validate(arguments)
-        assert exactly(made.model_dump(by_alias=True, exclude_unset=True)) == exactly(arguments)
+        instance = model.model_validate(arguments)
+        assert exactly(instance.model_dump(by_alias=True, exclude_unset=True)) == exactly(arguments)
     else:
         with pytest.raises(ValidationError):
             model.model_validate(arguments)
@@ -204,11 +204,11 @@ def test_sample_fits_and_is_the_same_each_time(
 ) -> None:
     schema = compile_or_assume(source)
 
-    made = schema.sample(state=state, seed=seed)
+    sample = schema.sample(state=state, seed=seed)
 
-    event(f"made: {made is not None}")
-    assert made is None or schema.admits(made)
-    assert made == compile_schema(source).sample(state=state, seed=seed)
+    event(f"made: {sample is not None}")
+    assert sample is None or schema.admits(sample)
+    assert sample == compile_schema(source).sample(state=state, seed=seed)
     assert schema.smallest is None or schema.admits(schema.sample(state="smallest"))
 
 
@@ -252,9 +252,9 @@ def test_part_that_only_a_reference_leads_to_is_refused_or_usable(
     source = {"$schema": DRAFTS[draft], "properties": properties, "parts": {"y": part}}
     schema = compile_or_assume(source)
 
-    made = schema.sample(state=state)
+    sample = schema.sample(state=state)
 
-    assert made is None or schema.admits(made)
+    assert sample is None or schema.admits(sample)
     assert isinstance(
         check_value(schema, {"a": {"a": 1}, "b": [1, ["a"]]}), ValidArguments | CallError
     )
@@ -267,13 +267,13 @@ def test_nulls_of_absent_non_nullable_properties_change_nothing(
     source: dict[str, Any], state: State, seed: int
 ) -> None:
     schema = compile_or_assume(source)
-    made = schema.sample(state=state, seed=seed)
-    assume(made is not None)
-    arguments = with_nulls(source, made)
-    assume(not schema.admits(arguments) or arguments == made)
+    sample = schema.sample(state=state, seed=seed)
+    assume(sample is not None)
+    arguments = with_nulls(source, sample)
+    assume(not schema.admits(arguments) or arguments == sample)
 
     result = schema.check(arguments)
 
-    event(f"nulls: {arguments != made}")
-    assert exactly(result.arguments) == exactly(made)
-    assert bool(result.coerced) == (arguments != made)
+    event(f"nulls: {arguments != sample}")
+    assert exactly(result.arguments) == exactly(sample)
+    assert bool(result.coerced) == (arguments != sample)

@@ -251,12 +251,12 @@ async def test_two_ways_to_one_schema_are_not_four_a_level_deeper() -> None:
 
     with anyio.fail_after(SOON_S):
         filled = await anyio.to_thread.run_sync(schema.with_defaults, {"x": chain(60, {})})
-        made = await anyio.to_thread.run_sync(
+        model = await anyio.to_thread.run_sync(
             json_schema_to_pydantic(schema.advertised, "Twice").model_validate, {"x": chain(60, {})}
         )
 
     assert filled["x"] == chain(61, {"n": 1}, n=1)["c"]
-    assert made.model_dump(exclude_unset=True) == {"x": chain(60, {})}
+    assert model.model_dump(exclude_unset=True) == {"x": chain(60, {})}
 
 
 async def test_unique_items_are_compared_by_content_and_not_pair_by_pair() -> None:

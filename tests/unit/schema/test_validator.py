@@ -42,12 +42,12 @@ def test_missing_type_and_missing_properties_are_added_at_the_root() -> None:
 
 def test_later_changes_to_a_callers_schema_change_nothing() -> None:
     schema: dict[str, Any] = {"type": "object", "properties": {"x": {"type": "integer"}}}
-    made = compile_schema(schema)
+    compiled = compile_schema(schema)
 
     schema["properties"]["x"]["type"] = "string"
 
-    assert made.admits({"x": 1})
-    assert made.advertised["properties"]["x"] == {"type": "integer"}
+    assert compiled.admits({"x": 1})
+    assert compiled.advertised["properties"]["x"] == {"type": "integer"}
 
 
 EVERY_KEYWORD = [

@@ -76,7 +76,7 @@ def test_too_costly_validation_is_refused_beforehand(case: str) -> None:
     keywords, value = BEYOND[case]
     schema = {"properties": {"x": keywords}, "$defs": {"d": {"uniqueItems": True}}}
 
-    made = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", CHILD.format(seconds=SECONDS, value=value)],
         input=json.dumps(schema),
         capture_output=True,
@@ -84,8 +84,8 @@ def test_too_costly_validation_is_refused_beforehand(case: str) -> None:
         check=True,
     )
 
-    assert made.stdout.startswith("W2011 the arguments hold ")
-    assert made.stdout.endswith("; send fewer, or shorter texts\n")
+    assert completed.stdout.startswith("W2011 the arguments hold ")
+    assert completed.stdout.endswith("; send fewer, or shorter texts\n")
 
 
 ROW = {f"f{n}": {"type": "string", "maxLength": 200} for n in range(20)}

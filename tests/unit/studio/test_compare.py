@@ -116,11 +116,11 @@ def draw(widget: Widget) -> list[Any]:
 def test_jsx_is_drawn_where_the_exporter_lost_some_of_it(
     view: str | None, template: str | None, source: str, children: list[Any]
 ) -> None:
-    made = export(view, template)
+    widget = export(view, template)
 
-    assert (made.source, draw(made)) == (source, children)
+    assert (widget.source, draw(widget)) == (source, children)
     # The merge of three trees is no program, so its page waits for results.
-    assert bool(program_or_empty(made)) == (source != "both")
+    assert bool(program_or_empty(widget)) == (source != "both")
 
 
 @pytest.mark.parametrize(
@@ -135,35 +135,35 @@ def test_untouched_export_keeps_its_source_when_its_list_may_be_absent(schema: A
     count = '{"type":"Text","value":{{ (names | length) | tojson }}}'
     view = f"<Card>{JOINED_JSX}{SERIES_JSX}<Text value={{names.length}} />{LOOP_JSX}</Card>"
 
-    made = export(view, card(JOINED, SERIES, count, LOOP), schema=schema)
+    widget = export(view, card(JOINED, SERIES, count, LOOP), schema=schema)
 
-    assert (made.source, made.choice.edits) == ("view", ())
-    assert not [one for one in compare_messages(made) if one.startswith(("W1323", "W1326"))]
+    assert (widget.source, widget.choice.edits) == ("view", ())
+    assert not [one for one in compare_messages(widget) if one.startswith(("W1323", "W1326"))]
 
 
 def test_edit_and_loss_of_one_file_are_reported_apart() -> None:
     view = f"<Card>{JOINED_JSX}{SERIES_JSX}{LITERAL_JSX}</Card>"
     word = LITERAL.replace("((n))", '"three"')
 
-    made = export(view, card(JOINED, SERIES, word), {"type": "Card", "children": [
+    widget = export(view, card(JOINED, SERIES, word), {"type": "Card", "children": [
         {"type": "Text", "value": "Ann, Bob"},
         {"type": "Chart", "data": [], "xAxis": "n", "series": [{"type": "bar", "dataKey": "n"}]},
         {"type": "Text", "value": "3"},
     ]})  # fmt: skip
 
-    assert draw(made) == ["Ann, Bob", [{"type": "bar", "dataKey": "n"}], "three"]
-    edits = [one for one in compare_messages(made) if one.startswith("W1326")]
+    assert draw(widget) == ["Ann, Bob", [{"type": "bar", "dataKey": "n"}], "three"]
+    edits = [one for one in compare_messages(widget) if one.startswith("W1326")]
     assert [one.partition("; ")[0] for one in edits] == [
         (
             "W1326 people.widget#/template: the template was edited after the export: "
             '/children/2/value is "three", where the JSX says 3'
         )
     ]
-    assert [one[:5] for one in compare_messages(made)] == ["W1307", "W1326"]
+    assert [one[:5] for one in compare_messages(widget)] == ["W1307", "W1326"]
 
 
-def compare_messages(made: Widget) -> list[str]:
-    return [f"{one.code} {one}" for one in check_widget(made) if one.code[:3] != "W14"]
+def compare_messages(widget: Widget) -> list[str]:
+    return [f"{one.code} {one}" for one in check_widget(widget) if one.code[:3] != "W14"]
 
 
 @pytest.mark.parametrize(
@@ -237,10 +237,10 @@ def test_unusable_template_gives_way_to_a_jsx_that_draws_the_preview() -> None:
     children = [{"type": "Text", "value": each} for each in (3, "Ann", "Bob")]
     preview = {"type": "Card", "children": children}
 
-    made = export(view, faulty, preview)
+    widget = export(view, faulty, preview)
 
-    assert (made.source, draw(made)) == ("view", [3, "Ann", "Bob"])
-    assert compare_messages(made) == [
+    assert (widget.source, draw(widget)) == ("view", [3, "Ann", "Bob"])
+    assert compare_messages(widget) == [
         (
             "W1325 people.widget#/template: line 1: the JSX is drawn, for the template cannot be: "
             "Expected an expression, got 'end of statement block'; write it as Jinja reads it"
@@ -255,14 +255,14 @@ def test_unusable_template_gives_way_to_a_jsx_that_draws_the_preview() -> None:
     ("source", "children"), [("template", [None, "Ann", "Bob"]), ("view", ["Ann, Bob", 3])]
 )
 def test_sidecar_may_choose_the_source(source: str, children: list[Any]) -> None:
-    made = export(
+    widget = export(
         f"<Card>{JOINED_JSX}<Text value={{n}} /></Card>",
         card(JOINED, LOOP),
         sidecar=f'source = "{source}"',
     )
 
-    assert (made.source, draw(made)) == (source, children)
-    assert not [one for one in compare_messages(made) if one.startswith("W1326")]
+    assert (widget.source, draw(widget)) == (source, children)
+    assert not [one for one in compare_messages(widget) if one.startswith("W1326")]
 
 
 @pytest.mark.parametrize(
@@ -283,9 +283,9 @@ def test_undrawable_jsx_is_refused_if_it_is_required(
 
 
 def test_finding_in_the_jsx_is_shown_with_its_line() -> None:
-    made = export("<Card>\n  <Text value={m} /></Card>", "")
-    [finding] = [one for one in check_widget(made) if one.code == "W1320"]
-    location = location_of(finding, made.definition.content.decode())
+    widget = export("<Card>\n  <Text value={m} /></Card>", "")
+    [finding] = [one for one in check_widget(widget) if one.code == "W1320"]
+    location = location_of(finding, widget.definition.content.decode())
 
     assert (finding.at, finding.line, finding.column) == (VIEW, 2, 16)
     assert finding.problem == "the JSX reads 'm', which the schema does not declare"
@@ -293,9 +293,9 @@ def test_finding_in_the_jsx_is_shown_with_its_line() -> None:
 
 
 def test_failing_view_is_named_as_such() -> None:
-    made = export("<Card><Text value={names[9].length + n.trim()} /></Card>", "")
+    widget = export("<Card><Text value={names[9].length + n.trim()} /></Card>", "")
 
-    assert [one for one in compare_messages(made) if "fails" in one] == [
+    assert [one for one in compare_messages(widget) if "fails" in one] == [
         (
             "W1310 people.widget#/encodedWidget/view: line 1: the JSX fails on any arguments: "
             "a number is no text; correct the JSX"
@@ -317,28 +317,28 @@ def test_failing_view_is_named_as_such() -> None:
 def test_advice_about_a_preview_depends_on_the_agreeing_sources(
     view: str, template: str, expected: str
 ) -> None:
-    made = export(view, template, {"type": "Card", "children": [{"type": "Text", "value": "a"}]})
+    widget = export(view, template, {"type": "Card", "children": [{"type": "Text", "value": "a"}]})
 
-    findings = [one for one in check_widget(made) if one.code in {"W1323", "W1326"}]
+    findings = [one for one in check_widget(widget) if one.code in {"W1323", "W1326"}]
     assert [
         (one.problem.partition(":")[0], one.advice)[one.code == "W1323"] for one in findings
     ] == [expected]
 
 
 def test_complete_template_imports_no_library() -> None:
-    made = export(SAME, card(N))
-    made.call(SAMPLE)
+    widget = export(SAME, card(N))
+    widget.call(SAMPLE)
 
-    assert "view" not in vars(made)
+    assert "view" not in vars(widget)
 
 
 def test_holding_one_source_against_the_other_has_one_budget_of_steps() -> None:
     slow = "names.map((a) => " * 4 + "1" + ")" * 4
     many = {**SAMPLE, "names": ["x"] * 40}
-    made = export(f"<Card>{JOINED_JSX}<Text value={{{slow}}} /></Card>", card(JOINED, N))
-    studio = made.definition.studio
+    widget = export(f"<Card>{JOINED_JSX}<Text value={{{slow}}} /></Card>", card(JOINED, N))
+    studio = widget.definition.studio
     assert studio is not None
-    merged, schema = compare(made).merged, Counting(made.schema)
+    merged, schema = compare(widget).merged, Counting(widget.schema)
     larger = replace(studio, default_state=many)
 
     compare_sources(merged, larger, cast("Any", schema), Limits())
@@ -374,26 +374,26 @@ LOST = {"Playlist"}
 
 
 def exports() -> list[Path]:
-    found = []
+    files = []
     for path in corpus_files():
         try:
             widget = load_widget(path)
         except WidgetError:
             continue
         if widget.definition.view:
-            found.append(path)
-    return found
+            files.append(path)
+    return files
 
 
 @needs_corpus
 @pytest.mark.parametrize("path", exports(), ids=lambda path: path.stem)
 def test_comparison_recognises_untouched_exports_and_edited_ones(path: Path) -> None:
-    made = load_widget(path)
-    studio = made.definition.studio
+    widget = load_widget(path)
+    studio = widget.definition.studio
     assert studio is not None
-    found = compare(made)
+    comparison = compare(widget)
 
-    assert found.is_export is (path.stem not in EDITED)
-    assert found.agrees is (path.stem not in EDITED | LOST)
-    assert made.source == ("view" if path.stem in LOST else "template")
-    assert len(list(argument_sets(studio, made.schema))) == LIMITS.sets + len(studio.samples)
+    assert comparison.is_export is (path.stem not in EDITED)
+    assert comparison.agrees is (path.stem not in EDITED | LOST)
+    assert widget.source == ("view" if path.stem in LOST else "template")
+    assert len(list(argument_sets(studio, widget.schema))) == LIMITS.sets + len(studio.samples)

@@ -192,10 +192,10 @@ def test_edit_of_an_export_loses_nothing_and_is_one_finding(
         if edit in {change_literal, add_component, remove_required}:
             shown = {each.removesuffix(" edited") for each in shown_texts(after)}
             assert export.shown <= shown, where
-        found = check_widget(after)
-        more = Counter(one.code for one in found) - export.codes
+        findings = check_widget(after)
+        more = Counter(one.code for one in findings) - export.codes
         # Another name makes another button of one that did nothing before.
-        new = [one for one in found if one.code in more and one.code != "W1415"]
+        new = [one for one in findings if one.code in more and one.code != "W1415"]
         assert len({one.code for one in new}) <= 1, (where, list(map(str, new)))
         assert sum(more[one.code] for one in new[:1]) <= 1, (where, list(map(str, new)))
         for one in new:

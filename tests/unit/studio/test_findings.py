@@ -90,14 +90,14 @@ def test_condition_on_an_optional_argument_cannot_be_read_by_strict_readers() ->
         ("city | default('')", ""),
         ("yes", ""),
     ):
-        [found] = read_by_others(raw.replace("TEST", test))
-        assert (f"a value inside quotes (line 1){absent}" in found) is bool(read), test
+        [finding] = read_by_others(raw.replace("TEST", test))
+        assert (f"a value inside quotes (line 1){absent}" in finding) is bool(read), test
 
 
 def test_value_inside_quotes_is_reported_without_a_schema() -> None:
-    [found] = read_by_others('{"type":"Card","key":"{{ n }}"}', schema=None)
+    [finding] = read_by_others('{"type":"Card","key":"{{ n }}"}', schema=None)
 
-    assert "cannot read all of it: a value inside quotes (line 1); widgetd does" in found
+    assert "cannot read all of it: a value inside quotes (line 1); widgetd does" in finding
 
 
 SCHEMA: dict[str, Any] = {

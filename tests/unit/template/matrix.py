@@ -281,7 +281,7 @@ def working() -> Iterator[tuple[str, str]]:
 def cases(turns: int, values: Collection[str] = WORST) -> Iterator[tuple[str, str]]:
     """Yield each builtin with each of these values in each place and in all, `turns` times."""
     for (what, call, args), worst in product(calls(), values):
-        made, name = WORST[worst]
+        setup, name = WORST[worst]
         places: list[list[str]] = [
             [name if at == place else f"({each})" for at, each in enumerate(args)]
             for place in range(len(args))
@@ -290,7 +290,7 @@ def cases(turns: int, values: Collection[str] = WORST) -> Iterator[tuple[str, st
             places.append([name] * len(args))
         for place, extremes in enumerate(places):
             source = f"{{% for _ in range({turns}) %}}{call % tuple(extremes)}{{% endfor %}}"
-            yield f"{what}, place {place}: {worst}", made + source
+            yield f"{what}, place {place}: {worst}", setup + source
 
 
 def render(source: str, arguments: Mapping[str, Any] = ARGUMENTS) -> bool:

@@ -183,9 +183,9 @@ def test_stray_commas_make_valid_json_of_none_one_and_two(
     source: str, missing: bool, count: int
 ) -> None:
     template = compile_template(source, limits=Limits())
-    made = template.rendering({"xs": list(range(1, count + 1))})
+    output = template.rendering({"xs": list(range(1, count + 1))})
 
-    assert isinstance(json.loads(made.text), list | dict)
+    assert isinstance(json.loads(output.text), list | dict)
     assert {warning.code for warning in template.warnings} == {"W1309"}
     assert any("missing" in warning.problem for warning in template.warnings) is missing
 
@@ -210,9 +210,9 @@ def test_correct_commas_need_no_repair_and_no_warning(source: str) -> None:
 
     assert template.warnings == ()
     for count in range(4):
-        made = template.rendering({"xs": list(range(count))})
-        assert not made.repaired
-        assert len(json.loads(made.text)) in {count, count + 1}
+        output = template.rendering({"xs": list(range(count))})
+        assert not output.repaired
+        assert len(json.loads(output.text)) in {count, count + 1}
 
 
 def test_comma_depending_on_arguments_is_repaired_without_a_warning() -> None:
@@ -309,11 +309,11 @@ def test_summary_is_plain_text() -> None:
     ],
 )
 def test_value_lost_by_the_exporter_is_a_warning(source: str, lines: list[int]) -> None:
-    found = [
+    warnings = [
         each for each in compile_template(source, limits=Limits()).warnings if each.code == "W1307"
     ]
 
-    assert [each.line for each in found] == lines
+    assert [each.line for each in warnings] == lines
 
 
 def test_unbound_index_and_a_wrong_comma_are_warnings_with_their_lines() -> None:

@@ -154,8 +154,8 @@ def test_generated_widget_is_the_same_tree_as_in_jinja(values: list[str]) -> Non
         return
     assume("undefined" not in expected.lower())  # Python's own name for it
 
-    made = compile_template(source, limits=Limits()).render(ARGUMENTS)
-    assert json.loads(made) == json.loads(without_fractions(expected))
+    tree = compile_template(source, limits=Limits()).render(ARGUMENTS)
+    assert json.loads(tree) == json.loads(without_fractions(expected))
 
 
 def definition(path: Path) -> dict[str, Any]:
@@ -192,13 +192,13 @@ def test_every_real_template_compiles_and_renders_its_sample_as_in_jinja(path: P
     state = sample(file)
     if state is None:
         return
-    made = json.loads(template.render(state))
+    tree = json.loads(template.render(state))
     try:
         expected = json.loads(JINJA.from_string(file["template"]).render(**state))
     except Exception:  # noqa: BLE001 - Jinja fails with whatever Python raises
         return
 
-    assert normal(made) == normal(expected)
+    assert normal(tree) == normal(expected)
 
 
 # Where the preview shows something else than the sample, and why.
@@ -220,9 +220,9 @@ def test_every_real_sample_renders_to_its_preview(path: Path) -> None:
     if preview is None:
         pytest.skip("the file has no preview")
 
-    made = json.loads(compile_template(file["template"], limits=Limits()).render(state))
+    tree = json.loads(compile_template(file["template"], limits=Limits()).render(state))
 
-    assert (normal(made) == normal(preview)) is (path.stem not in OTHER_PREVIEWS)
+    assert (normal(tree) == normal(preview)) is (path.stem not in OTHER_PREVIEWS)
     if path.stem in OTHER_PREVIEWS:
         pytest.xfail(OTHER_PREVIEWS[path.stem])
 

@@ -42,8 +42,8 @@ ARGUMENTS: dict[str, Any] = {
 
 
 def draw(view: str, arguments: dict[str, Any] | None = None) -> Any:
-    made = View(view, LIMITS)
-    return json.loads(made.render(ARGUMENTS if arguments is None else arguments))
+    compiled = View(view, LIMITS)
+    return json.loads(compiled.render(ARGUMENTS if arguments is None else arguments))
 
 
 def value(expression: str) -> Any:
@@ -238,9 +238,9 @@ def test_view_failing_on_arguments_names_the_place(view: str, message: str) -> N
     ],
 )  # fmt: skip
 def test_view_lists_its_reads_and_their_places(view: str, reads: list[str]) -> None:
-    made = View(view, LIMITS)
+    compiled = View(view, LIMITS)
 
-    assert [f"{read.path} {read.line}:{read.column}" for read in made.reads] == reads
+    assert [f"{read.path} {read.line}:{read.column}" for read in compiled.reads] == reads
 
 
 @pytest.mark.parametrize(
@@ -258,9 +258,9 @@ def test_view_lists_its_reads_and_their_places(view: str, reads: list[str]) -> N
 def test_exported_jsx_loses_the_same_as_with_the_exporter(
     view: str, expected: dict[str, Any]
 ) -> None:
-    made = View(view, LIMITS, builder=ExporterBuilder)
+    compiled = View(view, LIMITS, builder=ExporterBuilder)
 
-    assert json.loads(made.render(ARGUMENTS)) == {"type": "A", **expected}
+    assert json.loads(compiled.render(ARGUMENTS)) == {"type": "A", **expected}
 
 
 def test_values_of_a_view_are_charged_by_weight() -> None:
@@ -331,9 +331,9 @@ def test_any_text_is_compiled_or_refused(text: str) -> None:
 @given(EXPRESSIONS)
 def test_any_expression_is_evaluated_or_fails_as_a_call_does(expression: str) -> None:
     for builder in (Builder, ExporterBuilder):
-        made = View(f"<A b={{{expression}}}>{{{expression}}}</A>", LIMITS, builder=builder)
+        view = View(f"<A b={{{expression}}}>{{{expression}}}</A>", LIMITS, builder=builder)
         with contextlib.suppress(CallError):
-            assert json.loads(made.render(ARGUMENTS))["type"] == "A"
+            assert json.loads(view.render(ARGUMENTS))["type"] == "A"
 
 
 @pytest.mark.parametrize(

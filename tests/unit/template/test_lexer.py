@@ -48,10 +48,10 @@ def by_jinja(text: str) -> list[Token]:
     return list(lexer.wrap(lexer.tokeniter(text, None)))
 
 
-def add_lines(text: str, found: Iterable[Token]) -> list[Token]:
+def add_lines(text: str, stream: Iterable[Token]) -> list[Token]:
     """Tokens with their lines, as Jinja has them, in place of their offsets."""
     lines = Lines(text)
-    return [Token(lines.location(each.lineno)[0], each.type, each.value) for each in found]
+    return [Token(lines.location(each.lineno)[0], each.type, each.value) for each in stream]
 
 
 @given(TEXTS)
@@ -60,33 +60,33 @@ def add_lines(text: str, found: Iterable[Token]) -> list[Token]:
 @example("{{ 'a\nb' }}{{ a.0.1 }}")
 @example("{% _y1\u2028%}")
 def test_lexer_cuts_every_text_as_jinja_does(text: str) -> None:
-    found = tokens(text)
+    lexed = tokens(text)
 
-    assert found is None or add_lines(text, found) == by_jinja(text)
-    assert found is None or found == list(tokens_by_jinja(JINJA.lexer, text, None))
+    assert lexed is None or add_lines(text, lexed) == by_jinja(text)
+    assert lexed is None or lexed == list(tokens_by_jinja(JINJA.lexer, text, None))
 
 
 @given(TEXTS)
 @example("a\r\n{% raw %}\r{{ x }}\n{%- endraw -%}\n {{ 7 }}")
 def test_jinjas_tokens_are_placed_in_their_line(text: str) -> None:
     expected: list[Token] | int
-    found: list[Token] | int
+    placed: list[Token] | int
     try:
         expected = by_jinja(text)
     except TemplateSyntaxError as mistake:
         expected = mistake.lineno
     try:
-        found = add_lines(text, tokens_by_jinja(JINJA.lexer, text, None))
+        placed = add_lines(text, tokens_by_jinja(JINJA.lexer, text, None))
     except TemplateSyntaxError as mistake:
-        found = Lines(text).location(mistake.lineno)[0]
+        placed = Lines(text).location(mistake.lineno)[0]
 
-    assert found == expected
+    assert placed == expected
 
 
 @pytest.mark.parametrize("text", ["{{ 7\n + é }}", "{% raw %}\n{{{% endraw %}{{ é.a }}"])
 def test_token_has_its_offset(text: str) -> None:
-    for found in (tokens(text) or [], tokens_by_jinja(JINJA.lexer, text, None)):
-        for token in found:
+    for lexed in (tokens(text) or [], tokens_by_jinja(JINJA.lexer, text, None)):
+        for token in lexed:
             assert text.startswith(str(token.value), token.lineno)
 
 
@@ -111,8 +111,8 @@ def test_real_templates_need_no_other_lexer() -> None:
     for path in corpus_files():
         template = orjson.loads(path.read_bytes()).get("template")
         if template:
-            found = add_lines(template, tokens(template) or [])
-            assert found == by_jinja(template), path.relative_to(CORPUS)
+            placed = add_lines(template, tokens(template) or [])
+            assert placed == by_jinja(template), path.relative_to(CORPUS)
 
 
 @pytest.mark.parametrize(

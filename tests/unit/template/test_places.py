@@ -40,8 +40,8 @@ def test_refused_template_has_its_place(source: str, code: str, place: tuple[int
     with pytest.raises(WidgetError) as raised:
         compile_template(source, limits=Limits())
 
-    found = raised.value.finding
-    assert (found.code, (found.line, found.column)) == (code, place)
+    finding = raised.value.finding
+    assert (finding.code, (finding.line, finding.column)) == (code, place)
 
 
 def test_refused_expression_has_its_place() -> None:
@@ -62,9 +62,9 @@ def test_refused_expression_has_its_place() -> None:
     ],
 )
 def test_warning_has_its_place(source: str, code: str, place: tuple[int, int]) -> None:
-    found = compile_template(source, limits=Limits()).warnings[0]
+    warning = compile_template(source, limits=Limits()).warnings[0]
 
-    assert (found.code, (found.line, found.column)) == (code, place)
+    assert (warning.code, (warning.line, warning.column)) == (code, place)
 
 
 @pytest.mark.parametrize(

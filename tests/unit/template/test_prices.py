@@ -592,8 +592,8 @@ def truth(value: Any, known: dict[int, int]) -> int:
 
 def reached(values: list[Any]) -> list[Any]:
     """Return everything that `values` contain, each value once."""
-    found = {id(value): value for value in values}
-    pending = list(found.values())
+    unique = {id(value): value for value in values}
+    pending = list(unique.values())
     while pending:
         value = pending.pop()
         inside = (
@@ -604,10 +604,10 @@ def reached(values: list[Any]) -> list[Any]:
             else ()
         )
         for each in inside:
-            if id(each) not in found:
-                found[id(each)] = each
+            if id(each) not in unique:
+                unique[id(each)] = each
                 pending.append(each)
-    return list(found.values())
+    return list(unique.values())
 
 
 @examples(150)

@@ -31,14 +31,16 @@ def words(operand: Any) -> set[str]:
     if not isinstance(operand, list) or not operand:
         return set()
     named = {"fn": 2, "m": 2, "jsfn": 2, "jsm": 2, "jsloop": 2, "loop": 3}.get(str(operand[0]), 1)
-    found = {each for each in operand[:named] if isinstance(each, str)}
+    texts = {each for each in operand[:named] if isinstance(each, str)}
     if operand[0] == "|select" and len(operand) > 2:
-        found.add(f"?{operand[2]}")
-    return found | {word for each in operand for word in words(each)}
+        texts.add(f"?{operand[2]}")
+    return texts | {word for each in operand for word in words(each)}
 
 
 def test_table_has_every_word_of_the_page() -> None:
-    found = {word for case in CASES for key in "be" for word in words(case["program"].get(key))}
+    words_used = {
+        word for case in CASES for key in "be" for word in words(case["program"].get(key))
+    }
     signs = {"filters": "|", "tests": "?"}
     wanted = {
         signs.get(sort, "") + name
@@ -47,7 +49,7 @@ def test_table_has_every_word_of_the_page() -> None:
         if row["page"]
     }
 
-    assert wanted - found == set()
+    assert wanted - words_used == set()
 
 
 def test_known_differences_are_few_and_have_reasons() -> None:

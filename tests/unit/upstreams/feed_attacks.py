@@ -49,9 +49,9 @@ def feed_of(mapping: tuple[tuple[str, str], ...], answer: str, count: int) -> Fe
         for number in range(count)
     ]
     fields = "".join(f"{name} = {json.dumps(one)}\n" for name, one in mapping)
-    made = build_widget("Fed", sidecar=f"{''.join(parts)}[feed.map]\n{fields}", schema=SCHEMA)
-    assert made.feed is not None
-    return made.feed
+    widget = build_widget("Fed", sidecar=f"{''.join(parts)}[feed.map]\n{fields}", schema=SCHEMA)
+    assert widget.feed is not None
+    return widget.feed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

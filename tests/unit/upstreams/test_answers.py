@@ -31,22 +31,22 @@ ANSWERS = st.one_of(
 @examples(150)
 @given(ANSWERS, st.integers(1, 200))
 def test_pages_put_together_are_the_answer(answer: UpstreamAnswer, most: int) -> None:
-    found = pages(answer, most)
+    parts = pages(answer, most)
 
-    assert b"".join(found) == answer.content
-    assert all(len(page) <= most + 3 for page in found)
+    assert b"".join(parts) == answer.content
+    assert all(len(page) <= most + 3 for page in parts)
     if answer.kind != "binary":
-        for page in found:
+        for page in parts:
             page.decode()
 
 
 def pages(answer: UpstreamAnswer, most: int) -> list[bytes]:
     """Return all pages of an answer, each asked for by where it begins."""
     paged = PagedAnswer.build(answer)
-    found = [paged.page(0, most)]
-    while (start := sum(map(len, found))) < len(answer.content):
-        found.append(paged.page(start, most))
-    return found
+    parts = [paged.page(0, most)]
+    while (start := sum(map(len, parts))) < len(answer.content):
+        parts.append(paged.page(start, most))
+    return parts
 
 
 def test_edges_take_no_more_memory_than_a_quarter_of_the_answer() -> None:
@@ -80,12 +80,12 @@ def test_smallest_and_largest_answers_lose_nothing(kind: str, size: int) -> None
     if form == "json":
         orjson.loads(answer.content)
 
-    found = pages(answer, 16384)
+    parts = pages(answer, 16384)
 
-    assert b"".join(found) == answer.content
-    assert all(len(page) <= 16384 + 3 for page in found)
+    assert b"".join(parts) == answer.content
+    assert all(len(page) <= 16384 + 3 for page in parts)
     if kind in {"json", "objects"} and size > 16384:
-        assert all(page.rstrip().endswith((b",", b"]")) for page in found)
+        assert all(page.rstrip().endswith((b",", b"]")) for page in parts)
 
 
 def test_paged_answer_expires_and_belongs_to_its_caller() -> None:

@@ -49,9 +49,9 @@ def test_texts_pictures_and_resources_are_blocks_in_their_order() -> None:
         {"type": "resource_link", "uri": "map://3", "name": "far", "title": "Far"},
     )
 
-    found = blocks_of(answer)
+    blocks = blocks_of(answer)
 
-    assert found == {
+    assert blocks == {
         "value": {"name": "Pier 7"},
         "blocks": [
             {"type": "text", "text": '{"name": "Pier 7"}'},
@@ -72,8 +72,8 @@ def test_texts_pictures_and_resources_are_blocks_in_their_order() -> None:
             {"type": "resource_link", "uri": "map://3", "name": "far", "title": "Far"},
         ],
     }
-    assert compile_query("blocks[?type=='image'].data_url | [0]").find(found) == uri_of(PNG + b"1")
-    assert compile_query("blocks[0].text").find(found) == '{"name": "Pier 7"}'
+    assert compile_query("blocks[?type=='image'].data_url | [0]").find(blocks) == uri_of(PNG + b"1")
+    assert compile_query("blocks[0].text").find(blocks) == '{"name": "Pier 7"}'
 
 
 def test_value_matches_the_view_of_expressions() -> None:
@@ -100,9 +100,9 @@ def test_other_than_a_small_raster_image_has_no_address(content: bytes) -> None:
 def test_pictures_of_one_answer_stay_within_their_size() -> None:
     one = PNG + bytes(IMAGES.image_bytes - len(PNG))
 
-    found = blocks_of(result(*[image(one)] * 5))["blocks"]
+    blocks = blocks_of(result(*[image(one)] * 5))["blocks"]
 
-    addresses = [block["data_url"] for block in found]
+    addresses = [block["data_url"] for block in blocks]
     assert addresses == [uri_of(one)] * 2 + [None] * 3
     assert sum(map(len, filter(None, addresses))) <= IMAGES.images_bytes
 

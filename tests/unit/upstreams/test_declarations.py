@@ -51,12 +51,12 @@ def test_keys_of_other_hosts_are_translated(tmp_path: Path) -> None:
         }
     ).decode()
 
-    found = read_declarations(tmp_path, text, "mcp.json")
+    declarations = read_declarations(tmp_path, text, "mcp.json")
 
-    assert (found["a"].kind.name, found["a"].table.call_s) == ("stdio", 30.0)
-    assert not found["a"].table.enabled
-    assert found["b"].table.transport == "sse"
-    assert found["b"].secrets["headers"] == {"Authorization": "Bearer t0ken"}
+    assert (declarations["a"].kind.name, declarations["a"].table.call_s) == ("stdio", 30.0)
+    assert not declarations["a"].table.enabled
+    assert declarations["b"].table.transport == "sse"
+    assert declarations["b"].secrets["headers"] == {"Authorization": "Bearer t0ken"}
 
 
 def test_comments_and_order_change_no_declaration(tmp_path: Path) -> None:

@@ -108,11 +108,11 @@ def test_text_other_than_a_document_is_ignored(text: str) -> None:
 
 
 def test_endpoints_become_a_document() -> None:
-    made = document_of_endpoints(
+    document = document_of_endpoints(
         "rates", {"latest": Endpoint(get="/latest/{base}", query=("symbols",))}
     )
 
-    operation = made["paths"]["/latest/{base}"]["get"]
+    operation = document["paths"]["/latest/{base}"]["get"]
     assert operation["operationId"] == "latest"
     assert [(p["name"], p["in"], p["required"]) for p in operation["parameters"]] == [
         ("base", "path", True),

@@ -60,11 +60,11 @@ SCHEMA: Final = {"type": "object", "properties": {"xs": {"type": "array"}}}
 def attacked(sidecar: str) -> None:
     """Read the sidecar, call its widget, and take an action in it."""
     try:
-        made = build_widget(schema=SCHEMA, template='{"type":"Card"}', sidecar=sidecar)
+        widget = build_widget(schema=SCHEMA, template='{"type":"Card"}', sidecar=sidecar)
     except WidgetError:
         return
-    made.summary.facts(made.call(ARGUMENTS).arguments, "")
-    find_unmet(made.checks, "go", {})
+    widget.summary.facts(widget.call(ARGUMENTS).arguments, "")
+    find_unmet(widget.checks, "go", {})
 
 
 def main() -> None:

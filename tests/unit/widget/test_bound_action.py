@@ -28,8 +28,8 @@ GIVEN = {"number": "PA 845", "passport": "C01X00T47"}
 
 
 def bind(sidecar: str) -> BoundAction:
-    made = build_widget("Seat", schema=SCHEMA, template=TEMPLATE, sidecar=sidecar)
-    return made.bound_actions["seat.book"]
+    widget = build_widget("Seat", schema=SCHEMA, template=TEMPLATE, sidecar=sidecar)
+    return widget.bound_actions["seat.book"]
 
 
 def test_request_has_the_payload_without_passwords_by_default() -> None:
@@ -142,7 +142,7 @@ def test_invalid_question_template_is_refused() -> None:
 
 
 def test_check_names_unpermitted_tools_and_unknown_fields() -> None:
-    made = build_widget(
+    widget = build_widget(
         "Seat",
         schema=SCHEMA,
         template=TEMPLATE,
@@ -150,8 +150,8 @@ def test_check_names_unpermitted_tools_and_unknown_fields() -> None:
     )
 
     def said(upstreams: dict[str, list[str]]) -> list[str]:
-        found = check_widget(made, upstreams=upstreams)
-        return [f"{f.code} {f}" for f in found if f.code in {"W1605", "W1608"}]
+        findings = check_widget(widget, upstreams=upstreams)
+        return [f"{f.code} {f}" for f in findings if f.code in {"W1605", "W1608"}]
 
     unknown_field = (
         "W1608 Seat.widget.toml#/actions/seat.book/result/book: the action fills 'book', which "

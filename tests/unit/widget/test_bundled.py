@@ -120,9 +120,9 @@ def test_null_is_accepted_for_every_omitted_argument(widget: Widget, states: Sta
     for state in (*states.values(), smallest):
         arguments = with_nulls(widget.definition.schema, state, everywhere=True)
 
-        made = widget.call(arguments)
-        assert made.tree == widget.call(state).tree
-        assert bool(made.coerced) == (arguments != state)
+        rendered = widget.call(arguments)
+        assert rendered.tree == widget.call(state).tree
+        assert bool(rendered.coerced) == (arguments != state)
 
 
 def test_it_asks_for_three_things_at_most_and_for_no_id_and_no_price_in_words(
@@ -138,14 +138,14 @@ def test_it_asks_for_three_things_at_most_and_for_no_id_and_no_price_in_words(
 def test_smallest_arguments_draw_without_holes(widget: Widget) -> None:
     least = widget.schema.sample(state="required")
     assert least is not None
-    made = widget.call(least)
+    rendered = widget.call(least)
     texts = [
         (part["type"], part[name])
-        for part in objects(made.tree)
+        for part in objects(rendered.tree)
         for name in ("value", "label")
         if part.get("type") in ("Title", "Text", "Caption", "Badge", "Button") and name in part
     ]
-    beside = [text for _, text in texts] + [widget.summary.text(made.arguments)]
+    beside = [text for _, text in texts] + [widget.summary.text(rendered.arguments)]
 
     assert texts
     assert [text for text in beside if not text or text.strip(" ·,") != text] == []
@@ -158,10 +158,10 @@ def test_ids_are_stable_for_a_render_and_differ_between_renders(widget: Widget) 
     first = widget.call(least, identity="r_1")
     again = widget.call(least, identity="r_1")
     other = widget.call(least, identity="r_2")
-    made = set(widget.definition.sidecar.ids) - least.keys()
+    generated = set(widget.definition.sidecar.ids) - least.keys()
 
     assert first.tree == again.tree
-    for name in made:
+    for name in generated:
         assert first.arguments[name] != other.arguments[name]
 
 

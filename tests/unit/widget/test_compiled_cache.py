@@ -31,11 +31,11 @@ def test_least_recently_called_widget_is_released_and_can_be_called() -> None:
 
 def test_call_does_not_retain_an_unserved_widget() -> None:
     cache = CompiledCache()
-    made = build_widget()
-    cache.touch(made)
-    reference = weakref.ref(made)
+    widget = build_widget()
+    cache.touch(widget)
+    reference = weakref.ref(widget)
 
-    del made
+    del widget
     gc.collect()
 
     assert reference() is None

@@ -64,15 +64,15 @@ def feed_of(sidecar: str) -> Feed:
 
 
 def test_clients_get_the_asked_part_of_the_schema_verbatim() -> None:
-    made = fed(HEAD + MAP)
+    widget = fed(HEAD + MAP)
 
-    assert made.input_schema == {
+    assert widget.input_schema == {
         "type": "object",
         "properties": {"number": SCHEMA["properties"]["number"]},
         "required": ["number"],
         "additionalProperties": False,
     }
-    assert made.schema.advertised == SCHEMA
+    assert widget.schema.advertised == SCHEMA
 
 
 def test_answer_becomes_the_widgets_arguments() -> None:
@@ -286,13 +286,13 @@ def test_unusable_feed_is_refused_with_its_place(case: str) -> None:
 
 
 def test_undeclared_upstream_and_unread_field_are_reported() -> None:
-    made = fed(HEAD + MAP + 'gates = "gate"\n')
+    widget = fed(HEAD + MAP + 'gates = "gate"\n')
 
-    found = [
-        str(f) for f in check_widget(made, upstreams={"flight": ()}) if f.code.startswith("W16")
+    findings = [
+        str(f) for f in check_widget(widget, upstreams={"flight": ()}) if f.code.startswith("W16")
     ]
 
-    assert found == [
+    assert findings == [
         (
             "Flight.widget.toml#/feed/upstream: there is no upstream 'flights' in the upstreams "
             "file; did you mean 'flight'?"
@@ -302,15 +302,15 @@ def test_undeclared_upstream_and_unread_field_are_reported() -> None:
             "did you mean 'gate'?"
         ),
     ]
-    assert [f.code for f in check_widget(made) if f.code.startswith("W16")] == ["W1603"]
+    assert [f.code for f in check_widget(widget) if f.code.startswith("W16")] == ["W1603"]
 
 
 def test_findings_about_several_feeds_name_the_one() -> None:
-    made = fed(SEVERAL + 'gates = "flight.x"\n')
+    widget = fed(SEVERAL + 'gates = "flight.x"\n')
 
-    found = [str(f) for f in check_widget(made, upstreams={"flights": ()})]
+    findings = [str(f) for f in check_widget(widget, upstreams={"flights": ()})]
 
-    assert [one.partition(";")[0] for one in found if "/feed/" in one] == [
+    assert [one.partition(";")[0] for one in findings if "/feed/" in one] == [
         (
             "Flight.widget.toml#/feed/1/upstream: there is no upstream 'airport' in the "
             "upstreams file"
@@ -321,9 +321,9 @@ def test_findings_about_several_feeds_name_the_one() -> None:
 
 
 def test_jmespath_makes_objects_for_the_summary() -> None:
-    made = build_widget(sidecar='[summary_data]\nwhom = { jmespath = "{name: who}" }\n')
+    widget = build_widget(sidecar='[summary_data]\nwhom = { jmespath = "{name: who}" }\n')
 
-    assert made.summary.facts({"who": "Ada"}, "Ada") == {
+    assert widget.summary.facts({"who": "Ada"}, "Ada") == {
         "summary": "Ada",
         "whom": {"name": "Ada"},
     }

@@ -116,8 +116,8 @@ def test_expression_of_a_sidecar_is_reported_at_its_line(sidecar: str, at: str, 
 def test_undeclared_derived_argument_is_a_finding() -> None:
     sidecar = 'ids = ["orderid"]\n[derived]\namountTxt = "amuont"\n'
 
-    found = [one for one in check_widget(make_widget(sidecar)) if one.code in ("W1119", "W1213")]
-    assert [(one.code, one.level, one.at, one.advice) for one in found] == [
+    findings = [one for one in check_widget(make_widget(sidecar)) if one.code in ("W1119", "W1213")]
+    assert [(one.code, one.level, one.at, one.advice) for one in findings] == [
         ("W1213", "warning", "/ids", "did you mean 'orderId'?"),
         ("W1119", "fault", "/derived/amountTxt", "did you mean 'amountText'?"),
         ("W1119", "fault", "/derived/amountTxt", "did you mean 'amount'?"),

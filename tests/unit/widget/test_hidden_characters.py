@@ -9,7 +9,7 @@ from widgetd.widget.hidden_characters import escape_hidden, find_hidden, strip_h
 
 
 @pytest.mark.parametrize(
-    ("text", "expected", "found"),
+    ("text", "expected", "hidden"),
     [
         ("Search\u200b docs", "Search docs", "U+200B zero width space"),
         ("a\u202eb", "ab", "U+202E right-to-left override"),
@@ -23,9 +23,9 @@ from widgetd.widget.hidden_characters import escape_hidden, find_hidden, strip_h
         ("\ue000", "", "U+E000 an unnamed character"),
     ],
 )
-def test_hidden_characters_are_found_and_removed(text: str, expected: str, found: str) -> None:
+def test_hidden_characters_are_found_and_removed(text: str, expected: str, hidden: str) -> None:
     assert strip_hidden(text) == expected
-    assert next(iter(find_hidden(text)))[1] == found
+    assert next(iter(find_hidden(text)))[1] == hidden
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ def origins(*components: object) -> frozenset[str]:
 
 
 @pytest.mark.parametrize(
-    ("component", "found"),
+    ("component", "names"),
     [
         ({"type": "Image", "src": "https://Img.example.org/a.png"}, {"https://img.example.org"}),
         ({"type": "Image", "src": "http://img.example.org:81?a"}, {"http://img.example.org:81"}),
@@ -31,9 +31,9 @@ def origins(*components: object) -> frozenset[str]:
     ],
 )
 def test_image_origins_are_separated_from_other_addresses(
-    component: object, found: set[str]
+    component: object, names: set[str]
 ) -> None:
-    assert origins(component) == found
+    assert origins(component) == names
 
 
 @pytest.mark.parametrize(

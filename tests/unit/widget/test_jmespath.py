@@ -73,8 +73,8 @@ def test_expression_has_the_value_of_the_specification(text: str) -> None:
 
 
 def test_query_returns_a_copy() -> None:
-    found = compile_query("a.b").find(DATA)
-    found.append(4)
+    value = compile_query("a.b").find(DATA)
+    value.append(4)
 
     assert DATA["a"]["b"] == [1, 2, 3]
 
@@ -142,7 +142,7 @@ def test_expression_that_would_fill_memory_is_refused(case: str) -> None:
 def test_longest_displayable_list_is_within_the_budget() -> None:
     rows = [{"a": n, "b": {"c": str(n)}} for n in range(2000)]
 
-    found = compile_query("[].{a: a, c: b.c}").find(rows)
+    value = compile_query("[].{a: a, c: b.c}").find(rows)
 
-    assert len(found) == 2000
-    assert len(found) * 3 < LIMITS.query_values
+    assert len(value) == 2000
+    assert len(value) * 3 < LIMITS.query_values

@@ -197,9 +197,9 @@ NOT_JMESPATH = {
 
 @pytest.mark.parametrize("text", FOUND)
 def test_expression_has_the_value_of_the_specification(text: str) -> None:
-    found = compile_query(text).find(GIVEN)
+    value = compile_query(text).find(GIVEN)
 
-    assert orjson.dumps(found) == orjson.dumps(FOUND[text])
+    assert orjson.dumps(value) == orjson.dumps(FOUND[text])
 
 
 @pytest.mark.parametrize("text", TAKES_ANOTHER)

@@ -65,8 +65,8 @@ before = 0
 at = "at + payload.by + (rows | length)"
 before = "at"
 """
-    made = tasks(sidecar, TEMPLATE.replace("showAll", "at + before"))
-    state = made.local.act("step", ARGUMENTS, made.local.complete({}), {"by": 5})
+    widget = tasks(sidecar, TEMPLATE.replace("showAll", "at + before"))
+    state = widget.local.act("step", ARGUMENTS, widget.local.complete({}), {"by": 5})
 
     assert state == {"at": 8, "before": 1}
 
@@ -77,9 +77,11 @@ def test_state_takes_precedence_over_an_added_argument() -> None:
 
 def test_inferred_schema_omits_the_state() -> None:
     file = json.dumps({"version": "1.0", "name": "Tasks", "template": TEMPLATE})
-    made = load(source("Tasks.widget", file), source("Tasks.widget.toml", SIDECAR), limits=Limits())
+    widget = load(
+        source("Tasks.widget", file), source("Tasks.widget.toml", SIDECAR), limits=Limits()
+    )
 
-    assert sorted(made.schema.advertised["properties"]) == ["open", "rows"]
+    assert sorted(widget.schema.advertised["properties"]) == ["open", "rows"]
 
 
 @pytest.mark.parametrize(
@@ -119,9 +121,9 @@ def test_contradictory_tables_are_faults(sidecar: str, code: str, at: str) -> No
 def test_check_warns_of_unread_names_and_unhandled_actions() -> None:
     sidecar = SIDECAR + 'hidden = "payload.x or colour"\n[local."sort.pick"]\n'
     sidecar = sidecar.replace("[state]\n", "[state]\nhidden = false\n")
-    found = {(one.code, one.at) for one in check_widget(tasks(sidecar))}
+    findings = {(one.code, one.at) for one in check_widget(tasks(sidecar))}
 
-    assert found >= {
+    assert findings >= {
         ("W1614", "/state/hidden"),
         ("W1613", "/local/filter.toggle/hidden"),
         ("W1615", "/local/sort.pick"),

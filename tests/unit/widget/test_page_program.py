@@ -32,10 +32,10 @@ def program(**file: Any) -> Any:
 
 
 def test_program_has_the_statements_and_the_slots_of_the_arguments() -> None:
-    made = program(template=CARD % "{{ who | tojson }}")
+    widget = program(template=CARD % "{{ who | tojson }}")
 
     before, after = (CARD % "|").split("|")
-    assert made == {
+    assert widget == {
         "n": 2,
         "a": {"who": 1},
         "b": [["out", before, ["json", 1], after]],
@@ -54,30 +54,32 @@ def test_program_has_the_servers_values_and_its_coercions() -> None:
             "row": {"type": "object", "properties": {"n": {"type": "integer", "default": 1}}}
         },
     }
-    made = program(
+    widget = program(
         schema=schema,
         template=CARD % '{{ (total ~ tone) | tojson }},"icon":"lucide:car"',
         sidecar='ids = ["id"]\n[derived]\ntotal = "rows | length"',
     )
 
-    assert made["defaults"] == {"p": {"rows": {"i": {"p": {"n": {"d": 1}}}}, "tone": {"d": "calm"}}}
-    assert made["kinds"] == {
+    assert widget["defaults"] == {
+        "p": {"rows": {"i": {"p": {"n": {"d": 1}}}}, "tone": {"d": "calm"}}
+    }
+    assert widget["kinds"] == {
         "k": "o",
         "p": {
             "rows": {"k": "a", "i": {"k": "o", "p": {"n": "n"}}},
             "tone": {"e": ["calm", "loud"]},
         },
     }
-    assert made["derived"] == {"total": {"n": 2, "a": {"rows": 1}, "e": ["|length", 1]}}
-    assert made["ids"] == ["id"]
-    assert made["icons"].keys() == {"lucide:car"}
+    assert widget["derived"] == {"total": {"n": 2, "a": {"rows": 1}, "e": ["|length", 1]}}
+    assert widget["ids"] == ["id"]
+    assert widget["icons"].keys() == {"lucide:car"}
 
 
 def test_program_of_a_view_is_one_expression() -> None:
     studio = orjson.dumps({"view": "<Card><Text value={who} /></Card>"}).decode()
-    made = program(encodedWidget=_encoded(studio), sidecar='source = "view"')
+    widget = program(encodedWidget=_encoded(studio), sidecar='source = "view"')
 
-    assert made["e"] == ["js{}", [["js{}", [], "type", "Text", "value", 1]], "type", "Card"]
+    assert widget["e"] == ["js{}", [["js{}", [], "type", "Text", "value", 1]], "type", "Card"]
 
 
 def _encoded(text: str) -> str:
@@ -121,21 +123,21 @@ def _encoded(text: str) -> str:
     ],
 )
 def test_widget_without_a_program_has_a_reason(reason: str, file: dict[str, Any]) -> None:
-    made = build_widget(**file)
+    widget = build_widget(**file)
 
     with pytest.raises(NoProgramError) as caught:
-        page_program(made)
+        page_program(widget)
     assert str(caught.value) == reason
-    assert program_or_empty(made) == b""
+    assert program_or_empty(widget) == b""
 
 
 def test_program_is_limited_in_size() -> None:
-    made = build_widget(
+    widget = build_widget(
         template=CARD % f'{{{{ who|tojson }}}},"alt":"{"x" * LIMITS.program_bytes}"'
     )
 
     with pytest.raises(NoProgramError, match=r"^its program has 16,\d{3} bytes, more than 16,384$"):
-        page_program(made)
+        page_program(widget)
 
 
 def test_digest_changes_with_the_program_and_not_with_the_description() -> None:

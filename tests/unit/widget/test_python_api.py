@@ -36,12 +36,12 @@ def test_get_widget_compiles_the_widget_it_finds_and_no_other() -> None:
 
     sys.setprofile(count)
     try:
-        found = widgetd.get_widget("flight_tracker")
+        widget = widgetd.get_widget("flight_tracker")
     finally:
         sys.setprofile(None)
 
-    assert found is not None
-    assert {"template", "schema", "summary"} <= vars(found).keys()
+    assert widget is not None
+    assert {"template", "schema", "summary"} <= vars(widget).keys()
     assert compiled == {"flight_tracker": 1}
 
 
@@ -61,10 +61,10 @@ def test_get_widget_finds_the_copy_of_an_uncompilable_file(tmp_path: Path) -> No
     (tmp_path / "Greeting.widget").write_text(widget_file("Greeting", template="{{ who"))
     (tmp_path / "Greeting (1).widget").write_text(widget_file("Greeting"))
 
-    found = widgetd.get_widget("greeting", tmp_path)
+    widget = widgetd.get_widget("greeting", tmp_path)
 
-    assert found is not None
-    assert found.definition.path == "Greeting (1).widget"
+    assert widget is not None
+    assert widget.definition.path == "Greeting (1).widget"
 
 
 @pytest.mark.parametrize(

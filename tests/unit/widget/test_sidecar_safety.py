@@ -40,10 +40,10 @@ def test_facts_share_one_budget() -> None:
 
 def test_checks_share_one_budget_and_fail_beyond_it() -> None:
     check = f'[[actions.go.checks]]\nholds = "{COSTLY}"\nsays = "No."\n'
-    made = build_widget(sidecar='[actions.go]\ndescription = "Go."\n' + 9 * check)
+    widget = build_widget(sidecar='[actions.go]\ndescription = "Go."\n' + 9 * check)
 
-    assert 0 < len(find_unmet(made.checks, "go", {})) < 9
-    assert find_unmet(made.checks, "go", {})[-1] is made.checks["go"][-1]
+    assert 0 < len(find_unmet(widget.checks, "go", {})) < 9
+    assert find_unmet(widget.checks, "go", {})[-1] is widget.checks["go"][-1]
 
 
 @pytest.mark.parametrize(

@@ -65,18 +65,20 @@ def test_without_the_authors_arguments_the_example_is_the_smallest() -> None:
 def test_without_the_authors_arguments_no_list_of_the_example_is_empty() -> None:
     rows = {"type": "array", "items": {"type": "integer"}}
     schema = {"type": "object", "properties": {"rows": rows}, "required": ["rows"]}
-    made = build_widget(schema=schema, template='{"type":"Card","value":{{ rows | tojson }}}')
+    widget = build_widget(schema=schema, template='{"type":"Card","value":{{ rows | tojson }}}')
 
-    assert made.schema.smallest == {"rows": []}
-    assert made.known_example is not None
-    assert len(made.example["rows"]) == 1
+    assert widget.schema.smallest == {"rows": []}
+    assert widget.known_example is not None
+    assert len(widget.example["rows"]) == 1
 
 
 def test_error_ends_with_the_authors_example() -> None:
-    made = build_widget(schema=LISTED, sidecar='[[examples]]\narguments = {title="a", rows=[1]}\n')
+    widget = build_widget(
+        schema=LISTED, sidecar='[[examples]]\narguments = {title="a", rows=[1]}\n'
+    )
 
     with pytest.raises(CallError) as error:
-        made.call({"title": 1})
+        widget.call({"title": 1})
 
     assert str(error.value) == (
         'title: expected a string, got 1. Valid example: {"title":"a","rows":[1]}'
@@ -100,22 +102,22 @@ def test_signature_has_one_annotated_keyword_parameter_for_each_property() -> No
 
 
 def test_arguments_may_be_passed_as_parts_of_the_model() -> None:
-    made = build_widget(
+    widget = build_widget(
         schema=AIRLINE, template='{"type":"Card","value":{{ airline.name | tojson }}}'
     )
-    arguments = made.Arguments(who="Ada", airline={"name": "Northfjord"})
+    arguments = widget.Arguments(who="Ada", airline={"name": "Northfjord"})
 
-    assert made.render(who="Ada", airline=arguments.airline) == {  # type: ignore[attr-defined]  # made at run time
+    assert widget.render(who="Ada", airline=arguments.airline) == {  # type: ignore[attr-defined]  # made at run time
         "type": "Card",
         "value": "Northfjord",
     }
 
 
 def test_classes_are_named_after_the_widget() -> None:
-    made = build_widget("Flight Tracker", schema=AIRLINE)
+    widget = build_widget("Flight Tracker", schema=AIRLINE)
 
-    assert made.Arguments.__name__ == "FlightTrackerModel"
-    assert made.Arguments.model_json_schema()["title"] == "FlightTrackerArguments"
+    assert widget.Arguments.__name__ == "FlightTrackerModel"
+    assert widget.Arguments.model_json_schema()["title"] == "FlightTrackerArguments"
 
 
 def test_root_that_chatkit_can_stream_is_built() -> None:
@@ -125,19 +127,19 @@ def test_root_that_chatkit_can_stream_is_built() -> None:
 
 
 def test_defaults_are_filled_in_before_rendering() -> None:
-    made = build_widget(schema=AIRLINE, template='{"type":"Card","loud":{{ loud | tojson }}}')
+    widget = build_widget(schema=AIRLINE, template='{"type":"Card","loud":{{ loud | tojson }}}')
 
-    assert made.render(who="Ada") == {"type": "Card", "loud": True}
+    assert widget.render(who="Ada") == {"type": "Card", "loud": True}
 
 
 def test_without_a_schema_names_of_the_template_are_properties() -> None:
     text = json.dumps(
         {"version": "1.0", "name": "Free", "template": '{"type":"Card","a":{{ a | tojson }}}'}
     )
-    made = load(source("Free.widget", text), limits=Limits())
+    widget = load(source("Free.widget", text), limits=Limits())
 
-    assert made.schema.advertised == {"type": "object", "properties": {"a": {}}}
-    assert made.render(a=1, b=2) == {"type": "Card", "a": 1}
+    assert widget.schema.advertised == {"type": "object", "properties": {"a": {}}}
+    assert widget.render(a=1, b=2) == {"type": "Card", "a": 1}
 
 
 def test_invalid_root_is_refused_before_a_call() -> None:
@@ -150,13 +152,13 @@ def test_invalid_root_is_refused_before_a_call() -> None:
 
 
 def test_invalid_json_output_is_an_error_of_the_call() -> None:
-    made = build_widget(
+    widget = build_widget(
         template='{"type":"Card","value":{% if who == "x" %}1{% else %}2 3{% endif %}}'
     )
 
-    assert made.render(who="x") == {"type": "Card", "value": 1}
+    assert widget.render(who="x") == {"type": "Card", "value": 1}
     with pytest.raises(CallError) as caught:
-        made.render(who="y")
+        widget.render(who="y")
     assert str(caught.value) == (
         "the template's output is no widget: "
         'line 1: a comma or a closing bracket is missing at \'…e":"Card","value":2 ▸3}\'; write it'
@@ -165,19 +167,19 @@ def test_invalid_json_output_is_an_error_of_the_call() -> None:
 
 
 def test_invalid_json_output_is_hidden_where_part_of_it_may_be_sensitive() -> None:
-    made = build_widget(
+    widget = build_widget(
         template='{"type":"Card","value":1 {{ who | tojson }}}', sidecar='sensitive = ["who"]'
     )
 
     with pytest.raises(CallError) as caught:
-        made.render(who="4242")
+        widget.render(who="4242")
     assert str(caught.value) == "the template's output is no widget"
 
 
 def test_default_summary_lists_the_required_fields() -> None:
-    made = build_widget("Flight Tracker", schema=AIRLINE)
+    widget = build_widget("Flight Tracker", schema=AIRLINE)
 
-    assert made.summary.text({"who": "Ada", "from": "OSL"}) == "Flight Tracker: who Ada"
+    assert widget.summary.text({"who": "Ada", "from": "OSL"}) == "Flight Tracker: who Ada"
 
 
 def test_sensitive_values_are_in_no_summary_and_no_data() -> None:

@@ -92,7 +92,7 @@ def test_sometimes_absent_key_is_not_required() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "action"),
     [
         (
             '"onClickAction":{"type":"a","handler":"client","payload":{"k":{{ (x) | tojson }}}}',
@@ -109,6 +109,6 @@ def test_sometimes_absent_key_is_not_required() -> None:
     ],
 )
 def test_constant_actions_are_read_from_the_template(
-    text: str, found: TemplateAction | None
+    text: str, action: TemplateAction | None
 ) -> None:
-    assert list(find_template_actions(text)) == ([] if found is None else [found])
+    assert list(find_template_actions(text)) == ([] if action is None else [action])

@@ -16,11 +16,11 @@ def test_icons_of_a_tree_are_sent_with_their_shapes() -> None:
     button = {"type": "Button", "iconEnd": "lucide:home", "iconStart": "plus"}
     tree = {"type": "Card", "status": {"icon": "lucide:cloud-rain"}, "children": [icon, button]}
 
-    found = find_icons(tree)
+    icons = find_icons(tree)
 
-    assert list(found) == ["lucide:cloud-rain", "lucide:home"]
-    assert found["lucide:cloud-rain"][1] == ("path", {"d": "M16 14v6"})
-    assert found["lucide:home"] == find_icons({"name": "lucide:house"})["lucide:house"]
+    assert list(icons) == ["lucide:cloud-rain", "lucide:home"]
+    assert icons["lucide:cloud-rain"][1] == ("path", {"d": "M16 14v6"})
+    assert icons["lucide:home"] == find_icons({"name": "lucide:house"})["lucide:house"]
 
 
 def test_name_unknown_to_lucide_is_omitted() -> None:
