@@ -79,7 +79,7 @@ def test_view_of_an_audience_is_built_once() -> None:
 
 
 def test_views_of_the_audiences_used_longest_ago_are_dropped() -> None:
-    served, views = snapshot_of(widget("Open"), widget("Secret")), SnapshotViews()
+    served, views = snapshot_of(build_widget("Open"), build_widget("Secret")), SnapshotViews()
     audiences = [
         Audience(selection=Selection(include=frozenset({"open", f"tag_{number}"})))
         for number in range(MAX_VIEWS + 1)
