@@ -6,6 +6,7 @@ import logging
 import subprocess
 import sys
 from pathlib import Path
+from secrets import token_hex
 
 import pytest
 
@@ -18,7 +19,9 @@ from tests.system.upstreams.servers import (
     wait_until_settled,
 )
 
-SECRETS = [f"s3cr3t-number-{n}" for n in range(7)]
+# The command lines of all processes are searched, so a fixed secret would be found in that of an
+# editor or of a search for it.
+SECRETS = [f"s3cr3t-{token_hex(8)}-{n}" for n in range(7)]
 BODY = SECRETS[6]
 LIMIT_S = 90
 
