@@ -214,9 +214,9 @@ def build_server(
         unlisted=() if settings.allow_upload else ("save_widget",),
         services={
             Operations: operations,
-            # Also of toolsets that are off: the chat asks for tools of upstreams in any case.
+            # The chat asks for tools of upstreams, whether or not their toolset is on.
             ConsentTools: ConsentTools(
-                [row for row in ROWS if row.asks], [row.toolset for row in ROWS if row.asks]
+                [row for row in ROWS if row.asks], (*settings.toolset, "upstreams")
             ),
         },
         traced=is_wanted(os.environ, "TRACES"),

@@ -15,6 +15,7 @@ from tests.support.widgets import widget_file
 from tests.system.chat.endpoint import calls, endpoint, says
 from tests.system.chat.talking import Talker, agent_messages, set_limits, widgets
 from tests.system.mcp.test_profiles import client_named
+from tests.system.store.server import running_server
 from tests.system.upstreams.servers import Flights, serve_mcp
 from widgetd.browser.toolset import keyword_tools
 from widgetd.chat.backend.tools import text_of as content_of
@@ -227,6 +228,33 @@ async def test_client_that_draws_without_elicitation_gets_the_card(folder: Path)
     assert saved.exists()
     assert "The user allowed save_widget" in json.dumps(awaited.structured_content)
     assert twice.is_error
+
+
+async def test_card_of_a_tool_that_is_gone_after_a_restart_says_so(folder: Path) -> None:
+    with running_server() as store:
+        async with (
+            serving(folder, store=store.url, **AUTHOR) as url,
+            client_named(url, "modern", apps=True) as client,
+        ):
+            meta = (await client.call_tool("save_widget", SAVING)).meta or {}
+        action = buttons(meta["widgetd/widget"])["Allow once"]
+        mark = meta["widgetd/render"]
+        pressing = {
+            "render_id": mark["id"],
+            "action": action["type"],
+            "payload": action["payload"],
+            "press": mark["press"],
+            "idempotency_key": "k1",
+        }
+        async with (
+            serving(folder, store=store.url) as url,
+            client_named(url, "modern", apps=True) as client,
+        ):
+            pressed = await client.call_tool("widget_action", pressing)
+
+    assert text_of(pressed) == (
+        "[W3105] there is no tool 'save_widget' here any more: nothing was done"
+    )
 
 
 async def test_card_shows_a_difference_and_replaces_no_other_version(folder: Path) -> None:

@@ -39,7 +39,7 @@ Node = Mapping[str, Any]
 
 
 class ConsentTools(BuiltinTools):
-    """The tools that a person may have allowed, whichever toolsets are on."""
+    """The tools that a person may have allowed; those of upstreams whichever toolsets are on."""
 
 
 def shows_cards(caller: Caller) -> bool:
@@ -93,8 +93,8 @@ async def settle(
         `{"status": "done" | "failed", "note", "line"}`: a sentence for people, one for the model.
 
     Raises:
-        CallError: The card was answered before, or has expired (W3105), or the principal may not
-            call the tool any more (W2301).
+        CallError: The card was answered before, has expired, or its tool is gone (W3105),
+            or the principal may not call it any more (W2301).
     """
     principal = context.caller.principal
     call = await Confirmations(context.store.idempotency).take(token, owner=principal.name)
@@ -107,7 +107,10 @@ async def settle(
         tools = context.services.get(ConsentTools)
         if not isinstance(tools, BuiltinTools):
             tools = context.use(BuiltinTools)
-        principal.demand(tools[name].scope)
+        tool = tools.get(name)
+        if tool is None:  # the daemon was restarted without its toolset
+            raise CallError("W3105", f"there is no tool '{name}' here any more: nothing was done")
+        principal.demand(tool.scope)
         # The user's client may be gone before the call has ended.
         with anyio.CancelScope(shield=True):
             result = await tools.call(name, call["arguments"], context)
