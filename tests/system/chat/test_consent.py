@@ -253,7 +253,7 @@ async def test_card_of_a_tool_that_is_gone_after_a_restart_says_so(folder: Path)
             pressed = await client.call_tool("widget_action", pressing)
 
     assert text_of(pressed) == (
-        "[W3105] there is no tool 'save_widget' here any more: nothing was done"
+        "[W3105] there is no tool 'save_widget' here any more: nothing was done (retry: no)"
     )
 
 
