@@ -95,14 +95,13 @@ async def ran(command: list[str]) -> dict[str, Any]:
     return dict(json.loads(done.stdout))
 
 
-@pytest.mark.parametrize("who", ["Ada", TRICKY], ids=["plain", "tricky"])
-async def test_copied_python_and_curl_calls_return_the_widget(tmp_path: Path, who: str) -> None:
+async def test_copied_python_and_curl_calls_return_the_widget(tmp_path: Path) -> None:
     async with page_of_greeting(tmp_path) as (url, _):
-        ready = calls(url, "greeting", {"who": who})
+        ready = calls(url, "greeting", {"who": TRICKY})
         python = await ran([sys.executable, "-W", "ignore", "-c", ready["Python"]])
         curl = await ran(["bash", "-c", ready["curl"].replace("curl ", "curl -sS ", 1)])
 
-    assert who in json.dumps(python, ensure_ascii=False).replace("\\n", "\n").replace(
+    assert TRICKY in json.dumps(python, ensure_ascii=False).replace("\\n", "\n").replace(
         '\\"', '"'
     ).replace("\\\\", "\\")
     assert curl["result"]["structuredContent"] == python
