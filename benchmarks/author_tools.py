@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from functools import partial
 
 from benchmarks.children import widgetd
+from benchmarks.feeds import caller
 from benchmarks.folders import folder, real
-from benchmarks.ratios import Timed, alternate
+from benchmarks.ratios import alternate
 from benchmarks.table import Row, at_most, compare_arms
-from benchmarks.wire import Wire, call
 
 WIDGETS = 1000
 SIZES = (10_000, 16)
@@ -28,13 +27,13 @@ def measure_rows(most: int) -> Iterator[Row]:
         widgets = real(stack.enter_context(folder()), WIDGETS, sidecars=True)
         url = stack.enter_context(widgetd(widgets, "--toolset", "author")).url
         pairs = min(most, 150)
-        reference = _asking(url, "search_reference", query=QUESTION)
-        search = _asking(url, "search_widgets", query=QUESTION)
+        reference = caller(url, "search_reference", {"query": QUESTION})
+        search = caller(url, "search_widgets", {"query": QUESTION})
         timings = alternate(reference, search, pairs=pairs)
         what = f"reference over {WIDGETS:,} widgets, search_widgets"
         yield compare_arms(what, at_most(1.5), timings)
-        at_once = _asking(url, "get_component_details", names=list(NAMES))
-        each = [_asking(url, "get_component_details", names=[name]) for name in NAMES]
+        at_once = caller(url, "get_component_details", {"names": NAMES})
+        each = [caller(url, "get_component_details", {"names": [name]}) for name in NAMES]
         timings = alternate(at_once, lambda: sum(one() for one in each), pairs=pairs)
         yield compare_arms(
             f"{len(NAMES)} components in one call, in a call each", at_most(0.3), timings
@@ -45,13 +44,6 @@ def measure_rows(most: int) -> Iterator[Row]:
             for size in SIZES
             for into in [stack.enter_context(folder())]
         )
-        arms = [_asking(url, "search_reference", query=QUESTION) for url in (many, few)]
+        arms = [caller(url, "search_reference", {"query": QUESTION}) for url in (many, few)]
         timings = alternate(*arms, pairs=min(most, 60))
         yield compare_arms("reference over {:,} widgets, {}".format(*SIZES), at_most(5), timings)
-
-
-def _asking(url: str, tool: str, **arguments: object) -> Timed:
-    wire, request = Wire(url), call(url, tool, arguments)
-    answer = wire.ask(request)
-    assert not answer.result.get("isError"), answer.result
-    return partial(wire.timed, request)

@@ -91,7 +91,7 @@ def measure_rows(most: int) -> Iterator[Row]:
 
 
 def caller(url: str, tool: str, arguments: Mapping[str, Any]) -> Timed:
-    """Return a timer of one call of a tool that answers with a widget."""
+    """Return a timer of one call of a tool."""
     wire, request = Wire(url), call(url, tool, arguments)
     answer = wire.ask(request)
     assert not answer.result.get("isError"), answer.result

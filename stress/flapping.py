@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
-import os
 import selectors
 from dataclasses import dataclass, field
 from itertools import count
@@ -14,7 +12,7 @@ from typing import Any
 
 import anyio
 
-from stress.processes import Usage, read_usage
+from stress.processes import Usage, own_usage
 from stress.table import Row, info_row, limit_row, zero_row
 from tests.field.deploy.balancing import free_port
 from tests.support.widgets import build_widget, snapshot_of
@@ -64,7 +62,7 @@ async def fill_repeatedly(folder: Path, *, fills: int) -> tuple[int, int]:
                     await feeds.fill(
                         widget, feed, {"number": f"UA{next(numbers)}"}, strict=False, owner=""
                     )
-                return _own_usage().rss_bytes
+                return own_usage().rss_bytes
 
             grown = -await fill(_WARM_UP) + await fill(fills)
             return feeds.held.size_bytes, grown
@@ -152,7 +150,7 @@ class _Selector(selectors.DefaultSelector):
 
 def _note_usage(result: FlapResult) -> None:
     result.tasks.append(len(asyncio.all_tasks()))
-    result.held.append(_own_usage())
+    result.held.append(own_usage())
 
 
 def measure_flapping(folder: Path, *, hours: float) -> list[Row]:
@@ -202,7 +200,7 @@ async def update_repeatedly(*, updates: int) -> tuple[int, int, int]:
                 last = await rendering.update(first.id, {"who": f"Ada {last.version}"}, caller)
                 await anyio.lowlevel.checkpoint()
             await anyio.wait_all_tasks_blocked()
-            return _own_usage().rss_bytes
+            return own_usage().rss_bytes
 
         grown = -await update(_WARM_UP) + await update(updates)
         tasks.cancel_scope.cancel()
@@ -219,8 +217,3 @@ async def measure_updates(*, updates: int) -> list[Row]:
         zero_row(f"{updates:,} updates of a render: versions not followed", last - version),
         limit_row("  memory grown", max(grown, 0) / 1e6, _GROWTH_MB, "MB"),
     ]
-
-
-def _own_usage() -> Usage:
-    gc.collect()
-    return read_usage(os.getpid())

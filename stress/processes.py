@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 from dataclasses import dataclass
@@ -21,6 +22,12 @@ class Usage:
     rss_bytes: int
     descriptors: int
     threads: int
+
+
+def own_usage() -> Usage:
+    """Collect garbage, and return the usage of this process."""
+    gc.collect()
+    return read_usage(os.getpid())
 
 
 def read_usage(pid: int) -> Usage:

@@ -8,7 +8,6 @@ saved to as fast as each save is served.
 from __future__ import annotations
 
 import gc
-import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +20,7 @@ from fastmcp import Client
 from stress.calling import both_eras
 from stress.churn import WHO, revision_of, widget_content
 from stress.probing import read_readiness, wait_until
-from stress.processes import Usage, read_usage
+from stress.processes import Usage, own_usage, read_usage
 from stress.styles import renamed
 from stress.table import Row, limit_row, zero_row
 from tests.support.processes import daemon_process
@@ -104,9 +103,9 @@ async def swap_in_process(folder: Path, *, swaps: int) -> Outcome:
             swap = partial(_swap, server, hints, saver, client)
             warm = max(int(swaps * _WARM_UP), _CALL_EVERY)
             await _repeat(warm, swap)
-            before = _own_usage()
+            before = own_usage()
             await _repeat(swaps - warm, swap)
-            after = _own_usage()
+            after = own_usage()
             widgets = sum(isinstance(each, Widget) for each in gc.get_objects())
         tasks.cancel_scope.cancel()
     return Outcome(swaps=swaps - warm, before=before, after=after, widgets=widgets)
@@ -125,11 +124,6 @@ async def _swap(server: Server, hints: Hints, saver: Saver, client: Client[Any])
 async def _repeat(times: int, act: Callable[[], Awaitable[None]]) -> None:
     for _ in range(times):
         await act()
-
-
-def _own_usage() -> Usage:
-    gc.collect()
-    return read_usage(os.getpid())
 
 
 async def swap_daemon(folder: Path, *, swaps: int) -> Outcome:

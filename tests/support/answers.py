@@ -5,9 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import jsonschema_rs
-from mcp_types import CallToolResult
+from mcp_types import CallToolResult, TextContent
 
 from widgetd.declarations.answers import ANSWERS, Answer
+
+
+def text(result: CallToolResult) -> str:
+    """Return the only block of a result, which is a text."""
+    [block] = result.content
+    assert isinstance(block, TextContent)
+    return block.text
 
 
 def check_answer(tool: str, result: CallToolResult) -> Any:

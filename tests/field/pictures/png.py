@@ -39,3 +39,9 @@ def png(*, width: int, height: int, palette: Sequence[Sequence[int]], indices: b
 def _chunk(kind: bytes, content: bytes) -> bytes:
     check = zlib.crc32(kind + content)
     return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", check)
+
+
+def size_of(png: bytes) -> tuple[int, int]:
+    """Return the width and the height of a PNG, in pixels."""
+    width, height = struct.unpack(">II", png[16:24])
+    return width, height

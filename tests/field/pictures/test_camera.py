@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from base64 import b64encode
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
@@ -13,6 +12,7 @@ import anyio.lowlevel
 import pytest
 
 from tests.field.browser.killing import kill_browsers, kill_drivers, niceness_of_drivers
+from tests.field.pictures.png import size_of
 from tests.field.web.browsing import needs_browser
 from widgetd.browser.camera import Camera
 from widgetd.browser.chromium import Chromium
@@ -39,11 +39,6 @@ CHILDREN = TREE["children"][:1]
 def shot(*children: dict[str, Any], root: str = "Card", **how: Any) -> Screenshot:
     tree = {"type": root, "children": list(children) or CHILDREN}
     return Screenshot(tree={**tree, **how.pop("tree", {})}, title="Boats", **{"scale": 1, **how})
-
-
-def size(png: bytes) -> tuple[int, int]:
-    width, height = struct.unpack(">II", png[16:24])
-    return width, height
 
 
 @pytest.fixture(scope="module")
@@ -112,10 +107,10 @@ async def test_picture_has_the_requested_width(camera: Camera) -> None:
             Screenshot(tree=TREE, title="Boats", width=320, scale=1, theme="dark"), owner=""
         )
 
-    assert size(narrow.content) == (narrow.width, narrow.height)
-    assert size(narrow.content)[0] == 320
-    assert size(sharp.content) == (640, narrow.height * 2)
-    assert size(dark.content) == size(narrow.content)
+    assert size_of(narrow.content) == (narrow.width, narrow.height)
+    assert size_of(narrow.content)[0] == 320
+    assert size_of(sharp.content) == (640, narrow.height * 2)
+    assert size_of(dark.content) == size_of(narrow.content)
     assert dark != narrow
 
 

@@ -9,7 +9,7 @@ import anyio
 import pytest
 from mcp_types import ImageContent
 
-from tests.field.pictures.test_shots import size
+from tests.field.pictures.png import size_of
 from tests.field.web.browsing import browsing, needs_browser
 from tests.support.clients import connect_client
 from tests.support.daemons import serving
@@ -53,5 +53,5 @@ async def test_agent_sees_the_sheets_of_the_named_components(tmp_path: Path) -> 
     image, _ = result.content
     assert isinstance(image, ImageContent)
     facts = dict(result.structured_content or {})
-    assert size(b64decode(image.data)) == (facts["picture"]["width"], facts["picture"]["height"])
+    assert size_of(b64decode(image.data)) == (facts["picture"]["width"], facts["picture"]["height"])
     assert [item["name"] for item in facts["items"]] == names

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.field.pictures.png import size_of
 from tests.field.web.browsing import needs_browser
 from tests.support.widgets import widget_file
 from widgetd.browser.camera import Camera, take_picture
@@ -25,11 +25,6 @@ TREE: dict[str, Any] = {
         {"type": "Image", "src": "https://images.example/a.png", "alt": "A boat"},
     ],
 }
-
-
-def size(png: bytes) -> tuple[int, int]:
-    width, height = struct.unpack(">II", png[16:24])
-    return width, height
 
 
 @needs_browser
@@ -53,7 +48,7 @@ def test_folder_becomes_pictures_and_one_sheet_of_all(
     assert code == 0
     files = ["a-light.png", "a-dark.png", "sheet.png"]
     assert capsys.readouterr().out.split() == [str(output / file) for file in files]
-    assert size((output / "a-dark.png").read_bytes())[0] == 320
+    assert size_of((output / "a-dark.png").read_bytes())[0] == 320
 
 
 @pytest.mark.skipif(find_spec("playwright") is None, reason="there is no Playwright here")

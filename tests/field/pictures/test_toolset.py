@@ -13,7 +13,7 @@ import httpx2
 import pytest
 from mcp_types import BlobResourceContents, ImageContent
 
-from tests.field.pictures.test_shots import size
+from tests.field.pictures.png import size_of
 from tests.field.web.browsing import PATIENCE_MS, browsing, needs_browser
 from tests.support.answers import check_answer
 from tests.support.clients import Connection, connect_client
@@ -48,7 +48,7 @@ async def take(client: Connection, **arguments: Any) -> tuple[bytes, dict[str, A
     content = b64decode(image.data)
     assert facts["bytes"] == len(content)
     if image.mime_type == "image/png":
-        assert size(content) == (facts["width"], facts["height"])
+        assert size_of(content) == (facts["width"], facts["height"])
     return content, facts
 
 
@@ -132,7 +132,7 @@ async def test_draft_is_pictured_before_it_is_saved_and_a_bad_one_has_findings(
 
     [image, _] = good.content
     assert isinstance(image, ImageContent)
-    assert size(b64decode(image.data))[0] == 320
+    assert size_of(b64decode(image.data))[0] == 320
     facts = dict(good.structured_content or {})
     assert facts["picture"]["overflow"] == ["Box by 5 px", "Box by 163 px"]
     assert facts["tree"]["type"] == "Card"
@@ -183,7 +183,7 @@ async def test_gallery_returns_picture_and_axe_findings_in_each_theme(
 
     assert missing.startswith("This needs axe, which is not installed; run `")
     assert [name for name, _ in files] == ["pale-sample-light.png", "pale-sample-light@2x.png"]
-    assert [size(content)[0] for _, content in files] == [320, 640]
+    assert [size_of(content)[0] for _, content in files] == [320, 640]
     assert "Early" in words
     assert "color-contrast" in words
     assert "Element has insufficient color contrast" in words

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import json
-import struct
 from pathlib import Path
 
 import httpx2
 import pytest
 from anyio import to_thread
 
+from tests.field.pictures.png import size_of
 from tests.field.web.browsing import browsing, needs_browser, showing
 from tests.support.daemons import serving
 from widgetd.cli import main
 from widgetd.files.folder import bundled_folder
 
 pytestmark = needs_browser
-
-
-def size_of(png: bytes) -> tuple[int, int]:
-    width, height = struct.unpack(">II", png[16:24])
-    return width, height
 
 
 @pytest.fixture

@@ -14,13 +14,12 @@ from anyio import to_thread
 from mcp import Client, MCPError
 from mcp.client.session import ClientRequestContext
 from mcp_types import (
-    CallToolResult,
     ElicitRequestParams,
     ElicitResult,
-    TextContent,
     TextResourceContents,
 )
 
+from tests.support.answers import text
 from tests.support.clients import Era, connect_client
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.widgets import widget_file
@@ -67,12 +66,6 @@ async def call_refused(client: Client, tool: str, **arguments: Any) -> str:
 
 def nothing_in(folder: Path) -> bool:
     return not list(folder.iterdir())
-
-
-def text(result: CallToolResult) -> str:
-    [block] = result.content
-    assert isinstance(block, TextContent)
-    return block.text
 
 
 async def test_agent_writes_a_new_widget_and_calls_it(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client
-from mcp_types import CallToolResult, TextContent
 
+from tests.support.answers import text
 from tests.support.daemons import PATIENCE_S
 from tests.support.widgets import build_widget, snapshot_of
 from widgetd.access.principal import ADMIN, CALL, READ, Caller, Principal
@@ -57,12 +57,6 @@ def serving(row: BuiltinTool, *, bounds: Bounds | None = None, **options: Any) -
 async def list_names(server: Server) -> set[str]:
     async with Client(sdk.lowlevel_of(server.mcp)) as client:
         return {tool.name for tool in (await client.list_tools()).tools}
-
-
-def text(result: CallToolResult) -> str:
-    [block] = result.content
-    assert isinstance(block, TextContent)
-    return block.text
 
 
 def test_tool_names_are_possible_for_widgets() -> None:

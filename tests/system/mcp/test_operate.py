@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mcp import Client
-from mcp_types import CallToolResult, TextContent
+from mcp_types import CallToolResult
 
+from tests.support.answers import text
 from tests.support.clients import connect_client, over_stdio
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.widgets import build_widget, snapshot_of, widget_file
@@ -62,12 +63,6 @@ async def logs(server: Server, **arguments: Any) -> dict[str, Any]:
     result = await call(server, "get_logs", **arguments)
     assert result.structured_content is not None, text(result)
     return dict(result.structured_content)
-
-
-def text(result: CallToolResult) -> str:
-    [block] = result.content
-    assert isinstance(block, TextContent)
-    return block.text
 
 
 def events(answer: dict[str, Any]) -> list[str]:

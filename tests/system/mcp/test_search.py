@@ -29,14 +29,14 @@ HOTEL_NOW = build_widget("Hotel", sidecar='description = "Show rooms, with their
 TRAVEL = build_widget("Trips", path="travel/Trips.widget")
 
 
-def found(search: Search, snapshot: Snapshot, query: str) -> list[tuple[str, float]]:
+def scores(search: Search, snapshot: Snapshot, query: str) -> list[tuple[str, float]]:
     hits, total = search.find(snapshot, query, 10)
     assert total == len(hits)
     return [(hit.widget.tool, hit.score) for hit in hits]
 
 
 def test_best_match_is_first_and_a_word_in_the_name_weighs_more() -> None:
-    names = [tool for tool, _ in found(Search(), snapshot_of(FLIGHT, HOTEL, TRAVEL), "flights")]
+    names = [tool for tool, _ in scores(Search(), snapshot_of(FLIGHT, HOTEL, TRAVEL), "flights")]
 
     assert names == ["flight", "hotel"]
 
@@ -44,9 +44,9 @@ def test_best_match_is_first_and_a_word_in_the_name_weighs_more() -> None:
 def test_folders_names_and_endings_are_searched() -> None:
     everything = snapshot_of(FLIGHT, HOTEL, TRAVEL)
 
-    assert [tool for tool, _ in found(Search(), everything, "travel")] == ["trips"]
-    assert [tool for tool, _ in found(Search(), everything, "TRIP")] == ["trips"]
-    assert found(Search(), everything, "zebra") == []
+    assert [tool for tool, _ in scores(Search(), everything, "travel")] == ["trips"]
+    assert [tool for tool, _ in scores(Search(), everything, "TRIP")] == ["trips"]
+    assert scores(Search(), everything, "zebra") == []
 
 
 def test_limit_applies_to_the_answer_and_not_to_the_count() -> None:
@@ -87,7 +87,7 @@ def first(query: str) -> str | None:
 
 def test_sentence_that_points_to_another_widget_gives_no_credit() -> None:
     assert first("table") == "table"
-    assert [tool for tool, _ in found(Search(), snapshot_of(CHART, TABLE), "exact values")] == [
+    assert [tool for tool, _ in scores(Search(), snapshot_of(CHART, TABLE), "exact values")] == [
         "table"
     ]
 
@@ -208,7 +208,7 @@ def test_search_updated_over_any_swaps_equals_a_new_one(
     for widgets in moments:
         now = snapshot_of(*widgets)
         for query in ("flight", "show rooms", "travel"):
-            assert found(search, now, query) == found(Search(), now, query)
+            assert scores(search, now, query) == scores(Search(), now, query)
 
 
 def test_word_of_any_length_is_scanned_once() -> None:
@@ -217,7 +217,7 @@ def test_word_of_any_length_is_scanned_once() -> None:
 
     assert len(words(endless)) == 1_000_000 // 64
     assert words(f"{endless} e-mail")[-1] == "email"
-    assert [name for name, _ in found(Search(), snapshot_of(FLIGHT, described), "parcel")] == [
+    assert [name for name, _ in scores(Search(), snapshot_of(FLIGHT, described), "parcel")] == [
         "long"
     ]
 
@@ -225,8 +225,8 @@ def test_word_of_any_length_is_scanned_once() -> None:
 def test_search_reads_a_bounded_part_of_a_question() -> None:
     served = snapshot_of(FLIGHT, HOTEL)
 
-    assert found(Search(), served, "flight " + "?" * 3_000) == found(Search(), served, "flight")
-    assert found(Search(), served, "?" * 3_000 + " flight") == []
+    assert scores(Search(), served, "flight " + "?" * 3_000) == scores(Search(), served, "flight")
+    assert scores(Search(), served, "?" * 3_000 + " flight") == []
 
 
 def test_word_that_lifts_no_widget_over_the_floor_matches_none() -> None:
@@ -236,5 +236,5 @@ def test_word_that_lifts_no_widget_over_the_floor_matches_none() -> None:
     ]
     served = snapshot_of(*crowd, FLIGHT)
 
-    assert found(Search(), served, "common flight") == found(Search(), served, "flight")
+    assert scores(Search(), served, "common flight") == scores(Search(), served, "flight")
     assert Search().find(served, "common", 10)[1] == len(crowd)

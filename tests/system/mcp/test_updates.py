@@ -14,6 +14,7 @@ from mcp_types import CallToolResult, Implementation, TextResourceContents
 from tests.support.daemons import PATIENCE_S
 from tests.support.widgets import build_widget, greeting, snapshot_of
 from tests.system.mcp.acting import ARGUMENTS, GIVEN, order
+from tests.system.mcp.booking import mark
 from widgetd.access.principal import CALL, READ, Caller, ClientInfo, Principal
 from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
@@ -43,12 +44,6 @@ async def client(server: Server, request: pytest.FixtureRequest) -> AsyncIterato
 @pytest.fixture
 async def render_id(client: Client) -> str:
     return str(mark(await client.call_tool("order", ARGUMENTS))["id"])
-
-
-def mark(result: CallToolResult) -> dict[str, Any]:
-    assert result.meta is not None
-    meta: dict[str, Any] = result.meta["widgetd/render"]
-    return meta
 
 
 def error(result: CallToolResult) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import pytest
 from tests.support.clients import Connection, connect_client
 from tests.support.daemons import serving
 from tests.support.logs import Events, captured_logs
-from tests.support.widgets import greeting, widget_file
+from tests.support.widgets import greeting, source, widget_file
 from tests.unit.files.privilege import stopped_by_permissions
 from widgetd.catalog.catalog import Catalog
 from widgetd.catalog.crash_journal import CrashJournal
@@ -27,7 +27,6 @@ from widgetd.catalog.rollback import Rollback
 from widgetd.catalog.snapshot import Entry, Snapshot
 from widgetd.catalog.state import StateFolder
 from widgetd.catalog.versions import Versions
-from widgetd.files.source import Source
 from widgetd.render.entry import tool_entry
 
 WHO = {"who": "Ada"}
@@ -236,10 +235,6 @@ def harmed(state: Path, name: str) -> Iterator[Events]:
     HARMS[name](state)
     with no_room() if name == "full" else nullcontext(), captured_logs() as events:
         yield events
-
-
-def source(path: str, text: str) -> Source:
-    return Source.of(path, text.encode())
 
 
 def use(state: Path, text: str) -> int:

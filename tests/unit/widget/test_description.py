@@ -15,7 +15,7 @@ from widgetd.widget.description import describe
 from widgetd.widget.limits import LIMITS
 
 
-def told(toml: str = "", **keys: Any) -> str:
+def describe_file(toml: str = "", **keys: Any) -> str:
     file = {"version": "1.0", "name": "Parcel", "template": '{"type":"Card"}', **keys}
     source = Source(path="parcel.widget", content=json.dumps(file).encode(), digest="a")
     sidecar = Source(path="parcel.widget.toml", content=toml.encode(), digest="b")
@@ -41,13 +41,13 @@ PARCEL = {
 
 
 def test_authors_description_comes_first() -> None:
-    assert told('description = "Show where a parcel is."', jsonSchema=PARCEL) == (
+    assert describe_file('description = "Show where a parcel is."', jsonSchema=PARCEL) == (
         "Show where a parcel is."
     )
 
 
 def test_generated_description_names_shown_and_required_fields() -> None:
-    assert told(jsonSchema=PARCEL) == (
+    assert describe_file(jsonSchema=PARCEL) == (
         "Show the Parcel card. Needs city (where it is now) and status (on its way | delivered). "
         "Optional: sender (name, phone), stops (list of at) and weight. "
         'For example {"city":"Lisbon","status":"on its way"}'
@@ -57,7 +57,7 @@ def test_generated_description_names_shown_and_required_fields() -> None:
 def test_authors_example_comes_before_a_generated_one() -> None:
     sidecar = '[[examples]]\narguments = { city = "Oslo", status = "delivered" }'
 
-    assert told(sidecar, jsonSchema=PARCEL).endswith(
+    assert describe_file(sidecar, jsonSchema=PARCEL).endswith(
         'For example {"city":"Oslo","status":"delivered"}'
     )
 
@@ -69,7 +69,7 @@ arguments = { city = "Oslo", status = "delivered", stops = [] }
 [[examples]]
 arguments = { city = "Oslo", status = "on its way", stops = [{ at = "Lier" }] }"""
 
-    assert told(sidecar, jsonSchema=PARCEL).endswith(
+    assert describe_file(sidecar, jsonSchema=PARCEL).endswith(
         'For example {"city":"Oslo","status":"on its way","stops":[{"at":"Lier"}]}'
     )
 
@@ -78,7 +78,7 @@ def test_generated_example_has_an_element_of_each_list_or_is_omitted_if_too_long
     def example(length: int) -> str:
         stops = {"type": "array", "items": {"type": "string", "minLength": length}}
         schema = {"type": "object", "properties": {"stops": stops}, "required": ["stops"]}
-        return told(jsonSchema=schema).partition("For example ")[2]
+        return describe_file(jsonSchema=schema).partition("For example ")[2]
 
     assert len(json.loads(example(2))["stops"]) == 1
     assert example(LIMITS.description_chars) == ""
@@ -87,13 +87,13 @@ def test_generated_example_has_an_element_of_each_list_or_is_omitted_if_too_long
 def test_invalid_example_is_omitted() -> None:
     sidecar = '[[examples]]\narguments = { city = 7, status = "delivered" }'
 
-    assert told(sidecar, jsonSchema=PARCEL).endswith(
+    assert describe_file(sidecar, jsonSchema=PARCEL).endswith(
         'For example {"city":"Lisbon","status":"on its way"}'
     )
 
 
 def test_example_is_omitted_where_a_field_is_secret() -> None:
-    assert "For example" not in told('sensitive = ["city"]', jsonSchema=PARCEL)
+    assert "For example" not in describe_file('sensitive = ["city"]', jsonSchema=PARCEL)
 
 
 @pytest.mark.parametrize(
@@ -108,20 +108,20 @@ def test_example_is_omitted_where_a_field_is_secret() -> None:
     ],
 )
 def test_widget_is_named_with_its_kind(keys: dict[str, Any], text: str) -> None:
-    assert told(**keys) == text
+    assert describe_file(**keys) == text
 
 
 def test_hidden_characters_do_not_come_in_through_a_field() -> None:
     schema = {"properties": {"city": {"description": "Where.\U000e0041"}}}
 
-    assert told(jsonSchema=schema) == "Show the Parcel card. Takes city (where)."
+    assert describe_file(jsonSchema=schema) == "Show the Parcel card. Takes city (where)."
 
 
 def test_deprecated_widget_names_its_replacement() -> None:
     guide = 'deprecated = true\nmigration_guide = "https://example.com/new"'
 
-    assert told("deprecated = true") == "Show the Parcel card. Deprecated."
-    assert told(guide, description="Show it.") == (
+    assert describe_file("deprecated = true") == "Show the Parcel card. Deprecated."
+    assert describe_file(guide, description="Show it.") == (
         "Show it. Deprecated; see https://example.com/new"
     )
 
@@ -130,7 +130,7 @@ def test_description_lists_as_many_fields_as_fit() -> None:
     fields: dict[str, Any] = {f"a_rather_long_name_{number}": {} for number in range(40)}
     schema = {"properties": fields, "required": list(fields)}
 
-    assert told(jsonSchema=schema) == (
+    assert describe_file(jsonSchema=schema) == (
         "Show the Parcel card. Needs a_rather_long_name_0, a_rather_long_name_1, "
         "a_rather_long_name_2, a_rather_long_name_3, a_rather_long_name_4, a_rather_long_name_5, "
         "a_rather_long_name_6, a_rather_long_name_7 and 32 more."
