@@ -45,8 +45,8 @@ class Session:
     async def lists(self, name: str) -> None:
         """List the tools until `name` is among them, without a notification."""
         with anyio.fail_after(PATIENCE_S):
-            while name not in await self.tools():
-                await anyio.lowlevel.checkpoint()
+            while name not in await self.tools():  # noqa: ASYNC110 - no event reports it
+                await anyio.sleep(0.01)
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[AsyncIterator[str]]:
