@@ -14,8 +14,9 @@ from mcp import Client
 from mcp_types import CallToolResult
 
 from tests.support.answers import text
-from tests.support.clients import connect_client, over_stdio
+from tests.support.clients import connect_client
 from tests.support.daemons import PATIENCE_S, serving
+from tests.support.forked_daemons import forked_daemon
 from tests.support.widgets import build_widget, snapshot_of, widget_file
 from widgetd.access.principal import CALL, OPERATE, READ, Principal
 from widgetd.catalog.registry import Registry
@@ -74,9 +75,10 @@ async def test_operate_toolset_reads_log_and_status(
 ) -> None:
     (tmp_path / "Good.widget").write_text(widget_file("Good"))
     (tmp_path / "Bad.widget").write_text("{")
-    command = over_stdio(tmp_path)
-    command.args = [*command.args, "--toolset", "operate"]
-    async with connect_client(command, "modern") as client:
+    async with (
+        forked_daemon(tmp_path, "--toolset", "operate") as served,
+        connect_client(served.url, "modern") as client,
+    ):
         listed = await client.tools()
         status = (await client.call("get_status")).structured_content
         logged: dict[str, Any] = {"items": []}
