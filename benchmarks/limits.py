@@ -97,11 +97,11 @@ def cost_in_fork(attack: Callable[[], object], warm_up: Callable[[], object]) ->
         attack: Runs in a fork, after `warm_up`.
         warm_up: Imports and allocates what any input would.
     """
-    costs = [_forked(attack, warm_up) for _ in range(2)]
+    costs = [_run_forked(attack, warm_up) for _ in range(2)]
     return Cost(ms=min(one.ms for one in costs), mb=max(one.mb for one in costs))
 
 
-def _forked(attack: Callable[[], object], warm_up: Callable[[], object]) -> Cost:
+def _run_forked(attack: Callable[[], object], warm_up: Callable[[], object]) -> Cost:
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:

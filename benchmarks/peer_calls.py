@@ -35,11 +35,11 @@ def measure_rows(most: int) -> Iterator[Row]:
         yield Row(what="calls a second, mcp-chatkit-widget", bar=at_least(20), remark=other)
         yield Row(what="call in process, mcp-chatkit-widget", bar=at_most(1 / 3), remark=other)
     else:
-        yield _served(other, min(most, 200))
+        yield _against_served(other, min(most, 200))
         yield _in_process(other, min(most, 300))
 
 
-def _served(other: Peer, pairs: int) -> Row:
+def _against_served(other: Peer, pairs: int) -> Row:
     with ExitStack() as stack:
         widgets = real(stack.enter_context(folder()), 16, leave_out=_NOT_THEIRS)
         ours = stack.enter_context(widgetd(widgets)).url

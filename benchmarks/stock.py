@@ -52,7 +52,7 @@ class _Idle(Tool):
         return ToolResult(structured_content={})
 
 
-def listed(folder: Path, page_size: int | None = None) -> FastMCP:
+def build_idle_tools(folder: Path, page_size: int | None = None) -> FastMCP:
     """Build a server with one tool for each file in `folder`, with its exact schema."""
     server = FastMCP("widgetd", dereference_schemas=False, list_page_size=page_size)
     hints = ToolAnnotations(read_only_hint=True, idempotent_hint=True, destructive_hint=False)
@@ -74,7 +74,7 @@ def main(kind: str, place: str, *more: str) -> None:
     if kind == "constant":
         serve(constant(Path(place)))
     else:
-        serve(listed(Path(place), *map(int, more)))
+        serve(build_idle_tools(Path(place), *map(int, more)))
 
 
 if __name__ == "__main__":

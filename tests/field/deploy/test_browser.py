@@ -46,7 +46,7 @@ def calls_in(group: str) -> set[str]:
     return set().union(*map(calls_in, names))
 
 
-def allowed(*files: Path) -> set[str]:
+def allowed_calls(*files: Path) -> set[str]:
     calls = calls_in("@default")
     for value in lines(*files, key="SystemCallFilter"):
         named = set[str]().union(*map(calls_in, value.removeprefix("~").split()))
@@ -58,7 +58,7 @@ def allowed(*files: Path) -> set[str]:
 @needs_seccomp
 def test_picture_is_taken_under_the_system_calls_of_the_unit_with_its_drop_in() -> None:
     families = lines(UNIT, key="RestrictAddressFamilies")[-1].split()
-    policy = json.dumps([sorted(allowed(UNIT, DROP_IN)), families])
+    policy = json.dumps([sorted(allowed_calls(UNIT, DROP_IN)), families])
     setpriv = WITHOUT_CAPABILITIES if os.geteuid() == 0 else []
 
     done = subprocess.run(

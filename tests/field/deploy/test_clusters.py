@@ -37,7 +37,7 @@ needs_helm = pytest.mark.skipif(
 )
 
 
-def rendered(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def render_chart(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Lint and render the chart, and return each object by its kind."""
     command = [str(PYTHON), "-c", RENDER, str(CHART), json.dumps(values)]
     ran = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
@@ -49,7 +49,7 @@ def rendered(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 @needs_helm
 def test_chart_sends_the_objects_of_the_manifests() -> None:
-    objects = rendered({"without": []})
+    objects = render_chart({"without": []})
 
     require_valid(objects.values())
     assert objects.keys() == {document(path)["kind"] for path in MANIFESTS} | {"ConfigMap"}
@@ -71,7 +71,7 @@ def test_chart_writes_the_values_into_the_deployment_alone() -> None:
         "without": ["autoscaler", "monitor", "network", "disruption"],
     }
 
-    objects = rendered(values)
+    objects = render_chart(values)
 
     require_valid(objects.values())
     assert objects.keys() == {"Deployment", "Service"}

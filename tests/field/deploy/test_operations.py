@@ -25,7 +25,7 @@ needs_promtool = pytest.mark.skipif(
 LABEL = re.compile(r"(\w+)\{(\w+)[=!]")
 
 
-async def scraped(folder: Path) -> dict[str, set[str]]:
+async def scrape_labels(folder: Path) -> dict[str, set[str]]:
     """Return the labels of each metric that a daemon exports."""
     families = list(text_string_to_metric_families(await scrape(folder)))
     return {sample.name: set(sample.labels) for one in families for sample in one.samples}
@@ -55,7 +55,7 @@ async def test_guide_explains_exactly_the_metrics(tmp_path: Path) -> None:
 
 
 async def test_metrics_have_process_series_and_no_created_series(tmp_path: Path) -> None:
-    names = set(await scraped(tmp_path))
+    names = set(await scrape_labels(tmp_path))
 
     assert {"process_cpu_seconds_total", "process_open_fds", "python_gc_collections_total"} <= names
     assert not any(name.endswith("_created") for name in names)
@@ -74,7 +74,7 @@ def test_guide_explains_exactly_the_log_events() -> None:
 
 
 async def test_alerts_use_exported_metrics_and_labels(tmp_path: Path) -> None:
-    metrics = await scraped(tmp_path)
+    metrics = await scrape_labels(tmp_path)
     rules = yaml.safe_load((ROOT / "deploy" / "alerts.yaml").read_text())["groups"][0]["rules"]
     names = {name for rule in rules for name in re.findall(r"widgetd_\w+", rule["expr"])}
     labelled = [pair for rule in rules for pair in LABEL.findall(rule["expr"])]
@@ -87,7 +87,7 @@ async def test_alerts_use_exported_metrics_and_labels(tmp_path: Path) -> None:
 async def test_dashboard_has_a_panel_for_each_alert_and_uses_exported_metrics(
     tmp_path: Path,
 ) -> None:
-    metrics = await scraped(tmp_path)
+    metrics = await scrape_labels(tmp_path)
     rules = yaml.safe_load((ROOT / "deploy" / "alerts.yaml").read_text())["groups"][0]["rules"]
     panels = json.loads((ROOT / "deploy" / "grafana" / "widgetd.json").read_text())["panels"]
 

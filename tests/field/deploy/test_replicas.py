@@ -141,7 +141,7 @@ async def test_calls_without_a_session_go_to_every_replica(fleet: Fleet) -> None
     assert all(increases)
 
 
-async def ordered(model: Connection) -> str:
+async def order(model: Connection) -> str:
     """Return the id of a new render."""
     result = await model.call("order", **ARGUMENTS)
     return str((result.meta or {})["widgetd/render"]["id"])
@@ -165,7 +165,7 @@ async def test_action_at_one_replica_is_awaited_at_the_other(fleet: Fleet) -> No
         connect_client(fleet.one.url, "modern") as page,
         connect_client(fleet.two.url, "modern") as model,
     ):
-        render_id = await ordered(model)
+        render_id = await order(model)
 
         async def wait() -> None:
             answers.append(await model.call("await_widget_action", render_id=render_id))

@@ -166,7 +166,7 @@ async def test_gallery_returns_picture_and_axe_findings_in_each_theme(
             browsing(accept_downloads=True, color_scheme="light") as page,
         ):
             await page.goto(url.removesuffix("/mcp") + "/w/pale?width=320")
-            files = [await downloaded(page, scale) for scale in ("1", "2")]
+            files = [await download_picture(page, scale) for scale in ("1", "2")]
             await page.click("#tab-problems")
             await page.click("#look")
             faults = page.locator("#violations .fault")
@@ -190,7 +190,7 @@ async def test_gallery_returns_picture_and_axe_findings_in_each_theme(
     assert (rule or "").startswith("https://dequeuniversity.com/")
 
 
-async def downloaded(page: Page, scale: str) -> tuple[str, bytes]:
+async def download_picture(page: Page, scale: str) -> tuple[str, bytes]:
     if not await page.locator(f"[data-picture='{scale}']").is_visible():
         await page.locator("summary", has_text="PNG").click()
     async with page.expect_download() as coming:

@@ -29,7 +29,7 @@ pytestmark = [
 
 
 @asynccontextmanager
-async def dressed(theme: str) -> AsyncIterator[Page]:
+async def browse_in_theme(theme: str) -> AsyncIterator[Page]:
     viewport = {"width": 1280, "height": 900}
     async with browsing(color_scheme=theme, bypass_csp=True, viewport=viewport) as page:
         yield page
@@ -61,7 +61,7 @@ async def violations(page: Page) -> list[str]:
     ],
 )
 async def test_axe_reports_no_violation_in_the_gallery(path: str, theme: str) -> None:
-    async with showing(bundled_folder()) as site, dressed(theme) as page:
+    async with showing(bundled_folder()) as site, browse_in_theme(theme) as page:
         await page.goto(site + path)
         await page.wait_for_selector("[data-live=live], [data-live=built]")
 
@@ -70,7 +70,7 @@ async def test_axe_reports_no_violation_in_the_gallery(path: str, theme: str) ->
 
 async def test_axe_reports_no_violation_with_a_broken_file(tmp_path: Path, theme: str) -> None:
     (tmp_path / "Broken.widget").write_text("{")
-    async with serving(tmp_path, gallery=True) as url, dressed(theme) as page:
+    async with serving(tmp_path, gallery=True) as url, browse_in_theme(theme) as page:
         await page.goto(url.removesuffix("/mcp"))
         await page.wait_for_selector(".fault")
 
@@ -79,7 +79,7 @@ async def test_axe_reports_no_violation_with_a_broken_file(tmp_path: Path, theme
 
 async def test_axe_reports_no_violation_in_bundled_widgets(theme: str) -> None:
     findings_by_tool = {}
-    async with dressed(theme) as page:
+    async with browse_in_theme(theme) as page:
         for widget in discover_widgets(bundled_folder()):
             tree = show_state(widget, SAMPLE).tree(widget)
             title = widget.definition.title

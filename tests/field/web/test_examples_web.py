@@ -44,7 +44,7 @@ def page_of(example: str, folder: Path) -> Iterator[str]:
 
 
 @asynccontextmanager
-async def shown(
+async def open_example(
     example: str, folder: Path, query: str = ""
 ) -> AsyncIterator[tuple[Page, FrameLocator]]:
     """Open an example over a daemon; give its page, and the frame with the widget."""
@@ -62,7 +62,7 @@ async def shown(
 async def test_page_shows_a_widget_in_a_sandbox_and_hears_of_its_actions(
     example: str, tmp_path: Path
 ) -> None:
-    async with shown(example, tmp_path, "&theme=dark&locale=de-DE") as (page, view):
+    async with open_example(example, tmp_path, "&theme=dark&locale=de-DE") as (page, view):
         await view.get_by_role("button", name="Add task").click()
         await view.get_by_text("was sent").wait_for()
         arguments = json.loads(await page.locator("output").inner_text())
@@ -79,7 +79,7 @@ async def test_page_shows_a_widget_in_a_sandbox_and_hears_of_its_actions(
 
 @needs_vite
 async def test_react_page_changes_the_theme_of_a_displayed_widget(tmp_path: Path) -> None:
-    async with shown("react", tmp_path) as (page, view):
+    async with open_example("react", tmp_path) as (page, view):
         await view.get_by_role("button", name="Add task").wait_for()
         await page.get_by_role("button", name="Theme").click()
         await view.locator("html[data-theme=dark]").wait_for(state="attached")

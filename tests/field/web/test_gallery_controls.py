@@ -42,7 +42,7 @@ ARGUMENTS = {
 }
 
 
-def edited(page: Page) -> Any:
+def arguments_in_address(page: Page) -> Any:
     return json.loads(unquote(page.url.partition("#args=")[2]))
 
 
@@ -97,7 +97,7 @@ async def test_each_control_changes_its_argument(tmp_path: Path, act: Any, chang
         await (act(page, choice) if choice else act(page))
         await page.wait_for_function("() => location.hash.length > 10")
 
-        assert edited(page) == {**ARGUMENTS, **change}
+        assert arguments_in_address(page) == {**ARGUMENTS, **change}
 
 
 async def test_invalid_arguments_are_explained_over_the_picture(tmp_path: Path) -> None:

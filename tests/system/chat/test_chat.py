@@ -50,7 +50,7 @@ def make_folder(parent: Path) -> Path:
     return served
 
 
-async def acted(talker: Talker, item: str, payload: dict[str, Any], kind: str = "") -> Any:
+async def act_in_widget(talker: Talker, item: str, payload: dict[str, Any], kind: str = "") -> Any:
     action = {"type": "order.send", "payload": payload}
     params = {"thread_id": talker.thread, "item_id": item, "action": action}
     if kind:
@@ -62,8 +62,8 @@ async def test_user_action_is_checked_and_passed_to_the_agent(folder: Path) -> N
     async with serving(folder, chat=True) as url:
         talker = Talker(url)
         [card] = widgets(await talker.say("order"))
-        misfit = await acted(talker, card["id"], {"order": "o1", "buyer": {"email": ""}})
-        events = await acted(talker, card["id"], GIVEN)
+        misfit = await act_in_widget(talker, card["id"], {"order": "o1", "buyer": {"email": ""}})
+        events = await act_in_widget(talker, card["id"], GIVEN)
         versions = (await talker.get(f"/chat/seen/{talker.thread}")).json()
 
     [effect] = [one for one in misfit if one.get("name") == "widgetd.action"]
@@ -80,7 +80,7 @@ async def test_action_without_a_turn_redraws_the_widget(folder: Path) -> None:
     async with serving(folder, chat=True) as url:
         talker = Talker(url)
         [card] = widgets(await talker.say("order"))
-        answer = await acted(talker, card["id"], GIVEN, "threads.sync_custom_action")
+        answer = await act_in_widget(talker, card["id"], GIVEN, "threads.sync_custom_action")
 
     assert answer["updated_item"]["id"] == card["id"]
     assert answer["updated_item"]["widget"]["type"] == "Card"
@@ -182,7 +182,7 @@ async def test_principal_with_chat_scope_alone_presses_buttons_shown_by_their_ag
     async with serving(folder, chat=True, token_file=tokens_in(folder)) as url:
         ada = Talker(url, bearer("0123456789abcdef"))
         [card] = widgets(await ada.say("order"))
-        events = await acted(ada, card["id"], GIVEN)
+        events = await act_in_widget(ada, card["id"], GIVEN)
 
     assert agent_messages(events) == ["You chose “Send” with Email ada@example.com."]
 

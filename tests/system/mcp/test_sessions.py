@@ -71,7 +71,7 @@ class Wire:
 
 
 @asynccontextmanager
-async def wired(folder: Path, tokens: str = "", **settings: Any) -> AsyncIterator[Wire]:
+async def serve_wire(folder: Path, tokens: str = "", **settings: Any) -> AsyncIterator[Wire]:
     if tokens:
         settings["token_file"] = folder / "tokens"
         settings["token_file"].write_text(tokens)
@@ -83,7 +83,7 @@ async def wired(folder: Path, tokens: str = "", **settings: Any) -> AsyncIterato
 
 
 async def test_least_recently_used_session_is_evicted(tmp_path: Path) -> None:
-    async with wired(tmp_path, sessions=3) as wire:
+    async with serve_wire(tmp_path, sessions=3) as wire:
         first, second, third = [await wire.opened() for _ in range(3)]
         await wire.ping(first)
         fourth = await wire.opened()
@@ -93,7 +93,7 @@ async def test_least_recently_used_session_is_evicted(tmp_path: Path) -> None:
 
 
 async def test_session_with_a_standing_stream_is_not_idle(tmp_path: Path) -> None:
-    async with wired(tmp_path, sessions=2) as wire:
+    async with serve_wire(tmp_path, sessions=2) as wire:
         listening, idle = await wire.opened(), await wire.opened()
         async with wire.standing(listening):
             newer = await wire.opened()
@@ -103,7 +103,7 @@ async def test_session_with_a_standing_stream_is_not_idle(tmp_path: Path) -> Non
 
 
 async def test_newcomer_gets_a_retry_time_if_all_sessions_are_in_use(tmp_path: Path) -> None:
-    async with wired(tmp_path, sessions=1) as wire:
+    async with serve_wire(tmp_path, sessions=1) as wire:
         session = await wire.opened()
         async with wire.standing(session):
             refused = await wire.hello()
@@ -119,7 +119,7 @@ async def test_newcomer_gets_a_retry_time_if_all_sessions_are_in_use(tmp_path: P
 
 
 async def test_client_with_many_sessions_displaces_only_its_own(tmp_path: Path) -> None:
-    async with wired(tmp_path, TOKENS, sessions=100, sessions_each=3) as wire:
+    async with serve_wire(tmp_path, TOKENS, sessions=100, sessions_each=3) as wire:
         mine = await wire.opened(ADA)
         last = [await wire.opened(EVE) for _ in range(20)][-1]
 
@@ -128,7 +128,7 @@ async def test_client_with_many_sessions_displaces_only_its_own(tmp_path: Path) 
 
 
 async def test_sessions_opened_at_once_stay_within_the_limit(tmp_path: Path) -> None:
-    async with wired(tmp_path, sessions=5) as wire:
+    async with serve_wire(tmp_path, sessions=5) as wire:
         ids: list[str] = []
 
         async def open_one() -> None:
@@ -146,7 +146,7 @@ async def test_sessions_opened_at_once_stay_within_the_limit(tmp_path: Path) -> 
 
 
 async def test_shaking_hands_is_paid_for_like_a_call(tmp_path: Path) -> None:
-    async with wired(tmp_path, TOKENS, rate=0.001, burst=2) as wire:
+    async with serve_wire(tmp_path, TOKENS, rate=0.001, burst=2) as wire:
         answers = [await wire.hello(ADA) for _ in range(3)]
         other = await wire.hello(EVE)
 
@@ -160,7 +160,7 @@ async def test_shaking_hands_is_paid_for_like_a_call(tmp_path: Path) -> None:
 async def test_stream_of_a_session_with_only_a_handshake_ends_with_its_token(
     tmp_path: Path,
 ) -> None:
-    async with wired(tmp_path, TOKENS) as wire:
+    async with serve_wire(tmp_path, TOKENS) as wire:
         session = await wire.opened(EVE)
         async with wire.standing(session, EVE) as stream:
             (tmp_path / "tokens").write_text(f"ada {ADA}\n")
@@ -171,7 +171,7 @@ async def test_stream_of_a_session_with_only_a_handshake_ends_with_its_token(
 
 
 async def test_session_holds_less_than_43_kb(tmp_path: Path) -> None:
-    async with wired(tmp_path, sessions=1000) as wire:
+    async with serve_wire(tmp_path, sessions=1000) as wire:
         for _ in range(20):
             await wire.opened()
         gc.collect()

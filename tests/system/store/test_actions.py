@@ -23,7 +23,7 @@ async def track(store: Store, number: int, render_id: str = "r1") -> int:
     )
 
 
-def tracked(seq: int, number: int) -> Action:
+def tracked_action(seq: int, number: int) -> Action:
     return Action(seq=seq, action="flight.track", payload={"number": number}, at=NOW)
 
 
@@ -35,7 +35,7 @@ async def test_actions_are_read_in_order_of_arrival(backend: Server | None) -> N
 
         for store in (both.here, both.there):
             assert await store.actions.read("r1") == Awaited(
-                status="actions", next=2, actions=(tracked(1, 10), tracked(2, 20))
+                status="actions", next=2, actions=(tracked_action(1, 10), tracked_action(2, 20))
             )
 
 
@@ -62,8 +62,8 @@ async def test_later_after_acknowledges_earlier_actions(backend: Server | None) 
         rest = await both.there.actions.read("r1", after=read.next)
         from_the_start = await both.here.actions.read("r1")
 
-        assert rest.actions == (tracked(2, 20),)
-        assert from_the_start.actions == (tracked(2, 20),)
+        assert rest.actions == (tracked_action(2, 20),)
+        assert from_the_start.actions == (tracked_action(2, 20),)
 
 
 @pytest.mark.parametrize("made_up", [-1, 1, 99, 1_000_001])
@@ -74,7 +74,7 @@ async def test_unknown_after_loses_nothing(backend: Server | None, made_up: int)
 
         read = await both.here.actions.read("r1", after=made_up)
 
-        assert read == Awaited(status="actions", next=1, actions=(tracked(1, 10),))
+        assert read == Awaited(status="actions", next=1, actions=(tracked_action(1, 10),))
 
 
 async def test_repeated_key_queues_once_and_has_one_answer(backend: Server | None) -> None:
@@ -87,7 +87,7 @@ async def test_repeated_key_queues_once_and_has_one_answer(backend: Server | Non
         long_after = await track(both.here, 10)
 
         assert first == again == long_after == 1
-        assert read.actions == (tracked(1, 10),)
+        assert read.actions == (tracked_action(1, 10),)
 
 
 async def test_renders_have_separate_queues(backend: Server | None) -> None:
@@ -99,7 +99,7 @@ async def test_renders_have_separate_queues(backend: Server | None) -> None:
         read = await both.here.actions.read("r1")
         await both.here.actions.read("r1", after=read.next, timeout_s=0.0)
 
-        assert (await both.here.actions.read("r2")).actions == (tracked(1, 10),)
+        assert (await both.here.actions.read("r2")).actions == (tracked_action(1, 10),)
 
 
 async def test_reader_waits_until_an_action_comes_from_any_replica(
@@ -120,7 +120,7 @@ async def test_reader_waits_until_an_action_comes_from_any_replica(
                 assert answers == []
                 await track(both.here, 10)
 
-        assert answers == [Awaited(status="actions", next=1, actions=(tracked(1, 10),))] * 2
+        assert answers == [Awaited(status="actions", next=1, actions=(tracked_action(1, 10),))] * 2
 
 
 async def test_action_of_one_render_does_not_wake_readers_of_another(
@@ -153,7 +153,7 @@ async def test_cancelled_reader_takes_no_action(backend: Server | None) -> None:
             await both.here.actions.read("r1", timeout_s=NEVER_S)
         await track(both.here, 10)
 
-        assert (await both.here.actions.read("r1")).actions == (tracked(1, 10),)
+        assert (await both.here.actions.read("r1")).actions == (tracked_action(1, 10),)
 
 
 async def test_reader_of_an_unknown_render_does_not_wait(
@@ -187,7 +187,7 @@ async def test_actions_outlive_the_eviction_of_their_render(backend: Server | No
         read = await both.there.actions.read("r1")
         after = await both.there.actions.read("r1", after=read.next)
 
-        assert read.actions == (tracked(1, 10),)
+        assert read.actions == (tracked_action(1, 10),)
         assert after.status == "expired"
 
 
@@ -197,7 +197,7 @@ async def test_using_a_queue_prolongs_it(backend: Server | None) -> None:
         await track(both.here, 10)
         for _ in range(3):
             both.later(40.0)
-            assert (await both.here.actions.read("r1")).actions == (tracked(1, 10),)
+            assert (await both.here.actions.read("r1")).actions == (tracked_action(1, 10),)
 
 
 async def test_full_queue_is_reported_and_loses_nothing(backend: Server | None) -> None:
@@ -218,7 +218,7 @@ async def test_full_queue_is_reported_and_loses_nothing(backend: Server | None) 
         )
         assert (caught.value.code, caught.value.recoverable) == ("W2402", True)
         assert repeated == 2
-        assert read.actions == (tracked(1, 10), tracked(2, 20))
+        assert read.actions == (tracked_action(1, 10), tracked_action(2, 20))
         assert accepted == 3
 
 
@@ -271,7 +271,7 @@ async def test_unread_actions_can_be_read_while_draining(backend: Server | None)
         await track(both.here, 10)
         both.here.actions.drain()
 
-        assert (await both.here.actions.read("r1")).actions == (tracked(1, 10),)
+        assert (await both.here.actions.read("r1")).actions == (tracked_action(1, 10),)
 
 
 async def test_stopping_process_refuses_actions_that_would_be_lost() -> None:
@@ -295,7 +295,7 @@ async def test_stopping_replica_accepts_actions_for_the_others(shared_server: Se
         both.here.actions.drain()
         await track(both.here, 10)
 
-        assert (await both.there.actions.read("r1")).actions == (tracked(1, 10),)
+        assert (await both.there.actions.read("r1")).actions == (tracked_action(1, 10),)
 
 
 async def test_one_replica_drains_alone(shared_server: Server) -> None:
@@ -322,7 +322,7 @@ async def test_queues_without_unread_actions_are_evicted_first() -> None:
             "2 renders have unread actions; try again when await_widget_action has read some"
         )
         assert (caught.value.code, caught.value.recoverable) == ("W2402", True)
-        assert (await both.here.actions.read("r1")).actions == (tracked(1, 10),)
+        assert (await both.here.actions.read("r1")).actions == (tracked_action(1, 10),)
 
 
 async def test_longest_unused_queue_without_unread_actions_makes_room() -> None:

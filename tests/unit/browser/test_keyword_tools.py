@@ -51,7 +51,7 @@ class FakeSessions:
         raise CallError("W4003", "the browser ended")
 
 
-async def parsed(slug: str, **arguments: Any) -> dict[str, Any]:
+async def parse_call(slug: str, **arguments: Any) -> dict[str, Any]:
     """Call a keyword's tool, and return the arguments that its keyword is done with."""
     tools = BuiltinTools(keyword_tools(["all"]), frozenset({"sessions"}))
     sessions, caller = FakeSessions(), SimpleNamespace(principal=Principal())
@@ -69,7 +69,7 @@ async def test_tool_can_be_called_with_its_required_arguments_alone(slug: str) -
     keyword = KEYWORDS[slug]
     required = {name: VALUES[name] for name in keyword.schema.get("required", ())}
 
-    assert await parsed(slug, **required) == keyword.parse(required)
+    assert await parse_call(slug, **required) == keyword.parse(required)
 
 
 @pytest.mark.parametrize("slug", KEYWORDS)
@@ -79,7 +79,7 @@ async def test_tool_accepts_every_default_in_its_schema(slug: str) -> None:
     parts = keyword.schema["properties"].items()
     defaults = {name: part["default"] for name, part in parts if "default" in part}
 
-    assert await parsed(slug, **required, **defaults) == keyword.parse(required)
+    assert await parse_call(slug, **required, **defaults) == keyword.parse(required)
 
 
 @pytest.mark.parametrize(
@@ -89,6 +89,6 @@ async def test_tool_accepts_every_default_in_its_schema(slug: str) -> None:
 async def test_tool_takes_a_list_of_targets(slug: str, target: object) -> None:
     required = {name: VALUES[name] for name in KEYWORDS[slug].schema.get("required", ())}
 
-    parameters = await parsed(slug, **{**required, "target": target})
+    parameters = await parse_call(slug, **{**required, "target": target})
 
     assert parameters["target"].texts == ("text=A", "css=.a")

@@ -135,7 +135,7 @@ class Seen:
 
 
 @asynccontextmanager
-async def followed(root: Path) -> AsyncIterator[Seen]:
+async def follow_folder(root: Path) -> AsyncIterator[Seen]:
     """Follow a folder whose files must be quiet for a minute unless they are finished."""
     limits, hints, looked, watch = Limits(), Hints(), anyio.Event(), Seen()
     catalog = Catalog(root, partial(load, limits=limits), limit_bytes=10_000, quiet_ms=60_000)
@@ -155,7 +155,7 @@ async def followed(root: Path) -> AsyncIterator[Seen]:
 async def test_finished_file_is_served_without_a_quiet_period(save: Save, tmp_path: Path) -> None:
     root = tmp_path / "root"
     root.mkdir()
-    async with followed(root) as watch:
+    async with follow_folder(root) as watch:
         for number in range(5):
             message = f"<{number}{'.' * 500}>"
             file = widget_file("A", description=message)
@@ -169,7 +169,7 @@ async def test_finished_file_is_served_without_a_quiet_period(save: Save, tmp_pa
 async def test_continuous_saves_are_swapped_at_intervals(tmp_path: Path) -> None:
     root = tmp_path / "root"
     root.mkdir()
-    async with followed(root) as watch:
+    async with follow_folder(root) as watch:
         started_s = time.monotonic()
         for number in range(50):
             file = widget_file("A", description=f"<{number}>")

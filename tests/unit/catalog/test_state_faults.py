@@ -37,7 +37,7 @@ Harm = Callable[[Path], None]
 
 
 @asynccontextmanager
-async def served(widgets: Path, state: Path) -> AsyncIterator[Connection]:
+async def serve_client(widgets: Path, state: Path) -> AsyncIterator[Connection]:
     async with serving(widgets, state_dir=state) as url, connect_client(url, "modern") as client:
         yield client
 
@@ -49,7 +49,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> None:
     (widgets / "A.widget").write_text(widget_file("A"))
 
     async def once() -> None:
-        async with served(widgets, state) as client:
+        async with serve_client(widgets, state) as client:
             await client.call("a", **WHO)
 
     anyio.run(once)
@@ -61,10 +61,10 @@ def home() -> Iterator[Path]:
     with stopped_by_permissions() as folder:
         yield folder
         with as_root():
-            cleared(folder / "state")
+            remove(folder / "state")
 
 
-def cleared(path: Path) -> None:
+def remove(path: Path) -> None:
     """Remove `path`."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
@@ -97,7 +97,7 @@ def read_only(path: Path) -> None:
     path.chmod(0o500 if path.is_dir() else 0o400)
 
 
-def closed(path: Path) -> None:
+def deny_access(path: Path) -> None:
     path.chmod(0)
 
 
@@ -159,7 +159,7 @@ def in_place_of(pattern: str, make: Callable[[Path], None]) -> Harm:
         targets = [state] if pattern == "" else sorted(state.rglob(pattern))
         assert targets
         for path in targets:
-            cleared(path)
+            remove(path)
             make(path)
 
     return harm
@@ -185,7 +185,7 @@ FILES = {"copies": COPY, "generations": GENERATIONS, "proofs": PROOFS}
 
 HARMS: dict[str, Harm] = {
     "read-only": everywhere(read_only),
-    "closed": everywhere(closed),
+    "closed": everywhere(deny_access),
     "foreign": everywhere(foreign),
     "full": nothing,
     **{
@@ -230,7 +230,7 @@ def no_room() -> Iterator[None]:
 
 
 @contextmanager
-def harmed(state: Path, name: str) -> Iterator[Events]:
+def harm_state(state: Path, name: str) -> Iterator[Events]:
     """Harm the state folder, and yield the events that are logged."""
     HARMS[name](state)
     with no_room() if name == "full" else nullcontext(), captured_logs() as events:
@@ -263,7 +263,7 @@ def test_fault_anywhere_in_the_state_folder_is_logged_once(home: Path, name: str
     use(state, "Hello")
     assert use(state, "Hello") == 5, "three proofs and two copies"
 
-    with harmed(state, name) as events:
+    with harm_state(state, name) as events:
         use(state, "Other")
         first = events.names()
         use(state, "Again")
@@ -304,11 +304,11 @@ async def test_daemon_keeps_serving_with_any_state_folder(home: Path, name: str)
     widgets.mkdir()
     for each in ("A", "B"):
         (widgets / f"{each}.widget").write_text(widget_file(each))
-    async with served(widgets, state):
+    async with serve_client(widgets, state):
         pass
 
-    with harmed(state, name) as events:
-        async with served(widgets, state) as client:
+    with harm_state(state, name) as events:
+        async with serve_client(widgets, state) as client:
             (widgets / "B.widget").write_text(widget_file("B", text="Other"))
             await client.answers("b", WHO, greeting("Other", "Ada"))
             (widgets / "A.widget").unlink()
@@ -317,7 +317,7 @@ async def test_daemon_keeps_serving_with_any_state_folder(home: Path, name: str)
             await client.lists("a")
             (widgets / "A.widget").write_text("{")
             await client.answers("a", WHO, greeting("Other", "Ada"))
-        async with served(widgets, state) as client:
+        async with serve_client(widgets, state) as client:
             await client.answers("b", WHO, greeting("Other", "Ada"))
 
     failures = [event for event in events.all if event["event"] == "state.failed"]
@@ -342,12 +342,12 @@ def test_state_is_saved_once_there_is_room_and_the_next_fault_is_logged(
         catalog.scan()
         catalog.save_copies()
 
-    with harmed(state, name) as events:
+    with harm_state(state, name) as events:
         save(*"ABCDEFGH")  # their list is longer than a widget
     mend(state)
     with captured_logs() as later:
         save("I")
-    with harmed(state, name) as again:
+    with harm_state(state, name) as again:
         save("J")
     mend(state)
 

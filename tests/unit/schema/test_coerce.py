@@ -62,7 +62,7 @@ ROWS = [
 ]
 
 
-def checked(keywords: Any, value: Any, *, strict: bool = False) -> Any:
+def check(keywords: Any, value: Any, *, strict: bool = False) -> Any:
     """Coerce `value` for a property `x` with `keywords`."""
     beside = {"n": {"type": "integer"}, "colour": {"enum": ["red", "blue"]}}
     schema = {"type": "object", "properties": {"x": keywords, **beside}}
@@ -75,7 +75,7 @@ def checked(keywords: Any, value: Any, *, strict: bool = False) -> Any:
 def test_value_of_another_type_is_coerced(
     keywords: Any, arguments: Any, expected: Any, note: str
 ) -> None:
-    result = checked(keywords, arguments)
+    result = check(keywords, arguments)
 
     assert result.arguments == {"x": expected}
     assert type(result.arguments["x"]) is type(expected)
@@ -87,7 +87,7 @@ def test_value_of_another_type_is_coerced(
 )
 def test_strict_mode_corrects_nothing(keywords: Any, arguments: Any) -> None:
     with pytest.raises(CallError):
-        checked(keywords, arguments, strict=True)
+        check(keywords, arguments, strict=True)
 
 
 NOT_MENDED = [
@@ -119,18 +119,18 @@ NOT_MENDED = [
 )
 def test_uncorrectable_value_is_refused(keywords: Any, arguments: Any) -> None:
     with pytest.raises(CallError):
-        checked(keywords, arguments)
+        check(keywords, arguments)
 
 
 def test_valid_value_is_unchanged() -> None:
-    result = checked({"type": "string"}, "7")
+    result = check({"type": "string"}, "7")
 
     assert result.arguments == {"x": "7"}
     assert result.coerced == ()
 
 
 def test_one_repair_may_reveal_another() -> None:
-    result = checked({"type": "array", "items": OBJECT}, '[{"n": "1"}, {"n": 2}]')
+    result = check({"type": "array", "items": OBJECT}, '[{"n": "1"}, {"n": 2}]')
 
     assert result.arguments == {"x": [{"n": 1}, {"n": 2}]}
     assert result.coerced == (
@@ -142,7 +142,7 @@ def test_one_repair_may_reveal_another() -> None:
 def test_outer_of_two_nested_faults_is_corrected_first() -> None:
     lists = {"type": "array", "items": {"type": "integer"}}
     inner = {"properties": {"n": {"type": "integer"}}}
-    result = checked({"allOf": [lists, {"items": {"minimum": 1}}, inner]}, "7")
+    result = check({"allOf": [lists, {"items": {"minimum": 1}}, inner]}, "7")
 
     assert result.arguments == {"x": [7]}
     assert result.coerced == (
@@ -150,7 +150,7 @@ def test_outer_of_two_nested_faults_is_corrected_first() -> None:
         "x[0]: a number in quotes was read as a number",
     )
     with pytest.raises(CallError):
-        checked({"allOf": [lists, inner]}, {"n": "1"})
+        check({"allOf": [lists, inner]}, {"n": "1"})
 
 
 def test_original_arguments_are_not_changed() -> None:
@@ -163,7 +163,7 @@ def test_original_arguments_are_not_changed() -> None:
 
 def test_deeply_nested_json_in_a_string_is_not_corrected() -> None:
     with pytest.raises(CallError):
-        checked({"type": "array"}, "[" * 100 + "]" * 100)
+        check({"type": "array"}, "[" * 100 + "]" * 100)
 
 
 def optional(keywords: Any, **beside: Any) -> dict[str, Any]:
@@ -235,19 +235,19 @@ NEEDLESS: dict[str, tuple[Any, Any, Any]] = {
 def test_null_of_an_optional_non_nullable_property_is_dropped(case: str) -> None:
     keywords, arguments, expected = NEEDLESS[case]
 
-    result = checked(keywords, arguments)
+    result = check(keywords, arguments)
 
     assert result.arguments == {"x": expected}
     assert result.coerced
     assert all(note.endswith(": null was read as absent") for note in result.coerced)
     with pytest.raises(CallError):
-        checked(keywords, arguments, strict=True)
+        check(keywords, arguments, strict=True)
 
 
 def test_nulls_are_reported_once_for_all_elements_of_an_array() -> None:
     rows = {"type": "array", "items": optional(TEXT)}
 
-    result = checked(rows, [{"a": None, "n": None}] * 3)
+    result = check(rows, [{"a": None, "n": None}] * 3)
 
     assert result.coerced == (
         "x[0].a and 2 more: null was read as absent",
@@ -258,7 +258,7 @@ def test_nulls_are_reported_once_for_all_elements_of_an_array() -> None:
 def test_null_of_a_nullable_property_stays() -> None:
     nullable = optional({"type": ["string", "null"]})
 
-    result = checked(nullable, {"a": None, "n": None, "unknown": None})
+    result = check(nullable, {"a": None, "n": None, "unknown": None})
 
     assert result.arguments == {"x": {"a": None, "unknown": None}}
 
@@ -293,7 +293,7 @@ def test_null_of_a_required_or_impossible_property_is_refused(case: str) -> None
     keywords, arguments, note = NEEDED[case]
 
     with pytest.raises(CallError) as refused:
-        checked(keywords, arguments)
+        check(keywords, arguments)
 
     assert str(refused.value).startswith(note)
 
@@ -302,7 +302,7 @@ def test_error_omits_harmless_nulls() -> None:
     keywords = optional(TEXT, required=["n"])
 
     with pytest.raises(CallError) as refused:
-        checked(keywords, {"a": None, "n": "many"})
+        check(keywords, {"a": None, "n": "many"})
 
     assert [argument.path for argument in refused.value.invalid_arguments] == ["x.n"]
 
@@ -338,13 +338,13 @@ def test_null_in_every_level_of_deep_arguments_counts_as_absent() -> None:
     for _ in range(60):
         arguments, expected = {"c": arguments, "a": None}, {"c": expected}
 
-    assert checked(node, arguments).arguments == {"x": expected}
+    assert check(node, arguments).arguments == {"x": expected}
 
 
 def test_null_in_an_unknown_property_is_dropped_and_reported() -> None:
     keywords = optional(TEXT, additionalProperties=False)
 
-    read = checked(keywords, {"a": "b", "gate": None})
+    read = check(keywords, {"a": "b", "gate": None})
 
     assert read.arguments == {"x": {"a": "b"}}
     assert read.coerced == ("x.gate: null was read as absent",)
@@ -361,6 +361,6 @@ def test_error_omits_coercible_values() -> None:
     }
 
     with pytest.raises(CallError) as refused:
-        checked(keywords, {"price": "49.90", "status": "Delayed", "name": 7})
+        check(keywords, {"price": "49.90", "status": "Delayed", "name": 7})
 
     assert [argument.path for argument in refused.value.invalid_arguments] == ["x.name"]

@@ -38,7 +38,7 @@ def result(*content: Any, value: Any = None) -> Any:
     return SimpleNamespace(content=content, structured_content=value, meta=None)
 
 
-def nested(depth: int) -> str:
+def nest(depth: int) -> str:
     return '{"a":' * depth + "1" + "}" * depth
 
 
@@ -129,12 +129,12 @@ ATTACKS: Mapping[str, FeedAttack] = {
     ),
     "100,000 levels in a text": FeedAttack(
         mapping={"any": "f0.a.a.a"},
-        results=lambda: [result(text(nested(100_000)))],
+        results=lambda: [result(text(nest(100_000)))],
         code="W5006",
     ),
     "900 levels in a structure": FeedAttack(
         mapping={"any": "f0"},
-        results=lambda: [result(value=json.loads(nested(900)))],
+        results=lambda: [result(value=json.loads(nest(900)))],
         code="W5007",
     ),
     "900,000 numbers": FeedAttack(

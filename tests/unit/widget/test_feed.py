@@ -53,18 +53,18 @@ gate = "gates.gate || flight.gate"
 """Two feeds, one of whose fields is made of both answers."""
 
 
-def fed(sidecar: str) -> Widget:
+def build_fed_widget(sidecar: str) -> Widget:
     return build_widget("Flight", sidecar=sidecar, schema=SCHEMA, template=TEMPLATE)
 
 
 def feed_of(sidecar: str) -> Feed:
-    feed = fed(sidecar).feed
+    feed = build_fed_widget(sidecar).feed
     assert feed is not None
     return feed
 
 
 def test_clients_get_the_asked_part_of_the_schema_verbatim() -> None:
-    widget = fed(HEAD + MAP)
+    widget = build_fed_widget(HEAD + MAP)
 
     assert widget.input_schema == {
         "type": "object",
@@ -279,14 +279,14 @@ def test_unusable_feed_is_refused_with_its_place(case: str) -> None:
     sidecar, code, message = REFUSED[case]
 
     with pytest.raises(WidgetError) as raised:
-        fed(sidecar)
+        build_fed_widget(sidecar)
 
     assert raised.value.finding.code == code
     assert str(raised.value) == message
 
 
 def test_undeclared_upstream_and_unread_field_are_reported() -> None:
-    widget = fed(HEAD + MAP + 'gates = "gate"\n')
+    widget = build_fed_widget(HEAD + MAP + 'gates = "gate"\n')
 
     findings = [
         str(f) for f in check_widget(widget, upstreams={"flight": ()}) if f.code.startswith("W16")
@@ -306,7 +306,7 @@ def test_undeclared_upstream_and_unread_field_are_reported() -> None:
 
 
 def test_findings_about_several_feeds_name_the_one() -> None:
-    widget = fed(SEVERAL + 'gates = "flight.x"\n')
+    widget = build_fed_widget(SEVERAL + 'gates = "flight.x"\n')
 
     findings = [str(f) for f in check_widget(widget, upstreams={"flights": ()})]
 
