@@ -20,7 +20,7 @@ OWN = ("widgetd", *FOLDERS)
 
 
 def scripts() -> Iterator[tuple[str, str]]:
-    """Yield each text that imports a module of this project, and where it stands."""
+    """Yield each text that imports a module of this project, and its place."""
     for folder in FOLDERS:
         for file in sorted((ROOT / folder).rglob("*.py")):
             if "node_modules" in file.parts:
@@ -96,7 +96,7 @@ def _imports(tree: ast.Module) -> Iterator[tuple[str, Any]]:
 
 
 def _resolve(node: ast.expr, names: dict[str, Any]) -> Any:
-    """Return what an expression of names and attributes stands for; None if it is not imported."""
+    """Return the value of an expression of names and attributes; None if it is not imported."""
     if isinstance(node, ast.Name):
         return names.get(node.id)
     if isinstance(node, ast.Attribute):

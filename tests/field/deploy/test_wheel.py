@@ -1,4 +1,4 @@
-"""The wheel stands alone: in an empty environment it serves, answers and takes pictures.
+"""The wheel is complete: in an empty environment it serves, answers and takes pictures.
 
 `make wheel-test` does so on every Python that the machine has; the suite on the one it runs on.
 """

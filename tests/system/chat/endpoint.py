@@ -35,11 +35,11 @@ class Endpoint:
     """A model that answers each request with the next of `script`, and later ones with the last.
 
     Attributes:
-        script: What is answered.
-        asked: What it was asked.
-        first: Set once it was asked at all.
-        left: Set once somebody did not wait for the end of an answer.
-        url: Where it is.
+        script: The answers.
+        asked: The requests.
+        first: Set by the first request.
+        left: Set once a client leaves before the end of an answer.
+        url: Its address.
     """
 
     script: list[Answer]

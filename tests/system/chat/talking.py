@@ -24,7 +24,7 @@ class Talker:
     Attributes:
         url: Of the daemon's MCP endpoint.
         headers: Sent with each request.
-        thread: The conversation that goes on.
+        thread: The current conversation.
     """
 
     url: str

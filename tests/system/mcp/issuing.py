@@ -1,6 +1,7 @@
 """A small authorization server: metadata, registration, PKCE, resources.
 
-It says yes to whoever asks, for there is nobody to ask; all else is held to the specifications.
+It approves every request, because no user is there to ask; everything else follows the
+specifications.
 
 Source: RFC 8414 (metadata), RFC 7591 (registration), RFC 7636 (PKCE), RFC 8707 (resources).
 """

@@ -26,7 +26,7 @@ class Heard:
 
     Attributes:
         all: Everything.
-        ended: Set when it will be told nothing more.
+        ended: Set when the subscription has ended.
     """
 
     def __init__(self) -> None:

@@ -112,7 +112,7 @@ class Way:
     Attributes:
         app: The whole app.
         server: What is served.
-        recorder: What observers were told.
+        recorder: The calls that observers received.
         reached: The messages that came through to the app behind the fast path.
     """
 
@@ -366,7 +366,7 @@ def two_ways(
 
     Args:
         folder: For a file of tokens.
-        token: Whose the requests are; empty where nobody needs one.
+        token: The token of the requests; empty if none is needed.
         bounds: How much may be asked for, at a time that stands still.
         options: Of both servers.
     """

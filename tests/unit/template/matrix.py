@@ -1,6 +1,6 @@
 """The builtins of the template language, each with the worst values in each argument.
 
-Beside each builtin stands a call that works, as its subject and arguments; a test
+Beside each builtin is a call that works, as its subject and arguments; a test
 fails where one is missing. `main` renders the matrix in a process of its own,
 which a timer of the kernel ends where one template takes too long, whatever holds
 the interpreter then, and which can have only so much memory.

@@ -1,4 +1,4 @@
-"""A tool's icon is the first that its widget names, small, and an image that stands by itself."""
+"""A tool's icon: the first that its widget names, small, and self-contained."""
 
 from __future__ import annotations
 
