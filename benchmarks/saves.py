@@ -1,7 +1,7 @@
 """Time from a save to the clients' notification, against a bare watcher.
 
-Eight clients listen, four of each era; a save counts until the last of them was
-told. Saves are made in place and by rename in turns, each changes what the list
+Eight clients listen, four of each era; a save counts until the last of them is
+notified. Saves are made in place and by rename in turns, each changes what the list
 says, and they come far enough apart that announcements are never held back.
 """
 
