@@ -52,7 +52,7 @@ dev: $(VENV)/.runtime ## [serve] serve widgets/ (or DIR=…) with the gallery on
 chat: $(VENV)/.runtime ## [serve] chat with an agent that shows the widgets of DIR
 	@exec $(BIN)/widgetd chat "$(DIR)"
 
-test: $(VENV)/.dev ## [check] run every test that needs nothing but Python (about 4 minutes)
+test: $(VENV)/.dev ## [check] run every test that needs nothing but Python (about 3 minutes)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(PYTEST_ARGS) $(TESTS)
 	@echo "left out: tests/field, which needs a browser, Node, Redis and the like; make test-all runs everything"
 
