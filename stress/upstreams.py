@@ -21,12 +21,12 @@ from tests.field.deploy.balancing import free_port
 from tests.support.clients import Connection, connect_client
 from tests.support.processes import Served, daemon_process
 from tests.support.sockets import connect
-from tests.system.upstreams.servers import STDIO, child, toml
+from tests.system.upstreams.servers import FASTMCP, STDIO, child, toml
 from tests.system.upstreams.test_feeds import write
 from widgetd.upstreams.limits import LIMITS
 
 _MARK = "# a child that the stress test looks for"
-_HTTP = STDIO.replace("mcp.run(", 'mcp.run(transport="http", port=int(sys.argv[1]), ')
+_HTTP = "import sys" + FASTMCP.replace("run(", 'run(transport="http", port=int(sys.argv[1]), ')
 _PATIENCE_S = 2 * LIMITS.pauses_s[-1]
 """An upstream that fails often is tried again after the longest pause."""
 

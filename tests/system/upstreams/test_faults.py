@@ -71,7 +71,7 @@ def at(**settings: Any) -> Made:
 
 
 PRIVATE = {"openapi": "shop.json", "private": False, "base": "http://127.0.0.1:9"}
-EXITS_LATER = STDIO.replace("return ", "import os; os._exit(3)\n    return ")
+EXITS_LATER = STDIO.replace("return ", "import os; os._exit(3)\n    return ", 1)
 
 FAULTS: dict[str, tuple[Made, str]] = {
     "refused": (at(url="http://127.0.0.1:9/mcp"), "W5002 refused"),
