@@ -6,7 +6,10 @@ BIN    := $(VENV)/bin
 DIR    ?= widgets
 VERSION = $(shell sed -n 's/^version = "\(.*\)"$$/\1/p' pyproject.toml)
 # Test files that run at once: a third of what they do is wait, so two more than there are cores.
-WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) + 2)))
+CORES   := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+WORKERS ?= $(shell echo $$(($(CORES) + 2)))
+# Tests that drive a browser wait less, so one more.
+FIELD_WORKERS ?= $(shell echo $$(($(CORES) + 1)))
 TESTS   ?= tests/unit tests/system
 
 # uv installs in seconds what takes pip a minute, held to the same hashes; pip does it where uv cannot.
@@ -57,7 +60,7 @@ test: $(VENV)/.dev ## [check] run every test that needs nothing but Python (abou
 	@echo "left out: tests/field, which needs a browser, Node, Redis and the like; make test-all runs everything"
 
 test-all: test ## [check] run all tests; skip those whose program is missing
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(PYTEST_ARGS) tests/field
+	$(BIN)/python -m pytest -n $(FIELD_WORKERS) --dist loadfile $(PYTEST_ARGS) tests/field
 
 check: $(VENV)/.dev ## [check] check format, lint, types and architecture
 	$(BIN)/ruff format --check .
@@ -193,7 +196,7 @@ pictures: $(VENV)/.dev ## [view] accept the current look of the bundled widgets 
 
 .PHONY: hosts
 hosts: $(VENV)/.dev ## [check] draw every widget in every emulated host (needs Chromium; about 5 minutes)
-	ALL_HOSTS=1 $(BIN)/python -m pytest -n $(WORKERS) tests/field/hosts
+	ALL_HOSTS=1 $(BIN)/python -m pytest -n $(FIELD_WORKERS) tests/field/hosts
 
 .PHONY: at-most-once
 INTERLEAVINGS ?= 10000
