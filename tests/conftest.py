@@ -47,7 +47,7 @@ def anyio_backend() -> str:
 def restore_log() -> Iterator[None]:
     """Undo the log's configuration by a command that a test ran in this process.
 
-    Its handler writes to the standard error of that test. Whatever logged in a later test would
+    Its handler writes to the standard error of that test. An event of a later test would
     print a traceback about a closed file among the output that the later test reads.
     """
     root, package, events = logging.getLogger(), logging.getLogger(logs.NAME), logs.get_logger()

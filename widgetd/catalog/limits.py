@@ -19,8 +19,8 @@ class CatalogLimits:
         logged_tools: Changed tools that the event of a swap names.
         folder_files: Widgets of a folder to which uploads add no more.
         proofs_bytes: Size of the file of proofs; several times that of 10,000 widgets.
-        proof_lines: Lines of the file of proofs above which it is written anew, besides three for
-            each proof in it.
+        proof_lines: Lines of the file of proofs, besides three for each proof in it, above which it
+            is compacted.
         versions: Generations that are kept to go back to.
         versions_bytes: Size of their contents.
         version_log_bytes: Size of their list; many times that of 10,000 widgets.

@@ -283,7 +283,7 @@ _READERS: Mapping[str, Callable[[Widget, AuthorServices, Caller], Any]] = {
     "tests": lambda widget, services, _: services.text_of(tests_name(widget.definition.path)),
     **{part: partial(_resource, part) for part in PARTS},
 }
-"""How each part of a widget is read; the first of them are `OWN_PARTS` of the toolset."""
+"""The reader of each part of a widget; the first of them are `OWN_PARTS` of the toolset."""
 
 
 def _read_file(arguments: Mapping[str, Any]) -> Mapping[str, Any] | str:

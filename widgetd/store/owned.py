@@ -91,7 +91,7 @@ class OwnedEntries(Generic[T]):
         return self._shares[of].entries[key]
 
     def touch(self, key: str, size_bytes: int) -> None:
-        """Make a value its owner's newest, count its size anew, and make room for it.
+        """Make a value its owner's newest, update its size, and make room for it.
 
         It expires when it would have without this.
         """

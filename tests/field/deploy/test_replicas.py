@@ -60,7 +60,7 @@ class Visitor:
     """A legacy client, and an event for its notification of a changed list."""
 
     client: Client
-    told: anyio.Event
+    notification: anyio.Event
 
 
 @asynccontextmanager
@@ -76,7 +76,7 @@ async def visiting(url: str, address: str) -> AsyncIterator[Visitor]:
     async with httpx2.AsyncClient(transport=transport, timeout=PATIENCE_S) as http:
         over = streamable_http_client(url, http_client=http)
         async with Client(over, mode="legacy", message_handler=heard) as client:
-            yield Visitor(client=client, told=notified)
+            yield Visitor(client=client, notification=notified)
 
 
 async def visitors_of_both(fleet: Fleet, stack: AsyncExitStack) -> list[Visitor]:
@@ -120,7 +120,7 @@ async def test_session_keeps_its_replica_and_is_notified_of_changes_there(fleet:
 
             (fleet.widgets / "New.widget").write_text(widget_file("New"))
             for visitor in visitors:
-                await visitor.told.wait()
+                await visitor.notification.wait()
                 tools = (await visitor.client.list_tools()).tools
                 assert "new" in {tool.name for tool in tools}
     after = await calls_of_each(fleet)

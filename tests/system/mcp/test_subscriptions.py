@@ -43,17 +43,17 @@ class Ear:
 
     def __init__(self, client: Client) -> None:
         self.client = client
-        self.told: list[str] = []
+        self.uris: list[str] = []
         self._heard = anyio.Event()
 
     def hear(self, uri: str) -> None:
-        self.told.append(uri)
+        self.uris.append(uri)
         event, self._heard = self._heard, anyio.Event()
         event.set()
 
     async def hears(self, uri: str) -> None:
         with anyio.fail_after(PATIENCE_S):
-            while uri not in self.told:
+            while uri not in self.uris:
                 await self._heard.wait()
 
     async def read(self, uri: str) -> str:
@@ -121,7 +121,7 @@ async def test_subscribers_of_a_widgets_part_are_notified_of_its_save(
         await ear.hears("widget://greeting/template")
 
         assert '"Goodbye, "' in await ear.read("widget://greeting/template")
-        assert "widget://other/template" not in ear.told
+        assert "widget://other/template" not in ear.uris
 
 
 @both_eras
@@ -217,7 +217,7 @@ async def test_unsubscribed_client_gets_no_notification(folder: Path) -> None:
         (folder / "Other.widget").write_text(widget_file("Other", text="Goodbye"))
         await ear.hears("widget://other")
 
-        assert template not in ear.told
+        assert template not in ear.uris
 
 
 @both_eras
@@ -235,4 +235,4 @@ async def test_readers_are_notified_of_a_replaced_render(folder: Path, era: Era)
             await ear.hears(uri)
 
             assert '"Hello, Grace"' in await ear.read(uri)
-            assert other not in ear.told
+            assert other not in ear.uris

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +14,18 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ResourceUpdated
 from mcp_types import EmptyResult, SubscribeRequestParams, ToolAnnotations
 
 from tests.support.widgets import snapshot_of
-from tests.system.upstreams.boards import FEED, Airport, board, boards, drawn_text, mark_of
+from tests.system.upstreams.boards import (
+    FEED,
+    Airport,
+    Boards,
+    board,
+    boards,
+    drawn_text,
+    mark_of,
+)
 from tests.system.upstreams.servers import serve, serve_mcp, toml, until, wait_until_settled
 from widgetd.store.contract import StoredRender
+from widgetd.widget.widget import Widget
 
 SUBSCRIBED = FEED.replace("every_s = 1", 'subscribe = "board://{gate}"')
 
@@ -38,6 +49,17 @@ every_s = 1
 [feed.map]
 weather = "forecast.sky"
 """
+
+
+@asynccontextmanager
+async def airport_boards(
+    folder: Path, airport: Airport, *widgets: Widget, **settings: Any
+) -> AsyncIterator[Boards]:
+    """Serve `airport` as the upstream of `widgets`; `settings` are those of its table."""
+    async with serve_mcp(airport.mcp) as url:
+        declared = toml("airport", url=url, **settings)
+        async with boards(folder / "u.toml", declared, *widgets) as on:
+            yield on
 
 
 class Announcing:
@@ -139,10 +161,7 @@ async def test_announcement_arrives_after_a_reload_restarted_the_upstream(
 
 async def test_feed_without_followers_is_not_asked(tmp_path: Path) -> None:
     airport = Airport()
-    async with (
-        serve_mcp(airport.mcp) as url,
-        boards(tmp_path / "u.toml", toml("airport", url=url), board()) as on,
-    ):
+    async with airport_boards(tmp_path, airport, board()) as on:
         render = await on.show()
         assert on.live.watches == {}
         with on.live.following(render, linger_s=0.0):
@@ -156,10 +175,7 @@ async def test_watch_whose_upstream_is_gone_before_it_begins_ends_at_its_next_qu
     tmp_path: Path,
 ) -> None:
     airport = Airport()
-    async with (
-        serve_mcp(airport.mcp) as url,
-        boards(tmp_path / "u.toml", toml("airport", url=url), board(SUBSCRIBED)) as on,
-    ):
+    async with airport_boards(tmp_path, airport, board(SUBSCRIBED)) as on:
         render = await on.show()
         with on.live.following(render):
             [watch] = on.live.watches.values()
@@ -170,10 +186,7 @@ async def test_watch_whose_upstream_is_gone_before_it_begins_ends_at_its_next_qu
 
 async def test_two_hundred_followers_are_one_question_in_each_interval(tmp_path: Path) -> None:
     airport = Airport()
-    async with (
-        serve_mcp(airport.mcp) as url,
-        boards(tmp_path / "u.toml", toml("airport", url=url), board()) as on,
-    ):
+    async with airport_boards(tmp_path, airport, board()) as on:
         render, versions = await on.show(), list[int]()
 
         async def page() -> None:
@@ -208,10 +221,7 @@ async def test_widgets_with_the_same_request_are_drawn_as_themselves(tmp_path: P
     other = board(
         FEED.replace('status = "status"', "status = \"join('', [status, '!'])\""), "Other"
     )
-    async with (
-        serve_mcp(airport.mcp) as url,
-        boards(tmp_path / "u.toml", toml("airport", url=url), board(), other) as on,
-    ):
+    async with airport_boards(tmp_path, airport, board(), other) as on:
         results = [await on.show("board"), await on.show("other")]
         texts: list[str] = []
 
@@ -229,10 +239,7 @@ async def test_widgets_with_the_same_request_are_drawn_as_themselves(tmp_path: P
 
 async def test_failing_upstream_is_asked_no_more_than_its_breaker_allows(tmp_path: Path) -> None:
     airport = Airport()
-    async with (
-        serve_mcp(airport.mcp) as url,
-        boards(tmp_path / "u.toml", toml("airport", url=url, fail_after=1), board()) as on,
-    ):
+    async with airport_boards(tmp_path, airport, board(), fail_after=1) as on:
         render = await on.show()
         upstream = on.feeds.upstreams["airport"]
         with on.live.following(render):
@@ -251,10 +258,7 @@ async def test_several_feeds_change_by_themselves_and_a_failing_one_is_marked_st
     tmp_path: Path,
 ) -> None:
     airport = Airport()
-    async with (
-        serve_mcp(airport.mcp) as url,
-        boards(tmp_path / "u.toml", toml("airport", url=url), board(SEVERAL)) as on,
-    ):
+    async with airport_boards(tmp_path, airport, board(SEVERAL)) as on:
         first = await on.show()
         assert drawn_text(first) == "B4 on time sun"
         marks = mark_of(first)
@@ -289,10 +293,7 @@ async def test_widget_shown_without_its_upstream_is_filled_on_its_return(
     airport = Airport()
     airport.fails.add("get_board")
     lenient = board(FEED.replace("keep_s = 0", 'keep_s = 0\non_failure = "arguments"'))
-    async with (
-        serve_mcp(airport.mcp) as url,
-        boards(tmp_path / "u.toml", toml("airport", url=url), lenient) as on,
-    ):
+    async with airport_boards(tmp_path, airport, lenient) as on:
         result = await on.show()
         assert (drawn_text(result), mark_of(result)) == ("B4  ", {})
         airport.fails.clear()
@@ -304,10 +305,7 @@ async def test_widget_shown_without_its_upstream_is_filled_on_its_return(
 
 async def test_watch_ends_when_its_widget_is_saved_with_another_feed(tmp_path: Path) -> None:
     airport = Airport()
-    async with (
-        serve_mcp(airport.mcp) as url,
-        boards(tmp_path / "u.toml", toml("airport", url=url), board()) as on,
-    ):
+    async with airport_boards(tmp_path, airport, board()) as on:
         render = await on.show()
         with on.live.following(render):
             [before] = on.live.watches

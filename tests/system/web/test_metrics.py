@@ -123,7 +123,7 @@ async def test_reloads_are_counted_and_removed_widgets_leave_no_series(
         await client.lists("a", present=False)
         metrics = await scrape(url)
         with anyio.fail_after(PATIENCE_S):
-            while _tells_of_a(metrics):  # clients are told first, and then it is counted
+            while _counts_a(metrics):  # clients are notified before it is counted
                 metrics = await scrape(url)
 
     assert metrics["widgetd_reload_attempts_total"] == 3
@@ -137,10 +137,10 @@ async def test_reloads_are_counted_and_removed_widgets_leave_no_series(
     assert metrics["widgetd_widgets{current}"] == 1
     assert metrics["widgetd_widgets{refused}"] == 1
     assert (metrics["widgetd_sessions"], metrics["widgetd_listeners"]) == (1, 1)
-    assert not _tells_of_a(metrics)
+    assert not _counts_a(metrics)
 
 
-def _tells_of_a(metrics: Mapping[str, float]) -> bool:
+def _counts_a(metrics: Mapping[str, float]) -> bool:
     return any(re.search(r"[{,]a[,}]", name) for name in metrics)
 
 

@@ -117,14 +117,14 @@ class Seen:
     def __init__(self) -> None:
         self.registry = Registry()
         self.faults: list[Finding] = []
-        self.said: list[str] = []
+        self.descriptions: list[str] = []
 
     def on_scan(self, seconds: float) -> None:
         """Ignore the duration of a scan."""
 
     def on_swap(self, swap: Swap) -> None:
         self.faults += swap.snapshot.refusals
-        self.said += [widget.description for widget in swap.snapshot.widgets.values()]
+        self.descriptions += [widget.description for widget in swap.snapshot.widgets.values()]
 
     async def says(self, description: str) -> None:
         """Wait until the only widget has this description."""
@@ -163,7 +163,7 @@ async def test_finished_file_is_served_without_a_quiet_period(save: Save, tmp_pa
             await watch.says(message)
 
     assert watch.faults == []
-    assert [message for message in watch.said if not is_whole(message)] == []
+    assert [message for message in watch.descriptions if not is_whole(message)] == []
 
 
 async def test_continuous_saves_are_swapped_at_intervals(tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ async def test_continuous_saves_are_swapped_at_intervals(tmp_path: Path) -> None
         await watch.says("<49>")
         took_s = time.monotonic() - started_s
 
-    assert len(watch.said) <= 1 + took_s / LIMITS.swap_gap_s
+    assert len(watch.descriptions) <= 1 + took_s / LIMITS.swap_gap_s
 
 
 def is_whole(text: str) -> bool:

@@ -39,7 +39,7 @@ Node = Mapping[str, Any]
 
 
 class ConsentTools(BuiltinTools):
-    """The tools that a person may have allowed; those of upstreams whichever toolsets are on."""
+    """The tools that ask a person first: those of the active toolsets and those of upstreams."""
 
 
 def shows_cards(caller: Caller) -> bool:
