@@ -19,7 +19,7 @@ COPY requirements requirements
 # The client of Redis and Valkey is an extra, but replicas need it and an image serves both;
 # its version and hashes are those of the tests.
 RUN sed -n '/^redis==/,/^    #/p' requirements/dev.txt >requirements/redis.txt \
- && python3 -m pip --python /opt/widgetd/bin/python install --require-hashes \
+ && python3 -m pip --python /opt/widgetd/bin/python install --no-deps --require-hashes \
       -r requirements/runtime.txt -r requirements/redis.txt
 COPY pyproject.toml README.md LICENSE ./
 COPY widgets widgets
@@ -61,7 +61,7 @@ FROM build AS shots
 RUN sed -n -e '/^playwright==/,/^    #/p' -e '/^greenlet==/,/^    #/p' \
       -e '/^axe-playwright-python==/,/^    #/p' requirements/dev.txt \
       >requirements/shots.txt \
- && python3 -m pip --python /opt/widgetd/bin/python install --require-hashes \
+ && python3 -m pip --python /opt/widgetd/bin/python install --no-deps --require-hashes \
       -r requirements/shots.txt
 
 # With a browser, for pictures and sessions: docker build --target preview -t widgetd:preview .

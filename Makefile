@@ -37,13 +37,13 @@ $(VENV)/.runtime: requirements/runtime.txt pyproject.toml
 	  || { echo "widgetd needs Python 3.11 or newer; name one with PYTHON=/path/to/python3" >&2; exit 2; }
 	@echo "installing $$(grep -c == requirements/runtime.txt) packages into $(VENV): seconds by uv, a minute or two by pip"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(call install,$(VENV),--require-hashes -r requirements/runtime.txt)
+	$(call install,$(VENV),--no-deps --require-hashes -r requirements/runtime.txt)
 	$(call install,$(VENV),--no-deps --no-build-isolation -e .)
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.runtime
 	@echo "installing $$(grep -c == requirements/dev.txt) packages into $(VENV) for development"
-	$(call install,$(VENV),--require-hashes -r requirements/dev.txt)
+	$(call install,$(VENV),--no-deps --require-hashes -r requirements/dev.txt)
 	@touch $@
 
 serve: $(VENV)/.runtime ## [serve] serve widgets/ (or DIR=…) on http://127.0.0.1:8787/mcp
@@ -90,7 +90,7 @@ ADAPTERS := .venv-adapters
 
 $(ADAPTERS)/.installed: requirements/adapters.txt $(VENV)/.runtime
 	test -x $(ADAPTERS)/bin/python || $(BIN)/python -m venv $(ADAPTERS)
-	$(call install,$(ADAPTERS),--require-hashes -r requirements/adapters.txt)
+	$(call install,$(ADAPTERS),--no-deps --require-hashes -r requirements/adapters.txt)
 	@touch $@
 
 .PHONY: example-langchain-adapters
@@ -256,7 +256,7 @@ DOCS := .venv-docs
 
 $(DOCS)/.installed: requirements/docs.txt $(VENV)/.runtime
 	test -x $(DOCS)/bin/python || $(BIN)/python -m venv $(DOCS)
-	$(call install,$(DOCS),--require-hashes -r requirements/docs.txt)
+	$(call install,$(DOCS),--no-deps --require-hashes -r requirements/docs.txt)
 	@touch $@
 
 docs: $(DOCS)/.installed ## [release] build the documentation into build/site and check its links
@@ -268,7 +268,7 @@ CLUSTERS := .venv-clusters
 
 $(CLUSTERS)/.installed: requirements/clusters.txt $(VENV)/.runtime
 	test -x $(CLUSTERS)/bin/python || $(BIN)/python -m venv $(CLUSTERS)
-	$(call install,$(CLUSTERS),--require-hashes -r requirements/clusters.txt)
+	$(call install,$(CLUSTERS),--no-deps --require-hashes -r requirements/clusters.txt)
 	@touch $@
 
 .PHONY: clusters
@@ -280,7 +280,7 @@ RELEASE := .venv-release
 
 $(RELEASE)/.installed: requirements/release.txt $(VENV)/.runtime
 	test -x $(RELEASE)/bin/python || $(BIN)/python -m venv $(RELEASE)
-	$(call install,$(RELEASE),--require-hashes -r requirements/release.txt)
+	$(call install,$(RELEASE),--no-deps --require-hashes -r requirements/release.txt)
 	@touch $@
 
 release: ## [release] build every part of a release into dist/; publish nothing

@@ -86,7 +86,7 @@ def installed(python: str, wheel: Path, folder: Path) -> Path:
     install = [inside, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     if UV:
         install = [UV, "pip", "install", "--quiet", "--python", inside]
-    run_installer([*install, "--require-hashes", "-r", str(listed)])
+    run_installer([*install, "--no-deps", "--require-hashes", "-r", str(listed)])
     return place / "bin"
 
 
