@@ -13,6 +13,7 @@ from widgetd.chat.backend import script
 from widgetd.chat.samples import WidgetSample
 from widgetd.limits import Limits
 from widgetd.studio.merge import merge
+from widgetd.template import compile_template
 from widgetd.template.jsx import View
 from widgetd.text_search import most_similar
 
@@ -22,6 +23,9 @@ def cases() -> Iterator[tuple[str, Callable[[], object]]]:
     view = View("<Card><Text value={v * 2}/></Card>", Limits())
     for end in ("e", "e+", ".", "!"):
         yield f"number {end}", partial(view.render, {"v": "1" * 4_000_000 + end})
+    template = compile_template('{"n": [{% for x in v %}1{% endfor %}{{ w }}]}', limits=Limits())
+    # The longest text that one render may make.
+    yield "quotation marks", partial(template.render, {"v": [1, 2], "w": '"' + r"\"" * 500_000})
     yield "attribute", partial(attribute, "x" + " " * 60_000 + "y\n")
 
     names = [f'role=button[name="{at}{"name " * 40}"]' for at in range(2_000)]

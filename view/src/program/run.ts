@@ -531,7 +531,9 @@ export const LOOP_METHODS: Readonly<Record<string, (loop: Loop, ...values: Value
 
 // --- commas ---
 
-const PIECE = /[[\]{},:]|"(?:[^"\\]|\\.)*"|[^\s"[\]{},:]+|"/gs;
+// The last alternative takes all of the text behind a quotation mark that nothing closes: looking
+// for its end again at each later mark takes time in the square of the text.
+const PIECE = /[[\]{},:]|"(?:[^"\\]|\\.)*"|[^\s"[\]{},:]+|".*/gs;
 const BEFORE_VALUE = new Set(["", "[", "{", ",", ":"]);
 
 export function isJson(shown: string): boolean {

@@ -92,3 +92,13 @@ describe("hostile templates", () => {
     }
   });
 });
+
+test("an unclosed string of 4 MiB takes less than a second", () => {
+  const program = { n: 2, a: { x: 1 }, commas: true, b: [["out", "[1 ", ["text", 1]]] };
+  const text = '\\"'.repeat(2 ** 21);
+  allowSteps();
+  const { user: start } = process.cpuUsage();
+
+  expect(run(program as unknown as Program, { x: `"${text}` })).toHaveLength(text.length + 4);
+  expect(process.cpuUsage().user - start).toBeLessThan(1_000_000);
+});
