@@ -22,9 +22,11 @@ from widgetd.schema.json_text import parse_file
 from widgetd.widget.document import WidgetDocument
 
 if TYPE_CHECKING:
-    from playwright.async_api import ConsoleMessage, Page
+    from playwright.async_api import ConsoleMessage, Locator, Page
 
 pytestmark = needs_browser
+
+CHARACTERS = "".join(map(chr, range(0x20, 0x7F))) + "éß€漢🙂"
 
 JSX = """const schema = {
   "type": "object",
@@ -101,6 +103,64 @@ async def test_text_is_drawn_marked_completed_and_saved_by_keyboard_alone(tmp_pa
         await page.keyboard.press("Escape")
         await page.keyboard.press("Tab")
         assert await page.evaluate("document.activeElement.closest('#edit-code') === null")
+
+
+async def test_every_printable_character_is_typed_into_the_editor_saved_and_drawn(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "A.widget.jsx"
+    file.write_text(JSX)
+    # The editor closes a quotation mark: the second steps over the mark that it wrote.
+    text = CHARACTERS.replace('"', '""').replace("'", "''")
+    jsx = JSX.replace("Ann", text.replace("\\", "\\\\").replace('"', '\\"'))
+    sidecar = f"description = '''{text}'''"
+    async with editing(tmp_path, "a") as page:
+        drawing = page.frame_locator("#frames iframe").locator("[data-component=Text]")
+        content = page.locator(".cm-content")
+        await content.get_by_text('"Ann"').dblclick()
+        await page.keyboard.type(text.replace("\\", "\\\\").replace('"', '\\"'))
+        assert await text_of(page) == jsx
+        await page.get_by_role("radio", name="Sidecar").check(force=True)
+        await content.focus()
+        await page.keyboard.type(sidecar)
+        assert await text_of(page) == sidecar
+        await drawing.get_by_text(text, exact=True).wait_for()
+        await page.keyboard.press("Control+s")
+        await page.locator("#edit-said").get_by_text("Saved.").wait_for()
+        assert (file.read_text(), (tmp_path / "A.widget.jsx.toml").read_text()) == (jsx, sidecar)
+        for _ in ("saved", "loaded again"):
+            assert await drawing.text_content() == text
+            assert await page.locator("#edit-findings li").all_inner_texts() == []
+            async with page.expect_response("**/gallery/draft/trial"):
+                await page.reload()
+
+
+async def test_every_printable_character_is_typed_into_every_field(tmp_path: Path) -> None:
+    (tmp_path / "A.widget.jsx").write_text(JSX)
+    async with editing(tmp_path, "a", viewport={"width": 1280, "height": 900}) as page:
+
+        async def type_into(*fields: Locator) -> None:
+            for field in fields:
+                await field.fill("")
+                await field.press_sequentially(CHARACTERS)
+                assert await field.input_value() == CHARACTERS
+
+        await page.frame_locator("#frames iframe").get_by_text("Ann").click()
+        properties = page.get_by_role("region", name="Properties")
+        await properties.get_by_text("more properties").click()
+        await type_into(*await properties.get_by_role("textbox").all())
+        await page.get_by_role("button", name="Back to the file").click()
+        await page.get_by_role("tab", name="Arguments").click()
+        await page.get_by_text("As JSON", exact=True).click()
+        await type_into(*await page.get_by_role("tabpanel").get_by_role("textbox").all())
+        await page.get_by_role("tab", name="Sidecar").click()
+        await type_into(*await page.get_by_role("tabpanel").get_by_role("textbox").all())
+        await page.get_by_role("link", name="Guide", exact=True).click()
+        await type_into(page.get_by_role("searchbox"))
+        await page.goto(page.url.partition("/guide")[0])
+        await type_into(page.get_by_role("searchbox"))
+        await page.get_by_role("button", name="New widget").click()
+        await type_into(page.get_by_label("Name, as people see it"))
 
 
 async def test_values_arguments_filters_and_keys_are_completed(tmp_path: Path) -> None:

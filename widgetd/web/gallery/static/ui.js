@@ -136,7 +136,9 @@ export async function copy(text, button) {
 export function onKeys(keys) {
   const all = { ...keys, "?": ["List these keys", () => showKeys(all)] };
   addEventListener("keydown", (event) => {
-    const typing = event.target.closest("input:not([type=radio]), textarea, select, [contenteditable]");
+    // The editor is in a shadow root, and `target` of its events is only the root's host.
+    const [field] = event.composedPath();
+    const typing = field.closest("input:not([type=radio]), textarea, select, [contenteditable]");
     if (event.metaKey || event.ctrlKey || event.altKey || (typing && event.key !== "Escape")) return;
     if (!all[event.key] || document.querySelector("dialog[open]")) return;
     event.preventDefault();
