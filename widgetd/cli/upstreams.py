@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
@@ -37,7 +37,7 @@ def list_upstreams(
     declarations = _read_declarations(file)
     if test:
         declarations = {test: _find_declaration(declarations, test)}
-    items = []
+    items: list[dict[str, Any]] = []
     for name, declaration in declarations.items():
         one = anyio.run(diagnose, declaration)
         reason = "" if one.state == "disabled" else one.reason
@@ -49,7 +49,8 @@ def list_upstreams(
                 "reason": reason,
                 "tools": sorted(one.tools),
                 "toolDetails": [one.tools[tool].to_json() for tool in sorted(one.tools)],
-                "hint": hint(declaration, reason) if reason else "",
+                "unmarked": one.unmarked,
+                "hint": hint(declaration, reason) if reason else one.advice,
             }
         )
     if json:
@@ -57,8 +58,8 @@ def list_upstreams(
     else:
         width = max((len(str(item["name"])) for item in items), default=0)
         for item in items:
-            tools = count_of(len(item["tools"]), "tool")
-            outcome = f"{item['reason']}: {item['hint']}" if item["reason"] else tools
+            hint_or_tools = item["hint"] or count_of(len(item["tools"]), "tool")
+            outcome = f"{item['reason']}: {hint_or_tools}" if item["reason"] else hint_or_tools
             print(f"{item['name']:{width}}  {item['kind']:9}  {item['state']:8}  {outcome}")
     return int(any(item["reason"] for item in items))
 

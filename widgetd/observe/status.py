@@ -28,7 +28,7 @@ class Health:
         watch: `"native"` while file events arrive, else `"poll"`.
         upstreams: Returns the numbers of ready and failed required upstreams; None without any.
         upstream_states: Returns each upstream's state, whether required or not, and the fault of
-            the upstreams file: `{"items": [{"name", "state", "reason"?, "required"}], "fault"?}`.
+            the upstreams file: `{"items": [{"name", "state", …, "required"}], "fault"?}`.
         rollback: Returns the rollback that is served, `{"generation", "since"}` or None; None
             without a state folder.
         stalled_s: Time without a scan after which the daemon counts as stalled.

@@ -91,6 +91,7 @@ class Upstream:
         tools: The tools that may be called, by name.
         actions: The tools that actions of users may call, by name.
         dropped: Number of tools left out of the latest list, by reason; see `ToolListing`.
+        unmarked: Number of tools left out of it because they do not say that they only read.
         reason: Why it is not ready, in one word; empty if it is.
         settled: Set by the outcome of the first attempt to connect.
         since: Time of the latest change of state, in seconds since the epoch.
@@ -106,6 +107,7 @@ class Upstream:
     tools: Mapping[str, UpstreamTool] = field(default_factory=dict)
     actions: Mapping[str, UpstreamTool] = field(default_factory=dict)
     dropped: Mapping[str, int] = field(default_factory=dict)
+    unmarked: int = 0
     state: State = "connecting"
     reason: str = ""
     settled: anyio.Event = field(default_factory=anyio.Event)
@@ -149,6 +151,25 @@ class Upstream:
     def has_session(self) -> bool:
         """Return whether it has a connection that can be lost."""
         return self.declaration.kind.has_session
+
+    @property
+    def advice(self) -> str:
+        """Return what to write where it has tools, but none that may be called; else nothing."""
+        if self.state != "empty" or not self.unmarked:
+            return ""
+        tools = "1 tool" if self.unmarked == 1 else f"{self.unmarked} tools"
+        return f"{tools}, none says that it only reads. Write tools = [...]"
+
+    def describe(self) -> dict[str, Any]:
+        """Return `{"name", "state", "reason"?, "unmarked"?, "advice"?}`."""
+        shown = {
+            "name": self.name,
+            "state": self.state,
+            "reason": self.reason,
+            "unmarked": self.unmarked,
+            "advice": self.advice,
+        }
+        return {key: value for key, value in shown.items() if value}
 
     def retry_in_s(self) -> float:
         """Return the time until a call may succeed."""
@@ -292,6 +313,7 @@ class Upstream:
         if listing.dropped and listing.dropped != self.dropped and self.is_logged:
             _log.warning("upstream.tools_dropped", upstream=self.name, dropped=listing.dropped)
         self.dropped = listing.dropped
+        self.unmarked = self.declaration.unmarked + listing.unmarked
         if not self.breaker.is_open:
             self._set_usable()
 

@@ -29,7 +29,12 @@ from widgetd.redaction import SecretUrl, conceal
 from widgetd.schema.json_text import parse_file
 from widgetd.text_search import Match, compile_pattern, did_you_mean
 from widgetd.upstreams.limits import LIMITS
-from widgetd.upstreams.openapi import document_of_endpoints, parse_document, reduce_document
+from widgetd.upstreams.openapi import (
+    count_operations,
+    document_of_endpoints,
+    parse_document,
+    reduce_document,
+)
 from widgetd.upstreams.tables import KINDS, ActionRule, Endpoint, UpstreamKind, UpstreamTable
 from widgetd.widget.sidecar import find_line
 
@@ -52,6 +57,7 @@ class Declaration:
     Attributes:
         table: Its table, with secrets as they are written there.
         document: The OpenAPI document; empty for an MCP server.
+        unmarked: How many operations were left out of it because they may change something.
         secrets: `url`, `base`, `args`, `env` and `headers`, with the values of secrets.
         digest: Identifies the upstream's answers; equal on replicas, and free of secrets.
     """
@@ -60,6 +66,7 @@ class Declaration:
     kind: UpstreamKind
     table: UpstreamTable = field(repr=False)
     document: bytes = field(default=b"", repr=False)
+    unmarked: int = 0
     secrets: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     digest: str = ""
 
@@ -195,9 +202,9 @@ class _TableReader:
         except (ValidationError, TypeError) as error:
             raise self._invalid(name, error) from None
         kind = self._kind(name, table)
-        document = b""
+        document, unmarked = b"", 0
         if table.openapi:
-            document = self._document(name, table)
+            document, unmarked = self._document(name, table)
         elif table.endpoints:
             document = orjson.dumps(document_of_endpoints(name, table.endpoints))
         secrets: dict[str, Any] = {
@@ -219,6 +226,7 @@ class _TableReader:
             kind=kind,
             table=table,
             document=document,
+            unmarked=unmarked,
             secrets=secrets,
             digest=blake2b(parts + document, digest_size=12).hexdigest(),
         )
@@ -242,7 +250,7 @@ class _TableReader:
                 raise self._fault((name, key), problem, "begin it with https://")
         return kinds[0]
 
-    def _document(self, name: str, table: UpstreamTable) -> bytes:
+    def _document(self, name: str, table: UpstreamTable) -> tuple[bytes, int]:
         place = self.path.parent / table.openapi
         self.inputs.add(place)
         document = parse_document(_text(place, table.openapi))
@@ -253,9 +261,9 @@ class _TableReader:
             problem = f"'{name}' does not say where the service is"
             raise self._fault((name,), problem, "write base")
         # Without `tools`, only read-only operations may be called.
-        return orjson.dumps(
-            reduce_document(document, only_reading=not table.tools, actions=table.action_rules)
-        )
+        only_reading, actions = not table.tools, table.action_rules
+        reduced = reduce_document(document, only_reading=only_reading, actions=actions)
+        return orjson.dumps(reduced), count_operations(document) - count_operations(reduced)
 
     def _fill(self, name: str, key: str, text: str) -> str:
         """Return `text` with the values of its secrets.

@@ -73,6 +73,7 @@ class ToolListing:
         dropped: How many tools were left out, by reason: `name`, `duplicate`, `shape` (not a tool
             as MCP defines it), `schema` (too large, too deep, not JSON, or of no object), `excess`
             (beyond the limits); `pages` is 1 where further pages were not read.
+        unmarked: How many tools were left out because they do not say that they only read.
     """
 
     def __init__(self, patterns: Sequence[str], actions: Collection[str] = ()) -> None:
@@ -85,6 +86,7 @@ class ToolListing:
         """
         self.tools: dict[str, UpstreamTool] = {}
         self.dropped: dict[str, int] = {}
+        self.unmarked = 0
         self._patterns = patterns
         self._actions = actions
         named = {pattern for pattern in patterns if not _WILDCARDS & set(pattern)}
@@ -132,6 +134,7 @@ class ToolListing:
         annotations = entry.get("annotations")
         is_read_only = isinstance(annotations, dict) and annotations.get("readOnlyHint") is True
         if not (name in self._actions or self.is_callable(name, is_read_only)):
+            self.unmarked += not self._patterns
             return None
         if name in self.tools:
             return "duplicate"

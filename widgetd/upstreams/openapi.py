@@ -69,6 +69,12 @@ def reduce_document(
     return {**head, "paths": paths, "components": _reachable_components(paths, document)}
 
 
+def count_operations(document: Mapping[str, Any]) -> int:
+    """Return the number of a document's operations."""
+    items = (item for item in document["paths"].values() if isinstance(item, dict))
+    return sum(len(_METHODS & item.keys()) for item in items)
+
+
 def _reduce_operation(operation: dict[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:
     responses = operation.get("responses")
     outcomes = {

@@ -82,7 +82,7 @@ class UpstreamServices:
 
 
 async def get_upstreams(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """Return `{"items": [{"name", "kind", "state", "reason"?, "since", "tools", ...}]}`.
+    """Return `{"items": [{"name", "kind", "state", "reason"?, "advice"?, "tools", ...}]}`.
 
     Those asked for by name have `toolDetails`: `[{"name", "description", "readOnly",
     "inputSchema"}]`.
@@ -110,10 +110,8 @@ def _describe(
     p50_ms, p95_ms = upstream.percentiles_ms() or (None, None)
     is_down = upstream.state in {"failed", "failing"}
     item = {
-        "name": upstream.name,
+        **upstream.describe(),
         "kind": upstream.declaration.kind.name,
-        "state": upstream.state,
-        "reason": upstream.reason or None,
         "since": _timestamp(upstream.since),
         "lastOk": None if upstream.last_ok is None else _timestamp(upstream.last_ok),
         "tools": sorted(upstream.tools),

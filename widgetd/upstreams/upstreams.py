@@ -79,12 +79,11 @@ class Upstreams(ActionCaller):
         return {"ready": ready, "failed": len(required) - ready}
 
     def describe_states(self) -> dict[str, Any]:
-        """Return `{"items": [{"name", "state", "reason"?, "required"}], "fault"?}`."""
-        items = []
-        for name, one in self.all.items():
-            reason = {"reason": one.reason} if one.reason else {}
-            required = one.declaration.table.required
-            items.append({"name": name, "state": one.state, **reason, "required": required})
+        """Return `{"items": [{"name", "state", …, "required"}], "fault"?}`."""
+        items = [
+            upstream.describe() | {"required": upstream.declaration.table.required}
+            for upstream in self.all.values()
+        ]
         return {"items": items, **({"fault": str(self.fault)} if self.fault else {})}
 
     def availability(self) -> dict[str, bool]:

@@ -6,13 +6,27 @@ import json
 from pathlib import Path
 from typing import Any
 
+import anyio
 import jmespath
+import pytest
+from fastmcp import FastMCP
 
 from tests.support.clients import connect_client
 from tests.support.daemons import serving
 from tests.support.widgets import widget_file
-from tests.system.upstreams.servers import child, json_reply, raw, toml
+from tests.system.upstreams.servers import (
+    READ_ONLY,
+    SHOP,
+    STDIO,
+    child,
+    json_reply,
+    raw,
+    serve_mcp,
+    toml,
+)
 from tests.system.upstreams.test_feeds import write
+from tests.system.web.asking import ask
+from widgetd.cli import main
 
 ROWS = [{"n": n, "text": "é" * (n % 7)} for n in range(900)]
 HEAD = '[rates]\nbase = "http://127.0.0.1:{port}"\n[rates.endpoints.all]\nget = "/all"\n'
@@ -125,3 +139,42 @@ async def test_tools_are_not_listed_without_the_toolset(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
     async with serving(tmp_path) as url, connect_client(url, "modern") as client:
         assert not {"get_upstreams", "call_upstream"} & await client.tools()
+
+
+async def test_upstream_without_a_read_only_tool_says_what_to_write(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    widgets, file = write(tmp_path), tmp_path / "u.toml"
+    many = FastMCP("many")
+    for number in range(108):
+        many.tool(lambda: "booked", name=f"book_{number}")
+    changing = SHOP["paths"]["/products"]  # type: ignore[index]
+    (tmp_path / "shop.json").write_text(json.dumps({**SHOP, "paths": {"/products": changing}}))
+    async with serve_mcp(many) as url:
+        file.write_text(
+            toml("many", url=url, connect_s=60.0)
+            + toml("program", connect_s=60.0, **child(STDIO.replace(repr(READ_ONLY), "{}")))
+            + toml("shop", openapi="shop.json", base="http://127.0.0.1:9")
+        )
+        async with (
+            serving(widgets, upstreams=file, toolset=("upstreams", "operate")) as at,
+            connect_client(at, "modern") as client,
+        ):
+            states: list[dict[str, Any]] = [{"state": "connecting"}]
+            with anyio.fail_after(60):
+                while any(item["state"] == "connecting" for item in states):
+                    states = (await answer(client, "get_upstreams"))["items"]
+            status = (await ask(at, "/status")).json()["allUpstreams"]["items"]
+            page = (await ask(at, "/status", accept="text/html")).text
+        file.write_text(file.read_text().partition("[shop]")[0])  # it would be connected to
+        code = await anyio.to_thread.run_sync(main, ["upstreams", "--file", str(file)])
+
+    counts = {"many": 108, "program": 1, "shop": 1}
+    advice = "108 tools, none says that it only reads. Write tools = [...]"
+    for reported in (states, status):
+        assert {one["name"]: one["unmarked"] for one in reported} == counts
+        assert {one["state"] for one in reported} == {"empty"}
+        assert reported[0]["advice"] == advice
+    assert page.count("none says that it only reads") == 3
+    assert code == 0
+    assert f"many     mcp        empty     {advice}\n" in capfd.readouterr().out
