@@ -16,7 +16,7 @@ from typing import Any
 
 import anyio
 import anyio.to_thread
-from fastmcp import Context, FastMCP
+from fastmcp import FastMCP
 from mcp import Client
 from mcp.client.extension import advertise
 
@@ -39,7 +39,7 @@ class PressOutcome:
     """The outcome of repeated kills.
 
     Attributes:
-        calls: Calls that reached the upstream, by the key of the press.
+        calls: Calls that reached the upstream, by the seat of the press, whatever its key.
         reports: The statuses that retries were answered with.
         unreported: Number of retries without a status.
     """
@@ -67,14 +67,14 @@ async def press_and_kill(folder: Path, *, kills: int) -> PressOutcome:
             await anyio.Path(folder / "u.toml").write_text(declared + rule)
             flags = ("--upstreams", str(folder / "u.toml"), "--store", store.url)
             last: Mapping[str, Any] | None = None
-            for _ in range(kills + 1):
+            for life in range(kills + 1):
                 async with daemon_process(widgets, *flags, "--log-level", "error") as served:
                     async with Client(served.url, extensions=apps) as client:
                         if last is not None:
-                            await _retry(client, last, outcome)
+                            await _retry(client, last, life - 1, outcome)
                         last = mark(await client.call_tool("seats", GIVEN))
                     async with anyio.create_task_group() as tasks:
-                        tasks.start_soon(_press, served.url, apps, last)
+                        tasks.start_soon(_press, served.url, apps, last, life)
                         await anyio.sleep(random.uniform(*_LIVES_S))
                         served.send(signal.SIGKILL)
                         tasks.cancel_scope.cancel()
@@ -92,25 +92,30 @@ def _airline(outcome: PressOutcome, random: Random) -> FastMCP[Any]:
     airline: FastMCP[Any] = FastMCP("airline")
 
     @airline.tool
-    async def book_seat(flight: str, seat: str, context: Context) -> dict[str, Any]:
-        meta: Any = context.request_context.meta if context.request_context else {}
-        outcome.calls[f"{flight} {meta['widgetd/idempotencyKey']}"] += 1
+    async def book_seat(flight: str, seat: str) -> dict[str, Any]:  # noqa: ARG001 - the widget's
+        outcome.calls[seat] += 1
         await anyio.sleep(random.uniform(*_WORK_S))
         return {"seat": {"code": seat}}
 
     return airline
 
 
-async def _press(url: str, apps: list[Any], render: Mapping[str, Any]) -> None:
+async def _press(url: str, apps: list[Any], render: Mapping[str, Any], seat: int) -> None:
     async with Client(url, extensions=apps) as client:
-        await press(client, render, idempotency_key=render["id"])
+        await press(client, render, **_identify(render, seat))
 
 
-async def _retry(client: Client, render: Mapping[str, Any], outcome: PressOutcome) -> None:
+def _identify(render: Mapping[str, Any], seat: int) -> dict[str, Any]:
+    return {"idempotency_key": render["id"], "payload": {"seat": str(seat), "pin": ""}}
+
+
+async def _retry(
+    client: Client, render: Mapping[str, Any], seat: int, outcome: PressOutcome
+) -> None:
     """Send the press of the last life again, twice."""
     with anyio.fail_after(_PATIENCE_S):
         for _ in range(2):
-            result = await press(client, render, idempotency_key=render["id"])
+            result = await press(client, render, **_identify(render, seat))
             status = (result.structured_content or {}).get("status")
             outcome.reports[str(status)] += 1
             outcome.unreported += status not in {"done", "unsure", "failed"}

@@ -150,7 +150,8 @@ class Acting:
             return same
         own = press_digest(render_id, 0, key, None) if press.action.note.repeat else same
         # A retry arrives after the version that it was pressed in, so the key comes first.
-        known = await self.store.idempotency.remember(
+        # Were it this replica's alone, another would take the same press for another deed.
+        known = await self.store.idempotency.agree(
             _key_of(render_id, key), {"deed": own}, owner=press.render.owner
         )
         return str(known["deed"])

@@ -43,8 +43,8 @@ class Cache(Protocol):
     async def replace(self, key: str, value: bytes, *, standing: bytes, owner: str) -> bool:
         """Replace `standing` by `value`; return False if the key has another value."""
 
-    async def claim(self, key: str, value: bytes, *, owner: str) -> bool:
-        """Store `value` unless the key has one; return whether all replicas agree that it is ours.
+    async def agree(self, key: str, value: bytes, *, owner: str) -> bytes:
+        """Store `value` as `put` does, and return the value that all replicas have.
 
         Raises:
             CallError: The replicas cannot be asked (W5017).
@@ -90,6 +90,7 @@ class LocalCache:
         return self._entries.get(key)
 
     newest = get
+    agree = put
 
     async def replace(
         self, key: str, value: bytes, *, standing: bytes, owner: str, ttl_s: float | None = None
@@ -99,13 +100,6 @@ class LocalCache:
             return False
         self._entries.drop(key)
         await self.put(key, value, owner=owner, ttl_s=ttl_s)
-        return True
-
-    async def claim(self, key: str, value: bytes, *, owner: str) -> bool:
-        """Store `value` unless the key has one; return whether it was stored."""
-        if await self.get(key) is not None:
-            return False
-        await self.put(key, value, owner=owner)
         return True
 
 
@@ -263,18 +257,31 @@ class Idempotency:
         stored = await self._cache.get(key_digest(key))
         return None if stored is None else read_answer(stored)
 
-    async def claim(self, key: str, record: Mapping[str, Any], *, owner: str = "") -> bool:
-        """Store `record` under a key without one, and return whether this call stored it.
+    async def agree(
+        self, key: str, answer: Mapping[str, Any], *, owner: str = ""
+    ) -> Mapping[str, Any]:
+        """Store `answer` as `remember` does, and return the answer that all replicas have.
 
-        Of all callers in all replicas one gets True. Unlike other methods it does not fall back
-        to this process while the server is away, because two replicas would then both claim.
+        Unlike `remember` it does not fall back to this process while the server is away, because
+        two replicas would then have two answers.
+
+        Raises:
+            CallError: The server is away (W5017).
+        """
+        stored = orjson.dumps(answer, default=dict)
+        return read_answer(await self._cache.agree(key_digest(key), stored, owner=owner))
+
+    async def claim(self, key: str, record: Mapping[str, Any], *, owner: str = "") -> bool:
+        """Store `record` under a key without an answer, and return whether this call stored it.
+
+        Of all callers in all replicas one gets True.
 
         Raises:
             CallError: The server is away (W5017).
         """
         # Of two equal values, a replica could not tell which of them the server has.
         unique = {**record, "claim": token_hex(8)}
-        return await self._cache.claim(key_digest(key), orjson.dumps(unique), owner=owner)
+        return await self.agree(key, unique, owner=owner) == unique
 
 
 def read_answer(kept: bytes) -> Mapping[str, Any]:

@@ -22,9 +22,13 @@ class Confirmations:
         self._answers = answers
 
     async def ask(self, call: Mapping[str, Any], *, owner: str) -> str:
-        """Keep `call`, JSON, for `owner` to confirm; return its token, which cannot be guessed."""
+        """Keep `call`, JSON, for `owner` to confirm; return its token, which cannot be guessed.
+
+        Raises:
+            CallError: The shared server is away, so no other replica could take it (W5017).
+        """
         token = f"c_{token_urlsafe(16)}"
-        await self._answers.remember(_key("asked", token, owner), call, owner=owner)
+        await self._answers.agree(_key("asked", token, owner), call, owner=owner)
         return token
 
     async def take(self, token: str, *, owner: str) -> Mapping[str, Any] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from random import Random
@@ -16,6 +16,7 @@ import orjson
 import pytest
 
 from tests.system.mcp.booking import GIVEN, Airline, airport
+from tests.system.store.failing import FailingServer
 from widgetd.access.principal import LOCAL
 from widgetd.mcp.http_calls import caller_for
 from widgetd.mcp.server import Server
@@ -88,9 +89,9 @@ class EndingAirline(Airline):
 
 
 def content(result: Result) -> dict[str, Any]:
-    """Return the structured content."""
+    """Return the structured content; of an error, its code as the status."""
     document: dict[str, Any] = orjson.loads(result.structured or b"{}")
-    return document
+    return {"status": result.code, **document}
 
 
 @dataclass
@@ -101,6 +102,7 @@ class View:
     render_id: str
     press: str
     version: int
+    sends_version: bool = True
 
     async def push(self, key: str = "") -> dict[str, Any]:
         """Press the button, agree, and return the answer; one press has one key, as in the view."""
@@ -110,7 +112,7 @@ class View:
             "payload": {"seat": f"v{self.version}", "pin": ""},
             "state": {},
             "press": self.press,
-            "version": self.version,
+            **({"version": self.version} if self.sends_version else {}),
             **({"idempotency_key": key} if key else {}),
         }
         caller = caller_for(self.server, LOCAL)
@@ -170,14 +172,109 @@ async def test_one_user_action_calls_the_upstream_at_most_once() -> None:
     airline = EndingAirline(calls=Counter(), random=random)
 
     def replica() -> Server:
-        jumbled: dict[str, Any] = {
-            name: Interleaved(getattr(plain, name), random, ends=True)
-            for name in ("renders", "actions", "idempotency")
-        }
-        store: Store = replace(plain, **jumbled)
-        return airport(airline, store)
+        return airport(airline, jumble(plain, random, ends=True))
 
     servers = replica(), replica()
     with anyio.fail_after(DEADLINE_S):
         for seed in range(INTERLEAVINGS):
             await interleave(seed, servers, airline)
+
+
+AWAY = (1, 2, 3, 1_000)
+"""Number of calls in a row that fail."""
+
+REFUSED = {
+    "W5017",  # the store is away
+    "W5015",  # the token was taken by an attempt that was refused
+}
+
+
+@pytest.mark.parametrize("identity", ["key", "version", "key and version"])
+@pytest.mark.parametrize("confirms", [False, True])
+@pytest.mark.parametrize("is_late", [False, True], ids=["before", "after"])
+async def test_press_is_one_operation_at_whichever_call_its_store_fails(
+    identity: str, *, confirms: bool, is_late: bool
+) -> None:
+    shared, airline = FailingServer(is_late=is_late), Airline(confirms=confirms)
+    airline.patience = -1e9  # no one waits a minute for the outcome of a claim that failed
+    servers = replicas(airline, shared)
+    with anyio.fail_after(DEADLINE_S):
+        for length in AWAY:
+            first, is_over = 1, False
+            while not is_over:
+                view = await show(servers, shared)
+                shared.calls, shared.failures = 0, range(first, first + length)
+                answers = [await attempt(view, server, identity) for server in servers * 2]
+                is_over, shared.failures = shared.calls < first, ()
+                answers.append(await attempt(view, servers[1], identity))
+                check(airline, answers, f"calls {first} to {first + length - 1} fail")
+                first += 1
+
+
+@pytest.mark.parametrize("identity", ["key", "version", "key and version"])
+async def test_presses_on_two_replicas_are_one_operation_at_whichever_call_the_store_fails(
+    identity: str,
+) -> None:
+    shared, airline, random = FailingServer(), Airline(patience=-1e9), Random(1)
+    servers = replicas(airline, shared, random)
+    with anyio.fail_after(DEADLINE_S):
+        for seed in range(INTERLEAVINGS // 5):
+            view = await show(servers, shared)
+            airline.confirms, shared.is_late = random.random() < 0.5, random.random() < 0.5
+            first = random.randint(1, 40)
+            shared.calls, shared.failures = 0, range(first, first + random.choice(AWAY))
+            answers: list[str] = []
+
+            async def press(server: Server, view: View = view, answers: Any = answers) -> None:
+                answers.append(await attempt(view, server, identity))
+
+            async with anyio.create_task_group() as tasks:
+                for server in servers * 2:
+                    tasks.start_soon(press, server)
+            shared.failures = ()
+            answers.append(await attempt(view, random.choice(servers), identity))
+            check(airline, answers, f"seed {seed}")
+
+
+def replicas(airline: Airline, shared: FailingServer, random: Random | None = None) -> list[Server]:
+    """Return two replicas; with `random`, others may overtake the calls of their stores."""
+    stores = [shared.open_replica(Bounds(versions_per_s=1e6)) for _ in range(2)]
+    return [
+        airport(airline, store if random is None else jumble(store, random)) for store in stores
+    ]
+
+
+def jumble(store: Store, random: Random, *, ends: bool = False) -> Store:
+    """Return the store with its calls put off at random."""
+    parts: dict[str, Any] = {
+        name: Interleaved(getattr(store, name), random, ends=ends)
+        for name in ("renders", "actions", "idempotency")
+    }
+    return replace(store, **parts)
+
+
+async def show(servers: Sequence[Server], shared: FailingServer) -> View:
+    """Show the widget, of which both replicas have a copy."""
+    shared.calls, shared.failures = 0, ()
+    widget = servers[0].registry.current.widgets["seats"]
+    render = await servers[0].rendering.render(widget, GIVEN, "", owner="")
+    for server in servers:
+        assert await server.store.renders.get(render.id) is not None
+    assert shared.calls
+    return View(servers[0], render.id, render.press, 1)
+
+
+async def attempt(view: View, server: Server, identity: str) -> str:
+    """Press on a replica; return the status, or the code of the error."""
+    view = replace(view, server=server, sends_version="version" in identity)
+    return str((await view.push("k" if "key" in identity else ""))["status"])
+
+
+def check(airline: Airline, answers: Sequence[str], case: str) -> None:
+    """Check the answers by what the upstream received; at the last, the store had returned."""
+    booked = Counter(str(arguments["seat"]) for arguments, _ in airline.requests)
+    assert booked.total() <= 1, f"{case}: {answers}, {booked}"
+    assert booked or "done" not in answers, f"{case}: {answers}"
+    assert set(answers) <= {"done", "unsure", *REFUSED}, f"{case}: {answers}"
+    assert answers[-1] in {"done", "unsure"}, f"{case}: {answers}"
+    airline.requests.clear()

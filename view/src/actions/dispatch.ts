@@ -173,6 +173,8 @@ export class Dispatcher {
     task.tries += 1;
     const result = await this.#host.callTool(ACTION_TOOL, {
       render_id: this.#surface.renderId(),
+      // Replicas that have seen different versions take the press for the same one.
+      version: this.#surface.version(),
       action: action.type,
       payload: payload ?? {},
       ...this.#surface.extras(),

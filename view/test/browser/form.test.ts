@@ -26,6 +26,7 @@ describe.skipIf(!hasBrowser).each([
         name: "widget_action",
         arguments: {
           render_id: "r1",
+          version: 1,
           action: "form.skip",
           payload: {
             person: { name: "Ada" },

@@ -86,6 +86,7 @@ const OWN_ERROR = { isError: true, content: [{ type: "text", text: "[W2402] full
 const TOOL_CALL = {
   tool: "widget_action",
   render_id: "r1",
+  version: 1,
   action: "email.send",
   payload: { to: "a@example.org", pin: "1234" },
 };

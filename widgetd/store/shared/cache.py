@@ -137,15 +137,11 @@ class SharedCache:
 
     async def put(self, key: str, value: bytes, *, owner: str) -> bytes:
         """Store `value` unless the key has one; return the one that the key has."""
-        unreadable: list[bytes] = []
-        while True:
-            try:
-                standing = await self._put(key, value, owner, *unreadable)
-            except UnavailableError:
-                standing = value
-            if standing == value or self._owner(standing) is not None:
-                return await self._local.put(key, standing, owner=owner)
-            unreadable = [standing]
+        try:
+            standing = await self._put_readable(key, value, owner)
+        except UnavailableError:
+            standing = value
+        return await self._local.put(key, standing, owner=owner)
 
     async def get(self, key: str) -> bytes | None:
         """Return the value of `key`, or None; a copy here may be of an older version."""
@@ -193,28 +189,34 @@ class SharedCache:
             await self._local.replace(key, value, standing=copy, owner=owner)
         return True
 
-    async def claim(self, key: str, value: bytes, *, owner: str) -> bool:
-        """Store `value` on the server unless the key has a value there or here.
-
-        `value` must differ from that of every other claim.
-        """
+    async def agree(self, key: str, value: bytes, *, owner: str) -> bytes:
+        """Store `value` on the server unless the key has one there or here; return it."""
         # A copy here may outlive a server that lost its data.
-        if await self._local.get(key) is not None:
-            return False
+        copy = await self._local.get(key)
+        if copy is not None:
+            return copy
         try:
-            standing = await self._put(key, value, owner)
+            standing = await self._put_readable(key, value, owner)
         except UnavailableError:
             raise call_again(
                 "W5017",
                 "the shared store is away, so this could be done twice",
                 "try again in a moment",
             ) from None
-        await self._local.put(key, standing, owner=owner)
-        return bool(standing == value)
+        return await self._local.put(key, standing, owner=owner)
 
     async def holds_locally(self, key: str) -> bool:
         """Return whether this process has a copy of the value of `key`."""
         return await self._local.get(key) is not None
+
+    async def _put_readable(self, key: str, value: bytes, owner: str) -> bytes:
+        """Store `value` unless the key has a readable one; return the one that the key has."""
+        unreadable: list[bytes] = []
+        while True:
+            standing: bytes = await self._put(key, value, owner, *unreadable)
+            if standing == value or self._owner(standing) is not None:
+                return standing
+            unreadable = [standing]
 
     async def _put(self, key: str, value: bytes, owner: str, *replaced: bytes) -> Any:
         """Store `value` if the key has no value, or one of `replaced`; return what the key has."""
