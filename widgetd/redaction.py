@@ -7,9 +7,10 @@ a library's message or a traceback included.
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 import pydantic
 
@@ -67,12 +68,15 @@ def conceal(value: str) -> None:
 
 
 def conceal_credentials(address: str) -> None:
-    """Remove the password and the query's values of `address` from every text from now on."""
+    """Remove the password, its header and the query's values of `address` from every text."""
     try:
         parts = urlsplit(address)
     except ValueError:
         return
-    for part in (parts.password or "", *(text for _, text in parse_qsl(parts.query))):
+    user, password = unquote(parts.username or ""), unquote(parts.password or "")
+    # HTTP sends both as one text.
+    header = b64encode(f"{user}:{password}".encode()).decode() if password else ""
+    for part in (parts.password or "", header, *(text for _, text in parse_qsl(parts.query))):
         conceal(part)
 
 

@@ -89,7 +89,10 @@ def call(
 
         upstream = Upstream(declaration, is_logged=False)
         async with while_running(upstream.run):
-            return await upstream.call(tool, given)
+            try:
+                return await upstream.call(tool, given)
+            except CallError as error:
+                raise error.for_operators() from None
 
     answer = anyio.run(call_tool)
     if query is not None:

@@ -130,7 +130,7 @@ class CallError(WidgetdError):
         retry_after_s: Seconds until the same call may succeed; None if unknown.
         place: Line and column of the template at which rendering failed, from 1; None otherwise.
         words: The own words of the upstream that failed. They are third-party text, so they are
-            no part of the message, and only `call_upstream` shows them.
+            no part of the message, and only operators see them.
     """
 
     code: str
@@ -146,3 +146,7 @@ class CallError(WidgetdError):
 
     def __str__(self) -> str:
         return self.message
+
+    def for_operators(self) -> CallError:
+        """Return the error with the upstream's words in its message."""
+        return replace(self, message=f"{self.message}: {self.words}") if self.words else self

@@ -29,6 +29,15 @@ _LEXEME = compile_pattern(rb'(?s)"(?:[^"\\]|\\.)*+"|[\[\]{},]')
 _BLOCKS = "widgetd/blocks"
 """The key of `_meta` with the number of blocks that were dropped."""
 
+REFUSED_META = "widgetd/refused"
+"""The key of `_meta` of a result for which a service refused the request."""
+
+_PROBLEM_KEYS = ("title", "detail", "message", "msg", "error", "error_description", "errors")
+"""Where services say what is wrong. Other parts of a body may repeat the request.
+
+Source: RFC 9457, "Members of a Problem Details Object", and what FastAPI, OAuth and others write.
+"""
+
 _EDGE_BYTES = 16
 """Distance between two edges that are kept: the smallest page."""
 
@@ -168,7 +177,32 @@ def content_size(result: Any) -> int:
 def words_of(result: Any) -> str:
     """Return what a failed result says, without hidden characters and secrets, and cut."""
     texts = (block.text for block in result.content if block.type == "text")
-    return redact(strip_hidden("\n".join(texts))[: LIMITS.description_chars])
+    # Cut last: half of a secret would not be recognised.
+    text = "\n".join(texts)[: LIMITS.loop_bytes]
+    return redact(strip_hidden(text))[: LIMITS.description_chars]
+
+
+def words_of_body(content: bytes, media_type: str) -> str:
+    """Return the sentences of a service's problem; empty if it has none or is large."""
+    if len(content) > LIMITS.loop_bytes:
+        return ""
+    if media_type.startswith("text/plain"):
+        return content.decode("utf-8", "replace")
+    try:
+        return ": ".join(_problem_texts(parse_json(content)))
+    except NotJsonError:
+        return ""
+
+
+def _problem_texts(value: Any, depth: int = 4) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif depth and isinstance(value, list):
+        for element in value:
+            yield from _problem_texts(element, depth - 1)
+    elif depth and isinstance(value, dict):
+        for key in _PROBLEM_KEYS:
+            yield from _problem_texts(value.get(key), depth - 1)
 
 
 def too_large_error(upstream: str) -> CallError:

@@ -24,7 +24,9 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from fastmcp import Client, FastMCP
 from fastmcp.client import transports
 from fastmcp.client.transports.base import ClientTransport, TransportOptions
+from fastmcp.exceptions import ToolError
 from fastmcp.server.middleware import Middleware
+from fastmcp.tools.base import ToolResult
 from mcp import ClientSession
 from mcp.client.stdio import get_default_environment
 from mcp.os.posix.utilities import terminate_posix_process_tree
@@ -32,7 +34,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import ToolAnnotations, jsonrpc_message_adapter
 from typing_extensions import override
 
-from widgetd.upstreams.answers import drop_blocks
+from widgetd.upstreams.answers import REFUSED_META, drop_blocks, words_of_body
 from widgetd.upstreams.declarations import Declaration
 from widgetd.upstreams.limits import LIMITS, run_sized
 from widgetd.upstreams.openapi import READ_ONLY_METHODS
@@ -43,6 +45,7 @@ from widgetd.upstreams.transport import (
     Reduce,
     count_containers,
     http_client,
+    is_refusal,
     reduce_message,
 )
 
@@ -117,19 +120,28 @@ def build_service(declaration: Declaration, http: Any) -> FastMCP[Any]:
     return FastMCP(
         declaration.name,
         providers=[provider],
-        middleware=[_PressKeys()],
+        middleware=[_ServiceCalls()],
         dereference_schemas=False,
+        # Its messages would hold the body of a response, which may repeat a request.
+        mask_error_details=True,
     )
 
 
-class _PressKeys(Middleware):
-    """Hands the key of a press to our HTTP client."""
+class _ServiceCalls(Middleware):
+    """Hands the key of a press to our HTTP client, and the service's words on a refusal to us."""
 
     async def on_call_tool(self, context: Any, call_next: Any) -> Any:
         request = context.fastmcp_context.request_context
         key = PRESS_KEY.set(str((request.meta or {}).get(KEY_META, "")))
         try:
             return await call_next(context)
+        except ToolError as error:
+            response = getattr(error.__cause__, "response", None)
+            if response is None or not is_refusal(response.status_code):
+                raise
+            words = words_of_body(response.content, response.headers.get("content-type", ""))
+            text = f"HTTP {response.status_code}{': ' if words else ''}{words}"
+            return ToolResult(content=text, meta={REFUSED_META: True}, is_error=True)
         finally:
             PRESS_KEY.reset(key)
 

@@ -31,6 +31,7 @@ from widgetd.upstreams.announcements import (
     follow_tools,
 )
 from widgetd.upstreams.answers import (
+    REFUSED_META,
     UpstreamAnswer,
     content_size,
     malformed_error,
@@ -359,8 +360,8 @@ class Upstream:
         with self._observe():
             began, result = await self._send(tool, arguments)
             if result.is_error:
-                failure = self._to_error(None, began)
-                if failure.code == "W5010":  # else it is a body of HTTP, which may repeat a request
+                failure = self._failed_call(result, began)
+                if failure.code == "W5010":
                     failure.words = words_of(result)
                 raise failure
             self._record_success()
@@ -397,7 +398,7 @@ class Upstream:
             if self.has_session:
                 self._record_success()
             else:  # its server answers for the service, also where that was never reached
-                error = self._to_error(None, began)
+                error = self._failed_call(result, began)
                 if self._fates[key] == "sent":
                     raise self._may_be_done()
                 if self._fates[key] == "undelivered":
@@ -521,6 +522,14 @@ class Upstream:
         left_s = anyio.current_effective_deadline() - anyio.current_time()
         return failure.retry_after_s if failure.retry_after_s < left_s else None
 
+    def _failed_call(self, result: Any, began: float) -> CallError:
+        """Return the error of a result that is a failure."""
+        if self.has_session or REFUSED_META not in (result.meta or {}):
+            return self._to_error(None, began)
+        self._record_success()
+        problem = f"the service of the upstream '{self.name}' refused the request"
+        return CallError("W5010", problem)
+
     def _to_error(self, error: Exception | None, began: float) -> CallError:
         """Return the error of a failed call, and count it where the upstream is not well."""
         failure = self._failure_since(began)
@@ -538,10 +547,7 @@ class Upstream:
             problem = f"the tool of the upstream '{self.name}' says that it failed"
             return CallError("W5010", problem)
         reason = self._reason(error, began)
-        if failure is None or failure.counts:
-            self._record_failure(reason)
-        else:
-            self._record_success()
+        self._record_failure(reason)
         return self.unavailable_error(reason)
 
     def _record_success(self) -> None:

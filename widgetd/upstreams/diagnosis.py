@@ -33,9 +33,6 @@ HINTS: Mapping[str, str] = MappingProxyType(
 )
 """Hints by reason."""
 
-_SERVICE_ANSWERS = frozenset({"redirect", "http_404", "http_406"})
-"""Reasons that the base address of a healthy service may well give."""
-
 
 async def diagnose(declaration: Declaration) -> Upstream:
     """Return the upstream after one attempt, which takes little longer than connecting may."""
@@ -63,7 +60,8 @@ async def _probe_service(declaration: Declaration) -> str:
     if scope.cancelled_caught:
         return "timeout"
     reason = recorder.failure.reason if recorder.failure else ""
-    return reason if reason in HINTS.keys() - _SERVICE_ANSWERS else ""
+    # The base address of a healthy service may well redirect.
+    return reason if reason in HINTS and reason != "redirect" else ""
 
 
 def hint(declaration: Declaration, reason: str) -> str:

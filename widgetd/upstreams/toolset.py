@@ -160,9 +160,7 @@ async def call_upstream(context: ToolContext, arguments: Mapping[str, Any]) -> R
         try:
             answer = await upstream.call(arguments["tool"], arguments["arguments"])
         except CallError as error:
-            if error.words:
-                raise CallError(error.code, f"{error.message}: {error.words}") from None
-            raise
+            raise error.for_operators() from None
     if arguments["select"]:
         # In a thread, as everything that reads a whole answer: 8 MiB take seconds.
         select = partial(_select, answer, arguments["select"], arguments["name"])

@@ -62,13 +62,11 @@ class TransportFailure:
     Attributes:
         reason: One word, as `refused`, `tls`, `http_500`; or `TOO_LARGE`.
         at: Time by the transport's clock.
-        counts: Whether it means that the upstream is not well, rather than the request.
         retry_after_s: The pause that the upstream asks for before the next request.
     """
 
     reason: str
     at: float
-    counts: bool
     retry_after_s: float = LIMITS.retry_s
 
 
@@ -99,15 +97,13 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
         """Return the latest failure, if it happened after `started_s`."""
         return self.failure if self.failure and self.failure.at >= started_s else None
 
-    def record(
-        self, reason: str, *, counts: bool = True, retry_after_s: float = LIMITS.retry_s
-    ) -> None:
+    def record(self, reason: str, *, retry_after_s: float = LIMITS.retry_s) -> None:
         """Record a failure that happened just now."""
-        self.failure = TransportFailure(reason, self.clock(), counts, retry_after_s)
+        self.failure = TransportFailure(reason, self.clock(), retry_after_s)
 
     def too_large(self) -> TooLargeError:
         """Record that a response exceeds the limits, and return the error to raise."""
-        self.record(TOO_LARGE, counts=False)
+        self.record(TOO_LARGE)
         return TooLargeError("the response exceeds the limits")
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -186,17 +182,22 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
             self.record("auth")
         elif status >= 400:
             # In MCP's modern era a refusal in JSON answers a probe, or a wrong call.
-            is_answer = self.is_mcp and content_type in _MCP_TYPES and status < 500
+            is_mcp_answer = content_type in _MCP_TYPES and status < 500
+            is_answer = is_mcp_answer if self.is_mcp else is_refusal(status)
             if not is_answer:
-                counts = self.is_mcp or status >= 500 or status == 429
                 after_s = parse_retry_after(response.headers.get("retry-after", ""))
-                self.record(f"http_{status}", counts=counts, retry_after_s=after_s)
+                self.record(f"http_{status}", retry_after_s=after_s)
         elif self.is_mcp and status == 200 and content_type not in _MCP_TYPES:
             self.record("not_mcp")
 
     async def aclose(self) -> None:
         """Close all connections."""
         await self._inner.aclose()
+
+
+def is_refusal(status: int) -> bool:
+    """Return whether a service refuses the request itself, so that a second one would not help."""
+    return 400 <= status < 500 and status not in {401, 403, 408, 429}
 
 
 def parse_retry_after(value: str) -> float:

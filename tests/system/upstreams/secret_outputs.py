@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -20,11 +21,17 @@ from widgetd.cli import main
 
 
 def lines_of_processes() -> list[bytes]:
-    """Return the command lines of all processes, which may end meanwhile."""
-    lines = []
-    for place in Path("/proc").glob("[0-9]*/cmdline"):
-        with suppress(OSError):
-            lines.append(place.read_bytes())
+    """Return the command lines of this process, which is the daemon, and of all that it started.
+
+    Those of others may hold the secrets, such as that of a search for them.
+    """
+    lines, processes = [], [os.getpid()]
+    for process in processes:
+        place = Path(f"/proc/{process}")
+        with suppress(OSError):  # it may end meanwhile
+            lines.append((place / "cmdline").read_bytes())
+            for children in place.glob("task/*/children"):
+                processes += map(int, children.read_text().split())
     return lines
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from base64 import b64encode
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -96,7 +97,7 @@ FAULTS: dict[str, tuple[Made, str]] = {
     # A service is spoken to only when it is called.
     "service refused": (at(openapi="shop.json", base="http://127.0.0.1:9"), "W5002 refused"),
     "service 401": (service(answering(401, SECRET)), "W5002 auth"),
-    "service 404": (service(answering(404, SECRET)), "W5002 http_404"),
+    "service 404": (service(answering(404, SECRET)), "W5010"),
     "service 500": (service(answering(500, SECRET)), "W5002 http_500"),
     "service 307": (service(answering(307, more="location: /x\r\n")), "W5002 redirect"),
     "service silent": (service(silent, connect_s=0.3, call_s=0.3), "W5003"),
@@ -198,6 +199,61 @@ async def test_busy_upstream_is_asked_once_more_within_the_time_limit_if_read_on
                 assert raised.value.message.endswith("(http_503)")
 
     assert requests == expected
+
+
+WORDS = "no such flight: BAD is not a number"
+PROBLEMS: list[tuple[bytes, str]] = [
+    (orjson.dumps({"detail": WORDS, "request": {"authorization": SECRET.decode()}}), WORDS),
+    (orjson.dumps({"error": {"message": WORDS, "param": "id"}}), WORDS),
+    (orjson.dumps({"errors": [{"msg": WORDS, "input": SECRET.decode()}]}), WORDS),
+    (orjson.dumps({"title": "BAD", "detail": f"{WORDS}, REQUEST"}), f"BAD: {WORDS}"),
+    (b"<html>" + SECRET, ""),
+    (b"{" * 100_000, ""),
+]
+"""Bodies of refusals, with the words that an operator reads."""
+
+
+@pytest.mark.parametrize("kind", ["openapi", "endpoints"])
+async def test_refusal_of_a_service_has_its_words_and_does_not_count(
+    kind: str, tmp_path: Path
+) -> None:
+    served: list[tuple[int, bytes]] = []
+
+    async def reply(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while request := await read_request(reader):
+            status, body = served[-1]
+            body = body.replace(b"REQUEST", request.replace(b"\r\n", b" "))
+            head = f"HTTP/1.1 {status} X\r\ncontent-type: application/problem+json\r\n"
+            writer.write(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
+            await writer.drain()
+
+    async with service(reply, headers={"X-Key": SECRET.decode()})(tmp_path) as table:
+        endpoint = '[it.endpoints.get_product]\nget = "/products/{id}"\n'
+        without = table.replace('openapi = "shop.json"\n', "") + endpoint
+        declared, product = (table, 1) if kind == "openapi" else (without, "1")
+        declared = declared.replace("http://", "http://user:p4ssw0rd-in-an-address@")
+        header = b64encode(b"user:p4ssw0rd-in-an-address").decode()
+        async with upstreams_of(tmp_path / "u.toml", declared) as upstreams:
+            await wait_until_settled(upstreams["it"])
+            with anyio.fail_after(60):
+                for status in range(400, 500):
+                    if status in {401, 403, 408, 429}:
+                        continue
+                    body, words = PROBLEMS[status % len(PROBLEMS)]
+                    served.append((status, body))
+                    with pytest.raises(CallError) as raised:
+                        await upstreams["it"].call("get_product", {"id": product})
+                    error = raised.value
+                    assert (error.code, error.recoverable) == ("W5010", False)
+                    assert WORDS not in error.message
+                    assert error.for_operators().message.startswith(
+                        f"the service of the upstream 'it' refused the request: HTTP {status}"
+                    )
+                    assert words in error.words
+                    assert SECRET.decode() not in error.words
+                    assert header not in error.words
+            assert not upstreams["it"].breaker.is_open
+            assert upstreams["it"].state == "ready"
 
 
 CLIENTS = 6

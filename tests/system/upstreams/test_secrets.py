@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import subprocess
 import sys
 from pathlib import Path
 from secrets import token_hex
 
+import httpx2
 import pytest
+from fastmcp import Client
 
 from tests.system.upstreams.servers import (
+    SHOP,
     answering,
     child,
     raw,
@@ -18,9 +22,8 @@ from tests.system.upstreams.servers import (
     upstreams_of,
     wait_until_settled,
 )
+from widgetd.upstreams.declarations import read_file
 
-# The command lines of all processes are searched, so a fixed secret would be found in that of an
-# editor or of a search for it.
 SECRETS = [f"s3cr3t-{token_hex(8)}-{n}" for n in range(7)]
 BODY = SECRETS[6]
 LIMIT_S = 90
@@ -54,6 +57,25 @@ def test_no_output_contains_a_secret() -> None:
 
     assert done.returncode == 0, done.stdout[-6000:]
     assert "1 passed" in done.stdout
+
+
+async def test_server_of_a_service_repeats_no_body_of_a_failure(tmp_path: Path) -> None:
+    """Search what FastMCP makes of it, before widgetd reduces it to one word."""
+    from widgetd.upstreams.clients import build_service
+
+    path = tmp_path / "u.toml"
+    (tmp_path / "shop.json").write_text(json.dumps(SHOP))
+    path.write_text(toml("shop", openapi="shop.json", base="http://127.0.0.1:9"))
+    [declaration] = read_file(path, {}).declarations.values()
+    async with (
+        raw(answering(500, json.dumps({"detail": BODY}).encode())) as port,
+        httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as http,
+        Client(build_service(declaration, http)) as client,
+    ):
+        result = await client.call_tool_mcp("get_product", {"id": 1})
+
+    assert result.is_error
+    assert BODY not in result.model_dump_json()
 
 
 async def test_libraries_log_no_secret(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
