@@ -94,12 +94,15 @@ class Catalog:
             finished: Those of `paths` that are read without waiting until they are quiet.
         """
         before, known = self._scan, self._current.entries
+        # A file is only gone if this scan, too, has looked for it.
+        paths = {*paths, *self._missing.paths} if paths else ()
         began_s = time.thread_time()
         self._scan = scan(
             self.root,
             paths,
             known=before,
-            suffixes=WIDGET_SUFFIXES + SIDECAR_SUFFIXES,
+            suffixes=WIDGET_SUFFIXES,
+            beside=SUFFIX,
             limit_bytes=self._limit_bytes,
             quiet_ms=self._quiet_ms,
             finished=finished,
@@ -130,14 +133,15 @@ class Catalog:
     def save_copies(self) -> None:
         """Write what the next start and a rollback need: each file that is served as it is."""
         if self._rollback is not None:
-            self._rollback.versions.record(self._current, self._scan.sources)
+            versions = self._rollback.versions
+            versions.record(self._current, self._scan.sources, held=self._scan.unsettled)
 
     @property
     def due_s(self) -> float | None:
         """Return the seconds until the next scan without a hint; None if nothing is pending."""
         if self._scan.unsettled:
             return self._scan.settles_s
-        return LIMITS.deletion_grace_s if self._missing.pending else self._scan.doubted_s
+        return LIMITS.deletion_grace_s if self._missing.paths else None
 
     @property
     def unsettled_files(self) -> frozenset[str]:
@@ -145,15 +149,19 @@ class Catalog:
         return self._scan.unsettled
 
     def _revive(self, changes: Changes) -> Iterator[tuple[str, Entry]]:
-        """Yield the entries of broken files with the last good widget of an earlier process."""
-        for path, entry in changes.items():
-            # A file that had an entry before was looked up when it was new.
-            if entry is None or entry.widget is not None or path in self._current.entries:
-                continue
+        """Yield entries with the last good widget of an earlier process.
+
+        They are those of broken files, and of files that are being written.
+        """
+        # A file that had an entry before was looked up when it was new.
+        for path in {*changes, *self._scan.unsettled} - self._current.entries.keys():
+            entry = changes.get(path)
             copy = self._rollback.versions.recall(path) if self._rollback else None
-            if copy is not None and key_of(*copy) != entry.key:
-                revived = load_entry(None, "", *copy, self._load)
-                yield path, replace(entry, widget=revived.widget)
+            if copy is None or (entry and (entry.widget or entry.key == key_of(*copy))):
+                continue
+            revived = load_entry(None, key_of(*copy), *copy, self._load)
+            if revived.widget is not None:
+                yield path, replace(entry, widget=revived.widget) if entry else revived
 
 
 def rebuild(

@@ -26,9 +26,9 @@ class MissingFiles:
         self._since_s: dict[str, float] = {}
 
     @property
-    def pending(self) -> bool:
-        """Return whether a file is missing that does not count as deleted yet."""
-        return bool(self._since_s)
+    def paths(self) -> Collection[str]:
+        """Return the files that are missing and do not count as deleted yet."""
+        return self._since_s.keys()
 
     def find_degradation(self, scan: Scan) -> Finding | None:
         """Return why the folder cannot be trusted to lack what it lacks; None if it can."""

@@ -15,7 +15,7 @@ others wrote.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -137,24 +137,32 @@ class Versions:
         key = self._refresh().files.get(path)
         return None if key is None else self.sources(path, key)
 
-    def record(self, snapshot: Snapshot, sources: Mapping[str, Source]) -> None:
+    def record(
+        self, snapshot: Snapshot, sources: Mapping[str, Source], *, held: Collection[str] = ()
+    ) -> None:
         """Add the generation that `snapshot` serves, unless the last one has the same files.
 
         Args:
             snapshot: The folder's own; a file that is broken counts as it was when it was good.
             sources: The folder's files by path.
+            held: Paths that are being written. Their last stored content counts.
         """
         if snapshot.degraded is None and snapshot.entries:
             with self._state.hold_lock(LOG) as is_locked:
                 if is_locked:
-                    self._add(snapshot, sources)
+                    self._add(snapshot, sources, held)
 
-    def _add(self, snapshot: Snapshot, sources: Mapping[str, Source]) -> None:
+    def _add(
+        self, snapshot: Snapshot, sources: Mapping[str, Source], held: Collection[str]
+    ) -> None:
         log = self._refresh()
         wanted = {
             path: key
             for path, entry in snapshot.entries.items()
             if (key := entry.key if entry.fault is None else log.files.get(path))
+        }
+        wanted |= {
+            path: log.files[path] for path in held if path in log.files and path not in wanted
         }
         changes: dict[str, str | None] = {
             path: key for path, key in wanted.items() if log.files.get(path) != key

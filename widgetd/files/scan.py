@@ -4,10 +4,14 @@ A scan of everything is authoritative; a partial one looks where a hint pointed.
 of the folder and of the scan before, and keep one rule: what could not be read stays as it was
 known. So neither an unlistable folder nor a file caught in the middle of a write looks like a
 deletion.
+
+A file and its sidecar are one unit. Both halves are read, and then compared with the disk once
+more, so that they stood there at one moment; until that succeeds, both stay as they were known.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import time
@@ -22,7 +26,7 @@ from typing import TypeVar
 from widgetd.errors import WidgetError
 from widgetd.files.folder import Folder, Identity, identify, open_folder
 from widgetd.files.limits import LIMITS
-from widgetd.files.persistent_map import list_below, patch
+from widgetd.files.persistent_map import list_below, list_missing, patch
 from widgetd.files.source import Source, Unsettled, read
 from widgetd.files.stamp import Stamp, stamp_of
 from widgetd.files.walk import HIDDEN, Listing, walk
@@ -38,12 +42,12 @@ class Scan:
         root: Identity of the folder; None if there was none.
         sources: Files by path, in order: read, or known to be unchanged.
         faults: Fault by path, in order, of files and folders that could not be read.
-        unsettled: Paths written too recently to be read. Until they are, their last known source or
-            fault stands.
-        settles_s: Seconds until those can be read.
+        unsettled: Paths that are being written, or whose other half is. Until both can be read,
+            their last known source or fault stands.
+        settles_s: Seconds until some of those can be read.
         failure: Why the folder could not be listed; everything stands as it was known.
         empty_since_ns: By path, the monotonic time at which a file was first found empty. For
-            `empty_ns` its last known source stands.
+            `empty_ns` it is unsettled.
         empty_folders: Stamps of folders without files of interest, by path.
     """
 
@@ -61,14 +65,6 @@ class Scan:
         default_factory=lambda: MappingProxyType({}), compare=False, repr=False
     )
 
-    @property
-    def doubted_s(self) -> float | None:
-        """Return the seconds until a file found empty is believed to be empty; None without one."""
-        now_ns = time.monotonic_ns()
-        ages_ns = [now_ns - since_ns for since_ns in self.empty_since_ns.values()]
-        doubted_ns = [age_ns for age_ns in ages_ns if age_ns < LIMITS.empty_ns]
-        return (LIMITS.empty_ns - max(doubted_ns)) / 1e9 if doubted_ns else None
-
 
 UNKNOWN = Scan(root=None, sources=MappingProxyType({}), faults=MappingProxyType({}))
 """The state before the first scan."""
@@ -79,6 +75,7 @@ def scan(
     paths: Collection[str] = (),
     *,
     suffixes: tuple[str, ...],
+    beside: str,
     limit_bytes: int,
     known: Scan = UNKNOWN,
     quiet_ms: int = LIMITS.quiet_ms,
@@ -94,6 +91,7 @@ def scan(
         root: The folder, or a link to it.
         paths: Relative to `root`, with `/` between parts; empty for everything.
         suffixes: Endings of the names of served files.
+        beside: Added to such a name by that of its sidecar.
         limit_bytes: A longer file is a fault.
         known: The scan before; unchanged files are taken from it.
         quiet_ms: Time since its last write that a file must have; 0 reads at once.
@@ -101,7 +99,12 @@ def scan(
             need not be quiet, also if everything is scanned.
     """
     scanner = partial(
-        _Scanner, known=known, suffixes=suffixes, limit_bytes=limit_bytes, quiet_ms=quiet_ms
+        _Scanner,
+        known=known,
+        suffixes=suffixes + tuple(suffix + beside for suffix in suffixes),
+        beside=beside,
+        limit_bytes=limit_bytes,
+        quiet_ms=quiet_ms,
     )
     if paths:
         # The scan of everything meets the same error, and reports it.
@@ -124,18 +127,21 @@ class _Scanner:
     folder: Folder
     known: Scan
     suffixes: tuple[str, ...]
+    beside: str
     limit_bytes: int
     quiet_ms: int
     finished: Collection[str] = ()
     sources: dict[str, Source] = field(default_factory=dict)
     faults: dict[str, WidgetError] = field(default_factory=dict)
+    touched: set[str] = field(default_factory=set)
     unsettled: set[str] = field(default_factory=set)
-    settles_s: float = 0.0
+    settles_s: list[float] = field(default_factory=list)
     empty_since_ns: dict[str, int] = field(default_factory=dict)
     empty_folders: dict[str, Stamp] = field(default_factory=dict)
 
     def everywhere(self) -> Scan:
         self._take(walk(self.folder, "", self.suffixes, self._known_empty()))
+        self._settle_pairs(list_missing(self.known.sources, self.sources))
         return self._scan(lambda known: known)
 
     def at(self, paths: Collection[str]) -> Scan | None:
@@ -143,7 +149,9 @@ class _Scanner:
         known = self.known
         if known.failure or known.root != self.folder.identity:
             return None
-        places = _scope(self.folder, paths, self.suffixes)
+        halves = {self._other_half(path) for path in paths if path.endswith(self.suffixes)}
+        also = {path for path in halves if self._is_present(path)}
+        places = _scope(self.folder, {*paths, *also}, self.suffixes)
         if places is None:
             return None
         files, folders = places
@@ -162,6 +170,7 @@ class _Scanner:
                 if path not in known:
                     yield from list_below(known, f"{path}/")
 
+        self._settle_pairs(path for path in looked_at(known.sources) if path not in self.sources)
         return self._scan(looked_at)
 
     def _scan(self, looked_at: Callable[[Mapping[str, object]], Iterable[str]]) -> Scan:
@@ -176,10 +185,15 @@ class _Scanner:
             sources=merge(known.sources, self.sources),
             faults=merge(known.faults, self.faults),
             unsettled=frozenset(self.unsettled),
-            settles_s=self.settles_s,
+            settles_s=self._settle_time_s(),
             empty_since_ns=merge(known.empty_since_ns, self.empty_since_ns),
             empty_folders=merge(known.empty_folders, self.empty_folders),
         )
+
+    def _settle_time_s(self) -> float:
+        # A burst of writes is awaited as a whole, a doubtful file by itself.
+        quiet = [seconds for seconds in self.settles_s if seconds <= self.quiet_ms / 1000]
+        return max(quiet) if quiet else min(self.settles_s, default=0)
 
     def _known_empty(self) -> Mapping[str, Stamp]:
         is_same = self.known.root == self.folder.identity
@@ -202,6 +216,7 @@ class _Scanner:
                 self._read(path)
 
     def _read(self, path: str) -> None:
+        self.touched.add(path)
         try:
             source = read(
                 self.folder,
@@ -210,23 +225,85 @@ class _Scanner:
                 quiet_ms=self.quiet_ms,
                 finished=path in self.finished,
             )
-            if source.content or self._is_truly_empty(path):
-                self.sources[path] = source
+            if doubted_s := 0.0 if source.content else self._doubt_s(path):
+                self._defer(path, doubted_s)
             else:
-                self._keep(path)
+                self.sources[path] = source
         except FileNotFoundError:
             pass  # deleted since it was listed, or since it was hinted at
         except Unsettled as written:
-            self.unsettled.add(path)
-            self.settles_s = max(self.settles_s, written.settles_s)
-            self._keep(path)
+            self._defer(path, written.settles_s)
         except WidgetError as fault:
             self._blame(fault)
 
-    def _is_truly_empty(self, path: str) -> bool:
+    def _defer(self, path: str, settles_s: float) -> None:
+        self.unsettled.add(path)
+        self.settles_s.append(settles_s)
+
+    def _doubt_s(self, path: str) -> float:
+        """Return the seconds for which a file found empty is not yet believed to be empty."""
+        known = self.known.sources.get(path)
+        if not self.quiet_ms or (known and not known.content):
+            return 0.0
         now_ns = time.monotonic_ns()
         since_ns = self.empty_since_ns[path] = self.known.empty_since_ns.get(path, now_ns)
-        return not self.quiet_ms or now_ns - since_ns >= LIMITS.empty_ns
+        return max(LIMITS.empty_ns - (now_ns - since_ns), 0) / 1e9
+
+    def _is_present(self, path: str) -> bool:
+        """Return whether a file is known, or there now."""
+        is_known = path in self.known.sources or path in self.known.faults
+        return is_known or self._is_file(path)
+
+    def _other_half(self, path: str) -> str:
+        return path.removesuffix(self.beside) if path.endswith(self.beside) else path + self.beside
+
+    def _settle_pairs(self, missing: Iterable[str]) -> None:
+        """Keep the known content of both halves unless the disk had both at one moment.
+
+        Args:
+            missing: Known paths that were looked at and are not there.
+        """
+        for path in {path.removesuffix(self.beside) for path in (*self.touched, *missing)}:
+            halves = path, path + self.beside
+            is_unsettled = not self.unsettled.isdisjoint(halves)
+            if not is_unsettled and self._is_of_one_moment(*halves):
+                continue
+            if not is_unsettled:
+                self.settles_s.append(self.quiet_ms / 1000)
+            for half in halves:
+                source = self.sources.pop(half, None)
+                self.faults.pop(half, None)
+                self._keep(half)
+                if source or half in self.sources:
+                    self.unsettled.add(half)
+
+    def _is_of_one_moment(self, path: str, sidecar_path: str) -> bool:
+        """Return whether the disk had both halves, as they were read, at one moment.
+
+        The order proves it: the file is as it was before the sidecar was looked at, so it was also
+        there with it.
+        """
+        source, sidecar = self.sources.get(path), self.sources.get(sidecar_path)
+        if source is None or not self.faults.keys().isdisjoint((path, sidecar_path)):
+            return True  # there is no pair to serve
+        is_as_read = self._is_unchanged(sidecar) if sidecar else not self._is_file(sidecar_path)
+        return is_as_read and self._is_unchanged(source)
+
+    def _is_file(self, path: str) -> bool:
+        try:
+            return not stat.S_ISDIR(os.stat(path, dir_fd=self.folder.descriptor).st_mode)
+        except OSError as error:
+            return error.errno not in (errno.ENOENT, errno.ENAMETOOLONG)
+
+    def _is_unchanged(self, source: Source) -> bool:
+        with suppress(OSError, Unsettled, WidgetError):
+            status = os.stat(source.path, dir_fd=self.folder.descriptor)
+            if source.stamp == stamp_of(status):
+                return True
+            # The stamp tells nothing of a file written just now, nor on some network file systems.
+            read_at = partial(read, self.folder, source.path, limit_bytes=self.limit_bytes)
+            return read_at(quiet_ms=0).digest == source.digest
+        return False
 
     def _blame(self, fault: WidgetError) -> None:
         path = fault.finding.path

@@ -22,7 +22,7 @@ from widgetd.files.limits import LIMITS
 from widgetd.files.scan import UNKNOWN, Scan, scan
 from widgetd.files.watch import Follow, Mode, WatchObserver, watch
 
-SUFFIXES = (".widget", ".widget.toml")
+scan_widgets = partial(scan, suffixes=(".widget",), beside=".toml", limit_bytes=100_000)
 CONVERGES_S = 2.5
 STARTS_S = 20
 REPOSITORY = Path(__file__).parents[3]
@@ -76,8 +76,8 @@ class Mirror(WatchObserver):
     async def follow(self) -> None:
         hint = EVERYWHERE
         while True:
-            look = partial(scan, self._root, hint.paths, known=self.scan, suffixes=SUFFIXES)
-            look = partial(look, limit_bytes=100_000, quiet_ms=QUIET_MS, finished=hint.finished)
+            look = partial(scan_widgets, self._root, hint.paths, known=self.scan)
+            look = partial(look, quiet_ms=QUIET_MS, finished=hint.finished)
             self.scan = await anyio.to_thread.run_sync(look)
             self.seen.update(self.texts.values())
             self._stir()

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from widgetd.files.scan import Scan, scan
 
-SUFFIXES = (".widget", ".widget.toml")
-look = partial(scan, suffixes=SUFFIXES, limit_bytes=1_000, quiet_ms=0)
+look = partial(scan, suffixes=(".widget",), beside=".toml", limit_bytes=1_000, quiet_ms=0)
 
 
 def messages_of(scanned: Scan) -> tuple[list[tuple[str, bytes]], list[str]]:

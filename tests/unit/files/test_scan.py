@@ -19,8 +19,7 @@ from widgetd.files.source import Source
 from widgetd.files.stamp import stamp_of, time_to_quiet_s
 
 DENIED = "it cannot be read (Permission denied); let the user who runs widgetd read it"
-SUFFIXES = (".widget", ".widget.toml")
-look = partial(scan, suffixes=SUFFIXES, limit_bytes=1_000, quiet_ms=0)
+look = partial(scan, suffixes=(".widget",), beside=".toml", limit_bytes=1_000, quiet_ms=0)
 
 
 @pytest.fixture
@@ -269,10 +268,10 @@ def test_empty_file_is_believed_once_it_stays_empty(tmp_path: Path) -> None:
     scanned = look(tmp_path, known=before, quiet_ms=1)
 
     assert texts(scanned) == {"a.widget": "known"}
-    assert 0 < (scanned.doubted_s or 0) <= LIMITS.empty_ns / 1e9
+    assert scanned.unsettled == {"a.widget"}
+    assert 0 < scanned.settles_s <= LIMITS.empty_ns / 1e9
     long_ago_ns = scanned.empty_since_ns["a.widget"] - LIMITS.empty_ns
     known = replace(scanned, empty_since_ns={"a.widget": long_ago_ns})
-    assert known.doubted_s is None
     assert texts(look(tmp_path, known=known, quiet_ms=1)) == {"a.widget": ""}
     assert texts(look(tmp_path, ["a.widget"], known=known, quiet_ms=1)) == {"a.widget": ""}
 
