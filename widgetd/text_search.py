@@ -1,6 +1,7 @@
 """Regular expressions and comparisons of text, each in time proportional to the text.
 
     ours      compile_pattern  Python's engine; a test proves each pattern linear
+              read_tokens      the one scan for all matches in a text; the test measures it
     others'   LinearPattern    an engine that matches every pattern in linear time
     names     nearest, most_similar, unified_diff, compare_sequences; bounded in length and number
 
@@ -77,6 +78,25 @@ class LazyPattern:
         found = getattr(re.compile(self.source), name)
         setattr(self, name, found)
         return found
+
+
+def read_tokens(
+    pattern: Pattern[AnyStr], text: AnyStr, start: int = 0, *, adjacent: bool = False
+) -> Iterator[Match[AnyStr]]:
+    """Yield the matches of a pattern of our own in a text from any source, in their order.
+
+    Linear matches do not make a linear scan: a pattern that looks far ahead and matches little, or
+    nothing, does so at each character. A test measures this function with every pattern.
+
+    Args:
+        pattern: The pattern of one token.
+        text: The text.
+        start: Where reading begins, in characters.
+        adjacent: Whether text that is no token ends the tokens. Else reading continues behind it.
+    """
+    if adjacent:
+        return iter(pattern.scanner(text, start).match, None)  # type: ignore[attr-defined]
+    return pattern.finditer(text, start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +196,9 @@ def most_similar(text: str, others: Iterable[str], count: int) -> list[str]:
 
 
 def _comparable(text: str) -> str:
-    return " ".join(_WORD.findall(text[: LIMITS.compared_characters].casefold()))
+    return " ".join(
+        word[0] for word in read_tokens(_WORD, text[: LIMITS.compared_characters].casefold())
+    )
 
 
 def unified_diff(before: Sequence[str], after: Sequence[str], context: int) -> Iterator[str]:

@@ -1,7 +1,8 @@
-"""Find patterns of the package that take more than linear time; `main` runs within limits.
+"""Find patterns of the package whose scans take more than linear time; `main` runs within limits.
 
-Each repeat of a pattern is the place of an attack: a text that leads up to it, many times what it
-repeats, then a character that nothing admits.
+The attacks on a pattern are of two kinds. Each repeat is the place of one: a text that leads up to
+it, many times what it repeats, then a character that nothing admits. The others repeat every one,
+two and three of the pattern's pieces: its words, and one of the characters that it treats alike.
 """
 
 from __future__ import annotations
@@ -14,37 +15,37 @@ import re
 import signal
 import sys
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
+from itertools import groupby, product
 from re import _compiler as compiler  # type: ignore[attr-defined]
 from re import _constants as codes  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
 import widgetd
-from widgetd.text_search import LazyPattern
+from widgetd.text_search import LazyPattern, read_tokens
 
-REPEATS = (1_250, 5_000, 10_000)
-"""Short texts first: what takes cubic time is found before it takes minutes.
+LENGTHS = (200, 4_000)
+"""Lengths of texts, each compared with one four times as long.
 
-Quadratic time takes 0.1 s at the last step where each of its steps takes two nanoseconds, the
-least that matching a character takes.
+The longer ones only of what the shorter ones show to be slow: a repeat of at most a few thousand
+characters takes quadratic time up to there.
 """
 
-PAIR_S = 0.25e-9
-"""An attack that takes less for each pair of repeats goes no further; quadratic time takes 1e-9."""
+TIMES = 4
+GROWTH = 8
+"""Times as much work for four times the length; linear scans take 4, quadratic ones 16."""
 
-LONGEST = 50_000
-NOTICEABLE_S = 0.05
-"""Less is not measured twice: quadratic time takes several times as much at the last step."""
-
-GROWTH = 3
-"""Times as long for twice the length; linear time grows by two, quadratic time by four."""
+CUBIC = 32
+"""Growth of what is slow beyond doubt, so that no longer text is tried."""
 
 DEADLINE_S = 60
 CHOICES = 4
-"""Characters of each set that are tried."""
+"""Characters of each set that are tried in a repeat."""
 
 _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
+_SETS = (codes.IN, codes.LITERAL, codes.NOT_LITERAL, codes.ANY)
 _ENDS = ("\x00", "")
 
 
@@ -54,9 +55,9 @@ def package_patterns() -> dict[str, re.Pattern[Any]]:
     for module in pkgutil.walk_packages(widgetd.__path__, "widgetd."):
         if not module.name.endswith("__main__"):
             for name, value in vars(importlib.import_module(module.name)).items():
-                for one in _within(value):
-                    patterns.setdefault(id(one), (f"{module.name}.{name}", one))
-    return {f"{name} {one.pattern!r:.60}": one for name, one in patterns.values()}
+                for pattern in _within(value):
+                    patterns.setdefault(id(pattern), (f"{module.name}.{name}", pattern))
+    return {f"{name} {pattern.pattern!r:.60}": pattern for name, pattern in patterns.values()}
 
 
 def _within(value: Any, depth: int = 3) -> Iterator[re.Pattern[Any]]:
@@ -65,14 +66,14 @@ def _within(value: Any, depth: int = 3) -> Iterator[re.Pattern[Any]]:
     elif isinstance(value, re.Pattern):
         yield value
     elif depth and isinstance(value, dict):
-        for one in value.values():
-            yield from _within(one, depth - 1)
+        for member in value.values():
+            yield from _within(member, depth - 1)
     elif depth and isinstance(value, list | tuple | set | frozenset):
-        for one in value:
-            yield from _within(one, depth - 1)
+        for member in value:
+            yield from _within(member, depth - 1)
     elif isinstance(value, type) and value.__module__.startswith("widgetd"):
-        for one in vars(value).values():
-            yield from _within(one, 0)
+        for member in vars(value).values():
+            yield from _within(member, 0)
 
 
 class Attacks:
@@ -86,19 +87,36 @@ class Attacks:
         self._is_bytes = isinstance(pattern.pattern, bytes)
         source = pattern.pattern.decode("latin-1") if self._is_bytes else pattern.pattern
         self._tree = parser.parse(source, pattern.flags & ~re.UNICODE if self._is_bytes else 0)
-        beyond = {one for one in source if not one.isascii()}
-        self._alphabet = ["\n", *map(chr, range(32, 127)), "é", *sorted(beyond)]
+        beyond = {char for char in source if not char.isascii()}
+        self._alphabet = ["\n", "\r", *map(chr, range(32, 127)), "é", *sorted(beyond)]
 
     def parts(self) -> Iterator[tuple[Any, Any, Any]]:
         """Yield attacks as a beginning, a repeated part and an end."""
-        all_parts = (one for at in range(CHOICES) for one in self._repeats(self._tree, "", at))
-        for parts in dict.fromkeys((*one, end) for one in all_parts for end in _ENDS if one[1]):
+        beginnings = [pair for at in range(CHOICES) for pair in self._repeats(self._tree, "", at)]
+        pieces = self._pieces()
+        for size in (1, 2):
+            beginnings += (("", "".join(chosen)) for chosen in product(pieces, repeat=size))
+        attacks = [(*pair, end) for pair in beginnings for end in _ENDS if pair[1]]
+        attacks += (("", "".join(chosen), _ENDS[0]) for chosen in product(pieces, repeat=3))
+        for parts in dict.fromkeys(attacks):
             if not self._is_bytes:
                 yield parts
             else:
                 with contextlib.suppress(UnicodeEncodeError):
                     before, body, end = (part.encode("latin-1") for part in parts)
                     yield before, body, end
+
+    def _pieces(self) -> list[str]:
+        """Return the words of the pattern, and one of each kind of characters."""
+        words: dict[str, None] = {}
+        sets: list[frozenset[str]] = []
+        for is_word, leaves in groupby(_leaves(self._tree), _is_of_a_word):
+            if len(group := list(leaves)) > 1 and is_word:
+                words["".join(chr(argument) for _, argument in group)] = None
+            else:
+                sets += [frozenset(self._members(*leaf)) for leaf in group]
+        kinds = {tuple(char in members for members in sets): char for char in self._alphabet}
+        return [*words, *kinds.values()]
 
     def _repeats(self, tree: Any, before: str, choice: int) -> Iterator[tuple[str, str]]:
         for code, argument in tree:
@@ -124,8 +142,8 @@ class Attacks:
     def _sample_of(self, code: Any, argument: Any, choice: int) -> str:
         if code is codes.LITERAL:
             return chr(argument)
-        if code in (codes.IN, codes.NOT_LITERAL, codes.ANY):
-            return str(_pick(self._members(code, argument), choice))
+        if code in _SETS:
+            return str(_pick(self._members(code, argument) or [""], choice))
         if code is codes.BRANCH:
             return self._sample(_pick(argument[1], choice), choice)
         if code in _REPEATS:
@@ -138,7 +156,26 @@ class Attacks:
         tree = parser.parse("a")
         tree.data[:] = [(code, argument)]
         admitted = compiler.compile(tree)
-        return [one for one in self._alphabet if admitted.match(one)] or [""]
+        return [char for char in self._alphabet if admitted.match(char)]
+
+
+def _leaves(tree: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield each part of a pattern that matches one character."""
+    for code, argument in tree:
+        if code in _SETS:
+            yield code, argument
+        elif code in _REPEATS:
+            yield from _leaves(argument[2])
+        elif code is codes.BRANCH:
+            for branch in argument[1]:
+                yield from _leaves(branch)
+        else:
+            yield from _leaves(_inner(code, argument))
+
+
+def _is_of_a_word(leaf: tuple[Any, Any]) -> bool:
+    code, argument = leaf
+    return code is codes.LITERAL and chr(argument).isalnum()
 
 
 def _inner(code: Any, argument: Any) -> Any:
@@ -155,42 +192,45 @@ def _pick(choices: Sequence[Any], choice: int) -> Any:
 
 
 def slow_attack(pattern: re.Pattern[Any]) -> str:
-    """Return an attack for which twice the length takes more than three times as long."""
-    attacks = list(Attacks(pattern).parts())
-    for repeats in REPEATS:
-        superlinear = []
-        for attack in attacks:
-            before, body, end = attack
-            count = min(repeats, LONGEST // len(body))
-            long = before + body * count + end
-            cost = _cost_s(pattern, long)
-            if cost >= PAIR_S * count**2:
-                superlinear.append(attack)
-            if cost >= NOTICEABLE_S:
-                short = before + body * (count // 2) + end
-                quick, slow = (
-                    min(_cost_s(pattern, one) for _ in range(3)) for one in (short, long)
-                )
-                if slow >= NOTICEABLE_S and slow > GROWTH * quick:
-                    name = f"{before[:40]!r} + {count} * {body[:40]!r} + {end!r}"
-                    return f"{name}: {quick:.3f} to {slow:.3f} s"
-        attacks = superlinear
+    """Return an attack whose cost grows faster than its length."""
+    for before, body, end in Attacks(pattern).parts():
+        for length in LENGTHS:
+            count = max(length // len(body), 1)
+            short, long = (before + body * times + end for times in (count, count * TIMES))
+            growth = _measure_growth(pattern, short, long)
+            if growth < GROWTH:
+                break
+            if growth >= CUBIC or length == LENGTHS[-1]:
+                return f"{before[:40]!r} + {count} * {body[:40]!r} + {end!r}: {growth:.0f} times"
     return ""
 
 
+def _measure_growth(pattern: re.Pattern[Any], short: Any, long: Any) -> float:
+    """Return how many times as much processor time `long` takes; checked again if it is much."""
+    growth = _cost_s(pattern, long) / _cost_s(pattern, short)
+    if growth < GROWTH / 2:
+        return growth
+    slow_s, quick_s = (min(_cost_s(pattern, text) for _ in range(3)) for text in (long, short))
+    return slow_s / quick_s
+
+
 def _cost_s(pattern: re.Pattern[Any], text: Any) -> float:
-    """Return the processor time of matching all of a text, and of removing all matches from it."""
-    begun = time.process_time()
+    """Return the processor time of matching all of a text, and of reading its tokens.
+
+    Adjacent tokens are the first ones of these, so they cost no more.
+    """
+    # The clock of the process counts only whole ticks while the timer of the deadline runs.
+    start = time.thread_time()
     pattern.fullmatch(text)
-    pattern.sub(text[:0], text)
-    return time.process_time() - begun
+    deque(read_tokens(pattern, text), maxlen=0)
+    return time.thread_time() - start
 
 
 def main() -> None:
     """Print each pattern before its trial and each slow one; patterns may be named."""
     signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
     gc.disable()  # what is imported stays, and a collection would count as a pattern's time
-    patterns = {one: re.compile(one) for one in sys.argv[1:]} or package_patterns()
+    patterns = {source: re.compile(source) for source in sys.argv[1:]} or package_patterns()
     for name, pattern in patterns.items():
         sys.stdout.write(f"{name}\n")
         sys.stdout.flush()

@@ -11,7 +11,7 @@ import anyio
 from widgetd.browser.keywords import Keyword
 from widgetd.browser.stage import Stage
 from widgetd.errors import CallError
-from widgetd.text_search import compile_pattern
+from widgetd.text_search import compile_pattern, read_tokens
 
 Answer = TypeVar("Answer")
 
@@ -84,7 +84,7 @@ async def ask(stage: Stage, what: str, answer: Awaitable[Answer], timeout_s: flo
         text = str(error)
         if is_gone(stage) or "has been closed" in text or "Target crashed" in text:
             raise browser_ended() from None
-        reasons = [reason for line in _LOG_LINE.findall(text) if (reason := _reason(line))]
+        reasons = [reason for line in read_tokens(_LOG_LINE, text) if (reason := _reason(line[1]))]
         why = reasons[-1] if reasons else text.partition("Call log:")[0]
         problem = f"{what} cannot be done in time: {' '.join(why.split())}"
         raise CallError("W4203", problem) from None

@@ -30,6 +30,7 @@ from widgetd.text_search import (
     did_you_mean,
     most_similar,
     nearest,
+    read_tokens,
 )
 from widgetd.widget.components import load_vocabulary
 
@@ -322,7 +323,7 @@ async def _match_pattern(at: Any, page: Page, part: Part) -> Locator:
         exact = [getattr(at, _GETTERS[engine])(text, exact=True) for text in texts]
     else:
         name: LinearPattern = attributes["name"]
-        shown = _NAMED.finditer(await page.aria_snapshot(mode="ai"))
+        shown = read_tokens(_NAMED, await page.aria_snapshot(mode="ai"))
         names = (orjson.loads(f'"{one["name"]}"') for one in shown if one["role"] == value)
         texts = dict.fromkeys(one for one in names if name.matches(one))
         exact = [at.get_by_role(value, **{**attributes, "name": text}) for text in texts]
@@ -374,7 +375,7 @@ _NAMED = compile_pattern(r"""(?m)^ *+- '?(?P<role>[a-z]++) "(?P<name>(?:[^"\\\n]
 async def _missing_error(target: Target, page: Page) -> CallError:
     """Return the error of a target without an element, which names what is most similar to it."""
     screen = await page.aria_snapshot(mode="ai")
-    shown = (f'role={one["role"]}[name="{one["name"]}"]' for one in _NAMED.finditer(screen))
+    shown = (f'role={one["role"]}[name="{one["name"]}"]' for one in read_tokens(_NAMED, screen))
     near = most_similar(str(target), shown, 3)
     hint = f"there is {', '.join(near)}" if near else "nothing that has a name is shown"
     problem = f"nothing is at {target}; {hint}"

@@ -15,7 +15,7 @@ from widgetd.schema.document import SchemaDocument
 from widgetd.schema.json_values import Json
 from widgetd.schema.keywords import Subschema, list_parts, split_elements
 from widgetd.schema.phrase import join_alternatives
-from widgetd.text_search import compile_pattern, nearest
+from widgetd.text_search import compile_pattern, nearest, read_tokens
 
 _STEP = compile_pattern(r"\[\]|[^.\[\]]+")
 _TELLING = frozenset(
@@ -176,4 +176,4 @@ class DeclaredPaths:
 
 def split_path(path: str) -> list[str]:
     """Return the steps of a path: `legs`, `[]`, `from`."""
-    return _STEP.findall(path)
+    return [step[0] for step in read_tokens(_STEP, path)]

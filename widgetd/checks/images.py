@@ -14,7 +14,7 @@ from widgetd.checks.limits import LIMITS
 from widgetd.checks.renders import Outcome, locate, move_to_source
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.schema.json_values import pointer, resolve_pointer, steps
-from widgetd.text_search import compile_pattern
+from widgetd.text_search import compile_pattern, read_tokens
 from widgetd.widget.components.tree import iterate_components, walk_components
 from widgetd.widget.components.values import read_literal_color
 from widgetd.widget.images import find_blocked, find_image_origins
@@ -185,7 +185,7 @@ def check_sentences(widget: Widget, outcomes: Sequence[Outcome]) -> Iterator[Fin
             gap = resolve_pointer(least.tree, at)
             if path in known or gap == words or gap != words.replace(str(value), "", 1):
                 continue
-            if any(word in source for word in _WORD.findall(str(gap))):
+            if any(word[0] in source for word in read_tokens(_WORD, str(gap))):
                 known.add(path)
                 yield Finding(
                     code="W1331",

@@ -23,7 +23,7 @@ from widgetd.schema.keywords import list_types
 from widgetd.schema.phrase import FORMATS
 from widgetd.schema.validator import Schema
 from widgetd.template import Expression, Read, Template
-from widgetd.text_search import compile_pattern
+from widgetd.text_search import compile_pattern, read_tokens
 from widgetd.widget.definition import Definition
 from widgetd.widget.local_state import PAYLOAD
 from widgetd.widget.samples import list_authored
@@ -280,7 +280,7 @@ _STEP_START = compile_pattern(r"[.\[]")
 
 def _list_prefixes(path: str) -> Iterator[str]:
     """Yield each path that leads to `path`, and itself: `legs`, `legs[]`, `legs[].from`."""
-    yield from (path[: found.start()] for found in _STEP_START.finditer(path))
+    yield from (path[: found.start()] for found in read_tokens(_STEP_START, path))
     yield path
 
 

@@ -28,7 +28,7 @@ from widgetd.render.result import not_found
 from widgetd.schema.document import SchemaDocument, read_document
 from widgetd.schema.limits import LIMITS as SCHEMA_LIMITS
 from widgetd.schema.phrase import describe
-from widgetd.text_search import compile_pattern
+from widgetd.text_search import compile_pattern, read_tokens
 from widgetd.widget.components import load_vocabulary
 from widgetd.widget.components.traits import ICON_PROPERTIES
 from widgetd.widget.components.values import HUES, SHADES, list_color_tokens
@@ -334,12 +334,12 @@ def _value_schemas(document: SchemaDocument, part: Any) -> Iterator[Mapping[str,
 def count_components(widget: Widget) -> Counter[str]:
     """Count the components in a widget's template, or in its JSX, by type."""
     definition, known = widget.definition, load_vocabulary().components
-    types = (
-        _ELEMENT.findall(definition.view)
+    tokens = (
+        read_tokens(_ELEMENT, definition.view)
         if widget.source == "view"
-        else _TYPE.findall(definition.template)
+        else read_tokens(_TYPE, definition.template)
     )
-    return Counter(type_ for type_ in sorted(types) if type_ in known)
+    return Counter(type_ for type_ in sorted(token[1] for token in tokens) if type_ in known)
 
 
 def find_icons(widget: Widget, journal: CrashJournal) -> list[str]:

@@ -38,7 +38,7 @@ from widgetd.schema.phrase import shorten
 from widgetd.search.search_index import LONGEST_QUESTION, SearchIndex, best_of, words
 from widgetd.template.dialect.exporter import LEXEME
 from widgetd.template.jsx import View
-from widgetd.text_search import compile_pattern
+from widgetd.text_search import compile_pattern, read_tokens
 from widgetd.widget.components import load_vocabulary
 from widgetd.widget.naming import TESTS_SUFFIX
 from widgetd.widget.widget import Widget
@@ -365,7 +365,7 @@ def objects_of(template: str) -> Iterator[tuple[str, int, int]]:
     """Yield the type, start and end of each object with a type in a template."""
     starts: list[int] = []
     types: dict[int, str] = {}
-    for match in LEXEME.finditer(template):
+    for match in read_tokens(LEXEME, template):
         mark, at = match.group("mark"), match.start()
         if mark == "{":
             starts.append(at)
@@ -385,7 +385,7 @@ _TEST = compile_pattern(r"(?m)^ *- name: *")
 
 def split_tests(path: str, text: str) -> Iterator[ReferenceEntry]:
     """Yield each test of a test file as it is written."""
-    starts = [match.start() for match in _TEST.finditer(text)]
+    starts = [match.start() for match in read_tokens(_TEST, text)]
     file = path.rpartition("/")[2].removesuffix(TESTS_SUFFIX)
     line, counted = 1, 0
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):

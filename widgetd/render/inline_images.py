@@ -20,7 +20,7 @@ import anyio
 
 from widgetd.render.limits import LIMITS
 from widgetd.store.delivery.addresses import PrivateAddressError, pin_address, tls_context
-from widgetd.text_search import compile_pattern
+from widgetd.text_search import compile_pattern, read_tokens
 from widgetd.widget.images import find_blocked
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class InlineImages:
 
     def _find(self, tree: bytes) -> list[str]:
         """Return the addresses of images in `tree` that the operator allows, each once."""
-        found = dict.fromkeys(url.decode() for _, url in _IMAGE.findall(tree))
+        found = dict.fromkeys(image[2].decode() for image in read_tokens(_IMAGE, tree))
         return [
             url
             for url in found

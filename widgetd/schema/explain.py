@@ -32,7 +32,7 @@ from widgetd.schema.keywords import (
 from widgetd.schema.limits import LIMITS, ExplanationBudget
 from widgetd.schema.phrase import ArgumentFault, Faults, describe
 from widgetd.schema.rank import NEEDLESS_NULL, Alternatives, pick_most_telling
-from widgetd.text_search import compile_pattern, nearest
+from widgetd.text_search import compile_pattern, nearest, read_tokens
 
 _NAME_WORD = compile_pattern(r"[A-Z]?[a-z]+")
 
@@ -400,7 +400,7 @@ def _suggest_property(known: Mapping[str, Subschema], name: str, value: Json) ->
     """
     if near := nearest(name, tuple(known)):
         return near
-    spoken = {word.casefold() for word in _NAME_WORD.findall(name)}
+    spoken = {word[0].casefold() for word in read_tokens(_NAME_WORD, name)}
     parts = [one for one in known if one.casefold() in spoken]
     choosing = [
         one

@@ -23,9 +23,9 @@ from widgetd.errors import Finding, WidgetError
 from widgetd.limits import Limits
 from widgetd.schema.json_values import is_too_deep, kind, pointer
 from widgetd.schema.limits import LIMITS
-from widgetd.text_search import compile_pattern
+from widgetd.text_search import compile_pattern, read_tokens
 
-_LEXEME = compile_pattern(r'(?s)"(?:[^"\\]|\\.)*+(?:"|\Z)|[{}\[\],:]|[^\s{}\[\],:"]+')
+_LEXEME = compile_pattern(r'(?s)"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[{}\[\],:]|[^\s{}\[\],:"]+')
 
 _EXPORT = "export the widget from ChatKit Studio again"
 
@@ -224,7 +224,7 @@ def _raise_fault(text: str, limits: Limits) -> NoReturn:
             _refuse_place(place, text)
     if syntax is not None:
         raise build_syntax_error("W1101", text, syntax)
-    for match in _ESCAPE.finditer(text):
+    for match in read_tokens(_ESCAPE, text):
         if match.group("half"):
             problem = f"{match.group()} is half a character"
             raise _build_error(
@@ -300,7 +300,7 @@ def iterate_places(text: str) -> Iterator[TextPlace]:
     """Yield every value in `text`, outer before inner, in the order they are written."""
     frames: list[_TextFrame] = []
     wants_key = False
-    for match in _LEXEME.finditer(text):
+    for match in read_tokens(_LEXEME, text):
         lexeme, offset = match.group(), match.start()
         frame = frames[-1] if frames else None
         if lexeme == ",":

@@ -24,7 +24,7 @@ from widgetd.schema.json_values import (
 )
 from widgetd.schema.keywords import Subschema, guess_type, list_types
 from widgetd.schema.limits import LIMITS
-from widgetd.text_search import compile_pattern
+from widgetd.text_search import compile_pattern, read_tokens
 
 LONGEST_ENDING = LIMITS.message_chars * 2 // 3
 SAFE_INTEGER = 2**53 - 1
@@ -337,8 +337,8 @@ def _list_excerpts(
     yield "", arguments
     value: Json = arguments
     at: Path = ()
-    for name, index in _STEPS.findall(path):
-        step = 0 if index else name
+    for token in read_tokens(_STEPS, path):
+        step = token[1] or 0
         try:
             value, at = value[step], (*at, step)
         except (LookupError, TypeError):

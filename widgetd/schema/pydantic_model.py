@@ -45,7 +45,7 @@ from widgetd.schema.validator import (
     compile_schema,
     refuse_non_json,
 )
-from widgetd.text_search import compile_pattern
+from widgetd.text_search import compile_pattern, read_tokens
 
 # A type, or a reference to a model that is not built yet.
 Hint: TypeAlias = Any
@@ -372,8 +372,8 @@ def _is_parameter(name: str) -> bool:
 
 def camel_case(text: str) -> str:
     """Convert `text` to part of a class name: `flight_tracker` → `FlightTracker`."""
-    words = _PLAIN_WORD.findall(anyascii(text))
-    joined = "".join(word[0].upper() + word[1:] for word in words)
+    words = read_tokens(_PLAIN_WORD, anyascii(text))
+    joined = "".join(word[0][:1].upper() + word[0][1:] for word in words)
     return "_" + joined if joined[:1].isdigit() else joined
 
 

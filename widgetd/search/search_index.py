@@ -22,7 +22,7 @@ from typing import Generic, NamedTuple, Self, TypeVar
 
 from widgetd.files.persistent_map import list_differing, list_missing
 from widgetd.search.synonyms import STOP_WORDS, SYNONYMS
-from widgetd.text_search import common_ends, compile_pattern
+from widgetd.text_search import common_ends, compile_pattern, read_tokens
 
 Document = TypeVar("Document")
 
@@ -256,13 +256,14 @@ def best_of(scores: Mapping[str, float], limit: int) -> list[str]:
 def words(text: str) -> list[str]:
     """Split `text` into folded words without stop words; camelCase names are split, too."""
     # `e-mail` is also indexed as `email`, `multi-choice` also by its parts.
-    joined = " ".join(_HYPHENATED.findall(text)).replace("-", "")
+    joined = " ".join(word[0] for word in read_tokens(_HYPHENATED, text)).replace("-", "")
     return [_stem(word) for word in _fold(f"{text} {joined}") if word not in STOP_WORDS]
 
 
 def _fold(text: str) -> list[str]:
     plain = unicodedata.normalize("NFKD", _CAMEL.sub(" ", text)).casefold()
-    return _WORD.findall("".join(char for char in plain if not unicodedata.combining(char)))
+    base = "".join(char for char in plain if not unicodedata.combining(char))
+    return [word[0] for word in read_tokens(_WORD, base)]
 
 
 def _is_same_word(word: str, other: str) -> bool:

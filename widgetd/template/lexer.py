@@ -30,7 +30,7 @@ _OPERATOR: Final = r"//|\*\*|==|!=|>=|<=|[-+*/%~\[\](){}<>=.:|,;]"
 _token: Final = tuple.__new__
 """The constructor that `Token` itself calls; called directly, as a template has hundreds."""
 
-END, NAME, OPERATOR, TEXT, INTEGER = range(1, 6)
+END, NAME, OPERATOR, TEXT, INTEGER, UNCLOSED = range(1, 7)
 
 
 def _next_token(end: str) -> str:
@@ -40,7 +40,8 @@ def _next_token(end: str) -> str:
         r"|([A-Za-z_][A-Za-z0-9_]*+)(?![^\x00-\x7f])"
         rf"|({_OPERATOR})"
         r"""|("[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*')"""
-        r"|(0|[1-9][0-9]{0,17})(?![\w.]))"
+        r"|(0|[1-9][0-9]{0,17})(?![\w.])"
+        r"""|(["'].*))"""  # a string that nothing closes
     )
 
 
@@ -130,6 +131,8 @@ class _Tokenizer:
                 found.append(_token(Token, (start, "string", value)))
             elif kind == INTEGER:
                 found.append(_token(Token, (start, "integer", int(lexeme))))
+            elif kind == UNCLOSED:
+                return False
             else:
                 found.append(_token(Token, (start, end, lexeme)))
                 self._at = at

@@ -19,13 +19,13 @@ from widgetd.schema.json_text import NotJsonError, parse_json
 from widgetd.schema.json_values import to_json
 from widgetd.store.contract import Clock
 from widgetd.store.owned import OwnedEntries
-from widgetd.text_search import compile_pattern
+from widgetd.text_search import compile_pattern, read_tokens
 from widgetd.upstreams.limits import LIMITS
 from widgetd.widget.hidden_characters import strip_hidden
 from widgetd.widget.summary import shorten_at_word
 
 _LINE_END = compile_pattern(rb"\r\n|\n|\r")
-_LEXEME = compile_pattern(rb'(?s)"(?:[^"\\]|\\.)*+"|[\[\]{},]')
+_LEXEME = compile_pattern(rb'(?s)"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[\]{},]')
 _BLOCKS = "widgetd/blocks"
 """The key of `_meta` with the number of blocks that were dropped."""
 
@@ -289,10 +289,10 @@ class PagedAnswer:
 
 def _edges(answer: UpstreamAnswer) -> Iterator[int]:
     if answer.kind == "text":
-        yield from (match.end() for match in _LINE_END.finditer(answer.content))
+        yield from (match.end() for match in read_tokens(_LINE_END, answer.content))
     elif answer.kind == "json":
         depth = 0
-        for match in _LEXEME.finditer(answer.content):
+        for match in read_tokens(_LEXEME, answer.content):
             lexeme = match.group()
             if lexeme in b"[{":
                 depth += 1

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from widgetd.schema.json_values import is_too_deep
-from widgetd.text_search import compile_pattern
+from widgetd.text_search import compile_pattern, read_tokens
 from widgetd.upstreams.limits import LIMITS
 
 READ_ONLY_METHODS = frozenset({"get", "head"})
@@ -158,7 +158,7 @@ def document_of_endpoints(name: str, endpoints: Mapping[str, Any]) -> dict[str, 
     """Return an OpenAPI document of endpoints that have none."""
     paths: dict[str, Any] = {}
     for tool, endpoint in endpoints.items():
-        variables = _VARIABLE.findall(endpoint.get)
+        variables = [token[1] for token in read_tokens(_VARIABLE, endpoint.get)]
         parameters = [
             {"name": one, "in": place, "required": place == "path", "schema": {"type": "string"}}
             for place, names in (("path", variables), ("query", endpoint.query))

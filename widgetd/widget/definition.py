@@ -15,7 +15,7 @@ from widgetd.errors import WidgetError
 from widgetd.files.source import Source
 from widgetd.limits import DEFAULTS, Limits
 from widgetd.schema.pydantic_model import camel_case
-from widgetd.text_search import compile_pattern
+from widgetd.text_search import compile_pattern, read_tokens
 from widgetd.widget.document import (
     VIEW,
     Studio,
@@ -127,7 +127,8 @@ class Definition(WidgetNames):
         """The origins that its images may come from: the template's and the sidecar's."""
         # Origins in arguments are unknown here; an operator may allow more.
         text = self.template if self.template.strip() else self.view
-        return frozenset(_ORIGIN.findall(text)) | frozenset(self.sidecar.image_origins)
+        origins = (origin[0] for origin in read_tokens(_ORIGIN, text))
+        return frozenset(origins) | frozenset(self.sidecar.image_origins)
 
     @property
     def ui_type(self) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from widgetd.text_search import compile_pattern
+from widgetd.text_search import compile_pattern, read_tokens
 
 ORIGIN = r"^https?://(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?$"
 """An origin that images may be allowed to come from: `https://*.example.com`."""
@@ -25,7 +25,7 @@ def find_image_origins(tree: bytes) -> frozenset[str]:
     """Return the origins of the images in a tree's JSON: `{"https://images.example.com"}`."""
     if b"http" not in tree:
         return frozenset()
-    found = (first or second for first, second in _REMOTE.findall(tree))
+    found = (image[1] or image[2] for image in read_tokens(_REMOTE, tree))
     return frozenset(origin.decode(errors="replace").lower() for origin in found)
 
 

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 
 from anyascii import anyascii
 
-from widgetd.text_search import compile_pattern
+from widgetd.text_search import compile_pattern, read_tokens
 from widgetd.widget.limits import LIMITS
 
 DEFAULT_NAME = "Untitled widget"
@@ -68,7 +68,7 @@ def make_title(name: str, path: str) -> str:
 
 def to_kebab_case(text: str) -> str:
     """Convert `text` to a response type: `flight_tracker` → `flight-tracker`."""
-    return "-".join(_WORD.findall(anyascii(text).lower()))
+    return "-".join(word[0] for word in read_tokens(_WORD, anyascii(text).lower()))
 
 
 def stem(path: str) -> str:

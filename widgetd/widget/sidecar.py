@@ -22,7 +22,7 @@ from widgetd.errors.expected import advise
 from widgetd.files.source import Source
 from widgetd.schema.json_text import decode
 from widgetd.schema.json_values import Path, kind, pointer
-from widgetd.text_search import compile_pattern, did_you_mean
+from widgetd.text_search import compile_pattern, did_you_mean, read_tokens
 from widgetd.widget.hidden_characters import strip_hidden
 from widgetd.widget.images import ORIGIN
 from widgetd.widget.limits import LIMITS
@@ -327,7 +327,7 @@ class _NotFiniteError(Exception):
 
     def line(self, text: str) -> int | None:
         """Return the line of its first occurrence as a value."""
-        for found in _VALUE.finditer(text):
+        for found in read_tokens(_VALUE, text):
             if found[1] == str(self):
                 return text.count("\n", 0, found.end()) + 1
         return None

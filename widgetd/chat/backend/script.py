@@ -21,7 +21,7 @@ from openai import AsyncOpenAI
 from widgetd.chat.backend.tools import IN_WORDS, as_object, text_of
 from widgetd.chat.preflight import SCRIPTED
 from widgetd.chat.samples import WidgetSample
-from widgetd.text_search import compile_pattern
+from widgetd.text_search import compile_pattern, read_tokens
 
 _WORD = compile_pattern(r"\w+(?:[.@'-]\w+)*")
 _CHUNK = compile_pattern(r"\S+\s*|\s+")
@@ -60,9 +60,9 @@ class ScriptedModel(OpenAIChatCompletionsModel):
             """Stream the answer to a request, word by word."""
             body = orjson.loads(request.content)
             answer = next_step(body["messages"], body.get("tools", ()), samples)
-            words = _CHUNK.findall(answer.get("content", ""))
+            words = read_tokens(_CHUNK, answer.get("content", ""))
             chunks = b""
-            for delta in [{"content": word} for word in words] or [answer]:
+            for delta in [{"content": word[0]} for word in words] or [answer]:
                 choice = {"index": 0, "delta": delta, "finish_reason": None}
                 chunk = {"id": "", "object": "chat.completion.chunk", "created": 0}
                 data = orjson.dumps({**chunk, "model": SCRIPTED, "choices": [choice]})
@@ -109,7 +109,7 @@ def next_step(
 
 def _begin(text: str, known: Tools, samples: Samples) -> Delta:
     """Return the first step: a widget or a tool that the words name, else a search."""
-    words = _WORD.findall(text)
+    words = [word[0] for word in read_tokens(_WORD, text)]
     for word in words:
         if shown := _show(word, text, known, samples):
             return shown
@@ -156,9 +156,9 @@ def _shape(text: str) -> str:
 def _read_arguments(text: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return the required arguments of a tool as the words have them, else as None."""
     # The first word of a sentence is written large, whatever it is.
-    names = [quoted or name for quoted, name in _NAME.findall(text.partition(" ")[2])]
-    numbers = [int(one) for one in _NUMBER.findall(text)]
-    values = {"string": names, "integer": numbers, "number": numbers}
+    names = [name[1] or name[2] for name in read_tokens(_NAME, text.partition(" ")[2])]
+    numbers = [int(number[0]) for number in read_tokens(_NUMBER, text)]
+    values: dict[str, list[Any]] = {"string": names, "integer": numbers, "number": numbers}
     properties = schema.get("properties", {})
     types = {key: str(properties.get(key, {}).get("type")) for key in schema.get("required", ())}
     return {key: next(iter(values.get(type_, ())), None) for key, type_ in types.items()}

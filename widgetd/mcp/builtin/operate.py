@@ -29,7 +29,7 @@ from widgetd.observe import audit_report
 from widgetd.observe.log_ring import LEVELS, LogRing, epoch_s
 from widgetd.observe.status import Health, status
 from widgetd.render.result import Result, structured_result
-from widgetd.text_search import LinearPattern, compile_pattern
+from widgetd.text_search import LinearPattern, compile_pattern, read_tokens
 
 if TYPE_CHECKING:
     from widgetd.catalog.registry import Registry
@@ -119,7 +119,7 @@ def _since(text: str) -> float:
         CallError: It is none of these (W2002).
     """
     try:
-        spans = _SPAN.findall(text)
+        spans = [span.groups() for span in read_tokens(_SPAN, text)]
         if spans and "".join(number + unit for number, unit in spans) == text:
             ago = timedelta(**{_UNITS[unit]: float(number) for number, unit in spans})
             return time.time() - ago.total_seconds()

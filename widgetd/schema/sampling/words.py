@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from widgetd.text_search import compile_pattern
+from widgetd.text_search import compile_pattern, read_tokens
 
 WORDS: Mapping[str, tuple[str, ...]] = {
     "account": ("DE02 1203 0000", "GB33 BUKB 2020"),
@@ -170,9 +170,9 @@ def choose_number(name: str, ordinal: int) -> float:
 
 def _split_name(name: str) -> Iterator[str]:
     """Yield the words in `name`, the last first, each also without its plural ending."""
-    for part in reversed(_WORD.findall(name)):
-        yield part.lower()
-        yield part.lower().removesuffix("s")
+    for word in reversed([*read_tokens(_WORD, name)]):
+        yield word[0].lower()
+        yield word[0].lower().removesuffix("s")
 
 
 def make_formatted(name: str, ordinal: int) -> str | None:

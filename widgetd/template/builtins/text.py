@@ -29,7 +29,7 @@ from widgetd.template.values import (
     sublist,
     whole,
 )
-from widgetd.text_search import Match, compile_pattern
+from widgetd.text_search import Match, compile_pattern, read_tokens
 
 if TYPE_CHECKING:
     from widgetd.template.budget import Budget
@@ -106,7 +106,7 @@ def wordcount(budget: Budget, value: Value) -> int:
     """Count words."""
     string = text(budget, value)
     budget.scan(8 * len(string))
-    return sum(1 for _ in _WORDS.finditer(string))
+    return sum(1 for _ in read_tokens(_WORDS, string))
 
 
 def striptags(budget: Budget, value: Value) -> str:
@@ -291,7 +291,7 @@ def fill_format(budget: Budget, template: str, args: list[Value], named: dict[st
     budget.scan(8 * len(template))
     parts: list[str] = []
     end, pending = 0, iter(args)
-    for match in _CONVERSION.finditer(template):
+    for match in read_tokens(_CONVERSION, template):
         parts += template[end : match.start()], _fill_conversion(budget, match, pending, named)
         budget.text(len(parts[-2]) + len(parts[-1]) + 1)
         end = match.end()

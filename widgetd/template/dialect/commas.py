@@ -6,7 +6,7 @@ from typing import Final
 
 import orjson
 
-from widgetd.text_search import compile_pattern
+from widgetd.text_search import compile_pattern, read_tokens
 
 # The last alternative takes all of the text behind a quotation mark that nothing closes: looking
 # for its end again at each later mark takes time in the square of the text.
@@ -22,7 +22,8 @@ def repair(text: str) -> str | None:
         return None
     out: list[str] = []
     before = ""
-    for piece in _PIECE.findall(text):
+    for match in read_tokens(_PIECE, text):
+        piece = match[0]
         if piece == "," and before in _BEFORE_VALUE:
             continue
         if before == ",":

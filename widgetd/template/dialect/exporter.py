@@ -21,7 +21,7 @@ from jinja2.lexer import Token
 
 from widgetd.limits import AT_WORK
 from widgetd.template.lexer import normalise, tokens_of_tag
-from widgetd.text_search import compile_pattern
+from widgetd.text_search import compile_pattern, read_tokens
 
 # --- words and operators ---
 
@@ -108,7 +108,7 @@ def _is_literal(tag: Sequence[Token]) -> bool:
 _JINJA: Final = r"(?>\{\{.*?(?:\}\}|\Z)|\{%.*?(?:%\}|\Z)|\{#.*?(?:#\}|\Z))"
 LEXEME: Final = compile_pattern(
     rf"(?s)(?P<jinja>{_JINJA})"
-    rf'|(?P<string>"(?:[^"\\{{]|\\.|{_JINJA}|\{{)*+(?:"|\Z))'
+    rf'|(?P<string>"(?:[^"\\{{]|\\.|{_JINJA}|\{{)*+(?:"|\\?\Z))'
     r"|(?P<mark>[{}\[\],:])|[^\s{}\[\],:\"]+",
 )
 """JSON with Jinja in it. Nothing is tried twice: a template may be anyone's."""
@@ -138,7 +138,7 @@ def find_wrappers(text: str) -> Iterator[tuple[int, int, str]]:
     # Of each bracket that is open: the key that it stands under, and its wrapper's beginning.
     around: list[tuple[str, tuple[int, int] | None]] = []
     string = key = ""
-    for match in LEXEME.finditer(text) if WRAPPED.search(text) else ():
+    for match in read_tokens(LEXEME, text) if WRAPPED.search(text) else ():
         mark, at = match["mark"], match.start()
         if match["string"]:
             string = match["string"]

@@ -24,7 +24,7 @@ from widgetd.template.dialect.patterns import (
     starts_json,
 )
 from widgetd.template.parser import Parsed, nodes, start, target_names
-from widgetd.text_search import compile_pattern
+from widgetd.text_search import compile_pattern, read_tokens
 
 ANY: Final = 0
 """Something unknown stands before: whatever comes next is right."""
@@ -311,7 +311,7 @@ def _after(text: str, state: int) -> tuple[int, list[Comma]]:
         if rest is None:
             return IN_STRING, mistakes
         state, start = VALUE, rest.end()
-    for match in _PIECE.finditer(text, start):
+    for match in read_tokens(_PIECE, text, start):
         kind = match.lastgroup
         if kind == "mark":
             state = _after_mark(match[0], state, match.start(), mistakes)

@@ -17,7 +17,7 @@ import orjson
 
 from widgetd.errors import CallError, WidgetError
 from widgetd.schema.json_values import JSON_TYPES
-from widgetd.text_search import compile_pattern
+from widgetd.text_search import compile_pattern, read_tokens
 from widgetd.widget.actions.fields import FormField, build_payload_schema
 from widgetd.widget.actions.tree_actions import Handler, Trigger, iterate_triggers
 from widgetd.widget.definition import Definition
@@ -39,11 +39,12 @@ VARIANTS: tuple[Variant, ...] = ("required", "full", "empty", "two", "nulls")
 _PROPERTY = compile_pattern(r'"(?:action|\w*Action)"\s*:\s*(?=\{(?![{%#]))')
 _TYPE = compile_pattern(r'\{\s*"type"\s*:\s*"([^"\\{}]+)"')
 _TOKEN = compile_pattern(
-    r'(?s)(?P<text>"(?:[^"\\{]|\\.|\{(?![{%#]))*")'
+    r'(?s)(?P<text>"(?:[^"\\{]|\\.|\{(?![{%#]))*+")'
     r"|(?P<value>\{\{(?:(?!\{\{).){0,4000}?\}\})"
     r"|(?P<open>[{\[](?![{%#]))"
     r"|(?P<close>[}\]])"
-    r'|(?P<other>[^"{}\[\]]+)',
+    r'|(?P<other>[^"{}\[\]]+)'
+    r'|(?P<cut>"(?:[^"\\{]|\\.|\{(?![{%#]))*+)',
 )
 
 # An unclosed comment extends to the end, so that nothing is matched twice.
@@ -192,7 +193,7 @@ def find_template_actions(template: str) -> Iterator[TemplateAction]:
     """Yield every action in the text of a template, in its order."""
     text = _COMMENT.sub(lambda comment: "" if comment[1] else comment[0], template)
     budget = count()
-    for match in _PROPERTY.finditer(text):
+    for match in read_tokens(_PROPERTY, text):
         action = _parse_object(text, match.end(), budget)
         if action is None:
             named = _TYPE.match(text, match.end())
@@ -210,9 +211,10 @@ def find_template_actions(template: str) -> Iterator[TemplateAction]:
 def _parse_object(text: str, start: int, budget: Iterator[int]) -> dict[str, Any] | None:
     """Parse the JSON object at `start`, expressions as null; None if a statement shapes it."""
     parts: list[str] = []
-    depth, at = 0, start
-    while next(budget) < LIMITS.action_tokens and (token := _TOKEN.match(text, at)):
-        at = token.end()
+    depth = 0
+    for token in read_tokens(_TOKEN, text, start, adjacent=True):
+        if token["cut"] or next(budget) >= LIMITS.action_tokens:
+            break
         parts.append("null" if token["value"] else token[0])
         depth += bool(token["open"]) - bool(token["close"])
         if depth == 0:

@@ -23,7 +23,7 @@ from typing import Any
 import orjson
 
 from widgetd.limits import AT_WORK
-from widgetd.text_search import compile_pattern
+from widgetd.text_search import compile_pattern, read_tokens
 from widgetd.widget.components.traits import ICON_PROPERTIES
 from widgetd.widget.limits import LIMITS
 
@@ -57,7 +57,7 @@ def find_icons(tree: Mapping[str, Any] | bytes) -> dict[str, tuple[Shape, ...]]:
     text = tree if isinstance(tree, bytes) else orjson.dumps(tree, default=dict)
     if PREFIX.encode() not in text:
         return {}
-    named = list(dict.fromkeys(_NAMED.findall(text)))[: LIMITS.tree_icons]
+    named = list(dict.fromkeys(icon[1] for icon in read_tokens(_NAMED, text)))[: LIMITS.tree_icons]
     found = {PREFIX + name.decode(): _look_up_shapes(name) for name in named}
     return {name: shapes for name, shapes in found.items() if shapes}
 
@@ -89,7 +89,7 @@ def make_tool_icon(source: str) -> str:
     Returns:
         `data:image/svg+xml;base64,…`; empty if there is none.
     """
-    images = map(_draw_image, dict.fromkeys(_ICON.findall(source)))
+    images = map(_draw_image, dict.fromkeys(icon[1] for icon in read_tokens(_ICON, source)))
     return next((image for image in images if image and len(image) <= LIMITS.tool_icon_chars), "")
 
 

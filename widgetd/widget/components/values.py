@@ -12,7 +12,7 @@ from importlib.resources import files
 
 import orjson
 
-from widgetd.text_search import compile_pattern, nearest
+from widgetd.text_search import compile_pattern, nearest, read_tokens
 
 HUES = ("gray", "red", "orange", "yellow", "green", "blue", "purple", "pink")
 
@@ -114,7 +114,7 @@ def read_literal_color(value: str) -> str | None:
 def _read_hues() -> Mapping[str, str]:
     """Return the hues that the view draws alike in both themes: all but gray."""
     page = (files("widgetd.view") / "view.html").read_text(encoding="utf-8")
-    return dict(_HUE.findall(page))
+    return {hue[1]: hue[2] for hue in read_tokens(_HUE, page)}
 
 
 def admits_length(value: str) -> bool:
