@@ -1,10 +1,10 @@
 """Take the actions that tools of upstreams do: at most once, however often they are pressed.
 
-    press -> deed -> confirmation -> claim -> (upstream) -> next version -> queue -> outcome
+    press -> operation -> confirmation -> claim -> (upstream) -> next version -> queue -> outcome
 
-A deed is what one press stands for, under whichever key, view or replica it arrives. The claim on
-it is stored before the upstream is called and never released, so a deed whose process ended before
-its outcome was stored may have been done, and is not done again.
+An operation is what one press stands for, under whichever key, view or replica it arrives. The
+claim on it is stored before the upstream is called and never released, so an operation whose
+process ended before its outcome was stored may have been done, and is not done again.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Press:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionOutcome:
-    """The outcome of a deed.
+    """The outcome of an operation.
 
     Attributes:
         note: A sentence for the user.
@@ -80,14 +80,14 @@ Answered = tuple[dict[str, Any], StoredRender | None]
 
 
 def press_digest(render_id: str, version: int, action: str, payload: object) -> str:
-    """Return the deed of presses that have no other identity."""
+    """Return the operation of presses that have no other identity."""
     parts = [render_id, version, action, payload]
     text = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS, default=dict)
     return blake2b(text, digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Acting:
+class ActionRunner:
     """Takes presses of bound actions."""
 
     store: Store
@@ -104,29 +104,29 @@ class Acting:
                 or this process ends (W2405).
         """
         if isinstance(self.caller, DryRun):
-            return await self._rehearse(press, self.caller)
-        deed = await self._find_deed(press)
-        if (outcome := await self.find_outcome(deed)) is not None:
+            return await self._dry_run(press, self.caller)
+        operation = await self._identify(press)
+        if (outcome := await self.find_outcome(operation)) is not None:
             return await self._repeat(press, outcome)
         answers = self.store.idempotency
-        claim = await answers.recall(_claim_key(deed))
+        claim = await answers.recall(_claim_key(operation))
         if claim is None:
             note = press.action.note
             terms = self.caller.find_terms(note.upstream, note.tool)
             if terms is None:
                 raise not_allowed(note.upstream, note.tool)
             request = press.action.request(_arguments(press.render), press.payload, press.hidden)
-            if terms.confirm and (question := await self._confirm(press, deed, terms.title)):
+            if terms.confirm and (question := await self._confirm(press, operation, terms.title)):
                 return question, None
             until = time.time() + terms.patience_s + LIMITS.outcome_margin_s
             mine: Mapping[str, Any] = {"until": until}
-            if await answers.claim(_claim_key(deed), mine, owner=press.render.owner):
+            if await answers.claim(_claim_key(operation), mine, owner=press.render.owner):
                 # The client may be gone before the upstream has answered.
                 with anyio.CancelScope(shield=True):
-                    return await self._do(press, deed, request)
-            claim = await answers.recall(_claim_key(deed)) or mine
+                    return await self._execute(press, operation, request)
+            claim = await answers.recall(_claim_key(operation)) or mine
         return await self._repeat(
-            press, await self._await_outcome(press, deed, float(claim["until"]))
+            press, await self._await_outcome(press, operation, float(claim["until"]))
         )
 
     async def _repeat(self, press: Press, outcome: ActionOutcome) -> Answered:
@@ -134,53 +134,53 @@ class Acting:
         return repeat_answer(press.action.type, outcome, render), render
 
     async def find_earlier(self, render_id: str, key: str) -> ActionOutcome | None:
-        """Return the outcome of the deed that a client's key stands for; None without one."""
+        """Return the outcome of the operation that a client's key stands for; None without one."""
         known = await self.store.idempotency.recall(_key_of(render_id, key))
-        return None if known is None else await self.find_outcome(str(known["deed"]))
+        return None if known is None else await self.find_outcome(str(known[_STORED]))
 
-    async def find_outcome(self, deed: str) -> ActionOutcome | None:
-        """Return the outcome of a deed; None if it is not known."""
-        found = await self.store.idempotency.recall(_outcome_key(deed))
+    async def find_outcome(self, operation: str) -> ActionOutcome | None:
+        """Return the outcome of an operation; None if it is not known."""
+        found = await self.store.idempotency.recall(_outcome_key(operation))
         return None if found is None else ActionOutcome(**found)
 
-    async def _find_deed(self, press: Press) -> str:
+    async def _identify(self, press: Press) -> str:
         render_id, key = press.render.id, press.key
         same = press_digest(render_id, press.version, press.action.type, press.payload)
         if not key:
             return same
         own = press_digest(render_id, 0, key, None) if press.action.note.repeat else same
         # A retry arrives after the version that it was pressed in, so the key comes first.
-        # Were it this replica's alone, another would take the same press for another deed.
+        # Were it this replica's alone, another would take the same press for another operation.
         known = await self.store.idempotency.agree(
-            _key_of(render_id, key), {"deed": own}, owner=press.render.owner
+            _key_of(render_id, key), {_STORED: own}, owner=press.render.owner
         )
-        return str(known["deed"])
+        return str(known[_STORED])
 
-    async def _confirm(self, press: Press, deed: str, title: str) -> dict[str, Any] | None:
+    async def _confirm(self, press: Press, operation: str, title: str) -> dict[str, Any] | None:
         """Return the question for the person; None if the token answers it."""
         confirmations, owner = Confirmations(self.store.idempotency), press.principal
         if not press.token:
-            token = await confirmations.ask({"deed": deed}, owner=owner)
+            token = await confirmations.ask({"operation": operation}, owner=owner)
             return {"status": "confirm", "text": _question(press, title), "token": token}
         agreed = await confirmations.take(press.token, owner=owner)
-        if agreed == {"deed": deed}:
+        if agreed == {"operation": operation}:
             return None
-        if await self.store.idempotency.recall(_claim_key(deed)) is not None:
+        if await self.store.idempotency.recall(_claim_key(operation)) is not None:
             return None  # the token was used by this very press, which was sent twice
         problem = "the confirmation is for something else, was used, or has expired"
         raise CallError("W5015", f"{problem}; press again", recoverable=True)
 
-    async def _do(self, press: Press, deed: str, request: Mapping[str, Any]) -> Answered:
+    async def _execute(self, press: Press, operation: str, request: Mapping[str, Any]) -> Answered:
         started_s, note, value = time.perf_counter(), press.action.note, None
         try:
             answer = await self.caller.call_action(
-                note.upstream, note.tool, request, key=deed, principal=press.principal
+                note.upstream, note.tool, request, key=operation, principal=press.principal
             )
         except CallError as error:
             outcome = _describe_failure(error, note.upstream)
         else:
             outcome, value = _outcome_of(answer), answer.value
-        render, outcome = await self._settle(press, deed, outcome, value)
+        render, outcome = await self._commit(press, operation, outcome, value)
         pressed = press.render
         origin = Origin(owner=pressed.owner, elevated=pressed.elevated, labels=pressed.labels)
         with suppress(CallError):  # a full queue must not hide from the user what was done
@@ -188,7 +188,7 @@ class Acting:
                 pressed.id,
                 press.action.type,
                 press.payload,
-                idempotency_key=deed,
+                idempotency_key=operation,
                 origin=origin,
                 outcome=outcome.status,
             )
@@ -206,8 +206,8 @@ class Acting:
             observer.on_action(record)
         return _to_answer(press.action.type, outcome, render), render
 
-    async def _settle(
-        self, press: Press, deed: str, outcome: ActionOutcome, value: Any
+    async def _commit(
+        self, press: Press, operation: str, outcome: ActionOutcome, value: Any
     ) -> tuple[StoredRender | None, ActionOutcome]:
         """Store the outcome, and then the next version of the render, which wakes waiting requests.
 
@@ -222,7 +222,7 @@ class Acting:
             if not is_stored:
                 kept = {"status": outcome.status, "note": outcome.note, "code": outcome.code}
                 owner = press.render.owner
-                await self.store.idempotency.remember(_outcome_key(deed), kept, owner=owner)
+                await self.store.idempotency.remember(_outcome_key(operation), kept, owner=owner)
                 is_stored = True
             if newest is None:
                 break
@@ -255,14 +255,14 @@ class Acting:
 
         return change, outcome
 
-    async def _await_outcome(self, press: Press, deed: str, until: float) -> ActionOutcome:
-        """Wait for the outcome of a deed that another request claimed."""
+    async def _await_outcome(self, press: Press, operation: str, until: float) -> ActionOutcome:
+        """Wait for the outcome of an operation that another request claimed."""
         renders, version = self.store.renders, press.render.version
-        while (outcome := await self.find_outcome(deed)) is None:
+        while (outcome := await self.find_outcome(operation)) is None:
             left_s = until - time.time()
             if left_s <= 0:
                 outcome = _describe_failure(CallError("W5013", ""), press.action.note.upstream)
-                await self._settle(press, deed, outcome, None)
+                await self._commit(press, operation, outcome, None)
                 continue
             # Every outcome is a new version, which the store announces.
             wait_s = min(left_s, LIMITS.outcome_poll_s)
@@ -276,7 +276,7 @@ class Acting:
                 await anyio.sleep(wait_s)
         return outcome
 
-    async def _rehearse(self, press: Press, dry: DryRun) -> Answered:
+    async def _dry_run(self, press: Press, dry: DryRun) -> Answered:
         """Do everything but what others could notice."""
         note, render = press.action.note, press.render
         press.action.request(_arguments(render), press.payload, press.hidden)
@@ -295,7 +295,7 @@ class Acting:
 def repeat_answer(
     action: str, outcome: ActionOutcome, render: StoredRender | None
 ) -> dict[str, Any]:
-    """Return the answer to a press of a deed that has this outcome already."""
+    """Return the answer to a press of an operation that has this outcome already."""
     return {**_to_answer(action, outcome, render), "repeated": True}
 
 
@@ -351,9 +351,13 @@ def _key_of(render_id: str, key: str) -> str:
     return f"press {render_id} {key}"
 
 
-def _claim_key(deed: str) -> str:
-    return f"claim {deed}"
+# The name that earlier releases store, so that replicas of both agree on a press.
+_STORED = "deed"
 
 
-def _outcome_key(deed: str) -> str:
-    return f"outcome {deed}"
+def _claim_key(operation: str) -> str:
+    return f"claim {operation}"
+
+
+def _outcome_key(operation: str) -> str:
+    return f"outcome {operation}"

@@ -59,7 +59,7 @@ class ActionCaller:
         key: str,  # noqa: ARG002 - likewise
         principal: str,  # noqa: ARG002 - likewise
     ) -> ActionAnswer:
-        """Call a tool once, for the deed `key`; the upstream gets a stand-in for the principal.
+        """Call a tool once for an operation; the upstream gets a stand-in for the principal.
 
         Raises:
             CallError: Nothing was done, or it is unknown whether something was (W5013).

@@ -71,7 +71,7 @@ class Airline(ActionCaller):
     Attributes:
         confirms: Whether the operator demands a confirmation.
         elicits: Whether the operator lets clients without a view ask for a press.
-        calls: Number of calls, by the key of the deed.
+        calls: Number of calls, by the key of the operation.
         requests: The arguments and principals of all calls.
         answer: The answer of each call.
         error: Raised by each call instead.

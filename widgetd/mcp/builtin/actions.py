@@ -22,7 +22,7 @@ from widgetd.errors import CallError
 from widgetd.mcp.builtin.consent import ALLOW, DENY, settle
 from widgetd.mcp.builtin.table import BuiltinTool, ToolContext, argument, closed_object
 from widgetd.mcp.limits import LIMITS
-from widgetd.render.acting import Acting, Press, press_digest, repeat_answer
+from widgetd.render.acting import ActionRunner, Press, press_digest, repeat_answer
 from widgetd.render.action_callers import DryRun
 from widgetd.render.calls import RENDER_PREFIX, no_render
 from widgetd.render.result import Result, error_result, structured_result
@@ -54,8 +54,8 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
         CallError: There is no such render (W2007), it offers no such action (W2401), the payload
             does not fit (W2404) or is too large (W2403), the widget has no such state (W2002),
             too many actions are unread (W2402), or the process is shutting down (W2405); of a
-            bound action also that only its page can take it (W5012), or see `Acting.press`; of a
-            card that asks before a call, that only a person can answer it (W3104).
+            bound action also that only its page can take it (W5012), or see `ActionRunner.press`;
+            of a card that asks before a call, that only a person can answer it (W3104).
     """
     render_id, state = arguments["render_id"], arguments["state"]
     if (earlier := await _find_earlier(context, arguments)) is not None:
@@ -99,7 +99,7 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
             token=arguments.get("token", ""),
             principal=context.caller.principal.name,
         )
-        return _shown_result(context, *await _acting(context).press(press))
+        return _shown_result(context, *await _action_runner(context).press(press))
     version = arguments.get("version", render.version)
     key = arguments.get("idempotency_key") or press_digest(
         render_id, version, offered.type, payload
@@ -125,8 +125,8 @@ async def _find_earlier(context: ToolContext, arguments: Mapping[str, Any]) -> R
     if answer is not None and not await context.rendering.hides_render(render_id, context.caller):
         return structured_result({**answer, "repeated": True})
     # A retry may find a version that offers the action no longer.
-    acting = _acting(context)
-    if (earlier := await acting.find_earlier(render_id, key)) is None:
+    runner = _action_runner(context)
+    if (earlier := await runner.find_earlier(render_id, key)) is None:
         return None
     render = await context.rendering.load(render_id, context.caller)
     if not _is_pressed(render, arguments):
@@ -160,8 +160,8 @@ def _accept_payload(
     return error_result(refused, _invalid((one.field, one.says) for one in failed))
 
 
-def _acting(context: ToolContext) -> Acting:
-    return Acting(
+def _action_runner(context: ToolContext) -> ActionRunner:
+    return ActionRunner(
         store=context.store,
         rendering=context.rendering,
         caller=context.actions,
