@@ -195,7 +195,11 @@ CALLS = (
     Code("W2403", "fault", "an action's payload is too large"),
     Code("W2404", "fault", "an action's payload does not fit what the render offers"),
     Code("W2405", "fault", "an action reached a process that is shutting down"),
-    Code("W2406", "fault", "the render has been replaced in the meantime"),
+    Code(
+        "W2406",
+        "fault",
+        "the render has been replaced in the meantime, or a press would send something else",
+    ),
     # W25xx: the chat
     Code("W2501", "fault", "a turn of the chat takes too long"),
     Code("W2502", "fault", "the chat's model does not answer"),

@@ -189,6 +189,7 @@ class _RenderForm:
             "action": question.trigger.type,
             "payload": question.payload(answer.content or {}),
             "idempotency_key": _KEY,
+            "version": 1,  # a form is asked of a render that was just made
             **({"press": self.render.press} if self.render.press else {}),
         }
         return await self.take(arguments)

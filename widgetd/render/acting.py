@@ -25,8 +25,9 @@ from widgetd.render.action_callers import ActionAnswer, ActionCaller, DryRun, no
 from widgetd.render.calls import Renderer
 from widgetd.render.limits import LIMITS
 from widgetd.schema.json_text import parse_json
+from widgetd.schema.json_values import to_json
 from widgetd.store.confirmations import Confirmations
-from widgetd.store.contract import Origin, StoredRender
+from widgetd.store.contract import Origin, StoredRender, call_again
 from widgetd.store.factory import Store
 from widgetd.widget.bound_action import BoundAction
 from widgetd.widget.summary import shorten_at_word
@@ -100,8 +101,9 @@ class ActionRunner:
 
         Raises:
             CallError: The operator does not allow it (W5011), an expression cannot be evaluated
-                (W5007), the token is for something else (W5015), the shared store is away (W5017),
-                or this process ends (W2405).
+                (W5007), it would send something else than the version that was shown (W2406), the
+                token is for something else (W5015), the shared store is away (W5017), or this
+                process ends (W2405).
         """
         if isinstance(self.caller, DryRun):
             return await self._dry_run(press, self.caller)
@@ -115,9 +117,11 @@ class ActionRunner:
             terms = self.caller.find_terms(note.upstream, note.tool)
             if terms is None:
                 raise not_allowed(note.upstream, note.tool)
-            request = press.action.request(_arguments(press.render), press.payload, press.hidden)
-            if terms.confirm and (question := await self._confirm(press, operation, terms.title)):
-                return question, None
+            request = _build_request(press)
+            if terms.confirm and not press.token:
+                return await self._ask(press, operation, request, terms.title), None
+            if terms.confirm:
+                await self._check_token(press, operation, request)
             until = time.time() + terms.patience_s + LIMITS.outcome_margin_s
             mine: Mapping[str, Any] = {"until": until}
             if await answers.claim(_claim_key(operation), mine, owner=press.render.owner):
@@ -156,19 +160,30 @@ class ActionRunner:
         )
         return str(known[_STORED])
 
-    async def _confirm(self, press: Press, operation: str, title: str) -> dict[str, Any] | None:
-        """Return the question for the person; None if the token answers it."""
+    async def _ask(
+        self, press: Press, operation: str, request: Mapping[str, Any], title: str
+    ) -> dict[str, Any]:
+        """Keep the request, and return the question whether to send it."""
+        # As text, for integers of any length.
+        call = {_STORED: operation, "request": to_json(request).decode()}
+        token = await Confirmations(self.store.idempotency).ask(call, owner=press.principal)
+        return {"status": "confirm", "text": _question(press, title), "token": token}
+
+    async def _check_token(self, press: Press, operation: str, request: Mapping[str, Any]) -> None:
+        """Check that the person agreed to this very request.
+
+        Raises:
+            CallError: They agreed to another press (W5015) or to another request (W2406).
+        """
         confirmations, owner = Confirmations(self.store.idempotency), press.principal
-        if not press.token:
-            token = await confirmations.ask({"operation": operation}, owner=owner)
-            return {"status": "confirm", "text": _question(press, title), "token": token}
         agreed = await confirmations.take(press.token, owner=owner)
-        if agreed == {"operation": operation}:
-            return None
-        if await self.store.idempotency.recall(_claim_key(operation)) is not None:
-            return None  # the token was used by this very press, which was sent twice
-        problem = "the confirmation is for something else, was used, or has expired"
-        raise CallError("W5015", f"{problem}; press again", recoverable=True)
+        if agreed is None or agreed.get(_STORED) != operation:
+            if await self.store.idempotency.recall(_claim_key(operation)) is not None:
+                return  # the token was used by this very press, which was sent twice
+            problem = "the confirmation is for something else, was used, or has expired"
+            raise CallError("W5015", f"{problem}; press again", recoverable=True)
+        if parse_json(str(agreed.get("request", "null"))) != request:
+            raise _change_error("it would send something else than the question showed")
 
     async def _execute(self, press: Press, operation: str, request: Mapping[str, Any]) -> Answered:
         started_s, note, value = time.perf_counter(), press.action.note, None
@@ -299,16 +314,60 @@ def repeat_answer(
     return {**_to_answer(action, outcome, render), "repeated": True}
 
 
+def _build_request(press: Press) -> dict[str, Any]:
+    """Return what the press sends; it is the same for the newest version and the shown one.
+
+    Raises:
+        CallError: It is not (W2406), or an expression cannot be evaluated (W5007).
+    """
+    action, render = press.action, press.render
+    newest = _arguments(render)
+    request = action.request(newest, press.payload, press.hidden)
+    mapped = render.mapped_at(press.version)
+    if mapped is None:
+        raise _change_error("it was changed many times since")
+    # Most versions change nothing that is sent.
+    if mapped != render.mapped_at(render.version):
+        shown = dict(parse_json(mapped))
+        if action.request(shown, press.payload, press.hidden) != request:
+            raise _change_error(_describe_change(press, shown, newest))
+        texts = [action.question(one, press.payload, press.hidden) for one in (shown, newest)]
+        if texts[0] != texts[1]:
+            raise _change_error(f"the question is now: {texts[1]}")
+    return request
+
+
+def _describe_change(press: Press, shown: Mapping[str, Any], newest: Mapping[str, Any]) -> str:
+    """Return what the press would send instead, without sensitive values."""
+    before, after = (
+        press.action.request(one, press.payload, press.hidden, is_shown=True)
+        for one in (shown, newest)
+    )
+    changes = [
+        f"{name} is {_to_text(after.get(name))} instead of {_to_text(before.get(name))}"
+        for name in {**before, **after}
+        if before.get(name) != after.get(name)
+    ]
+    return ", ".join(changes) or "what it sends is different"
+
+
+def _change_error(problem: str) -> CallError:
+    hint = "look at it as it is now, and press again"
+    problem = shorten_at_word(f"this widget has changed: {problem}", LIMITS.line_chars)
+    return call_again("W2406", problem, hint)
+
+
+def _to_text(value: object) -> str:
+    return value if isinstance(value, str) else to_json(value).decode()
+
+
 def _question(press: Press, title: str) -> str:
     """Return the question for the person: the author's, else the tool's title and arguments."""
     action, arguments = press.action, _arguments(press.render)
     if question := action.question(arguments, press.payload, press.hidden):
         return question
     shown = action.request(arguments, press.payload, press.hidden, is_shown=True)
-    listed = ", ".join(
-        f"{name}: {value if isinstance(value, str) else orjson.dumps(value).decode()}"
-        for name, value in shown.items()
-    )
+    listed = ", ".join(f"{name}: {_to_text(value)}" for name, value in shown.items())
     return shorten_at_word(f"{title}: {listed}?" if listed else f"{title}?", LIMITS.line_chars)
 
 

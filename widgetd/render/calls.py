@@ -414,12 +414,16 @@ class Renderer:
         actions = sidecar.actions
         acts = any(note.is_bound for note in actions.values())
         is_interactive = has_actions(made.tree, made.json)
-        local = given = b""
+        local = given = mapped = b""
         if acts or sidecar.state or any(part.is_live for part in sidecar.feeds):
             valid = made.arguments if made.valid is None else made.valid
             ids = made.arguments.keys() & set(sidecar.ids)
             valid = {**valid, **{name: made.arguments[name] for name in ids}}
             given = to_json(valid)
+            bound = widget.bound_actions.values()
+            mapped = to_json(
+                {name: valid[name] for name in valid if any(one.reads(name) for one in bound)}
+            )
             if sidecar.state:
                 local = _local_mark(widget, valid, sidecar.state)
         return StoredRender(
@@ -440,6 +444,7 @@ class Renderer:
             ui=shown,
             local=local,
             arguments=given,
+            mapped=((1, mapped),) if acts else (),
             has_actions=is_interactive,
             secret=bool(sidecar.sensitive),
             elevated=is_elevated(widget),

@@ -190,6 +190,7 @@ class Renders:
                 owner=standing.owner,
                 press=standing.press,
                 version=version,
+                mapped=_add_mapped(standing, changed, version),
                 rate_tokens_until=self._take_rate_token(standing),
                 created=self._clock(),
             )
@@ -234,6 +235,21 @@ class Renders:
             problem = f"a render has at most {self._per_s:g} new versions a second"
             raise too_soon("W2201", problem, used - now)
         return used
+
+
+def _add_mapped(
+    standing: StoredRender, changed: StoredRender, version: int
+) -> tuple[tuple[int, bytes], ...]:
+    """Return the mapped arguments of recent versions, with those of the next version."""
+    if not changed.mapped or standing.mapped[-1:] == changed.mapped[-1:]:
+        return standing.mapped
+    mapped = changed.mapped[-1][1]
+    if standing.mapped and mapped == standing.mapped[-1][1]:
+        return standing.mapped
+    kept = [*standing.mapped, (version, mapped)][-LIMITS.mapped_versions :]
+    while len(kept) > 1 and sum(len(one) for _, one in kept) > LIMITS.mapped_bytes:
+        kept.pop(0)
+    return tuple(kept)
 
 
 class Idempotency:

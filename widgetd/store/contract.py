@@ -93,6 +93,8 @@ class StoredRender:
             widget without state.
         arguments: The arguments that it was drawn from, as JSON; empty for a widget that the
             server never redraws by itself.
+        mapped: The arguments that its actions send or ask about, as JSON, of the recent versions
+            in which they differ, each with the first of these versions; the newest is the last.
         has_actions: Whether the user can act in it.
         secret: Whether the tree may hold values that no model may read.
         elevated: Whether its widget required a scope of its own.
@@ -127,6 +129,7 @@ class StoredRender:
     feed: bytes = b""
     local: bytes = b""
     arguments: bytes = b""
+    mapped: tuple[tuple[int, bytes], ...] = ()
     has_actions: bool = False
     secret: bool = False
     elevated: bool = False
@@ -136,6 +139,11 @@ class StoredRender:
     tell: str = ""
     press: str = ""
     rate_tokens_until: float = 0.0
+
+    def mapped_at(self, version: int) -> bytes | None:
+        """Return the mapped arguments of a version; None if they are not kept."""
+        known = (mapped for first, mapped in reversed(self.mapped) if first <= version)
+        return next(known, None) if version <= self.version else None
 
     def metadata(self) -> dict[str, Any]:
         """Return `_meta["widgetd/render"]` without empty fields, as `RenderMark` types it."""
@@ -184,6 +192,11 @@ class StoredRender:
                     **({"press": self.press} if self.press else {}),
                     **({"asked": Fragment(self.asked)} if self.asked else {}),
                     **({"arguments": Fragment(self.arguments)} if self.arguments else {}),
+                    **(
+                        {"mapped": [(n, Fragment(one)) for n, one in self.mapped]}
+                        if self.mapped
+                        else {}
+                    ),
                     **({"paid_s": self.rate_tokens_until} if self.rate_tokens_until else {}),
                     # Releases before 0.2 need it.
                     "size_bytes": len(self.tree),
@@ -215,6 +228,7 @@ class StoredRender:
         except orjson.JSONEncodeError as error:  # deeper than any tree of ours
             raise ValueError(str(error)) from None
         mark = found["mark"]
+        arguments, version = _read_object(found, "arguments"), _read(found, "version", 1)
         same_names = ("id", "tool", "created", "secret", "elevated", "owner", "text")
         source, state = _read(mark, "source", ""), _read(mark, "state", "")
         return cls(
@@ -234,9 +248,10 @@ class StoredRender:
             tree=tree,
             feed=_read_object(found, "feed"),
             press=_read(found, "press", ""),
-            arguments=_read_object(found, "arguments"),
+            arguments=arguments,
+            mapped=_read_mapped(found) or (((version, arguments),) if arguments else ()),
             asked=_read_object(found, "asked"),
-            version=_read(found, "version", 1),
+            version=version,
             rate_tokens_until=_read(found, "paid_s", 0.0),
         )
 
@@ -251,6 +266,21 @@ def _read(fields: Mapping[str, Any], name: str, default: Any) -> Any:
 def _read_object(fields: Mapping[str, Any], name: str) -> bytes:
     value = fields.get(name)
     return to_json(value) if isinstance(value, dict) else b""
+
+
+def _read_mapped(fields: Mapping[str, Any]) -> tuple[tuple[int, bytes], ...]:
+    """Return the mapped arguments by version; none if earlier releases have stored the render."""
+    match fields.get("mapped"):
+        case [*entries] if all(map(_is_mapped, entries)):
+            return tuple((first, to_json(mapped)) for first, mapped in entries)
+    return ()
+
+
+def _is_mapped(entry: object) -> bool:
+    match entry:
+        case [int(), dict()]:
+            return True
+    return False
 
 
 HEAD_BYTES = 64

@@ -12,6 +12,9 @@ class StoreLimits:
     Attributes:
         clock_step_s: A stored time further ahead than this was written before the clock was set
             back; replicas' clocks differ by less.
+        mapped_versions: Recent versions of a render whose buttons can still be pressed, counted
+            by what the buttons send.
+        mapped_bytes: Size of the arguments that are kept for them.
         keys_per_action: Idempotency keys remembered for each place in a queue of actions.
         slot_retry_s: Time after which a refused caller should try again for a slot; a call takes
             less, and when one ends is unknown.
@@ -36,6 +39,8 @@ class StoreLimits:
     """
 
     clock_step_s: float = 60.0
+    mapped_versions: int = 8
+    mapped_bytes: int = 256 * 1024
     keys_per_action: int = 16
     slot_retry_s: float = 1.0
     clock_tick_s: float = 1e-6

@@ -47,6 +47,13 @@ class BoundAction:
     result: Mapping[str, Query]
     sensitive: tuple[str, ...]
 
+    def reads(self, name: str) -> bool:
+        """Return whether the request or the question may depend on this argument."""
+        if self.confirm is not None and name in self.confirm.names:
+            return True
+        queries = (self.arguments or {}).values()
+        return any(query.reads_all or name in query.names for query in queries)
+
     def question(
         self, arguments: Mapping[str, Any], payload: Mapping[str, Any], hidden: Collection[str]
     ) -> str:

@@ -30,11 +30,14 @@ class Query:
     Attributes:
         text: The expression.
         names: The fields that it names, at any depth.
+        reads_all: Whether it may read fields that it does not name.
     """
 
-    def __init__(self, text: str, parsed: dict[str, Any], names: frozenset[str]) -> None:
+    def __init__(self, text: str, parsed: dict[str, Any]) -> None:
+        nodes = _collect_nodes(parsed)
         self.text = text
-        self.names = names
+        self.names = frozenset(str(node["value"]) for node in nodes if node["type"] == "field")
+        self.reads_all = any(node["type"] in ("current", "value_projection") for node in nodes)
         self._parsed = parsed
 
     def find(self, value: Any) -> Any:
@@ -101,8 +104,7 @@ def compile_query(text: str) -> Query:
         least = len(takes)
         if given < least or (given > least and not takes[-1].get("variadic")):
             raise _build_error(f"'{name}' takes {least} arguments, not {given}", "give it those")
-    names = frozenset(str(node["value"]) for node in nodes if node["type"] == "field")
-    return Query(text, parsed, names)
+    return Query(text, parsed)
 
 
 def compile_queries(texts: Mapping[str, str], at: str) -> Mapping[str, Query]:

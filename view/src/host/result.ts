@@ -147,6 +147,8 @@ const REASONS: Readonly<Record<string, string>> = {
 
 function readReason(error: unknown): string {
   if (!isObject(error)) return "";
+  // It says what has changed in the widget since it was shown.
+  if (error.code === "W2406") return readName(error.message) ?? "";
   const known = REASONS[String(error.code)];
   return known ?? (error.recoverable === true ? "try again in a moment" : "");
 }

@@ -157,6 +157,7 @@ describe("a server action", () => {
   test.each([
     [{ code: "W2007" }, "it is no longer available, so ask for it again"],
     [{ code: "W2402", recoverable: true }, "try again in a moment"],
+    [{ code: "W2406", message: "seat is 2 instead of 1" }, "seat is 2 instead of 1"],
   ])("that fails with %j says why in words for people", async (error, reason) => {
     const text = "[W2402] the queue holds 100 unread actions (retry: yes)";
     const answer = {

@@ -99,7 +99,7 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
             token=arguments.get("token", ""),
             principal=context.caller.principal.name,
         )
-        return _shown_result(context, *await _action_runner(context).press(press))
+        return await _press(context, press)
     version = arguments.get("version", render.version)
     key = arguments.get("idempotency_key") or press_digest(
         render_id, version, offered.type, payload
@@ -114,6 +114,18 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
     standing = await store.idempotency.remember(_answer_key(render_id, key), answer, owner=owner)
     await _record_action(store, render, offered.type, key, owner=owner)
     return structured_result(dict(standing))
+
+
+async def _press(context: ToolContext, press: Press) -> Result:
+    """Take the press of a bound action; if the render has changed, show how it is now."""
+    try:
+        return _shown_result(context, *await _action_runner(context).press(press))
+    except CallError as error:
+        if error.code != "W2406":
+            raise
+        newest = await context.rendering.load(press.render.id, context.caller)
+        shown, refused = _shown_result(context, {}, newest), error_result(error)
+        return replace(refused, meta=b"{%b,%b}" % (refused.meta[1:-1], shown.meta[1:-1]))
 
 
 async def _find_earlier(context: ToolContext, arguments: Mapping[str, Any]) -> Result | None:
