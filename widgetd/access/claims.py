@@ -22,7 +22,8 @@ def principal_name(claims: Mapping[str, Any], now_s: float) -> str | None:
     """Return the name of the principal that `claims` are about, `now_s` seconds since the epoch.
 
     Returns:
-        `ISS#SUB`; None where the token is not valid at this time, never expires, has a claim of a
+        `ISS#SUB`, or `CLAIM:ISS#…` by another claim, so that no client is taken for the user of
+        its name; None where the token is not valid at this time, never expires, has a claim of a
         wrong type or names no principal. Without a name all of an issuer's such tokens would
         share renders, conversations and limits.
     """
@@ -32,8 +33,11 @@ def principal_name(claims: Mapping[str, Any], now_s: float) -> str | None:
     exp = times.pop("exp")
     if exp <= now_s or any(time > now_s + LEEWAY_S for time in times.values()):
         return None
-    subject = next((claims[claim] for claim in SUBJECTS if claim in claims), None)
-    return f"{claims['iss']}#{subject}" if isinstance(subject, str) and subject else None
+    claim = next((claim for claim in SUBJECTS if claim in claims), "")
+    subject = claims.get(claim)
+    if not isinstance(subject, str) or not subject:
+        return None
+    return f"{'' if claim == 'sub' else f'{claim}:'}{claims['iss']}#{subject}"
 
 
 def selected_labels(claims: Mapping[str, Any], claim: str) -> frozenset[str] | None:

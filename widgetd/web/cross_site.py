@@ -1,8 +1,9 @@
-"""Refuse what other sites' pages make a browser request.
+"""Refuse what pages of other origins make a browser request.
 
-A page of any site can have its visitor's browser load a picture from a daemon on the visitor's
-machine, which would draw it, and learn from size and status which tools exist. Browsers say so in
-`Sec-Fetch-Site`; requests without the header come from programs and old browsers and pass.
+A page of any site, and of a sister domain or another port of this one, can have its visitor's
+browser load a picture from a daemon on the visitor's machine, which would draw it, and learn from
+size and status which tools exist. Browsers say so in `Sec-Fetch-Site`; requests without the header
+come from programs and old browsers and pass.
 
 Source: W3C Fetch Metadata Request Headers, section 2; Fetch, section 3.7 (CORP).
 """
@@ -18,13 +19,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from widgetd.web.page import PageRoute
 
 _CORP = (b"cross-origin-resource-policy", b"same-origin")
+_FOREIGN = frozenset({(b"sec-fetch-site", b"cross-site"), (b"sec-fetch-site", b"same-site")})
 _REFUSED = PlainTextResponse(
-    "another site's page may not request this; --cors-origin names origins that may\n", 403
+    "another origin's page may not request this; --cors-origin names origins that may\n", 403
 )
 
 
 class CrossSiteGuard:
-    """An ASGI layer that answers cross-site requests with 403, except those that are allowed.
+    """An ASGI layer that answers requests of other origins' pages with 403, unless allowed.
 
     Args:
         app: The app that answers all others.
@@ -53,8 +55,8 @@ class CrossSiteGuard:
                 message["headers"] = [*message.get("headers", ()), _CORP]
             await send(message)
 
-        refused = (b"sec-fetch-site", b"cross-site") in scope["headers"]
-        answer = _REFUSED if refused and not self._admits(scope) else self.app
+        is_foreign = not _FOREIGN.isdisjoint(map(tuple, scope["headers"]))
+        answer = _REFUSED if is_foreign and not self._admits(scope) else self.app
         await answer(scope, receive, with_policy)
 
     def _admits(self, scope: Scope) -> bool:

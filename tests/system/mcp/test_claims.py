@@ -12,6 +12,7 @@ import pytest
 from tests.support.daemons import PATIENCE_S
 from tests.system.mcp.issuing import AuthorizationServer, authorizing
 from widgetd.access.auth import Access, Issuer
+from widgetd.access.claims import SUBJECTS
 
 ABSENT = object()
 DAY_S = 86_400
@@ -48,7 +49,7 @@ def claims_with(issuer: str, **changed: Any) -> dict[str, Any]:
 
 async def name_of(access: Access, server: AuthorizationServer, **changed: Any) -> str | None:
     bearer = await access.verify_token(server.sign(claims_with(server.url, **changed)))
-    return None if bearer is None else bearer.principal.name.removeprefix(server.url)
+    return None if bearer is None else bearer.principal.name.replace(server.url, "")
 
 
 def access_to(server: AuthorizationServer) -> Access:
@@ -75,8 +76,8 @@ async def test_each_claim_is_checked_absent_of_a_wrong_type_early_and_late() -> 
     ("claims", "name"),
     [
         ({"sub": "ada", "client_id": "app", "azp": "page"}, "#ada"),
-        ({"sub": ABSENT, "client_id": "app", "azp": "page"}, "#app"),
-        ({"sub": ABSENT, "azp": "page"}, "#page"),
+        ({"sub": ABSENT, "client_id": "app", "azp": "page"}, "client_id:#app"),
+        ({"sub": ABSENT, "azp": "page"}, "azp:#page"),
         ({"sub": ABSENT}, None),
         ({"sub": 1, "client_id": "app"}, None),
         ({"sub": ABSENT, "client_id": ["app"]}, None),
@@ -88,6 +89,20 @@ async def test_principal_is_the_subject_else_the_client(
     with anyio.fail_after(PATIENCE_S):
         async with authorizing() as server:
             assert await name_of(access_to(server), server, **claims) == name
+
+
+async def test_no_two_claims_name_the_same_principal() -> None:
+    with anyio.fail_after(PATIENCE_S):
+        async with authorizing() as server:
+            access, names = access_to(server), set[str | None]()
+            subjects = ("a", "client_id:a", "azp:a", "client_id#a", f"client_id:{server.url}#a")
+            for claim in SUBJECTS:
+                absent = {other: ABSENT for other in SUBJECTS if other != claim}
+                for subject in subjects:
+                    names.add(await name_of(access, server, **absent, **{claim: subject}))
+
+    assert None not in names
+    assert len(names) == len(SUBJECTS) * len(subjects)
 
 
 SELECTIONS = ("widgets_include", "widgets_exclude")
