@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import pytest
 
 from tests.field.web.browsing import browsing, needs_browser
@@ -15,18 +16,26 @@ from tests.field.web.test_accessibility import AXE, violations
 from tests.support.corpus import corpus_files, needs_corpus
 from tests.support.daemons import serving
 from tests.support.widgets import widget_file
+from widgetd.catalog.loader import load
 from widgetd.errors import WidgetError
 from widgetd.files.folder import bundled_folder
+from widgetd.files.source import Source
 from widgetd.limits import Limits
 from widgetd.schema.json_text import parse_file
+from widgetd.studio.package import pack
+from widgetd.web.gallery.drafts import split_files
 from widgetd.widget.document import WidgetDocument
 
 if TYPE_CHECKING:
-    from playwright.async_api import ConsoleMessage, Locator, Page
+    from playwright.async_api import ConsoleMessage, Locator, Page, Route
 
 pytestmark = needs_browser
 
 CHARACTERS = "".join(map(chr, range(0x20, 0x7F))) + "éß€漢🙂"
+
+TRIAL = "**/gallery/draft/trial"
+SAVES = 4
+"""Saves in a row of the test of what they leave on the page."""
 
 JSX = """const schema = {
   "type": "object",
@@ -53,7 +62,7 @@ async def editing(folder: Path, tool: str, **context: Any) -> AsyncIterator[Page
 
         page.on("console", note)
         site = url.removesuffix("/mcp")
-        async with page.expect_response("**/gallery/draft/trial"):
+        async with page.expect_response(TRIAL):
             await page.goto(f"{site}/w/{tool}?tab=edit")
         await page.locator(".cm-content").wait_for()
         yield page
@@ -71,7 +80,7 @@ async def type_over(page: Page, text: str) -> None:
     await page.keyboard.press("ControlOrMeta+a")
     # Chromium keeps the style of text that it replaces, as an attribute that the policy refuses.
     await page.keyboard.press("Delete")
-    async with page.expect_response("**/gallery/draft/trial"):
+    async with page.expect_response(TRIAL):
         await page.keyboard.insert_text(text)
 
 
@@ -131,7 +140,7 @@ async def test_every_printable_character_is_typed_into_the_editor_saved_and_draw
         for _ in ("saved", "loaded again"):
             assert await drawing.text_content() == text
             assert await page.locator("#edit-findings li").all_inner_texts() == []
-            async with page.expect_response("**/gallery/draft/trial"):
+            async with page.expect_response(TRIAL):
                 await page.reload()
 
 
@@ -161,6 +170,52 @@ async def test_every_printable_character_is_typed_into_every_field(tmp_path: Pat
         await type_into(page.get_by_role("searchbox"))
         await page.get_by_role("button", name="New widget").click()
         await type_into(page.get_by_label("Name, as people see it"))
+
+
+async def parts_shown(page: Page) -> dict[str, str]:
+    """Return the text of each part in the editor."""
+    texts = {}
+    for part in ("template", "schema", "sidecar", "jsx"):
+        await page.locator(f"#edit-parts [value={part}]").check(force=True)
+        texts[part] = await text_of(page)
+    return texts
+
+
+async def test_drawing_findings_and_file_agree_after_each_save_and_reload(tmp_path: Path) -> None:
+    file = tmp_path / "A.widget"
+    file.write_bytes(pack(load(Source.of("A.widget.jsx", JSX.encode()))).content)
+    sidecar = b'description = "Greet somebody."\n'
+    (tmp_path / "A.widget.toml").write_bytes(sidecar)
+    is_answered = anyio.Event()
+
+    async def answer_later(route: Route) -> None:
+        await is_answered.wait()
+        await route.continue_()
+
+    async with editing(tmp_path, "a") as page:
+        drawing = page.frame_locator("#frames iframe").locator("[data-component=Text]")
+        no_findings = page.locator("#edit-findings:not(:has(li))")
+        jsx = (await parts_shown(page))["jsx"]
+        await page.route(TRIAL, answer_later)
+        for number in range(SAVES):
+            is_answered, text = anyio.Event(), f"{number} Ann"
+            await page.locator(".cm-content").focus()
+            await page.keyboard.press("ControlOrMeta+a")
+            await page.keyboard.press("Delete")
+            # The save precedes the drawing of the draft, or overtakes it.
+            is_drawn = page.expect_request(TRIAL) if number % 2 else nullcontext()
+            async with is_drawn:
+                await page.keyboard.insert_text(jsx.replace("{who}", f"{{`{number} ${{who}}`}}"))
+            await page.keyboard.press("Control+s")
+            await page.locator("#edit-said").get_by_text("Saved.").wait_for()
+            async with page.expect_request_finished(lambda one: one.url.endswith("/trial")):
+                is_answered.set()
+            for _ in ("saved", "loaded again"):
+                await drawing.get_by_text(text, exact=True).wait_for()
+                await no_findings.wait_for(state="attached")
+                assert await parts_shown(page) == split_files(file.name, file.read_bytes(), sidecar)
+                async with page.expect_response(TRIAL):
+                    await page.reload()
 
 
 async def test_values_arguments_filters_and_keys_are_completed(tmp_path: Path) -> None:
@@ -252,14 +307,14 @@ async def test_click_on_a_component_selects_it_and_its_form_changes_its_span(
         await drawing.get_by_text("Ann").click()
         form = page.get_by_role("region", name="Properties")
         await form.get_by_role("heading", name="Properties of Text").wait_for()
-        async with page.expect_response("**/gallery/draft/trial"):
+        async with page.expect_response(TRIAL):
             await form.get_by_label("size", exact=True).select_option("xl")
         changed = await text_of(page)
         await form.get_by_text("more properties").click()
-        async with page.expect_response("**/gallery/draft/trial"):
+        async with page.expect_response(TRIAL):
             await form.get_by_label("maxLines", exact=True).fill("2")
         added = await text_of(page)
-        async with page.expect_response("**/gallery/draft/trial"):
+        async with page.expect_response(TRIAL):
             await form.get_by_label("value", exact=True).fill("Good day")
         await drawing.get_by_text("Good day").wait_for()
 
@@ -283,7 +338,7 @@ async def test_property_is_changed_by_keyboard_alone(tmp_path: Path) -> None:
             if await page.evaluate(field):
                 break
         assert await page.evaluate(field)
-        async with page.expect_response("**/gallery/draft/trial"):
+        async with page.expect_response(TRIAL):
             await page.keyboard.press("ArrowDown")
         changed = await text_of(page)
 

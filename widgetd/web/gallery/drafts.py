@@ -122,16 +122,20 @@ async def parts(gallery: Gallery, request: Request) -> dict[str, Any]:
         digest = compute_digest(source, sidecar)
         if digest != widget.key and not audience.sees_everything:
             raise RefusedError(409, {"error": "the file is being replaced; try again"})
-        beside = "" if sidecar is None else _text(sidecar.content)
         return {
             "path": path,
             "digest": digest,
-            "parts": {**split(path, _text(source.content)), "sidecar": beside},
+            "parts": split_files(path, source.content, sidecar.content if sidecar else b""),
             "drawn": "jsx" if widget.source == "view" else "template",
             "previous": gallery.history.before(widget, audience.sees) is not None,
         }
 
     return await to_thread.run_sync(read)
+
+
+def split_files(path: str, source: bytes, sidecar: bytes) -> dict[str, str]:
+    """Return the parts of a widget's files by name."""
+    return {**split(path, _text(source)), "sidecar": _text(sidecar)}
 
 
 def _text(content: bytes) -> str:
@@ -205,8 +209,12 @@ def _place(row: Mapping[str, Any], sent: Sent) -> dict[str, Any]:
     return placed
 
 
-async def save_draft(gallery: Gallery, request: Request) -> dict[str, str]:
-    """Save a draft, unless the files are others than those that it was made of."""
+async def save_draft(gallery: Gallery, request: Request) -> dict[str, Any]:
+    """Save a draft, unless the files are others than those that it was made of.
+
+    Returns:
+        `{"tool", "page", "digest", "parts"}`: `parts` are those that were written.
+    """
     uploads, drafts = require(gallery.uploads), require(gallery.drafts)
     sent, body = await _read(gallery, request)
     known = body.get("digest")
@@ -220,7 +228,9 @@ async def save_draft(gallery: Gallery, request: Request) -> dict[str, str]:
         return files
 
     files = await to_thread.run_sync(write, limiter=gallery.trials)
-    return await save_files(gallery, uploads, files, caller_of(request), replaces=known)
+    saved = await save_files(gallery, uploads, files, caller_of(request), replaces=known)
+    written = split_files(sent.path, files[sent.path], files.get(sent.path + SUFFIX, b""))
+    return {**saved, "parts": written}
 
 
 def _encode(sent: Sent, drafts: Drafts) -> bytes:

@@ -97,7 +97,7 @@ class Editing {
     clearTimeout(this.#pause);
     const turn = ++this.#turn;
     const { state, edited } = this.#page.asked();
-    const body = { tool: this.#page.tool, parts: this.#texts(), state, arguments: edited };
+    const body = { tool: this.#page.tool, parts: this.#draft(this.#texts()), state, arguments: edited };
     const response = await this.#post("/gallery/draft/trial", body);
     const trial = await response.json();
     // A newer draft is on its way.
@@ -114,9 +114,9 @@ class Editing {
   async save() {
     if (this.#isSaving) return;
     this.#isSaving = true;
-    const parts = this.#texts();
+    const texts = this.#texts();
     try {
-      const body = { tool: this.#page.tool, parts, digest: this.#digest };
+      const body = { tool: this.#page.tool, parts: this.#draft(texts), digest: this.#digest };
       const response = await this.#post("/gallery/draft", body);
       const answer = await readAnswer(response);
       if (!response.ok) {
@@ -124,17 +124,15 @@ class Editing {
         return;
       }
       if (answer.tool !== this.#page.tool) location.assign(`${answer.page}?tab=edit`);
-      this.#digest = answer.digest;
-      this.#file = parts;
-      this.#previous.hidden = false;
-      this.#say("Saved.");
-      const read = await this.#read();
-      // A changed JSX changes the template, too.
-      if (read?.digest === this.#digest && !this.isDraft()) this.#take(read, "Saved.");
-      this.#page.end();
+      this.#file = texts;
+      this.#take({ ...answer, previous: true }, "Saved.");
     } finally {
       this.#isSaving = false;
     }
+    this.#page.end();
+    await this.draw();
+    // Another change of the file may have come during the save.
+    await this.follow();
   }
 
   #parts() {
@@ -143,6 +141,13 @@ class Editing {
 
   #texts() {
     return Object.fromEntries(this.#parts().map((part) => [part, this.#editor.text(part)]));
+  }
+
+  /** Returns the parts to send. A changed JSX replaces the template: during a save, the file may have the new one already. */
+  #draft(texts) {
+    const { jsx, template } = this.#file;
+    const isReplaced = texts.jsx !== jsx && texts.template === template;
+    return Object.fromEntries(Object.entries(texts).filter(([part]) => part !== "template" || !isReplaced));
   }
 
   #changed() {
@@ -159,6 +164,7 @@ class Editing {
     return undefined;
   }
 
+  /** Takes the parts of the file; texts that were typed meanwhile stay. */
   #take({ parts, digest, drawn, previous }, message = "") {
     const same = JSON.stringify(parts) === JSON.stringify(this.#file);
     this.#digest = digest;
@@ -167,7 +173,8 @@ class Editing {
     if (same) return;
     for (const [part, text] of Object.entries(parts)) {
       const [label, language] = PARTS[part];
-      if (text !== this.#file[part]) this.#editor.load(part, text, language, label);
+      const isTyped = part in this.#file && this.#editor.text(part) !== this.#file[part];
+      if (text !== this.#file[part] && !isTyped) this.#editor.load(part, text, language, label);
     }
     this.#file = parts;
     const shown = this.#part in parts ? this.#part : this.#parts().find((part) => part === "jsx" || part === drawn) ?? this.#parts()[0];

@@ -151,9 +151,10 @@ async function load() {
   const asking = sent === undefined ? {} : { method: "POST", body: JSON.stringify(sent) };
   const address = sent === undefined ? `/w/${tool}/states/${encodeURIComponent(key)}.json` : `/w/${tool}.json`;
   const response = await request(at(address), asking);
-  // Newer arguments are on their way.
-  if (!response.ok || sent !== edited) return;
-  take(await response.json());
+  const now = await response.json();
+  // Newer arguments are on their way, or a draft was begun.
+  if (!response.ok || sent !== edited || editor?.isDraft()) return;
+  take(now);
 }
 
 function take(now) {
