@@ -140,7 +140,7 @@ systemd-test: ## [check] boot the systemd unit in a container (needs systemd-nsp
 # The view needs Node; what it builds is committed, so that nothing else does.
 VIEW_BUILT := view.html view.json icons.txt NOTICES.txt
 EDITOR_BUILT := editor.js editor.txt
-EDITOR := widgetd/web/gallery/editor
+EDITOR := widgetd/author/gallery/editor
 
 view/node_modules/.installed: view/package-lock.json view/.npmrc
 	cd view && npm ci --ignore-scripts
@@ -149,7 +149,7 @@ view/node_modules/.installed: view/package-lock.json view/.npmrc
 view: view/node_modules/.installed ## [view] rebuild the view and the gallery's editor (needs Node)
 	cd view && npm run --silent build
 	cp $(addprefix view/dist/,$(VIEW_BUILT) markdown.js) widgetd/view/
-	cp view/dist/emulator.js view/dist/emulator.txt widgetd/browser/
+	cp view/dist/emulator.js view/dist/emulator.txt widgetd/author/browser/
 	cp $(addprefix view/dist/editor/,$(EDITOR_BUILT)) $(EDITOR)/
 	$(BIN)/python view/defaults.py > widgetd/view/defaults.json
 
@@ -158,7 +158,7 @@ view-check: view/node_modules/.installed ## [view] lint and test the view, and c
 	cmp view/dist/view.html widgetd/view/view.html
 	cmp view/dist/NOTICES.txt widgetd/view/NOTICES.txt
 	cmp view/dist/icons.txt widgetd/view/icons.txt
-	cmp view/dist/emulator.js widgetd/browser/emulator.js
+	cmp view/dist/emulator.js widgetd/author/browser/emulator.js
 	cmp view/dist/markdown.js widgetd/view/markdown.js
 	cmp view/dist/editor/editor.js $(EDITOR)/editor.js
 
@@ -172,7 +172,7 @@ INTER := 5.3.0
 
 face: $(VENV)/.runtime ## [view] update the font of pictures from npm (needs npm)
 	mkdir -p build && cd build && npm pack --silent @fontsource-variable/inter@$(INTER)
-	$(BIN)/python view/inter.py build/fontsource-variable-inter-$(INTER).tgz widgetd/browser/inter
+	$(BIN)/python view/inter.py build/fontsource-variable-inter-$(INTER).tgz widgetd/author/browser/inter
 
 bench-redraw: $(VENV)/.dev ## [bench] print the time from a save to the redraw in open browsers
 	$(BIN)/python -m benchmarks.redraw
@@ -201,7 +201,7 @@ hosts: $(VENV)/.dev ## [check] draw every widget in every emulated host (needs C
 .PHONY: at-most-once
 INTERLEAVINGS ?= 10000
 at-most-once: $(VENV)/.dev ## [stress] press in INTERLEAVINGS random orders of retries, remounts and replicas
-	INTERLEAVINGS=$(INTERLEAVINGS) $(BIN)/python -m pytest tests/system/mcp/test_at_most_once.py
+	INTERLEAVINGS=$(INTERLEAVINGS) $(BIN)/python -m pytest tests/system/server/mcp/test_at_most_once.py
 
 .PHONY: laws
 laws: SCALE = 20
@@ -210,8 +210,8 @@ laws: $(VENV)/.dev ## [stress] try twenty times the examples of each property te
 
 .PHONY: site-test
 site-test: $(VENV)/.dev ## [check] run the gallery's tests on a gallery exported as files (needs Chromium)
-	GALLERY=built $(BIN)/python -m pytest -q tests/field/web/test_gallery_detail.py \
-	  tests/field/web/test_gallery_controls.py tests/field/web/test_accessibility.py
+	GALLERY=built $(BIN)/python -m pytest -q tests/field/author/gallery/test_gallery_detail.py \
+	  tests/field/author/gallery/test_gallery_controls.py tests/field/server/web/test_accessibility.py
 
 READERS := tests/field/readers
 
@@ -241,7 +241,7 @@ $(WEB)/node_modules/.installed: $(WEB)/package-lock.json
 
 .PHONY: web-examples
 web-examples: $(VENV)/.dev $(WEB)/node_modules/.installed ## [check] drive the examples of web pages in Chromium (needs Node)
-	$(BIN)/python -m pytest -q tests/field/web/test_examples_web.py
+	$(BIN)/python -m pytest -q tests/field/server/web/test_examples_web.py
 
 chat-pictures: $(VENV)/.dev ## [view] update the README's picture of the chat (needs Chromium)
 	$(BIN)/python -m tests.field.chat.picture

@@ -8,8 +8,8 @@ from importlib.abc import Traversable
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from widgetd.browser.chromium import FLAGS, FONTS, find_chromium
-from widgetd.render.view import frame_headers, view_html
+from widgetd.author.browser.chromium import FLAGS, FONTS, find_chromium
+from widgetd.server.render.view import frame_headers, view_html
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Route
@@ -54,7 +54,7 @@ def _look(browser: Browser, theme: Any, result: dict[str, Any], axe: str) -> Non
 def _answer(route: Route) -> None:
     url = route.request.url
     if url == f"{_ORIGIN}/":
-        page = (files("widgetd.browser") / "stage.html").read_text(encoding="utf-8")
+        page = (files("widgetd.author.browser") / "stage.html").read_text(encoding="utf-8")
         route.fulfill(body=page, content_type="text/html; charset=utf-8")
     elif url == f"{_ORIGIN}/host.js":
         script = (files("widgetd.view") / "host.js").read_text(encoding="utf-8")

@@ -22,13 +22,13 @@ from typing import Any
 
 from benchmarks.children import ROOT
 from benchmarks.peer import Peer, peer
-from widgetd.catalog.loader import load_widget
-from widgetd.checks.rules import check_widget
-from widgetd.errors import CallError, WidgetError
-from widgetd.schema.sampling.sample import State
-from widgetd.studio.compare import argument_sets, compare, differ
-from widgetd.widget.components import tree as normalised
-from widgetd.widget.widget import Widget
+from widgetd.base.errors import CallError, WidgetError
+from widgetd.core.checks.rules import check_widget
+from widgetd.core.schema.sampling.sample import State
+from widgetd.core.studio.compare import argument_sets, compare, differ
+from widgetd.core.widget.components import tree as normalised
+from widgetd.core.widget.widget import Widget
+from widgetd.server.catalog.loader import load_widget
 
 CORPUS = ROOT.parent / "shared" / "corpus"
 

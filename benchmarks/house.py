@@ -20,6 +20,9 @@ from benchmarks.language import measure
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "widgetd"
 
+WINGS = ("base", "core", "server", "author")
+"""Folders of the package whose folders and modules are rooms."""
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -34,22 +37,27 @@ class Module:
 
     @property
     def room(self) -> str:
-        """The folder or module directly below the package; empty for the package itself."""
-        return self.name.split(".")[1] if "." in self.name else ""
+        """The folder or module below a wing, else directly below the package; empty for itself."""
+        below = self.name.split(".")[1:]
+        return ".".join(below[: 2 if below[:1] and below[0] in WINGS else 1])
+
+    @property
+    def wing(self) -> str:
+        """The wing, or `shell` for what stands above them."""
+        below = self.name.split(".")[1:]
+        return below[0] if below[:1] and below[0] in (*WINGS, "chat", "upstreams") else "shell"
 
     def functions(self) -> list[Function]:
         """Yield every function and method, inner ones too."""
         return [node for node in ast.walk(self.tree) if isinstance(node, Function)]
 
     def imports(self) -> Iterator[str]:
-        """Yield the room of every import, inner ones too."""
+        """Yield the dotted name of everything imported from the package, inner imports too."""
         for node in ast.walk(self.tree):
-            if isinstance(node, ast.ImportFrom) and node.module:
-                head, _, rest = node.module.partition(".")
-                if head == PACKAGE.name:
-                    yield from (
-                        [rest.split(".")[0]] if rest else [alias.name for alias in node.names]
-                    )
+            if isinstance(node, ast.ImportFrom):
+                home = node.module or ""
+                if home.partition(".")[0] == PACKAGE.name:
+                    yield from (f"{home}.{alias.name}" for alias in node.names)
 
 
 def modules() -> list[Module]:
@@ -89,22 +97,29 @@ def find_called(module: Module) -> set[str]:
 
 
 def upward(all_modules: list[Module]) -> list[str]:
-    """Return the imports from a higher room, each as `a -> b`."""
+    """Return the imports from a later wing, or a later room of a wing, each as `a -> b`."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    contracts = settings["tool"]["importlinter"]["contracts"]
-    layers = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
-    height = {
-        room.strip(): -index for index, layer in enumerate(layers) for room in layer.split("|")
-    }
-    return sorted(
-        f"{module.name} -> {room}"
-        for module in all_modules
-        for room in module.imports()
-        if module.room in height
-        and room in height
-        and room != module.room
-        and height[room] >= height[module.room]
-    )
+    ahead = set()
+    for contract in settings["tool"]["importlinter"]["contracts"]:
+        if contract["type"] != "layers":
+            continue
+        (container,) = contract["containers"]
+        height = {
+            f"{container}.{room.strip()}": -index
+            for index, layer in enumerate(contract["layers"])
+            for room in layer.split("|")
+        }
+        depth, ignored = container.count(".") + 2, set(contract.get("ignore_imports", ()))
+        for module in all_modules:
+            source = ".".join(module.name.split(".")[:depth])
+            for name in module.imports():
+                target = ".".join(name.split(".")[:depth])
+                if source == target or not {source, target} <= height.keys():
+                    continue
+                is_exception = f"{module.name} -> {name.rpartition('.')[0]}" in ignored
+                if height[target] >= height[source] and not is_exception:
+                    ahead.add(f"{module.name} -> {target}")
+    return sorted(ahead)
 
 
 def circles(all_modules: list[Module]) -> list[str]:
@@ -163,8 +178,10 @@ def main() -> None:
     once = sum(len(find_used_once(module)) for module in all_modules)
     called_once = sum(len(find_used_once(module) & find_called(module)) for module in all_modules)
     rooms: Counter[str] = Counter()
+    wings: Counter[str] = Counter()
     for module in all_modules:
         rooms[module.room] += module.lines
+        wings[module.wing] += module.lines
     room, largest_room = rooms.most_common(1)[0]
     largest = max(all_modules, key=lambda module: module.lines)
     stray, ahead, rounds = find_undescribed(all_modules), upward(all_modules), circles(all_modules)
@@ -172,6 +189,7 @@ def main() -> None:
     rows = {
         "modules": f"{len(all_modules)}",
         "lines": f"{sum(module.lines for module in all_modules):,}",
+        **{f"lines of {wing}": f"{lines:,}" for wing, lines in wings.most_common()},
         "median module": f"{median(sizes):.0f} lines",
         "largest module": f"{largest.lines} lines ({largest.name})",
         "median function": f"{median(lengths):.0f} lines",

@@ -29,18 +29,18 @@ from hypothesis import Phase, given, seed, settings
 from tests.system.upstreams.hostile import MISBEHAVIORS, Misbehavior, Way, hostile
 from tests.system.upstreams.servers import raw, toml, upstreams_of, wait_until_settled
 from tests.unit import hostile_texts
-from tests.unit.schema import test_schema_safety as of_schemas
-from tests.unit.template import jsx_attacks, matrix
-from tests.unit.template import test_prices as of_prices
-from tests.unit.template import test_safety as of_templates
+from tests.unit.core.schema import test_schema_safety as of_schemas
+from tests.unit.core.template import jsx_attacks, matrix
+from tests.unit.core.template import test_prices as of_prices
+from tests.unit.core.template import test_safety as of_templates
+from tests.unit.core.widget import test_jmespath as of_expressions
 from tests.unit.upstreams.feed_attacks import ATTACKS, FeedAttack
-from tests.unit.widget import test_jmespath as of_expressions
-from widgetd.errors import CallError, WidgetError
-from widgetd.limits import Limits
-from widgetd.schema.validator import Schema, compile_schema
-from widgetd.template import compile_template
-from widgetd.template.jsx import View
-from widgetd.widget.query import compile_query
+from widgetd.base.errors import CallError, WidgetError
+from widgetd.base.limits import Limits
+from widgetd.core.schema.validator import Schema, compile_schema
+from widgetd.core.template import compile_template
+from widgetd.core.template.jsx import View
+from widgetd.core.widget.query import compile_query
 
 ATTACK_MS, ATTACK_MB, UNION_MS, QUERY_MS = 250, 64, 50, 50
 INPUT_MS = 500

@@ -29,9 +29,14 @@ import orjson
 from benchmarks.folders import bundled
 from tests.support.corpus import corpus_files
 from widgetd import CallError, Widget, WidgetError, load_widget
-from widgetd.studio.compare import differ
-from widgetd.widget.page_program import NoProgramError, page_program
-from widgetd.widget.samples import GENERATED, generate_samples, list_examples, list_studio_samples
+from widgetd.core.studio.compare import differ
+from widgetd.core.widget.page_program import NoProgramError, page_program
+from widgetd.core.widget.samples import (
+    GENERATED,
+    generate_samples,
+    list_examples,
+    list_studio_samples,
+)
 
 VIEW: Final = Path(__file__).resolve().parents[1] / "view"
 SEEDS: Final = range(1, 21)

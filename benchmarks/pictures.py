@@ -20,13 +20,13 @@ from benchmarks.folders import BUNDLED
 from benchmarks.ratios import Pairs, Timed, alternate, at_percentile, ratio
 from benchmarks.table import Row, at_most, compare_arms
 from benchmarks.wire import Wire, call
-from tests.field.browser.killing import descendants
-from widgetd.browser.camera import Camera
-from widgetd.browser.chromium import Chromium, find_chromium
-from widgetd.browser.picture import Screenshot
-from widgetd.catalog.catalog import discover_widgets
-from widgetd.render.view import drawing
-from widgetd.widget.states import SAMPLE, show_state
+from tests.field.author.browser.killing import descendants
+from widgetd.author.browser.camera import Camera
+from widgetd.author.browser.chromium import Chromium, find_chromium
+from widgetd.author.browser.picture import Screenshot
+from widgetd.core.widget.states import SAMPLE, show_state
+from widgetd.server.catalog.catalog import discover_widgets
+from widgetd.server.render.view import drawing
 
 if TYPE_CHECKING:
     from playwright.async_api import Page

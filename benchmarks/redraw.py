@@ -21,7 +21,7 @@ from benchmarks.children import widgetd
 from benchmarks.folders import FLIGHT, flight_arguments, folder, real
 from benchmarks.ratios import Pairs, at_percentile, ratio
 from benchmarks.wire import Wire, call
-from widgetd.browser.chromium import FLAGS, find_chromium
+from widgetd.author.browser.chromium import FLAGS, find_chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Frame, Page

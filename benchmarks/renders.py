@@ -20,13 +20,13 @@ from benchmarks.ratios import Pairs, alternate, combine_ratios, median
 from benchmarks.table import Row, at_most, spread
 from tests.support.corpus import corpus_files
 from widgetd import CallError, Widget, WidgetError, load_widget
-from widgetd.limits import Limits
-from widgetd.studio.compare import compare
-from widgetd.template import Template, compile_template
-from widgetd.template.jsx import View
-from widgetd.template.parser import parse
-from widgetd.template.template import build_program
-from widgetd.widget.components import tree
+from widgetd.base.limits import Limits
+from widgetd.core.studio.compare import compare
+from widgetd.core.template import Template, compile_template
+from widgetd.core.template.jsx import View
+from widgetd.core.template.parser import parse
+from widgetd.core.template.template import build_program
+from widgetd.core.widget.components import tree
 
 # Long enough for the clock, short enough for both arms to meet the same machine.
 _BATCH_S = 0.001

@@ -20,12 +20,12 @@ from benchmarks.folders import BUNDLED, FLIGHT, folder, real
 from benchmarks.ratios import alternate
 from benchmarks.table import Row, at_most, compare_arms
 from benchmarks.wire import Wire, call
-from widgetd.access.principal import Caller
-from widgetd.browser.chromium import Chromium, find_chromium
-from widgetd.browser.keywords import find_keyword
-from widgetd.browser.stage import Stage
-from widgetd.browser.steps import perform
-from widgetd.testing.widgets import server_over
+from widgetd.author.browser.chromium import Chromium, find_chromium
+from widgetd.author.browser.keywords import find_keyword
+from widgetd.author.browser.stage import Stage
+from widgetd.author.browser.steps import perform
+from widgetd.author.testing.widgets import server_over
+from widgetd.server.access.principal import Caller
 
 STEPS = 30
 _TARGET = "action=flight.track"

@@ -97,7 +97,7 @@ _KNOWN = "The same, both with the state folder of an earlier start."
 
 
 UNDRAWN = (
-    "import runpy; import widgetd.checks.renders as checks; "
+    "import runpy; import widgetd.core.checks.renders as checks; "
     "checks.explain_undrawable = lambda _: None; "
     "runpy.run_module('widgetd', None, '__main__')"
 )
@@ -106,7 +106,8 @@ UNDRAWN = (
 ROOMLESS = (
     "import runpy, sys, types; none = types.SimpleNamespace("
     "TOOLS=(), RESOURCES=(), NAMES=frozenset(), keyword_tools=lambda _: ()); sys.modules.update("
-    "{f'widgetd.{room}': none for room in ('guide.toolset', 'browser.toolset', 'browser.pictures')}"
+    "{f'widgetd.author.{room}': none "
+    "for room in ('guide.toolset', 'browser.toolset', 'browser.pictures')}"
     "); runpy.run_module('widgetd', None, '__main__')"
 )
 

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from tests.system.guide.questions import QUESTIONS, find_misses
+from tests.system.author.guide.questions import QUESTIONS, find_misses
 from widgetd.daemon.toolsets import ROWS
-from widgetd.mcp.builtin.table import CORE
-from widgetd.render.entry import CHARACTERS_OF_A_TOKEN
+from widgetd.server.mcp.builtin.table import CORE
+from widgetd.server.render.entry import CHARACTERS_OF_A_TOKEN
 
 MOST_TOKENS = {"author": 900, "operate": 350, "pictures": 200}
 MOST_OF_ALL = 2_200

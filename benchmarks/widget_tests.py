@@ -22,10 +22,10 @@ from xml.etree import ElementTree as ET
 from benchmarks.bare_pages import run
 from benchmarks.corpus import CORPUS
 from benchmarks.folders import BUNDLED
-from widgetd.render.result import Policy, tool_result
-from widgetd.testing.widgets import server_over
-from widgetd.widget.sidecar import SUFFIX
-from widgetd.widget.states import SAMPLE, THEMES, show_state
+from widgetd.author.testing.widgets import server_over
+from widgetd.core.widget.sidecar import SUFFIX
+from widgetd.core.widget.states import SAMPLE, THEMES, show_state
+from widgetd.server.render.result import Policy, tool_result
 
 BAR = 2.0
 

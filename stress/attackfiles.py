@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.widgets import widget_file
-from tests.unit.schema.test_schema_safety import BOMBS as PATTERNS
-from tests.unit.schema.test_schema_safety import CIRCLES, UNIONS, laughs
-from tests.unit.template.test_safety import BOMBS, ESCAPES
-from widgetd.limits import Limits
+from tests.unit.core.schema.test_schema_safety import BOMBS as PATTERNS
+from tests.unit.core.schema.test_schema_safety import CIRCLES, UNIONS, laughs
+from tests.unit.core.template.test_safety import BOMBS, ESCAPES
+from widgetd.base.limits import Limits
 
 LIMITS = Limits()
 

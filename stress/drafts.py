@@ -11,9 +11,9 @@ import orjson
 from stress.processes import read_usage
 from stress.table import Row, info_row, limit_row
 from tests.support.widgets import widget_file
-from widgetd.catalog.snapshot import Snapshot
+from widgetd.author.guide.drafts import Drafts
 from widgetd.daemon.loading import admit
-from widgetd.guide.drafts import Drafts
+from widgetd.server.catalog.snapshot import Snapshot
 
 _GROWTH_MB = 5.0
 _WARM_UP = 2_500

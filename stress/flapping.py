@@ -26,11 +26,11 @@ from tests.system.upstreams.servers import (
     upstreams_of,
 )
 from tests.system.upstreams.test_feeds import FEED, SCHEMA, TEMPLATE
-from widgetd.access.principal import Caller
-from widgetd.catalog.registry import Registry
-from widgetd.mcp.assembly import build
-from widgetd.store.contract import Bounds, StoredRender
-from widgetd.store.factory import local_store
+from widgetd.server.access.principal import Caller
+from widgetd.server.catalog.registry import Registry
+from widgetd.server.mcp.assembly import build
+from widgetd.server.store.contract import Bounds, StoredRender
+from widgetd.server.store.factory import local_store
 from widgetd.upstreams.feeds import UpstreamFeeds
 from widgetd.upstreams.limits import LIMITS
 

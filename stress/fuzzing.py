@@ -22,9 +22,9 @@ from benchmarks.corpus import CORPUS
 from benchmarks.folders import bundled
 from stress.judging import Judge, Verdict
 from stress.spoiling import spoilt_files
-from widgetd.errors import WidgetError
-from widgetd.limits import Limits
-from widgetd.schema.json_text import parse_file
+from widgetd.base.errors import WidgetError
+from widgetd.base.limits import Limits
+from widgetd.core.schema.json_text import parse_file
 
 BOUNDS_S = {"load": 0.25, "call": 0.25, "check": 5.0}
 """Processor time. A check is for authors, and tries a widget with dozens of arguments."""

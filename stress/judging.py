@@ -13,16 +13,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from widgetd.catalog.loader import Loader
-from widgetd.checks.breaking_changes import find_breaking_changes
-from widgetd.checks.rules import check_widget
-from widgetd.errors import CODES, CallError, Finding, WidgetError
-from widgetd.files.source import Source
-from widgetd.limits import Limits
-from widgetd.render.entry import tool_entry
-from widgetd.schema.sampling.sample import State
-from widgetd.widget.definition import define
-from widgetd.widget.widget import Widget
+from widgetd.base.errors import CODES, CallError, Finding, WidgetError
+from widgetd.base.files.source import Source
+from widgetd.base.limits import Limits
+from widgetd.core.checks.breaking_changes import find_breaking_changes
+from widgetd.core.checks.rules import check_widget
+from widgetd.core.schema.sampling.sample import State
+from widgetd.core.widget.definition import define
+from widgetd.core.widget.widget import Widget
+from widgetd.server.catalog.loader import Loader
+from widgetd.server.render.entry import tool_entry
 
 NAME = "spoilt.widget"
 

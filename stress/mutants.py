@@ -14,13 +14,13 @@ from pathlib import Path
 import orjson
 
 from stress.table import Row, info_row, zero_row
-from widgetd.browser import stage
-from widgetd.browser.baselines import Baselines
-from widgetd.files.folder import bundled_folder
-from widgetd.testing.runner import FailedStepError, Runner
-from widgetd.testing.suite import resolve_cases
-from widgetd.testing.widgets import server_over
-from widgetd.testing.yaml_file import read_suite
+from widgetd.author.browser import stage
+from widgetd.author.browser.baselines import Baselines
+from widgetd.author.testing.runner import FailedStepError, Runner
+from widgetd.author.testing.suite import resolve_cases
+from widgetd.author.testing.widgets import server_over
+from widgetd.author.testing.yaml_file import read_suite
+from widgetd.base.files.folder import bundled_folder
 
 _FLIGHT, _TASK, _NOTICE = "Flight Tracker", "Create Task", "Enable Notification"
 

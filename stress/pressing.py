@@ -23,10 +23,10 @@ from mcp.client.extension import advertise
 from stress.table import Row, info_row, zero_row
 from tests.support.processes import daemon_process
 from tests.support.widgets import widget_file
-from tests.system.mcp.booking import GIVEN, SCHEMA, SIDECAR, TEMPLATE, mark, press
-from tests.system.store.server import running_server
+from tests.system.server.mcp.booking import GIVEN, SCHEMA, SIDECAR, TEMPLATE, mark, press
+from tests.system.server.store.server import running_server
 from tests.system.upstreams.servers import serve_mcp, toml
-from widgetd.access.principal import UI_EXTENSION
+from widgetd.server.access.principal import UI_EXTENSION
 
 _CALL_S = 1.0
 _LIVES_S = (0.0, 0.4)

@@ -21,9 +21,9 @@ from stress.table import Row, info_row, limit_row, zero_row
 from tests.support.clients import Connection, connect_client
 from tests.support.processes import Served, daemon_process
 from tests.support.widgets import widget_file
-from widgetd.catalog.catalog import discover_widgets
-from widgetd.files.folder import bundled_folder
-from widgetd.widget.states import SAMPLE, show_state
+from widgetd.base.files.folder import bundled_folder
+from widgetd.core.widget.states import SAMPLE, show_state
+from widgetd.server.catalog.catalog import discover_widgets
 
 MOST = 8
 _PATIENCE_S = 60

@@ -24,16 +24,16 @@ from stress.processes import Usage, own_usage, read_usage
 from stress.styles import renamed
 from stress.table import Row, limit_row, zero_row
 from tests.support.processes import daemon_process
-from widgetd.catalog.catalog import Catalog
-from widgetd.catalog.loader import Loader
-from widgetd.catalog.registry import Registry
-from widgetd.catalog.reload import reload
-from widgetd.files.hints import Hints
-from widgetd.mcp.assembly import build
-from widgetd.mcp.notifications import notify
-from widgetd.mcp.server import Server
-from widgetd.store.factory import local_store
-from widgetd.widget.widget import Widget
+from widgetd.base.files.hints import Hints
+from widgetd.core.widget.widget import Widget
+from widgetd.server.catalog.catalog import Catalog
+from widgetd.server.catalog.loader import Loader
+from widgetd.server.catalog.registry import Registry
+from widgetd.server.catalog.reload import reload
+from widgetd.server.mcp.assembly import build
+from widgetd.server.mcp.notifications import notify
+from widgetd.server.mcp.server import Server
+from widgetd.server.store.factory import local_store
 
 WIDGETS = 16
 LISTENERS = 4

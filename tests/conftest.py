@@ -12,7 +12,7 @@ import pytest
 from hypothesis import settings
 
 from tests.support.examples import examples
-from widgetd import logs
+from widgetd.base import logs
 from widgetd.daemon.limits import LIMITS
 
 # Each new HTTP client reads all authorities that this machine trusts, which takes longer than most

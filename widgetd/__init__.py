@@ -2,12 +2,12 @@
 
 From a file to a result:
 
-    files/    path -> Source                     bytes on disk
-    widget/   Source -> Definition -> Widget     one compiled widget
-    catalog/  Widgets -> Snapshot -> swap        all widgets at one moment
-    render/   arguments -> tree -> result        one call
-    mcp/      Snapshot -> MCP tools -> notify    for agents
-    web/      Snapshot -> pages and probes       for people
+    base/files/      path -> Source                     bytes on disk
+    core/widget/     Source -> Definition -> Widget     one compiled widget
+    server/catalog/  Widgets -> Snapshot -> swap        all widgets at one moment
+    server/render/   arguments -> tree -> result        one call
+    server/mcp/      Snapshot -> MCP tools -> notify    for agents
+    server/web/      Snapshot -> pages and probes       for people
 
 Importing this package starts nothing. Each name is imported at its first use.
 """
@@ -18,18 +18,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from widgetd.catalog.catalog import discover_widgets, get_widget
-    from widgetd.catalog.loader import load_widget
+    from widgetd.base.errors import CallError, ConfigError, Finding, WidgetdError, WidgetError
+    from widgetd.core.schema.pydantic_model import json_schema_to_pydantic
+    from widgetd.core.widget.components import to_chatkit
+    from widgetd.core.widget.definition import Definition
+    from widgetd.core.widget.widget import Widget
     from widgetd.daemon.register import register
-    from widgetd.errors import CallError, ConfigError, Finding, WidgetdError, WidgetError
-    from widgetd.render.envelope import Envelope, Failure, RenderMark, Ui, UiMetadata
-    from widgetd.render.mock import mocks
-    from widgetd.render.response import Facts, Failed, Response, Shown, guard, response
-    from widgetd.render.result import Policy
-    from widgetd.schema.pydantic_model import json_schema_to_pydantic
-    from widgetd.widget.components import to_chatkit
-    from widgetd.widget.definition import Definition
-    from widgetd.widget.widget import Widget
+    from widgetd.server.catalog.catalog import discover_widgets, get_widget
+    from widgetd.server.catalog.loader import load_widget
+    from widgetd.server.render.envelope import Envelope, Failure, RenderMark, Ui, UiMetadata
+    from widgetd.server.render.mock import mocks
+    from widgetd.server.render.response import Facts, Failed, Response, Shown, guard, response
+    from widgetd.server.render.result import Policy
 
 __all__ = [
     "CallError",
@@ -61,18 +61,18 @@ __all__ = [
 ]
 
 _NAMES = {
-    "widgetd.catalog.catalog": ("discover_widgets", "get_widget"),
-    "widgetd.catalog.loader": ("load_widget",),
+    "widgetd.server.catalog.catalog": ("discover_widgets", "get_widget"),
+    "widgetd.server.catalog.loader": ("load_widget",),
     "widgetd.daemon.register": ("register",),
-    "widgetd.errors": ("CallError", "ConfigError", "Finding", "WidgetError", "WidgetdError"),
-    "widgetd.render.envelope": ("Envelope", "Failure", "RenderMark", "Ui", "UiMetadata"),
-    "widgetd.render.mock": ("mocks",),
-    "widgetd.render.response": ("Facts", "Failed", "Response", "Shown", "guard", "response"),
-    "widgetd.render.result": ("Policy",),
-    "widgetd.schema.pydantic_model": ("json_schema_to_pydantic",),
-    "widgetd.widget.components": ("to_chatkit",),
-    "widgetd.widget.definition": ("Definition",),
-    "widgetd.widget.widget": ("Widget",),
+    "widgetd.base.errors": ("CallError", "ConfigError", "Finding", "WidgetError", "WidgetdError"),
+    "widgetd.server.render.envelope": ("Envelope", "Failure", "RenderMark", "Ui", "UiMetadata"),
+    "widgetd.server.render.mock": ("mocks",),
+    "widgetd.server.render.response": ("Facts", "Failed", "Response", "Shown", "guard", "response"),
+    "widgetd.server.render.result": ("Policy",),
+    "widgetd.core.schema.pydantic_model": ("json_schema_to_pydantic",),
+    "widgetd.core.widget.components": ("to_chatkit",),
+    "widgetd.core.widget.definition": ("Definition",),
+    "widgetd.core.widget.widget": ("Widget",),
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names}
 

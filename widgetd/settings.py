@@ -25,12 +25,12 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from widgetd.base.errors import ConfigError
+from widgetd.base.errors.expected import advise
+from widgetd.base.files.folder import bundled_folder
+from widgetd.base.redaction import Secret, SecretUrl, conceal_credentials, hide_credentials
+from widgetd.base.text_search import nearest
 from widgetd.chat import OPENAI_URL
-from widgetd.errors import ConfigError
-from widgetd.errors.expected import advise
-from widgetd.files.folder import bundled_folder
-from widgetd.redaction import Secret, SecretUrl, conceal_credentials, hide_credentials
-from widgetd.text_search import nearest
 
 FILE = "widgetd.toml"
 PREFIX = "WIDGETD_"

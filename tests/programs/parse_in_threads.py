@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-from widgetd.limits import Limits
-from widgetd.template.jsx.parse import parse
+from widgetd.base.limits import Limits
+from widgetd.core.template.jsx.parse import parse
 
 TEXTS = tuple(
     f"<Card>{'<Row><Text value={a + 1} /></Row>' * count}</Card>" for count in (1, 20, 60)

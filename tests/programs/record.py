@@ -20,12 +20,12 @@ from typing import Any, Final
 
 import orjson
 
-from widgetd.errors import CallError
-from widgetd.limits import Limits
-from widgetd.template import Expression, Template, compile_template, compile_text
-from widgetd.template.ir import Program, to_json
-from widgetd.template.jsx import View
-from widgetd.widget.local_state import LocalState
+from widgetd.base.errors import CallError
+from widgetd.base.limits import Limits
+from widgetd.core.template import Expression, Template, compile_template, compile_text
+from widgetd.core.template.ir import Program, to_json
+from widgetd.core.template.jsx import View
+from widgetd.core.widget.local_state import LocalState
 
 ROWS_EACH: Final = 8
 TABLE: Final = Path(__file__).resolve().parents[2] / "view" / "test" / "programs.json"

@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema_rs
 from mcp_types import CallToolResult, TextContent
 
-from widgetd.declarations.answers import ANSWERS, Answer
+from widgetd.author.declarations.answers import ANSWERS, Answer
 
 
 def text(result: CallToolResult) -> str:

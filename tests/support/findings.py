@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from widgetd.checks.report import Location, locate
-from widgetd.errors import Finding
+from widgetd.base.errors import Finding
+from widgetd.core.checks.report import Location, locate
 
 
 def location_of(finding: Finding, text: str) -> Location:

@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 
-from widgetd.logs import get_logger
+from widgetd.base.logs import get_logger
 
 
 class Events:

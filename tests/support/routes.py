@@ -16,13 +16,13 @@ from starlette.routing import Route
 
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.widgets import widget_file
-from widgetd.access.principal import SCOPES
+from widgetd.author.gallery import pages as gallery_pages
 from widgetd.chat import pages as chat_pages
-from widgetd.mcp.server import Server
-from widgetd.web import pages
-from widgetd.web.app import app
-from widgetd.web.gallery import pages as gallery_pages
-from widgetd.web.page import WebPage
+from widgetd.server.access.principal import SCOPES
+from widgetd.server.mcp.server import Server
+from widgetd.server.web import pages
+from widgetd.server.web.app import app
+from widgetd.server.web.page import WebPage
 
 OPERATIONS = Path(__file__).parents[2] / "docs" / "operations.md"
 

@@ -1,7 +1,7 @@
 """Record the vocabulary of the installed `chatkit.widgets`: `python -m tests.support.vocabulary`.
 
-The copy is `widgetd/widget/components/vocabulary.json`. Its descriptions are used; the rest lets a
-test say what a new version of the package changed.
+The copy is `widgetd/core/widget/components/vocabulary.json`. Its descriptions are used; the rest
+lets a test say what a new version of the package changed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from widgetd.widget.components import vocabulary
+from widgetd.core.widget.components import vocabulary
 
 COPY = Path(vocabulary.__file__).with_name("vocabulary.json")
 

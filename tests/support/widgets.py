@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from widgetd.catalog.catalog import discover_widgets
-from widgetd.catalog.loader import load
-from widgetd.catalog.snapshot import Entry, Snapshot
-from widgetd.errors import Finding
-from widgetd.files.folder import bundled_folder
-from widgetd.files.source import Source
-from widgetd.limits import Limits
-from widgetd.widget.widget import Widget
+from widgetd.base.errors import Finding
+from widgetd.base.files.folder import bundled_folder
+from widgetd.base.files.source import Source
+from widgetd.base.limits import Limits
+from widgetd.core.widget.widget import Widget
+from widgetd.server.catalog.catalog import discover_widgets
+from widgetd.server.catalog.loader import load
+from widgetd.server.catalog.snapshot import Entry, Snapshot
 
 _TEMPLATE = '{"type":"Card","children":[{"type":"Text","value":{{ ("TEXT, " ~ who) | tojson }}}]}'
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from widgetd.browser.chromium import PROGRAM_VARIABLE
+from widgetd.author.browser.chromium import PROGRAM_VARIABLE
 from widgetd.daemon import loading
 from widgetd.daemon.parser_process import ParserProcess, ParserProcessLimits
 

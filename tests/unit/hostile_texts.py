@@ -8,14 +8,14 @@ from functools import partial
 from typing import Any
 
 from tests.support.limits import try_each
-from widgetd.browser.targets import read_target
+from widgetd.author.browser.targets import read_target
+from widgetd.base.limits import Limits
+from widgetd.base.text_search import most_similar
 from widgetd.chat.backend import script
 from widgetd.chat.samples import WidgetSample
-from widgetd.limits import Limits
-from widgetd.studio.merge import merge
-from widgetd.template import compile_template
-from widgetd.template.jsx import View
-from widgetd.text_search import most_similar
+from widgetd.core.studio.merge import merge
+from widgetd.core.template import compile_template
+from widgetd.core.template.jsx import View
 
 
 def cases() -> Iterator[tuple[str, Callable[[], object]]]:

@@ -24,7 +24,7 @@ from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
 import widgetd
-from widgetd.text_search import LazyPattern, read_tokens
+from widgetd.base.text_search import LazyPattern, read_tokens
 
 LENGTHS = (200, 4_000)
 """Lengths of texts, each compared with one four times as long.

@@ -43,7 +43,15 @@ def test_every_place_of_a_change_exists(change: tuple[str, str, str]) -> None:
     named = re.findall(r"`((?:[a-z_]+/)*[a-z_]*(?:/|\.py))`", change[1] + change[2])
 
     for path in named:
-        places = [base / path for base in (ROOT / "widgetd", ROOT, ROOT / "widgetd/mcp/builtin")]
+        places = [
+            base / path
+            for base in (
+                ROOT / "widgetd",
+                ROOT,
+                ROOT / "widgetd/base",
+                ROOT / "widgetd/server/mcp/builtin",
+            )
+        ]
         assert any(place.exists() for place in places), path
 
 

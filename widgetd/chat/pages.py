@@ -17,27 +17,27 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from widgetd.access.principal import ADMIN, CHAT, Caller, Principal
+from widgetd.author.gallery.gallery import Gallery
+from widgetd.author.gallery.pages import empty_frame, frame, live
+from widgetd.author.gallery.results import result_of
+from widgetd.base.errors import CallError
 from widgetd.chat.limits import LIMITS, MESSAGE_TOO_LONG, ChatLimits
 from widgetd.chat.preflight import SCRIPTED
 from widgetd.chat.samples import list_suggestions
-from widgetd.errors import CallError
-from widgetd.mcp.builtin.consent import ConsentTools, ask_by_card
-from widgetd.mcp.http_calls import (
+from widgetd.server.access.principal import ADMIN, CHAT, Caller, Principal
+from widgetd.server.mcp.builtin.consent import ConsentTools, ask_by_card
+from widgetd.server.mcp.http_calls import (
     caller_for,
     readable_payload,
     store_if_interactive,
     take_action,
 )
-from widgetd.mcp.server import Server
-from widgetd.store.contract import Decision, StoredRender
-from widgetd.store.limits import LIMITS as STORE_LIMITS
-from widgetd.web.app import routes
-from widgetd.web.gallery.gallery import Gallery
-from widgetd.web.gallery.pages import empty_frame, frame, live
-from widgetd.web.gallery.results import result_of
-from widgetd.web.guard import Guard
-from widgetd.web.page import (
+from widgetd.server.mcp.server import Server
+from widgetd.server.store.contract import Decision, StoredRender
+from widgetd.server.store.limits import LIMITS as STORE_LIMITS
+from widgetd.server.web.app import routes
+from widgetd.server.web.guard import Guard
+from widgetd.server.web.page import (
     PAGE_HEADERS,
     STREAM_HEADERS,
     PageRoute,
@@ -47,7 +47,7 @@ from widgetd.web.page import (
     caller_of,
     own_origins,
 )
-from widgetd.web.static_files import static_view
+from widgetd.server.web.static_files import static_view
 
 if TYPE_CHECKING:
     from widgetd.chat.backend.server import ChatServer

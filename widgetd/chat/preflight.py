@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from widgetd.base.errors import ConfigError
 from widgetd.chat import OPENAI_URL
-from widgetd.errors import ConfigError
 
 SCRIPTED = "scripted"
 """The name of the built-in model, which needs no endpoint."""

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from widgetd.errors import CallError
-from widgetd.mcp.server import Server
-from widgetd.schema.json_values import size
-from widgetd.widget.actions import find_tree_actions
-from widgetd.widget.actions.words import find_label
-from widgetd.widget.states import SAMPLE, show_state
+from widgetd.base.errors import CallError
+from widgetd.core.schema.json_values import size
+from widgetd.core.widget.actions import find_tree_actions
+from widgetd.core.widget.actions.words import find_label
+from widgetd.core.widget.states import SAMPLE, show_state
+from widgetd.server.mcp.server import Server
 
 if TYPE_CHECKING:
-    from widgetd.catalog.snapshot import Snapshot
+    from widgetd.server.catalog.snapshot import Snapshot
     from widgetd.upstreams.connection import Upstream
 
 _SUGGESTIONS = 3

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from cyclopts import App, CycloptsError
 
+from widgetd.base.errors import CallError, ConfigError, WidgetError
 from widgetd.cli.options import complain
-from widgetd.errors import CallError, ConfigError, WidgetError
 
 app = App(
     name="widgetd",

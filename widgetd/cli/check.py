@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from widgetd.base.errors import ConfigError, Finding, WidgetError
+from widgetd.base.text_search import nearest
 from widgetd.cli.options import count_of, read_settings
-from widgetd.errors import ConfigError, Finding, WidgetError
 from widgetd.settings import Settings, folder_of
-from widgetd.text_search import nearest
 
 if TYPE_CHECKING:
-    from widgetd.catalog.snapshot import Entry, Snapshot
-    from widgetd.files.folder import Folder
-    from widgetd.files.source import Source
-    from widgetd.widget.widget import Widget
+    from widgetd.base.files.folder import Folder
+    from widgetd.base.files.source import Source
+    from widgetd.core.widget.widget import Widget
+    from widgetd.server.catalog.snapshot import Entry, Snapshot
 
 
 def check(
@@ -47,7 +47,7 @@ def check(
         strict: Count warnings as faults.
         against: A git revision or a folder; report breaking changes since then.
     """
-    from widgetd.checks import report
+    from widgetd.core.checks import report
 
     option = next((str(path) for path in paths if str(path).startswith("--")), "")
     if option:
@@ -112,11 +112,11 @@ def check_paths(paths: Iterable[Path], *, strict: bool = False, against: str = "
     Raises:
         ConfigError: There is no folder or widget at one of the paths, or nothing at `against`.
     """
-    from widgetd.files.folder import open_folder
-    from widgetd.files.source import escape_path, read
-    from widgetd.limits import Limits
-    from widgetd.render.tokens import tokens_of_tool
-    from widgetd.widget.sidecar import SUFFIX
+    from widgetd.base.files.folder import open_folder
+    from widgetd.base.files.source import escape_path, read
+    from widgetd.base.limits import Limits
+    from widgetd.core.widget.sidecar import SUFFIX
+    from widgetd.server.render.tokens import tokens_of_tool
 
     found: list[Finding] = []
     contents: dict[str, str] = {}
@@ -179,9 +179,9 @@ def _scan_folder(
         strict: Passed on to the rules.
         needs: Receives what some clients need, with the paths that it concerns.
     """
-    from widgetd.catalog.loader import Loader
-    from widgetd.checks.schemas import list_client_needs
+    from widgetd.core.checks.schemas import list_client_needs
     from widgetd.daemon.loading import admit, build_catalog, configure_rules
+    from widgetd.server.catalog.loader import Loader
 
     loader = Loader(admit, keeps_parts=True)
     settings, upstreams = read_settings(), None
@@ -217,11 +217,11 @@ def _select_entries(snapshot: Snapshot, only: str) -> Mapping[str, Entry]:
 
 def _check_stray_files(folder: Path, widgets: Collection[str]) -> Iterator[Finding]:
     """Yield files that look like widgets or sidecars but are not served."""
-    from widgetd.catalog.loader import SIDECAR_SUFFIXES
-    from widgetd.files.folder import open_folder
-    from widgetd.files.walk import walk
-    from widgetd.widget.naming import WIDGET_SUFFIX
-    from widgetd.widget.sidecar import SUFFIX
+    from widgetd.base.files.folder import open_folder
+    from widgetd.base.files.walk import walk
+    from widgetd.core.widget.naming import WIDGET_SUFFIX
+    from widgetd.core.widget.sidecar import SUFFIX
+    from widgetd.server.catalog.loader import SIDECAR_SUFFIXES
 
     with open_folder(folder) as root:
         paths = sorted(walk(root, "", (SUFFIX, ".json", ".jsx")).files)
@@ -247,11 +247,11 @@ def _check_stray_files(folder: Path, widgets: Collection[str]) -> Iterator[Findi
 
 def _served_suffix(folder: Folder, path: str) -> str:
     """Return the suffix under which the file would be served; empty if it holds no widget."""
-    from widgetd.files.source import read
-    from widgetd.limits import Limits
-    from widgetd.schema.json_text import parse_file
-    from widgetd.widget.components.tree import ROOTS
-    from widgetd.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX
+    from widgetd.base.files.source import read
+    from widgetd.base.limits import Limits
+    from widgetd.core.schema.json_text import parse_file
+    from widgetd.core.widget.components.tree import ROOTS
+    from widgetd.core.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX
 
     limits = Limits()
     try:
@@ -268,7 +268,7 @@ def _served_suffix(folder: Folder, path: str) -> str:
 def _check_breaking_changes(
     after: Mapping[str, Entry], folder: Path, only: str, against: str
 ) -> Iterator[Finding]:
-    from widgetd.checks.breaking_changes import find_breaking_changes, report_removal
+    from widgetd.core.checks.breaking_changes import find_breaking_changes, report_removal
 
     with _open_revision(folder, against) as earlier:
         before = _select_entries(_scan_folder(earlier), only)

@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 
 from cyclopts import Parameter
 
+from widgetd.base.errors import ConfigError
+from widgetd.base.text_search import compile_pattern, did_you_mean
 from widgetd.cli.options import Dir, Output, Tool, find_widget, load_snapshot, read_settings
-from widgetd.errors import ConfigError
 from widgetd.settings import folder_of
-from widgetd.text_search import compile_pattern, did_you_mean
 
 MCP_URL = "http://127.0.0.1:8787/mcp"
 
@@ -33,8 +33,8 @@ def types(*, lang: Literal["ts", "python"] = "ts", dir: Dir = None) -> None:
     Args:
         lang: TypeScript, or Python typed dictionaries.
     """
+    from widgetd.author.declarations.module import declarations
     from widgetd.daemon.toolsets import ROWS
-    from widgetd.declarations.module import declarations
 
     builtin = {tool.name: tool.input_schema for tool in ROWS}
     print(declarations(load_snapshot(dir), lang, builtin))
@@ -46,9 +46,9 @@ def new_sidecar(path: Path) -> None:
     Args:
         path: The file.
     """
-    from widgetd.catalog.loader import load_widget
     from widgetd.cli.sidecar_template import sidecar_text
-    from widgetd.widget.sidecar import SUFFIX
+    from widgetd.core.widget.sidecar import SUFFIX
+    from widgetd.server.catalog.loader import load_widget
 
     if not path.is_file():
         raise ConfigError("W0003", f"there is no file {path}", "name another", exit_code=3)
@@ -92,12 +92,12 @@ def build(
     """
     import anyio
 
-    from widgetd.catalog.history import History
+    from widgetd.author.gallery import site
+    from widgetd.author.gallery.gallery import Gallery
+    from widgetd.author.gallery.problems import Problems
+    from widgetd.author.testing.widgets import server_over
+    from widgetd.author.uploads.history import History
     from widgetd.daemon.loading import configure_rules
-    from widgetd.testing.widgets import server_over
-    from widgetd.web.gallery import site
-    from widgetd.web.gallery.gallery import Gallery
-    from widgetd.web.gallery.problems import Problems
 
     if not base.startswith("/") or not _PATH.fullmatch(base):
         raise ConfigError("W0002", f"--base cannot be '{base}'", "write a path, as /widgets/")
@@ -133,7 +133,7 @@ def export(
     Args:
         output: The file, which must not exist. Default: the widget's name in this folder.
     """
-    from widgetd.studio.package import file_name, pack
+    from widgetd.author.export.package import file_name, pack
 
     widget = find_widget(load_snapshot(dir), name)
     file, packed = output or Path(file_name(widget)), pack(widget)
@@ -169,7 +169,7 @@ def snippet(host: str, url: str, token: str = "") -> str:
 
 def codes() -> None:
     """Print all codes of faults and warnings, with their meanings."""
-    from widgetd.checks.report import format_codes
+    from widgetd.core.checks.report import format_codes
 
     print(format_codes())
 

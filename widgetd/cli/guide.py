@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from widgetd.base.errors import CallError
 from widgetd.cli.options import Dir, Many, load_snapshot, print_json
-from widgetd.errors import CallError
 
 
 def guide(name: str = "") -> None:
@@ -12,7 +12,7 @@ def guide(name: str = "") -> None:
     Args:
         name: A page.
     """
-    from widgetd.guide.guide import page, pages
+    from widgetd.author.guide.guide import page, pages
 
     if name:
         print(page(name).text)
@@ -27,8 +27,8 @@ def components(*names: str, dir: Dir = None) -> None:
     Args:
         names: As Button, Button.variant, colors, sizes or icons.
     """
-    from widgetd.files.source import escape_path
-    from widgetd.guide.component_details import Examples, describe_components
+    from widgetd.author.guide.component_details import Examples, describe_components
+    from widgetd.base.files.source import escape_path
 
     items = list(
         describe_components(tuple(map(escape_path, names)), Examples().follow(load_snapshot(dir)))
@@ -54,7 +54,7 @@ def reference(
         limit: The maximum number of results.
         json: Print a JSON array.
     """
-    from widgetd.guide.reference import Reference, require_kinds
+    from widgetd.author.guide.reference import Reference, require_kinds
     from widgetd.settings import describe_settings
 
     wanted = require_kinds([kind.strip() for kind in kinds.split(",") if kind.strip()])

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from widgetd.base.errors import ConfigError
 from widgetd.cli.limits import LIMITS
 from widgetd.cli.options import Dir, count_of, print_json, read_settings
-from widgetd.errors import ConfigError
 from widgetd.settings import folder_of
 
 if TYPE_CHECKING:
-    from widgetd.catalog.state import StateFolder
-    from widgetd.catalog.versions import Version
+    from widgetd.server.catalog.state import StateFolder
+    from widgetd.server.catalog.versions import Version
 
 StateDir = Annotated[
     Path | None, Parameter(name="--state-dir", help="The state folder; by default the setting.")
@@ -30,7 +30,7 @@ def history(*, dir: Dir = None, state_dir: StateDir = None, json: bool = False) 
     Args:
         json: Print a JSON array.
     """
-    from widgetd.catalog.rollback import read_request
+    from widgetd.server.catalog.rollback import read_request
 
     state, versions = _open(dir, state_dir)
     request = read_request(state)
@@ -62,8 +62,8 @@ def rollback(generation: str = "", *, dir: Dir = None, state_dir: StateDir = Non
     Args:
         generation: The generation, or its first letters. Default: the one before that is served.
     """
-    from widgetd.catalog.rollback import read_request, write_request
-    from widgetd.catalog.versions import Versions
+    from widgetd.server.catalog.rollback import read_request, write_request
+    from widgetd.server.catalog.versions import Versions
 
     state, versions = _open(dir, state_dir)
     before = read_request(state)
@@ -94,8 +94,8 @@ def rollback(generation: str = "", *, dir: Dir = None, state_dir: StateDir = Non
 
 def _open(dir: Path | None, state_dir: Path | None) -> tuple[StateFolder, Sequence[Version]]:
     """Return the state of a folder and its generations, at least one."""
-    from widgetd.catalog.state import StateFolder
-    from widgetd.catalog.versions import Versions
+    from widgetd.server.catalog.state import StateFolder
+    from widgetd.server.catalog.versions import Versions
 
     settings = read_settings(dir=dir, state_dir=state_dir)
     if settings.state_dir is None:

@@ -32,14 +32,14 @@ def list_(*, dir: Dir = None, json: bool = False, tokens: bool = False) -> None:
         tokens: Print the cost of each for a model instead: of listing the tool, and of a result of
             its first example in both profiles.
     """
-    from widgetd.checks.report import escape_for_terminal
+    from widgetd.core.checks.report import escape_for_terminal
 
     snapshot = load_snapshot(dir)
     widgets = snapshot.widgets.values()
     for fault in snapshot.refusals:
         print(f"not served: {escape_for_terminal(str(fault))}", file=sys.stderr)
     if tokens:
-        from widgetd.render.tokens import table
+        from widgetd.server.render.tokens import table
 
         print(table(snapshot))
     elif json:
@@ -96,7 +96,7 @@ def mock(
         count: The number of calls.
         profile: The profile, which decides who sees the tree.
     """
-    from widgetd.render.mock import mocks
+    from widgetd.server.render.mock import mocks
 
     snapshot = load_snapshot(dir)
     widget = find_widget(snapshot, name)
@@ -125,9 +125,9 @@ def shot(
         width: In CSS pixels; the height is the widget's own.
         scale: Pixels of the picture for each CSS pixel.
     """
-    from widgetd.browser import camera
-    from widgetd.browser.picture import Screenshot
-    from widgetd.widget.states import ShownState, find_state, show_state
+    from widgetd.author.browser import camera
+    from widgetd.author.browser.picture import Screenshot
+    from widgetd.core.widget.states import ShownState, find_state, show_state
 
     widget = find_widget(load_snapshot(dir), name)
     file = output or Path(f"{name}.png")
@@ -165,7 +165,7 @@ def shots_(
         width: In CSS pixels; the height is each widget's own.
         scale: Pixels of a picture for each CSS pixel.
     """
-    from widgetd.browser import camera
+    from widgetd.author.browser import camera
 
     screenshots = camera.sample_screenshots(load_snapshot(dir), width=width, scale=scale)
     for file in camera.take_pictures(screenshots, output):

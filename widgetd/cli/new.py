@@ -9,11 +9,11 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from widgetd.base.errors import ConfigError
+from widgetd.base.text_search import did_you_mean
 from widgetd.cli.options import load_snapshot, print_json
-from widgetd.errors import ConfigError
+from widgetd.core.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX, make_tool_name
 from widgetd.settings import OWN_FOLDER, Settings
-from widgetd.text_search import did_you_mean
-from widgetd.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX, make_tool_name
 
 SCHEMAS = ".schemas"
 """Folder, hidden from the scan, with the JSON Schemas of the files beside it, for editors."""
@@ -100,10 +100,10 @@ def new(
         template: Write NAME.widget instead, with a Jinja template, as Studio exports it.
         jsx: Write JSX, as Studio's editor holds it. This is the default.
     """
-    from widgetd.catalog.uploads import is_widget_name
+    from widgetd.author.uploads.uploads import is_widget_name
     from widgetd.cli.schemas import document_schema, sidecar_schema
+    from widgetd.core.widget.sidecar import SUFFIX
     from widgetd.daemon.toolsets import NAMES
-    from widgetd.widget.sidecar import SUFFIX
 
     if not is_widget_name(f"{name}{WIDGET_SUFFIX}"):
         problem = f"'{name}' is not a name for a widget"
@@ -171,8 +171,8 @@ def _fill_template(name: str) -> _NewWidget:
 
 
 def _copy_bundled(tool: str, name: str) -> _NewWidget:
-    from widgetd.files.folder import bundled_folder
-    from widgetd.widget.sidecar import SUFFIX
+    from widgetd.base.files.folder import bundled_folder
+    from widgetd.core.widget.sidecar import SUFFIX
 
     widgets = load_snapshot(bundled_folder()).widgets
     if tool not in widgets:

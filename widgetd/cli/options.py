@@ -14,16 +14,16 @@ import orjson
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from widgetd.errors import CallError, ConfigError
-from widgetd.redaction import SecretUrl
-from widgetd.schema.json_text import NotJsonError, parse_json
+from widgetd.base.errors import CallError, ConfigError
+from widgetd.base.redaction import SecretUrl
+from widgetd.base.text_search import did_you_mean
+from widgetd.core.schema.json_text import NotJsonError, parse_json
+from widgetd.core.widget.hidden_characters import escape_hidden
 from widgetd.settings import Settings, Settled, folder_of, settle
-from widgetd.text_search import did_you_mean
-from widgetd.widget.hidden_characters import escape_hidden
 
 if TYPE_CHECKING:
-    from widgetd.catalog.snapshot import Snapshot
-    from widgetd.widget.widget import Widget
+    from widgetd.core.widget.widget import Widget
+    from widgetd.server.catalog.snapshot import Snapshot
 
 
 def _flag_type(annotation: Any) -> Any:
@@ -99,8 +99,8 @@ def load_snapshot(dir: Path | None) -> Snapshot:
 
 def scan_widgets(settings: Settings) -> Snapshot:
     """Load the widgets as a daemon with these settings would."""
-    from widgetd.catalog.loader import Loader
     from widgetd.daemon.loading import admit, build_catalog
+    from widgetd.server.catalog.loader import Loader
 
     load = Loader(admit, strict=settings.strict).load
     return build_catalog(settings, folder_of(settings), load, quiet_ms=0).scan()

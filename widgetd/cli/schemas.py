@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from widgetd.core.widget.document import KNOWN, REQUIRED, SHAPES, VERSION
+from widgetd.core.widget.sidecar import Sidecar
 from widgetd.settings import Settings
-from widgetd.widget.document import KNOWN, REQUIRED, SHAPES, VERSION
-from widgetd.widget.sidecar import Sidecar
 
 if TYPE_CHECKING:
-    from widgetd.browser.keywords import Keyword
+    from widgetd.author.browser.keywords import Keyword
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -43,7 +43,7 @@ def document_schema() -> dict[str, Any]:
 def tree_schema() -> dict[str, Any]:
     """Return the schema of a tree of components, with ChatKit's documentation of each property."""
     # Imported here: the other schemas do not need ChatKit's classes, which take 100 ms to import.
-    from widgetd.widget.components import load_vocabulary
+    from widgetd.core.widget.components import load_vocabulary
 
     components = load_vocabulary().components
     definitions: dict[str, Any] = {}
@@ -105,7 +105,7 @@ def settings_schema() -> dict[str, Any]:
 def suite_schema() -> dict[str, Any]:
     """Return the schema of a `*.test.yaml` file."""
     # Imported here: the other schemas do not need the browser's room.
-    from widgetd.browser.keywords import KEYWORDS
+    from widgetd.author.browser.keywords import KEYWORDS
 
     does = {
         name: _arguments_schema(row) for row in KEYWORDS.values() for name in (row.name, row.slug)

@@ -10,6 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
+from widgetd.base.errors import ConfigError
+from widgetd.base.files.folder import bundled_folder
+from widgetd.base.redaction import hide_credentials
 from widgetd.cli.generate import LOOPBACK, snippet
 from widgetd.cli.limits import LIMITS
 from widgetd.cli.options import (
@@ -23,9 +26,6 @@ from widgetd.cli.options import (
     settle_flags,
 )
 from widgetd.daemon.startup import defer_model_builds, gc_paused, hide_package
-from widgetd.errors import ConfigError
-from widgetd.files.folder import bundled_folder
-from widgetd.redaction import hide_credentials
 from widgetd.settings import (
     OWN_FOLDER,
     Settings,
@@ -66,7 +66,7 @@ def settle_dev(dir: Path | None, flags: Flags, **fixed: bool) -> Settings:  # ty
     folder = folder_of(settled.settings)
     is_writable = folder != bundled_folder() or shows_examples(settled.settings)
     # Imported late: only here is a browser expected.
-    from widgetd.browser.chromium import demand_browser
+    from widgetd.author.browser.chromium import demand_browser
 
     toolsets: tuple[str, ...] = DEV_TOOLSETS
     try:
@@ -104,7 +104,7 @@ def _run(settings: Settings, *, readable: bool | None = None, awaited: Path | No
         from widgetd.daemon import telemetry
         from widgetd.daemon.loading import build_loader
         from widgetd.daemon.parallel_proof import proving_in_parallel
-        from widgetd.observe.log_ring import LogRing
+        from widgetd.server.observe.log_ring import LogRing
 
     log = LogRing() if "operate" in settings.toolset else None
     telemetry.configure(settings.log_level, readable=readable, also=log)
@@ -126,7 +126,7 @@ def _run(settings: Settings, *, readable: bool | None = None, awaited: Path | No
         )
 
         async def serve_until_there(awaited: Path) -> None:
-            from widgetd.tasks import while_running
+            from widgetd.base.tasks import while_running
 
             stop = anyio.Event()
 
@@ -201,8 +201,8 @@ def _check_startup(settings: Settings) -> None:
     from widgetd.chat.preflight import read_instructions, require_key
     from widgetd.daemon.access_policy import access_policy
     from widgetd.daemon.assembly import build_forwarder
-    from widgetd.store.factory import local_store
-    from widgetd.web.http_server import bind
+    from widgetd.server.store.factory import local_store
+    from widgetd.server.web.http_server import bind
 
     if settings.chat:
         has_key = settings.chat_key is not None
@@ -262,7 +262,7 @@ def usage(
         audit: The audit file; by default that of `serve`.
         json: Print a JSON array.
     """
-    from widgetd.observe import audit_report as used
+    from widgetd.server.observe import audit_report as used
 
     path = audit or read_settings().audit
     if path is None:

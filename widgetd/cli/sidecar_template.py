@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from widgetd.widget.actions import find_widget_actions
-from widgetd.widget.widget import Widget
+from widgetd.core.widget.actions import find_widget_actions
+from widgetd.core.widget.widget import Widget
 
 _SCALARS = ("string", "number", "integer", "boolean")
 

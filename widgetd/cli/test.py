@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from widgetd.base.errors import ConfigError, Finding, WidgetError
+from widgetd.base.extras import install_advice
 from widgetd.cli.options import (
     Folder,
     complain,
@@ -20,14 +22,12 @@ from widgetd.cli.options import (
     read_settings,
     scan_widgets,
 )
-from widgetd.errors import ConfigError, Finding, WidgetError
-from widgetd.extras import install_advice
 from widgetd.settings import Settings, folder_of
 
 if TYPE_CHECKING:
-    from widgetd.catalog.snapshot import Snapshot
-    from widgetd.testing.eval_file import Cases
-    from widgetd.testing.evaluation import Verdict
+    from widgetd.author.testing.eval_file import Cases
+    from widgetd.author.testing.evaluation import Verdict
+    from widgetd.server.catalog.snapshot import Snapshot
 
 
 def test(
@@ -59,9 +59,9 @@ def test(
     if find_spec("pytest") is None or find_spec("yaml") is None:
         problem = "tests need pytest and PyYAML, and not both are installed"
         raise ConfigError("W0011", problem, install_advice("test"), exit_code=3)
-    from widgetd.browser.chromium import demand_browser
-    from widgetd.testing.command import run, run_on_saves
-    from widgetd.testing.profiles import choose_profiles
+    from widgetd.author.browser.chromium import demand_browser
+    from widgetd.author.testing.command import run, run_on_saves
+    from widgetd.author.testing.profiles import choose_profiles
 
     choose_profiles(client)
     if "--collect-only" not in own and "--co" not in own:
@@ -96,8 +96,8 @@ def eval_(
     if find_spec("yaml") is None:
         problem = "cases are YAML, and PyYAML is not installed"
         raise ConfigError("W0011", problem, install_advice("test"), exit_code=3)
-    from widgetd.testing.eval_file import read_cases
-    from widgetd.testing.suite import format_fault
+    from widgetd.author.testing.eval_file import read_cases
+    from widgetd.author.testing.suite import format_fault
 
     settings = read_settings(dir=folder, chat_model=model or None, chat_url=chat_url)
     snapshot = scan_widgets(settings)
@@ -136,14 +136,14 @@ def _evaluate(
     *,
     facts: bool,
 ) -> list[Verdict]:
-    from widgetd.testing.eval_file import read_transcript
-    from widgetd.testing.evaluation import Evaluator
+    from widgetd.author.testing.eval_file import read_transcript
+    from widgetd.author.testing.evaluation import Evaluator
 
     evaluator = Evaluator(snapshot)
     if model:
         import anyio
 
-        from widgetd.testing.model_evaluation import ask_model, configured_model
+        from widgetd.author.testing.model_evaluation import ask_model, configured_model
 
         ask = partial(ask_model, configured_model(settings), evaluator, cases, snapshot)
         return anyio.run(partial(ask, facts=facts))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
+from widgetd.base.errors import CallError, ConfigError
 from widgetd.cli.options import Arguments, count_of, parse_arguments, print_json, read_settings
-from widgetd.errors import CallError, ConfigError
 
 if TYPE_CHECKING:
     from widgetd.upstreams.answers import UpstreamAnswer
@@ -77,14 +77,14 @@ def call(
     """
     import anyio
 
-    from widgetd.widget.query import compile_query
+    from widgetd.core.widget.query import compile_query
 
     declaration = _find_declaration(_read_declarations(file), name)
     given = parse_arguments(arguments)
     query = compile_query(select) if select else None
 
     async def call_tool() -> UpstreamAnswer:
-        from widgetd.tasks import while_running
+        from widgetd.base.tasks import while_running
         from widgetd.upstreams.connection import Upstream
 
         upstream = Upstream(declaration, is_logged=False)

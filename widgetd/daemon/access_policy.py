@@ -10,10 +10,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from widgetd.access.auth import Access, Issuer, is_loopback
-from widgetd.access.principal import LOCAL, PUBLIC, UNAUTHENTICATED, Principal
-from widgetd.errors import ConfigError
-from widgetd.logs import get_logger
+from widgetd.base.errors import ConfigError
+from widgetd.base.logs import get_logger
+from widgetd.server.access.auth import Access, Issuer, is_loopback
+from widgetd.server.access.principal import LOCAL, PUBLIC, UNAUTHENTICATED, Principal
 from widgetd.settings import Settings
 
 _log = get_logger()

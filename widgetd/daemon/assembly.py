@@ -17,55 +17,55 @@ from typing import TYPE_CHECKING, Any, cast
 import anyio
 from anyio import CapacityLimiter
 
-from widgetd.access.principal import OPERATE, PerAudience, Principal
-from widgetd.browser.limits import LIMITS
-from widgetd.browser.toolset import keyword_tools
-from widgetd.catalog.history import History
-from widgetd.catalog.registry import Registry
+from widgetd.author.browser.limits import LIMITS
+from widgetd.author.browser.toolset import keyword_tools
+from widgetd.author.uploads.history import History
+from widgetd.base.errors import ConfigError
+from widgetd.base.files.folder import bundled_folder, open_folder
+from widgetd.base.files.hints import Hints
+from widgetd.base.files.source import read
+from widgetd.base.limits import Limits
 from widgetd.daemon.access_policy import AccessPolicy, access_policy
 from widgetd.daemon.limits import LIMITS as DAEMON_LIMITS
 from widgetd.daemon.loading import LoaderContext, configure_rules
 from widgetd.daemon.systemd import Supervisor, supervisor
 from widgetd.daemon.telemetry import is_wanted
 from widgetd.daemon.toolsets import NAMES, READABLE, ROWS
-from widgetd.errors import ConfigError
-from widgetd.files.folder import bundled_folder, open_folder
-from widgetd.files.hints import Hints
-from widgetd.files.source import read
-from widgetd.limits import Limits
-from widgetd.mcp.assembly import build
-from widgetd.mcp.builtin.consent import ConsentTools
-from widgetd.mcp.builtin.operate import Operations
-from widgetd.mcp.builtin.table import BuiltinTool
-from widgetd.mcp.resources import Resources
-from widgetd.mcp.server import Server, ServerOptions
-from widgetd.mcp.sessions import SessionBounds
-from widgetd.observe.limits import LIMITS as OBSERVE_LIMITS
-from widgetd.observe.log_ring import LogRing
-from widgetd.observe.observer import RecordDuration
-from widgetd.observe.status import Health
-from widgetd.observe.widget_warnings import WidgetWarnings
-from widgetd.render.inline_images import InlineImages
-from widgetd.render.result import Policy
-from widgetd.render.view import view_html
+from widgetd.server.access.principal import OPERATE, PerAudience, Principal
+from widgetd.server.catalog.registry import Registry
+from widgetd.server.mcp.assembly import build
+from widgetd.server.mcp.builtin.consent import ConsentTools
+from widgetd.server.mcp.builtin.operate import Operations
+from widgetd.server.mcp.builtin.table import BuiltinTool
+from widgetd.server.mcp.resources import Resources
+from widgetd.server.mcp.server import Server, ServerOptions
+from widgetd.server.mcp.sessions import SessionBounds
+from widgetd.server.observe.limits import LIMITS as OBSERVE_LIMITS
+from widgetd.server.observe.log_ring import LogRing
+from widgetd.server.observe.observer import RecordDuration
+from widgetd.server.observe.status import Health
+from widgetd.server.observe.widget_warnings import WidgetWarnings
+from widgetd.server.render.inline_images import InlineImages
+from widgetd.server.render.result import Policy
+from widgetd.server.render.view import view_html
+from widgetd.server.store.contract import Bounds
+from widgetd.server.store.factory import Store, open_store
+from widgetd.server.store.rate_limits import LocalRateLimits
+from widgetd.server.web.metrics import Metrics
 from widgetd.settings import OWN_FOLDER, Settings, describe_settings, shows_examples
-from widgetd.store.contract import Bounds
-from widgetd.store.factory import Store, open_store
-from widgetd.store.rate_limits import LocalRateLimits
 from widgetd.upstreams.toolset import UpstreamServices
-from widgetd.web.metrics import Metrics
 
 if TYPE_CHECKING:
-    from widgetd.catalog.uploads import Uploads
+    from widgetd.author.gallery.gallery import Gallery
+    from widgetd.author.guide.answers import AuthorServices
+    from widgetd.author.guide.drafts import Drafts
+    from widgetd.author.uploads.uploads import Uploads
     from widgetd.chat.backend.server import ChatServer
     from widgetd.chat.pages import Chat
-    from widgetd.guide.answers import AuthorServices
-    from widgetd.guide.drafts import Drafts
-    from widgetd.observe.audit import Audit
-    from widgetd.store.delivery.forward import Forwarder
+    from widgetd.server.observe.audit import Audit
+    from widgetd.server.store.delivery.forward import Forwarder
     from widgetd.upstreams.connection import Upstream
     from widgetd.upstreams.upstreams import Upstreams
-    from widgetd.web.gallery.gallery import Gallery
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +113,7 @@ def prepare(
     """
     registry, audit = Registry(), None
     if settings.audit is not None:
-        from widgetd.observe.audit import Audit  # noqa: PLC0415 - most daemons have none
+        from widgetd.server.observe.audit import Audit  # noqa: PLC0415 - most daemons have none
 
         audit = Audit(settings.audit, most_bytes=settings.audit_max_bytes)
     health = Health(stalled_s=max(OBSERVE_LIMITS.stalled_s, 3 * (settings.poll or 0)))
@@ -147,8 +147,8 @@ def build_forwarder(settings: Settings, store: Store) -> Forwarder | None:
     if settings.webhook is None:
         return None
     # Imported late: most daemons have no webhook.
-    from widgetd.store.delivery.forward import Forwarder  # noqa: PLC0415
-    from widgetd.store.delivery.webhook import parse_webhook  # noqa: PLC0415
+    from widgetd.server.store.delivery.forward import Forwarder  # noqa: PLC0415
+    from widgetd.server.store.delivery.webhook import parse_webhook  # noqa: PLC0415
 
     secret = settings.webhook_secret.get_secret_value() if settings.webhook_secret else ""
     hook = parse_webhook(
@@ -257,7 +257,7 @@ def build_uploads(runtime: Runtime, server: Server) -> Uploads | None:
     """Build the service that takes uploads; None if they are off."""
     if not runtime.settings.allow_upload:
         return None
-    from widgetd.catalog.uploads import Uploads  # noqa: PLC0415 - most daemons take none
+    from widgetd.author.uploads.uploads import Uploads  # noqa: PLC0415 - most daemons take none
 
     bounds = Bounds(rate_per_s=DAEMON_LIMITS.upload_rate_per_s, burst=DAEMON_LIMITS.upload_burst)
     limits = LocalRateLimits(bounds=bounds, timer=time.monotonic)
@@ -282,9 +282,9 @@ def _build_author_services(
     runtime: Runtime, server: Server, uploads: Uploads | None
 ) -> AuthorServices:
     # Imported late: most daemons do not have the toolset.
-    from widgetd.guide.answers import AuthorServices  # noqa: PLC0415
-    from widgetd.guide.component_details import Examples  # noqa: PLC0415
-    from widgetd.guide.reference import Reference  # noqa: PLC0415
+    from widgetd.author.guide.answers import AuthorServices  # noqa: PLC0415
+    from widgetd.author.guide.component_details import Examples  # noqa: PLC0415
+    from widgetd.author.guide.reference import Reference  # noqa: PLC0415
 
     def text_of(path: str) -> str:
         with suppress(OSError), open_folder(runtime.folder) as folder:
@@ -308,7 +308,7 @@ def _build_author_services(
 
 
 def _build_drafts(runtime: Runtime, server: Server) -> Drafts:
-    from widgetd.guide.drafts import Drafts  # noqa: PLC0415 - as above
+    from widgetd.author.guide.drafts import Drafts  # noqa: PLC0415 - as above
 
     return Drafts(
         server.admit,
@@ -335,13 +335,13 @@ def provide_toolsets(
     for toolset in ("pictures", "sessions"):
         if toolset in settings.toolset:
             # Imported late: most daemons have no browser.
-            from widgetd.browser.chromium import demand_browser  # noqa: PLC0415
+            from widgetd.author.browser.chromium import demand_browser  # noqa: PLC0415
 
             demand_browser(toolset)
     if not (settings.gallery or {"author", "pictures", "sessions"} & {*settings.toolset}):
         return []
-    from widgetd.browser.camera import Camera  # noqa: PLC0415
-    from widgetd.browser.chromium import NICENESS, Chromium  # noqa: PLC0415
+    from widgetd.author.browser.camera import Camera  # noqa: PLC0415
+    from widgetd.author.browser.chromium import NICENESS, Chromium  # noqa: PLC0415
 
     limits = replace(
         LIMITS,
@@ -353,7 +353,7 @@ def provide_toolsets(
     server.provide(Camera(chromium, limits=limits))
     if "sessions" not in settings.toolset:
         return [chromium.run]
-    from widgetd.browser.sessions import BrowserSessions  # noqa: PLC0415 - see above
+    from widgetd.author.browser.sessions import BrowserSessions  # noqa: PLC0415 - see above
 
     sessions = BrowserSessions(server, chromium=chromium, limits=limits)
     server.provide(sessions)
@@ -365,9 +365,9 @@ def provide_toolsets(
 def build_gallery(runtime: Runtime, server: Server, uploads: Uploads | None, url: str) -> Gallery:
     """Build the gallery of the widgets that `server` serves at `url`."""
     # Imported late: most daemons have no gallery.
-    from widgetd.browser.camera import Camera  # noqa: PLC0415
-    from widgetd.web.gallery.gallery import Gallery  # noqa: PLC0415
-    from widgetd.web.gallery.problems import Problems  # noqa: PLC0415
+    from widgetd.author.browser.camera import Camera  # noqa: PLC0415
+    from widgetd.author.gallery.gallery import Gallery  # noqa: PLC0415
+    from widgetd.author.gallery.problems import Problems  # noqa: PLC0415
 
     settings = runtime.settings
     return Gallery(

@@ -13,24 +13,24 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from widgetd.catalog.catalog import Catalog
-from widgetd.catalog.crash_journal import CrashJournal
-from widgetd.catalog.loader import Load, Loader
-from widgetd.catalog.proof_cache import ProofCache
-from widgetd.catalog.rollback import Rollback
-from widgetd.catalog.snapshot import Selection
-from widgetd.catalog.state import StateFolder
+from widgetd.base.errors import Finding
+from widgetd.base.files.limits import LIMITS as FILE_LIMITS
+from widgetd.core.widget.widget import Widget
 from widgetd.daemon.parallel_proof import ParallelProofs
 from widgetd.daemon.parser_process import ParserProcess
 from widgetd.daemon.toolsets import NAMES
-from widgetd.errors import Finding
-from widgetd.files.limits import LIMITS as FILE_LIMITS
-from widgetd.render.entry import tool_entry
+from widgetd.server.catalog.catalog import Catalog
+from widgetd.server.catalog.crash_journal import CrashJournal
+from widgetd.server.catalog.loader import Load, Loader
+from widgetd.server.catalog.proof_cache import ProofCache
+from widgetd.server.catalog.rollback import Rollback
+from widgetd.server.catalog.snapshot import Selection
+from widgetd.server.catalog.state import StateFolder
+from widgetd.server.render.entry import tool_entry
 from widgetd.settings import Settings
-from widgetd.widget.widget import Widget
 
 if TYPE_CHECKING:
-    from widgetd.checks.rules import Upstreams
+    from widgetd.core.checks.rules import Upstreams
 
 VALIDATORS = ("jinja2", "jsonschema-rs", "mcp")
 """Libraries that decide whether a file can be served and how it is listed.
@@ -123,7 +123,7 @@ def configure_rules(
     A daemon passes none: its upstreams file may change while it runs.
     """
     # Imported late: a start checks nothing.
-    from widgetd.checks.rules import check_widget  # noqa: PLC0415
+    from widgetd.core.checks.rules import check_widget  # noqa: PLC0415
 
     return partial(
         check_widget,

@@ -19,19 +19,19 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
 
-from widgetd.catalog.loader import WIDGET_SUFFIXES, read_pair
-from widgetd.catalog.proof_cache import ProofRecord, decode, encode
+from widgetd.base.errors import WidgetError
+from widgetd.base.files.folder import open_folder
+from widgetd.base.files.source import Source, Unsettled
+from widgetd.base.files.walk import HIDDEN, walk
+from widgetd.base.limits import Limits
+from widgetd.core.widget.definition import compute_digest
+from widgetd.core.widget.widget import Proof
 from widgetd.daemon import watchdog
 from widgetd.daemon.limits import LIMITS
 from widgetd.daemon.parser_process import limit_resources
 from widgetd.daemon.startup import gc_tuned
-from widgetd.errors import WidgetError
-from widgetd.files.folder import open_folder
-from widgetd.files.source import Source, Unsettled
-from widgetd.files.walk import HIDDEN, walk
-from widgetd.limits import Limits
-from widgetd.widget.definition import compute_digest
-from widgetd.widget.widget import Proof
+from widgetd.server.catalog.loader import WIDGET_SUFFIXES, read_pair
+from widgetd.server.catalog.proof_cache import ProofRecord, decode, encode
 
 Prove = Callable[[Source, Source | None], Proof]
 """Proves a widget from its source and sidecar; raises `WidgetError` if it cannot be served."""

@@ -28,10 +28,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from widgetd.errors import CallError, Finding, WidgetError
-from widgetd.files.source import Source
-from widgetd.limits import Limits
-from widgetd.logs import get_logger
+from widgetd.base.errors import CallError, Finding, WidgetError
+from widgetd.base.files.source import Source
+from widgetd.base.limits import Limits
+from widgetd.base.logs import get_logger
 
 if TYPE_CHECKING:
     import subprocess
@@ -205,9 +205,9 @@ def _parse(request: dict[str, Any], limits: ParserProcessLimits) -> None:
 
 
 def _parse_jsx(text: str, limits: ParserProcessLimits) -> None:
-    from widgetd.studio.exporter import ExporterBuilder  # noqa: PLC0415 - as it is needed
-    from widgetd.template.jsx import View  # noqa: PLC0415
-    from widgetd.template.jsx.build import Builder  # noqa: PLC0415
+    from widgetd.core.studio.exporter import ExporterBuilder  # noqa: PLC0415 - as it is needed
+    from widgetd.core.template.jsx import View  # noqa: PLC0415
+    from widgetd.core.template.jsx.build import Builder  # noqa: PLC0415
 
     View("<Card/>", Limits())  # imports the library, which the limit is to leave out
     limit_resources(limits)
@@ -216,8 +216,8 @@ def _parse_jsx(text: str, limits: ParserProcessLimits) -> None:
 
 
 def _prove(files: list[Source], limits: ParserProcessLimits) -> None:
-    from widgetd.catalog.loader import Loader  # noqa: PLC0415 - as it is needed
-    from widgetd.template.jsx import View  # noqa: PLC0415
+    from widgetd.core.template.jsx import View  # noqa: PLC0415
+    from widgetd.server.catalog.loader import Loader  # noqa: PLC0415 - as it is needed
 
     View("<Card/>", Limits())
     limit_resources(limits)

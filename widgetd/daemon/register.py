@@ -11,20 +11,20 @@ from pathlib import Path
 import anyio
 from fastmcp import FastMCP
 
-from widgetd.catalog.loader import Loader
-from widgetd.catalog.registry import Registry
+from widgetd.base.files.hints import Hints
+from widgetd.base.tasks import while_running
 from widgetd.daemon.loading import build_catalog
 from widgetd.daemon.reloading import reloading
-from widgetd.files.hints import Hints
-from widgetd.mcp.assembly import attach
-from widgetd.mcp.resources import Resources
-from widgetd.mcp.server import Server, ServerOptions
-from widgetd.observe.status import Health
-from widgetd.render.result import Policy
-from widgetd.render.view import view_html
+from widgetd.server.catalog.loader import Loader
+from widgetd.server.catalog.registry import Registry
+from widgetd.server.mcp.assembly import attach
+from widgetd.server.mcp.resources import Resources
+from widgetd.server.mcp.server import Server, ServerOptions
+from widgetd.server.observe.status import Health
+from widgetd.server.render.result import Policy
+from widgetd.server.render.view import view_html
+from widgetd.server.store.factory import local_store
 from widgetd.settings import Settings, folder_of
-from widgetd.store.factory import local_store
-from widgetd.tasks import while_running
 from widgetd.upstreams.toolset import UpstreamServices
 
 

@@ -13,18 +13,18 @@ from functools import partial
 
 import anyio
 
-from widgetd.catalog.catalog import Catalog
-from widgetd.catalog.reload import ReloadObserver, reload
-from widgetd.catalog.rollback import Rollback
+from widgetd.base.files.hints import Hints
+from widgetd.base.files.limits import LIMITS as FILE_LIMITS
+from widgetd.base.files.source import escape_path
+from widgetd.base.files.watch import FOLLOW, Mode, WatchObserver, watch
+from widgetd.base.logs import get_logger
 from widgetd.daemon.limits import LIMITS
-from widgetd.files.hints import Hints
-from widgetd.files.limits import LIMITS as FILE_LIMITS
-from widgetd.files.source import escape_path
-from widgetd.files.watch import FOLLOW, Mode, WatchObserver, watch
-from widgetd.logs import get_logger
-from widgetd.mcp.notifications import notify, notify_of_renders
-from widgetd.mcp.server import Server
-from widgetd.observe.status import Health
+from widgetd.server.catalog.catalog import Catalog
+from widgetd.server.catalog.reload import ReloadObserver, reload
+from widgetd.server.catalog.rollback import Rollback
+from widgetd.server.mcp.notifications import notify, notify_of_renders
+from widgetd.server.mcp.server import Server
+from widgetd.server.observe.status import Health
 from widgetd.settings import Settings
 
 _log = get_logger()

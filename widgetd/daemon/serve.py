@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from widgetd.access.auth import build_refusal_counter
+from widgetd.base.logs import get_logger
+from widgetd.base.tasks import while_running
 from widgetd.daemon import watchdog
 from widgetd.daemon.assembly import (
     Runtime,
@@ -42,25 +43,24 @@ from widgetd.daemon.reloading import reloading
 from widgetd.daemon.startup import gc_tuned
 from widgetd.daemon.stdin import endable_stdin
 from widgetd.daemon.telemetry import exporting
-from widgetd.logs import get_logger
-from widgetd.mcp import sdk
-from widgetd.mcp.server import Server
-from widgetd.mcp.unambiguous import reject_duplicate_keys
-from widgetd.observe.log_ring import LogRing
+from widgetd.server.access.auth import build_refusal_counter
+from widgetd.server.mcp import sdk
+from widgetd.server.mcp.server import Server
+from widgetd.server.mcp.unambiguous import reject_duplicate_keys
+from widgetd.server.observe.log_ring import LogRing
+from widgetd.server.web.app import MCP_PATH, app
+from widgetd.server.web.guard import Guard
+from widgetd.server.web.http_server import HttpServer, bind, most_connections, url_of
+from widgetd.server.web.limits import HttpLimits
+from widgetd.server.web.pages import METRICS_PAGE, PROBES, Daemon, daemon_routes, metrics_app
+from widgetd.server.web.traffic import Traffic
 from widgetd.settings import Settings
-from widgetd.tasks import while_running
 from widgetd.upstreams.toolset import UpstreamServices
-from widgetd.web.app import MCP_PATH, app
-from widgetd.web.guard import Guard
-from widgetd.web.http_server import HttpServer, bind, most_connections, url_of
-from widgetd.web.limits import HttpLimits
-from widgetd.web.pages import METRICS_PAGE, PROBES, Daemon, daemon_routes, metrics_app
-from widgetd.web.traffic import Traffic
 
 if TYPE_CHECKING:
-    from widgetd.catalog.uploads import Uploads
+    from widgetd.author.uploads.uploads import Uploads
     from widgetd.chat.pages import Chat
-    from widgetd.store.delivery.forward import Forwarder
+    from widgetd.server.store.delivery.forward import Forwarder
 
 _log = get_logger()
 
@@ -194,7 +194,7 @@ async def _serve_http(
     if settings.gallery or chat is not None:
         gallery = build_gallery(runtime, server, uploads, url + MCP_PATH)
         # Imported late, as the chat's: most daemons have neither.
-        from widgetd.web.gallery.pages import gallery_routes  # noqa: PLC0415
+        from widgetd.author.gallery.pages import gallery_routes  # noqa: PLC0415
 
         routes += gallery_routes(gallery, guard)
         if chat is not None:
@@ -204,7 +204,7 @@ async def _serve_http(
     access = runtime.access_policy.access
     served = app(server, routes, allowed_hosts=settings.hosts, cors_origins=settings.cors_origin)
     if settings.public_url:
-        from widgetd.web.server_card import with_discovery  # noqa: PLC0415 - as above
+        from widgetd.server.web.server_card import with_discovery  # noqa: PLC0415 - as above
 
         sdk.put_before(served, partial(with_discovery, public_url=settings.public_url))
     traffic = Traffic(log=settings.access_log)

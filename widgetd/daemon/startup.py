@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from widgetd.daemon.limits import LIMITS
-from widgetd.mcp.deferred_models import build_on_demand
+from widgetd.server.mcp.deferred_models import build_on_demand
 
 
 @contextmanager

@@ -25,12 +25,12 @@ import structlog
 from structlog.tracebacks import ExceptionDictTransformer
 from structlog.types import Processor
 
-from widgetd import logs
+from widgetd.base import logs
+from widgetd.base.errors import ConfigError
+from widgetd.base.extras import install_advice
+from widgetd.base.redaction import redact, shorten_addresses
 from widgetd.daemon.limits import LIMITS
-from widgetd.errors import ConfigError
-from widgetd.extras import install_advice
-from widgetd.observe.observer import RecordDuration
-from widgetd.redaction import redact, shorten_addresses
+from widgetd.server.observe.observer import RecordDuration
 
 Level = Literal["debug", "info", "warning", "error"]
 

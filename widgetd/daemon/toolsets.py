@@ -6,10 +6,10 @@ setting never renames a widget.
 
 from __future__ import annotations
 
-from widgetd.browser import pictures
-from widgetd.browser import toolset as browser
-from widgetd.guide import toolset as guide
-from widgetd.mcp.builtin import CORE_TOOLS, OPERATE_TOOLS
+from widgetd.author.browser import pictures
+from widgetd.author.browser import toolset as browser
+from widgetd.author.guide import toolset as guide
+from widgetd.server.mcp.builtin import CORE_TOOLS, OPERATE_TOOLS
 from widgetd.upstreams import toolset as upstreams
 
 ROWS = (

@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from secrets import token_urlsafe
 from typing import Any, Literal
 
-from widgetd.errors import CallError
-from widgetd.redaction import redact
-from widgetd.render.inline_images import to_data_uri
-from widgetd.render.limits import LIMITS as IMAGES
-from widgetd.schema.json_text import NotJsonError, parse_json
-from widgetd.schema.json_values import to_json
-from widgetd.store.contract import Clock
-from widgetd.store.owned import OwnedEntries
-from widgetd.text_search import compile_pattern, read_tokens
+from widgetd.base.errors import CallError
+from widgetd.base.redaction import redact
+from widgetd.base.text_search import compile_pattern, read_tokens
+from widgetd.core.schema.json_text import NotJsonError, parse_json
+from widgetd.core.schema.json_values import to_json
+from widgetd.core.widget.hidden_characters import strip_hidden
+from widgetd.core.widget.summary import shorten_at_word
+from widgetd.server.render.inline_images import to_data_uri
+from widgetd.server.render.limits import LIMITS as IMAGES
+from widgetd.server.store.contract import Clock
+from widgetd.server.store.owned import OwnedEntries
 from widgetd.upstreams.limits import LIMITS
-from widgetd.widget.hidden_characters import strip_hidden
-from widgetd.widget.summary import shorten_at_word
 
 _LINE_END = compile_pattern(rb"\r\n|\n|\r")
 _LEXEME = compile_pattern(rb'(?s)"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[\]{},]')

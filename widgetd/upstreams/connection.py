@@ -21,9 +21,9 @@ import anyio
 import anyio.to_thread
 from pydantic import ValidationError
 
-from widgetd.errors import CallError
-from widgetd.logs import get_logger
-from widgetd.render.action_callers import ActionAnswer
+from widgetd.base.errors import CallError
+from widgetd.base.logs import get_logger
+from widgetd.server.render.action_callers import ActionAnswer
 from widgetd.upstreams.announcements import (
     CONNECTION_CLOSED,
     ResourceListeners,

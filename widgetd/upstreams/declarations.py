@@ -22,12 +22,13 @@ from urllib.parse import urlsplit
 import orjson
 from pydantic import BaseModel, ValidationError
 
-from widgetd.errors import ConfigError, WidgetError
-from widgetd.errors.expected import advise
-from widgetd.limits import Limits
-from widgetd.redaction import SecretUrl, conceal
-from widgetd.schema.json_text import parse_file
-from widgetd.text_search import Match, compile_pattern, did_you_mean
+from widgetd.base.errors import ConfigError, WidgetError
+from widgetd.base.errors.expected import advise
+from widgetd.base.limits import Limits
+from widgetd.base.redaction import SecretUrl, conceal
+from widgetd.base.text_search import Match, compile_pattern, did_you_mean
+from widgetd.core.schema.json_text import parse_file
+from widgetd.core.widget.sidecar import find_line
 from widgetd.upstreams.limits import LIMITS
 from widgetd.upstreams.openapi import (
     count_operations,
@@ -36,7 +37,6 @@ from widgetd.upstreams.openapi import (
     reduce_document,
 )
 from widgetd.upstreams.tables import KINDS, ActionRule, Endpoint, UpstreamKind, UpstreamTable
-from widgetd.widget.sidecar import find_line
 
 _NAME = compile_pattern(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _TOML_PLACE = compile_pattern(r"at line \d+, column \d+")

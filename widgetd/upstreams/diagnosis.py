@@ -8,7 +8,7 @@ from types import MappingProxyType
 import anyio
 import anyio.to_thread
 
-from widgetd.tasks import while_running
+from widgetd.base.tasks import while_running
 from widgetd.upstreams.connection import Upstream, import_client
 from widgetd.upstreams.declarations import Declaration, host_of
 from widgetd.upstreams.limits import LIMITS

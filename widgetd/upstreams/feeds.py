@@ -23,22 +23,22 @@ from typing import Any, Literal
 import anyio
 import orjson
 
-from widgetd.errors import CallError
-from widgetd.render.feeds import Feeds, Filled
-from widgetd.schema.json_text import NotJsonError, parse_json
-from widgetd.schema.json_values import copy_exact, to_json
-from widgetd.schema.validator import ValidArguments
-from widgetd.store.cache import Cache
-from widgetd.store.contract import StoredRender
-from widgetd.store.factory import local_store
-from widgetd.store.owned import OwnedEntries
-from widgetd.tasks import while_running
+from widgetd.base.errors import CallError
+from widgetd.base.tasks import while_running
+from widgetd.core.schema.json_text import NotJsonError, parse_json
+from widgetd.core.schema.json_values import copy_exact, to_json
+from widgetd.core.schema.validator import ValidArguments
+from widgetd.core.widget.feed import Feed, FeedSource
+from widgetd.core.widget.widget import Widget
+from widgetd.server.render.feeds import Feeds, Filled
+from widgetd.server.store.cache import Cache
+from widgetd.server.store.contract import StoredRender
+from widgetd.server.store.factory import local_store
+from widgetd.server.store.owned import OwnedEntries
 from widgetd.upstreams.answers import UpstreamAnswer
 from widgetd.upstreams.connection import UpstreamObserver
 from widgetd.upstreams.limits import LIMITS, run_sized
 from widgetd.upstreams.upstreams import Upstreams
-from widgetd.widget.feed import Feed, FeedSource
-from widgetd.widget.widget import Widget
 
 TRANSIENT = frozenset({"W5002", "W5003", "W5006", "W5008", "W5010", "W5016", "W5020"})
 """Codes at which the last good answer is shown for a while."""

@@ -17,15 +17,15 @@ from typing import Any
 import anyio.to_thread
 import orjson
 
-from widgetd.errors import CallError, WidgetError
-from widgetd.limits import Limits
-from widgetd.schema.json_values import is_too_deep
-from widgetd.schema.phrase import shorten
-from widgetd.schema.validator import Schema, compile_schema
-from widgetd.text_search import compile_pattern
+from widgetd.base.errors import CallError, WidgetError
+from widgetd.base.limits import Limits
+from widgetd.base.text_search import compile_pattern
+from widgetd.core.schema.json_values import is_too_deep
+from widgetd.core.schema.phrase import shorten
+from widgetd.core.schema.validator import Schema, compile_schema
+from widgetd.core.widget.document import READ_BY_MODELS
+from widgetd.core.widget.hidden_characters import strip_hidden, strip_hidden_within
 from widgetd.upstreams.limits import LIMITS
-from widgetd.widget.document import READ_BY_MODELS
-from widgetd.widget.hidden_characters import strip_hidden, strip_hidden_within
 
 _NAME = compile_pattern(r"[A-Za-z0-9_./-]{1,128}")
 _WILDCARDS = frozenset("*?[")

@@ -19,20 +19,20 @@ import anyio
 import anyio.abc
 import orjson
 
-from widgetd.catalog.registry import Registry
-from widgetd.errors import CallError
-from widgetd.logs import get_logger
-from widgetd.render.calls import Renderer
-from widgetd.schema.json_text import parse_json
-from widgetd.schema.validator import ValidArguments
-from widgetd.store.cache import Renders
-from widgetd.store.contract import StoredRender
-from widgetd.tasks import while_running
+from widgetd.base.errors import CallError
+from widgetd.base.logs import get_logger
+from widgetd.base.tasks import while_running
+from widgetd.core.schema.json_text import parse_json
+from widgetd.core.schema.validator import ValidArguments
+from widgetd.core.widget.feed import Feed, FeedSource
+from widgetd.core.widget.summary import remove_paths
+from widgetd.core.widget.widget import Widget
+from widgetd.server.catalog.registry import Registry
+from widgetd.server.render.calls import Renderer
+from widgetd.server.store.cache import Renders
+from widgetd.server.store.contract import StoredRender
 from widgetd.upstreams.feeds import SourceAnswer, UpstreamFeeds, join_marks
 from widgetd.upstreams.limits import LIMITS
-from widgetd.widget.feed import Feed, FeedSource
-from widgetd.widget.summary import remove_paths
-from widgetd.widget.widget import Widget
 
 _log = get_logger()
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import orjson
 
-from widgetd.schema.json_values import is_too_deep
-from widgetd.text_search import compile_pattern, read_tokens
+from widgetd.base.text_search import compile_pattern, read_tokens
+from widgetd.core.schema.json_values import is_too_deep
 from widgetd.upstreams.limits import LIMITS
 
 READ_ONLY_METHODS = frozenset({"get", "head"})

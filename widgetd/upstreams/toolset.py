@@ -14,15 +14,20 @@ import anyio
 import anyio.to_thread
 import orjson
 
-from widgetd.access.principal import OPERATE
-from widgetd.errors import CallError, WidgetError
-from widgetd.mcp.builtin.table import BuiltinTool, ConsentQuestion, ToolContext, closed_object
-from widgetd.render.result import Result, structured_result, text_block
-from widgetd.schema.json_values import to_json
+from widgetd.base.errors import CallError, WidgetError
+from widgetd.core.schema.json_values import to_json
+from widgetd.server.access.principal import OPERATE
+from widgetd.server.mcp.builtin.table import (
+    BuiltinTool,
+    ConsentQuestion,
+    ToolContext,
+    closed_object,
+)
+from widgetd.server.render.result import Result, structured_result, text_block
 
 if TYPE_CHECKING:
-    from widgetd.catalog.snapshot import Snapshot
-    from widgetd.store.cache import Cache
+    from widgetd.server.catalog.snapshot import Snapshot
+    from widgetd.server.store.cache import Cache
     from widgetd.upstreams.answers import PagedAnswers, UpstreamAnswer
     from widgetd.upstreams.connection import Upstream, UpstreamObserver
     from widgetd.upstreams.feeds import UpstreamFeeds
@@ -186,8 +191,8 @@ async def call_upstream(context: ToolContext, arguments: Mapping[str, Any]) -> R
 
 
 def _select(answer: UpstreamAnswer, expression: str, upstream: str) -> UpstreamAnswer:
+    from widgetd.core.widget.query import compile_query  # noqa: PLC0415 - likewise
     from widgetd.upstreams.answers import UpstreamAnswer  # noqa: PLC0415 - see above
-    from widgetd.widget.query import compile_query  # noqa: PLC0415 - likewise
 
     try:
         query = compile_query(expression)

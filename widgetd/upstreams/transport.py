@@ -22,7 +22,7 @@ import anyio.to_thread
 import httpx2
 import orjson
 
-from widgetd.store.delivery.addresses import PrivateAddressError, pin_address, tls_context
+from widgetd.server.store.delivery.addresses import PrivateAddressError, pin_address, tls_context
 from widgetd.upstreams.limits import LIMITS
 
 TOO_LARGE = "too_large"

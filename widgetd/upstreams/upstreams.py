@@ -13,11 +13,11 @@ import anyio
 import anyio.to_thread
 from anyio.abc import TaskGroup
 
-from widgetd.errors import CallError, ConfigError
-from widgetd.files.stamp import Stamp, stamp_of
-from widgetd.logs import get_logger
-from widgetd.render.action_callers import ActionAnswer, ActionCaller, ActionTerms
-from widgetd.text_search import nearest
+from widgetd.base.errors import CallError, ConfigError
+from widgetd.base.files.stamp import Stamp, stamp_of
+from widgetd.base.logs import get_logger
+from widgetd.base.text_search import nearest
+from widgetd.server.render.action_callers import ActionAnswer, ActionCaller, ActionTerms
 from widgetd.upstreams.breaker import pause_s
 from widgetd.upstreams.connection import Upstream, UpstreamObserver
 from widgetd.upstreams.declarations import Declaration, read_file

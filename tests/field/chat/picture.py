@@ -11,9 +11,9 @@ from pathlib import Path
 import anyio
 
 from tests.field.chat.test_chat_page import ask, open_chat, widget
-from tests.field.web.browsing import browsing
+from tests.field.server.web.browsing import browsing
 from tests.support.daemons import serving
-from widgetd.files.folder import bundled_folder
+from widgetd.base.files.folder import bundled_folder
 
 PICTURE = Path(__file__).resolve().parents[3] / "docs" / "chat.png"
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.field.chat.test_chat_page import ask, last_line, open_chat, settled, widget
-from tests.field.web.browsing import browsing, needs_browser
+from tests.field.server.web.browsing import browsing, needs_browser
 from tests.support.daemons import serving
 from tests.support.widgets import widget_file
 from tests.system.chat.endpoint import endpoint, halts, refuses, says
-from widgetd.redaction import Secret
+from widgetd.base.redaction import Secret
 
 if TYPE_CHECKING:
     from playwright.async_api import Page

@@ -9,14 +9,14 @@ from urllib.parse import urlsplit
 import anyio
 import pytest
 
-from tests.field.web.browsing import browsing, needs_browser
-from tests.field.web.test_accessibility import AXE, violations
+from tests.field.server.web.browsing import browsing, needs_browser
+from tests.field.server.web.test_accessibility import AXE, violations
 from tests.support.clients import connect_client
 from tests.support.daemons import serving
 from tests.support.widgets import widget_file
 from tests.system.chat.endpoint import endpoint, streams
-from tests.system.mcp.acting import order_file
-from widgetd.files.folder import bundled_folder
+from tests.system.server.mcp.acting import order_file
+from widgetd.base.files.folder import bundled_folder
 
 if TYPE_CHECKING:
     from playwright.async_api import FrameLocator, Page

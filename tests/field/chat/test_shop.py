@@ -15,7 +15,7 @@ import pytest
 
 from stress.processes import find_processes
 from tests.field.chat.test_chat_page import ask, open_chat, settled, widget
-from tests.field.web.browsing import browsing, needs_browser
+from tests.field.server.web.browsing import browsing, needs_browser
 from tests.support.daemons import serving
 from tests.system.upstreams.servers import until
 

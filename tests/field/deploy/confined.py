@@ -15,9 +15,9 @@ import sys
 
 import anyio
 
-from widgetd.browser.camera import Camera
-from widgetd.browser.chromium import NICENESS, Chromium
-from widgetd.browser.picture import Screenshot
+from widgetd.author.browser.camera import Camera
+from widgetd.author.browser.chromium import NICENESS, Chromium
+from widgetd.author.browser.picture import Screenshot
 
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | errno.EPERM
 EQUAL = 4

@@ -13,8 +13,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.field.deploy.balancing import Balancer, free_port
 from tests.support.processes import Served, daemon_process
-from tests.system.store.server import Server
-from tests.system.web.asking import ask
+from tests.system.server.store.server import Server
+from tests.system.server.web.asking import ask
 
 
 class Replica:

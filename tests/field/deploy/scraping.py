@@ -7,8 +7,8 @@ from pathlib import Path
 from tests.support.clients import connect_client
 from tests.support.daemons import serving
 from tests.support.widgets import widget_file
+from tests.system.server.web.asking import ask
 from tests.system.upstreams.servers import json_reply, raw
-from tests.system.web.asking import ask
 
 
 async def scrape(folder: Path) -> str:

@@ -14,7 +14,7 @@ import pytest
 
 from tests.field.deploy.documents import compose, instruction, instructions
 from tests.field.deploy.test_unit import SYSTEMD, UNIT, analyze
-from tests.field.web.browsing import needs_browser
+from tests.field.server.web.browsing import needs_browser
 
 ROOT = Path(__file__).resolve().parents[3]
 DROP_IN = SYSTEMD / "drop-ins" / "browser.conf"

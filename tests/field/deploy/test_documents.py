@@ -25,8 +25,8 @@ from tests.field.deploy.documents import (
     pod,
 )
 from widgetd.daemon.limits import LIMITS
+from widgetd.server.web.limits import LIMITS as WEB_LIMITS
 from widgetd.settings import Settings, settle
-from widgetd.web.limits import LIMITS as WEB_LIMITS
 
 UID = 10001
 PORT = 8787

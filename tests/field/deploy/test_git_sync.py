@@ -14,7 +14,7 @@ from tests.support.clients import connect_client
 from tests.support.daemons import serving
 from tests.support.load import under_load
 from tests.support.widgets import greeting, widget_file
-from tests.system.web.asking import ask
+from tests.system.server.web.asking import ask
 
 WHO = {"who": "Ada"}
 

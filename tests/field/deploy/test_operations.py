@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.field.deploy.documents import ROOT
 from tests.field.deploy.scraping import scrape
-from widgetd.errors import CODES
+from widgetd.base.errors import CODES
 from widgetd.settings import Settings
 
 GUIDE = (ROOT / "docs" / "operations.md").read_text()

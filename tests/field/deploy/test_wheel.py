@@ -23,8 +23,8 @@ from mcp_types import TextResourceContents
 from tests.field.deploy.documents import ROOT
 from tests.support.clients import connect_client
 from tests.support.processes import daemon_process
-from tests.system.web.asking import ask
-from widgetd.browser.chromium import find_chromium
+from tests.system.server.web.asking import ask
+from widgetd.author.browser.chromium import find_chromium
 
 UV = shutil.which("uv")
 PATIENCE_S = 60
@@ -138,7 +138,7 @@ async def test_wheel_alone_serves_answers_and_takes_pictures(
     monkeypatch.delenv("PYTHONPATH", raising=False)
     python, widgetd = environment / "python", environment / "widgetd"
 
-    command = "from widgetd.files.folder import bundled_folder; print(bundled_folder())"
+    command = "from widgetd.base.files.folder import bundled_folder; print(bundled_folder())"
     shipped = await read_output(python, "-c", command)
     assert shipped.startswith(str(environment.parent))
     assert "actions" in await read_output(widgetd, "guide")

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from widgetd.browser.chromium import Chromium
+from widgetd.author.browser.chromium import Chromium
 
 
 @pytest.fixture(scope="module")

@@ -7,13 +7,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from widgetd.access.principal import Caller
-from widgetd.browser.chromium import Chromium
-from widgetd.browser.emulated_stage import EmulatedStage, HostProfile
-from widgetd.mcp.host_client import connect_host
-from widgetd.mcp.server import Server
+from widgetd.author.browser.chromium import Chromium
+from widgetd.author.browser.emulated_stage import EmulatedStage, HostProfile
+from widgetd.author.testing.widgets import server_over
+from widgetd.server.access.principal import Caller
+from widgetd.server.mcp.host_client import connect_host
+from widgetd.server.mcp.server import Server
 from widgetd.settings import Settings
-from widgetd.testing.widgets import server_over
 
 WIDGETS = Path(__file__).resolve().parents[3] / "widgets"
 

@@ -14,22 +14,22 @@ import anyio
 import pytest
 from anyio.abc import SocketAttribute, SocketStream
 
-from tests.field.browser.staging import do
+from tests.field.author.browser.staging import do
+from tests.field.author.testing.running import widgetd_test
 from tests.field.hosts.hosting import hosted
 from tests.field.reference.hosts import hosts_page
-from tests.field.testing.running import widgetd_test
-from tests.field.web.browsing import needs_browser
+from tests.field.server.web.browsing import needs_browser
 from tests.support.widgets import widget_file
-from widgetd.access.principal import ClientInfo
-from widgetd.browser.chromium import Chromium
-from widgetd.browser.emulated_stage import EmulatedStage, HostProfile
-from widgetd.browser.stage import load_state
+from widgetd.author.browser.chromium import Chromium
+from widgetd.author.browser.emulated_stage import EmulatedStage, HostProfile
+from widgetd.author.browser.stage import load_state
+from widgetd.author.testing.profiles import host_profiles
+from widgetd.author.testing.widgets import server_over
 from widgetd.cli.generate import HOSTS as CONFIGURATIONS
-from widgetd.render.entry import view_uri
-from widgetd.render.hosts import draws_views
-from widgetd.render.inline_images import InlineImages
-from widgetd.testing.profiles import host_profiles
-from widgetd.testing.widgets import server_over
+from widgetd.server.access.principal import ClientInfo
+from widgetd.server.render.entry import view_uri
+from widgetd.server.render.hosts import draws_views
+from widgetd.server.render.inline_images import InlineImages
 
 HOSTS = host_profiles()
 FORM = "create_task"
@@ -62,7 +62,7 @@ async def text_of(stage: EmulatedStage) -> str:
 
 def test_profiles_have_known_keys_and_a_thread() -> None:
     known = {one.name for one in fields(HostProfile)}
-    folder = Path(__file__).resolve().parents[3] / "widgetd/testing/hosts"
+    folder = Path(__file__).resolve().parents[3] / "widgetd/author/testing/hosts"
 
     assert len(HOSTS) == 8
     for name, host in HOSTS.items():

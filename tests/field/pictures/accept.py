@@ -8,7 +8,7 @@ import anyio
 
 from tests.field.pictures.album import THEMES, place, places, shots
 from tests.field.pictures.eye import Eye, eye
-from widgetd.browser.camera import open_camera
+from widgetd.author.browser.camera import open_camera
 
 
 async def accept() -> int:

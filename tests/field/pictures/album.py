@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from widgetd.browser.chromium import Theme
-from widgetd.browser.picture import Screenshot
-from widgetd.catalog.catalog import discover_widgets
-from widgetd.files.folder import bundled_folder
-from widgetd.widget.states import SAMPLE, show_state
+from widgetd.author.browser.chromium import Theme
+from widgetd.author.browser.picture import Screenshot
+from widgetd.base.files.folder import bundled_folder
+from widgetd.core.widget.states import SAMPLE, show_state
+from widgetd.server.catalog.catalog import discover_widgets
 
 THEMES: tuple[Theme, ...] = ("light", "dark")
 

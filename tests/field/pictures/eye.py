@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.field.pictures.png import png
-from tests.field.web.browsing import browsing
-from widgetd.browser.picture import describe_difference_on, diff_script
+from tests.field.server.web.browsing import browsing
+from widgetd.author.browser.picture import describe_difference_on, diff_script
 
 if TYPE_CHECKING:
     from playwright.async_api import Page

@@ -11,15 +11,15 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from tests.field.browser.killing import kill_browsers, kill_drivers, niceness_of_drivers
+from tests.field.author.browser.killing import kill_browsers, kill_drivers, niceness_of_drivers
 from tests.field.pictures.png import size_of
-from tests.field.web.browsing import needs_browser
-from widgetd.browser.camera import Camera
-from widgetd.browser.chromium import Chromium
-from widgetd.browser.limits import LIMITS, BrowserLimits
-from widgetd.browser.picture import Picture, Screenshot
-from widgetd.browser.targets import read_target
-from widgetd.errors import CallError
+from tests.field.server.web.browsing import needs_browser
+from widgetd.author.browser.camera import Camera
+from widgetd.author.browser.chromium import Chromium
+from widgetd.author.browser.limits import LIMITS, BrowserLimits
+from widgetd.author.browser.picture import Picture, Screenshot
+from widgetd.author.browser.targets import read_target
+from widgetd.base.errors import CallError
 
 TREE: dict[str, Any] = {
     "type": "Card",

@@ -12,13 +12,13 @@ import pytest
 
 from tests.field.pictures.eye import Eye, eye
 from tests.field.pictures.png import png
-from tests.field.web.browsing import browsing, needs_browser
-from widgetd.browser.camera import open_camera
-from widgetd.browser.picture import Screenshot
+from tests.field.server.web.browsing import browsing, needs_browser
+from widgetd.author.browser.camera import open_camera
+from widgetd.author.browser.picture import Screenshot
 
 pytestmark = needs_browser
 
-INTER = Path(__file__).parents[3] / "widgetd" / "browser" / "inter" / "latin.woff2"
+INTER = Path(__file__).parents[3] / "widgetd" / "author" / "browser" / "inter" / "latin.woff2"
 WHITE, INK = (255, 255, 255), (20, 20, 20)
 WIDE, TALL = 160, 80
 

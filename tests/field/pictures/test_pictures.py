@@ -11,10 +11,10 @@ import pytest
 
 from tests.field.pictures.album import THEMES, place, places, shots
 from tests.field.pictures.eye import Eye, eye
-from tests.field.web.browsing import needs_browser
-from widgetd.browser.camera import open_camera
-from widgetd.browser.chromium import Theme
-from widgetd.browser.picture import Screenshot
+from tests.field.server.web.browsing import needs_browser
+from widgetd.author.browser.camera import open_camera
+from widgetd.author.browser.chromium import Theme
+from widgetd.author.browser.picture import Screenshot
 
 LIGHTEST_BYTES = 16 * 1024
 LAST_OF_INTER = 0x2BFF

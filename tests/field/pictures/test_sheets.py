@@ -10,12 +10,12 @@ import pytest
 from mcp_types import ImageContent
 
 from tests.field.pictures.png import size_of
-from tests.field.web.browsing import browsing, needs_browser
+from tests.field.server.web.browsing import browsing, needs_browser
 from tests.support.clients import connect_client
 from tests.support.daemons import serving
-from widgetd.guide.component_sheet import build_sheet
-from widgetd.render.view import drawing
-from widgetd.widget.components import load_vocabulary
+from widgetd.author.guide.component_sheet import build_sheet
+from widgetd.core.widget.components import load_vocabulary
+from widgetd.server.render.view import drawing
 
 pytestmark = needs_browser
 

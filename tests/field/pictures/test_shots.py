@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from tests.field.pictures.png import size_of
-from tests.field.web.browsing import needs_browser
+from tests.field.server.web.browsing import needs_browser
 from tests.support.widgets import widget_file
-from widgetd.browser.camera import Camera, take_picture
-from widgetd.browser.chromium import PROGRAM_VARIABLE
-from widgetd.browser.picture import Screenshot
+from widgetd.author.browser.camera import Camera, take_picture
+from widgetd.author.browser.chromium import PROGRAM_VARIABLE
+from widgetd.author.browser.picture import Screenshot
 from widgetd.cli import main
 
 TREE: dict[str, Any] = {

@@ -14,14 +14,14 @@ import pytest
 from mcp_types import BlobResourceContents, ImageContent
 
 from tests.field.pictures.png import size_of
-from tests.field.web.browsing import PATIENCE_MS, browsing, needs_browser
+from tests.field.server.web.browsing import PATIENCE_MS, browsing, needs_browser
 from tests.support.answers import check_answer
 from tests.support.clients import Connection, connect_client
 from tests.support.daemons import serving
 from tests.support.widgets import widget_file
-from widgetd.browser import axe
-from widgetd.browser.chromium import PROGRAM_VARIABLE
-from widgetd.files.folder import bundled_folder
+from widgetd.author.browser import axe
+from widgetd.author.browser.chromium import PROGRAM_VARIABLE
+from widgetd.base.files.folder import bundled_folder
 
 if TYPE_CHECKING:
     from playwright.async_api import Page

@@ -13,10 +13,10 @@ import pytest
 from agents.mcp import MCPServerStreamableHttp, MCPUtil
 from agents.run_context import RunContextWrapper
 
-from tests.field.web.browsing import needs_browser
+from tests.field.server.web.browsing import needs_browser
 from tests.support.daemons import serving
 from tests.support.widgets import widget_file
-from widgetd.guide.guide import ORDER
+from widgetd.author.guide.guide import ORDER
 
 INSPECTOR = Path(__file__).parent / "node_modules" / ".bin" / "mcp-inspector"
 PAGES = {f"widgetd://guide/{name}" for name in ORDER}

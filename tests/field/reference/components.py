@@ -10,10 +10,10 @@ from importlib.util import find_spec
 
 import anyio
 
-from widgetd.browser.camera import open_camera
-from widgetd.browser.chromium import find_chromium
-from widgetd.guide.component_sheet import list_screenshots
-from widgetd.widget.components import load_vocabulary
+from widgetd.author.browser.camera import open_camera
+from widgetd.author.browser.chromium import find_chromium
+from widgetd.author.guide.component_sheet import list_screenshots
+from widgetd.core.widget.components import load_vocabulary
 
 
 async def draw(folder: anyio.Path) -> None:

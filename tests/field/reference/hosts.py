@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from widgetd.author.testing.profiles import host_profiles
 from widgetd.cli.generate import HOSTS as CONFIGURATIONS
-from widgetd.render.hosts import HOSTS
-from widgetd.testing.profiles import host_profiles
+from widgetd.server.render.hosts import HOSTS
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "hosts.md"
 
-START, END = "<!-- Made by `make reference` from widgetd/testing/hosts/. -->", "<!-- End. -->"
+START, END = (
+    "<!-- Made by `make reference` from widgetd/author/testing/hosts/. -->",
+    "<!-- End. -->",
+)
 
 
 def hosts_page() -> str:

@@ -21,24 +21,24 @@ from pydantic_core import to_json
 
 import widgetd
 from tests.field.deploy.scraping import scrape
-from widgetd.browser import session_tools
-from widgetd.browser.keywords import KEYWORDS, Keyword
-from widgetd.catalog.registry import Registry
-from widgetd.cli import app
-from widgetd.cli.schemas import settings_schema, sidecar_schema
-from widgetd.daemon.toolsets import ROWS
-from widgetd.guide import answers
-from widgetd.guide.component_details import (
+from widgetd.author.browser import session_tools
+from widgetd.author.browser.keywords import KEYWORDS, Keyword
+from widgetd.author.guide import answers
+from widgetd.author.guide.component_details import (
     VALUES,
     Examples,
     describe_components,
     describe_properties,
 )
-from widgetd.mcp.builtin.table import BuiltinTool, Handler
-from widgetd.observe.status import Health
+from widgetd.cli import app
+from widgetd.cli.schemas import settings_schema, sidecar_schema
+from widgetd.core.widget.components import load_vocabulary
+from widgetd.daemon.toolsets import ROWS
+from widgetd.server.catalog.registry import Registry
+from widgetd.server.mcp.builtin.table import BuiltinTool, Handler
+from widgetd.server.observe.status import Health
+from widgetd.server.web.metrics import Metrics
 from widgetd.settings import PREFIX
-from widgetd.web.metrics import Metrics
-from widgetd.widget.components import load_vocabulary
 
 FOLDER = Path(__file__).resolve().parents[3] / "docs" / "reference"
 

@@ -19,7 +19,7 @@ from playwright.async_api import async_playwright
 
 from tests.field.deploy.documents import ROOT
 from tests.field.reference.commands import end_all, run_commands
-from widgetd.browser.chromium import FLAGS, demand_browser
+from widgetd.author.browser.chromium import FLAGS, demand_browser
 
 PAGE = ROOT / "docs" / "start.md"
 PICTURE = ROOT / "docs" / "start.png"

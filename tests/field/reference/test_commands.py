@@ -19,7 +19,7 @@ LEFT_OUT = {
     "developers.md": "hosts that are not here",
     "operations.md": "clusters and renders of one's own; teams.md has its rollback",
     "start.md": "`make start` walks it and writes down what is printed",
-    "testing.md": "its commands are run by tests/field/testing",
+    "testing.md": "its commands are run by tests/field/author/testing",
 }
 """Pages whose commands are not run here, and what they need."""
 

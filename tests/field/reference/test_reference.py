@@ -8,8 +8,8 @@ import sys
 
 from tests.field.reference.hosts import PAGE, hosts_page
 from tests.field.reference.pages import FOLDER, handler_of, pages
+from widgetd.base.errors.codes import TABLES
 from widgetd.daemon.toolsets import ROWS
-from widgetd.errors.codes import TABLES
 
 
 async def test_every_reference_page_equals_generated_text() -> None:

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from tests.system.mcp.booking import Airline, airport, host, shown
-from widgetd.access.principal import LOCAL
+from tests.system.server.mcp.booking import Airline, airport, host, shown
 from widgetd.chat.pages import act
+from widgetd.server.access.principal import LOCAL
 
 
 async def test_user_of_the_chat_presses_and_the_agent_cannot() -> None:

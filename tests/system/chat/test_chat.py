@@ -20,9 +20,9 @@ from tests.support.logs import captured_logs
 from tests.support.widgets import widget_file
 from tests.system.chat.endpoint import endpoint, says, stays_silent
 from tests.system.chat.talking import Talker, agent_messages, problems, set_limits, widgets
-from tests.system.mcp.acting import ARGUMENTS, GIVEN, order_file
-from tests.unit.files.privilege import stopped_by_permissions
-from widgetd.access.principal import LOCAL, Principal
+from tests.system.server.mcp.acting import ARGUMENTS, GIVEN, order_file
+from tests.unit.base.files.privilege import stopped_by_permissions
+from widgetd.base.errors import ConfigError
 from widgetd.chat.backend import model as models
 from widgetd.chat.backend import server as servers
 from widgetd.chat.backend.database import ChatDatabase
@@ -31,7 +31,7 @@ from widgetd.chat.backend.threads import Threads
 from widgetd.chat.backend.tools import OwnTools
 from widgetd.chat.preflight import SCRIPTED
 from widgetd.chat.samples import WidgetSample
-from widgetd.errors import ConfigError
+from widgetd.server.access.principal import LOCAL, Principal
 
 
 @pytest.fixture

@@ -21,13 +21,13 @@ from tests.support.logs import captured_logs
 from tests.support.widgets import widget_file
 from tests.system.chat.endpoint import calls, endpoint, says, stays_silent
 from tests.system.chat.talking import Talker, agent_messages, problems, set_limits, widgets
-from tests.unit.catalog.test_state_faults import no_room
-from widgetd.access.principal import LOCAL, Principal
-from widgetd.catalog.state import StateFolder
+from tests.unit.server.catalog.test_state_faults import no_room
 from widgetd.chat.backend.conversation import newest
 from widgetd.chat.backend.database import ChatDatabase
 from widgetd.chat.backend.threads import MissingError, Threads
 from widgetd.chat.limits import LIMITS, ChatLimits
+from widgetd.server.access.principal import LOCAL, Principal
+from widgetd.server.catalog.state import StateFolder
 
 ADA, BOB = Principal(name="ada"), Principal(name="bob")
 TOKENS = {"ada": "0123456789abcdef", "bob": "fedcba9876543210"}

@@ -14,10 +14,10 @@ from tests.support.daemons import PATIENCE_S, serving
 from tests.support.widgets import widget_file
 from tests.system.chat.endpoint import calls, endpoint, says
 from tests.system.chat.talking import Talker, agent_messages, set_limits, widgets
-from tests.system.mcp.test_profiles import client_named
-from tests.system.store.server import running_server
+from tests.system.server.mcp.test_profiles import client_named
+from tests.system.server.store.server import running_server
 from tests.system.upstreams.servers import Flights, serve_mcp
-from widgetd.browser.toolset import keyword_tools
+from widgetd.author.browser.toolset import keyword_tools
 from widgetd.chat.backend.tools import text_of as content_of
 from widgetd.daemon.toolsets import ROWS
 

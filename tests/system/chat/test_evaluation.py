@@ -9,12 +9,12 @@ import pytest
 
 from tests.support.widgets import build_widget, snapshot_of
 from tests.system.chat.endpoint import calls, endpoint, refuses, says
-from widgetd.errors import CallError, ConfigError
-from widgetd.redaction import SecretUrl
+from widgetd.author.testing.eval_file import Cases, read_cases
+from widgetd.author.testing.evaluation import Evaluator
+from widgetd.author.testing.model_evaluation import ask_model, configured_model
+from widgetd.base.errors import CallError, ConfigError
+from widgetd.base.redaction import SecretUrl
 from widgetd.settings import Settings
-from widgetd.testing.eval_file import Cases, read_cases
-from widgetd.testing.evaluation import Evaluator
-from widgetd.testing.model_evaluation import ask_model, configured_model
 
 GREETING = build_widget("Greeting", sidecar='summary_fields = ["who"]')
 SERVED = snapshot_of(GREETING)

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from tests.support.routes import STREAMS
 from tests.system.chat.user_input import ERAS, HELD, NAME, PAYLOAD, SECRETS, outputs_after_input
 from tests.system.daemon.collecting import HAS_SDK
+from widgetd.core.widget.actions import find_tree_actions
+from widgetd.core.widget.actions.user_input import readable_input
 from widgetd.daemon.toolsets import ROWS
-from widgetd.widget.actions import find_tree_actions
-from widgetd.widget.actions.user_input import readable_input
 
 IN_A_BROWSER = {"pictures", "sessions"}
-"""Toolsets whose outputs `tests/field/browser/test_user_input.py` searches."""
+"""Toolsets whose outputs `tests/field/author/browser/test_user_input.py` searches."""
 
 
 def readable_by_others(folder: Path) -> list[Path]:

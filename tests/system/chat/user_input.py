@@ -25,9 +25,9 @@ from tests.support.widgets import widget_file
 from tests.system.chat.endpoint import calls, endpoint, says
 from tests.system.chat.talking import Talker, widgets
 from tests.system.daemon.collecting import collecting
-from tests.system.store.receiver import receiving
+from tests.system.server.store.receiver import receiving
 from widgetd.daemon.toolsets import READABLE, ROWS
-from widgetd.mcp.builtin.table import CORE
+from widgetd.server.mcp.builtin.table import CORE
 
 PIN, PASSPORT, HELD, NAME = (f"MARKER-{name}-7f3a" for name in ("pin", "passport", "held", "name"))
 SECRETS = (PIN, PASSPORT)

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.widgets import widget_file
-from widgetd.checks.report import format_github, format_json, format_text
+from widgetd.base.errors import ConfigError
 from widgetd.cli import main
 from widgetd.cli.check import check_paths
-from widgetd.errors import ConfigError
+from widgetd.core.checks.report import format_github, format_json, format_text
 
 SIDECAR = 'description = "Greet somebody."\n\nsensitive = ["passport"]\n'
 

@@ -17,9 +17,9 @@ import yaml
 
 from tests.support.daemons import serving
 from tests.support.widgets import widget_file
+from widgetd.base.errors import ConfigError
 from widgetd.cli import main
 from widgetd.cli.generate import HOSTS, snippet
-from widgetd.errors import ConfigError
 
 URL = "http://127.0.0.1:9/mcp"
 

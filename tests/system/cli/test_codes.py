@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from widgetd.base.errors import CODES
+from widgetd.base.errors.codes import TABLES
 from widgetd.cli import main
-from widgetd.errors import CODES
-from widgetd.errors.codes import TABLES
 
 ROOT = Path(__file__).parents[3]
 

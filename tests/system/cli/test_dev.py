@@ -14,10 +14,10 @@ import pytest
 
 from tests.support.forked_daemons import ForkedProcess, forked_daemon, run_forked
 from tests.support.processes import PATIENCE_S
-from widgetd.browser.chromium import PROGRAM_VARIABLE
+from widgetd.author.browser.chromium import PROGRAM_VARIABLE
+from widgetd.base.files.folder import bundled_folder
 from widgetd.cli.options import Flags
 from widgetd.cli.serve import DEV_TOOLSETS, settle_dev
-from widgetd.files.folder import bundled_folder
 
 
 def test_files_may_be_dropped_where_only_this_machine_reaches_the_gallery(tmp_path: Path) -> None:

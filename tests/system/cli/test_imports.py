@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.support.processes import PATIENCE_S, daemon_process
 from tests.support.widgets import widget_file
-from widgetd.files.folder import bundled_folder
+from widgetd.base.files.folder import bundled_folder
 
 SERVING = ("fastmcp", "mcp", "starlette", "uvicorn", "pygments")
 """The last comes with rich's tracebacks, which structlog takes where it finds them."""
@@ -81,22 +81,36 @@ def test_commands_other_than_serve_import_no_server(tmp_path: Path) -> None:
 
 
 ROWS_OF_TOOLSETS = {
-    "widgetd.browser.limits",
-    "widgetd.browser.pictures",
-    "widgetd.browser.toolset",
-    "widgetd.browser.traces",
+    "widgetd.author.browser.limits",
+    "widgetd.author.browser.pictures",
+    "widgetd.author.browser.toolset",
+    "widgetd.author.browser.traces",
     "widgetd.chat.preflight",
-    "widgetd.guide.guide",
-    "widgetd.guide.toolset",
+    "widgetd.author.guide.guide",
+    "widgetd.author.guide.toolset",
     "widgetd.upstreams.toolset",
 }
 """Modules that every start reads of rooms that are not on: names, and settings to check."""
 
 NOT_ON = (
-    *("widgetd.catalog.uploads", "widgetd.observe.audit.", "widgetd.store.delivery.webhook"),
-    *("widgetd.browser.", "widgetd.chat.", "widgetd.checks.", "widgetd.declarations."),
-    *("widgetd.guide.", "widgetd.studio.", "widgetd.template.jinja", "widgetd.testing."),
-    *("widgetd.store.shared.", "widgetd.upstreams.", "widgetd.web.gallery."),
+    *(
+        "widgetd.author.uploads.uploads",
+        "widgetd.server.observe.audit.",
+        "widgetd.server.store.delivery.webhook",
+    ),
+    *(
+        "widgetd.author.browser.",
+        "widgetd.chat.",
+        "widgetd.core.checks.",
+        "widgetd.author.declarations.",
+    ),
+    *(
+        "widgetd.author.guide.",
+        "widgetd.core.studio.",
+        "widgetd.core.template.jinja",
+        "widgetd.author.testing.",
+    ),
+    *("widgetd.server.store.shared.", "widgetd.upstreams.", "widgetd.author.gallery."),
     *("agents.", "chatkit.", "jinja2.", "openai.", "playwright.", "pytest.", "redis."),
     *("tree_sitter", "opentelemetry.sdk."),
 )

@@ -12,7 +12,10 @@ import pytest
 import yaml
 
 from widgetd import load_widget
-from widgetd.catalog.snapshot import Snapshot
+from widgetd.author.guide.component_sheet import build_sheet
+from widgetd.author.testing.suite import resolve_cases
+from widgetd.author.testing.yaml_file import read_suite
+from widgetd.base.files.folder import bundled_folder
 from widgetd.cli import main
 from widgetd.cli.schemas import (
     SCHEMA_OF,
@@ -22,12 +25,9 @@ from widgetd.cli.schemas import (
     suite_schema,
     tree_schema,
 )
-from widgetd.files.folder import bundled_folder
-from widgetd.guide.component_sheet import build_sheet
+from widgetd.core.widget.components import load_vocabulary
+from widgetd.server.catalog.snapshot import Snapshot
 from widgetd.settings import Settings
-from widgetd.testing.suite import resolve_cases
-from widgetd.testing.yaml_file import read_suite
-from widgetd.widget.components import load_vocabulary
 
 BAD = sorted((Path(__file__).parents[2] / "widgets" / "bad").glob("*.txt"))
 SHAPE = ("W1105", "W1106", "W1107", "W1111", "W1112", "W1113")

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.support.widgets import build_widget, bundled_widgets, source, widget_file
-from widgetd.catalog.loader import load_widget
 from widgetd.cli import main
 from widgetd.cli.sidecar_template import sidecar_text
-from widgetd.widget.sidecar import Sidecar, read_sidecar
-from widgetd.widget.widget import Widget
+from widgetd.core.widget.sidecar import Sidecar, read_sidecar
+from widgetd.core.widget.widget import Widget
+from widgetd.server.catalog.loader import load_widget
 
 
 @pytest.mark.parametrize("widget", bundled_widgets(), ids=lambda widget: widget.tool)

@@ -19,7 +19,7 @@ from tests.support.daemons import PATIENCE_S, serving
 from tests.support.forked_daemons import forked_daemon, run_forked
 from tests.support.sockets import exchange, modern_request
 from tests.support.widgets import widget_file
-from tests.system.web.asking import ask
+from tests.system.server.web.asking import ask
 
 OLD, NEW = "old-old-old-old-old", "new-new-new-new-new"
 

@@ -20,12 +20,12 @@ import widgetd
 from tests.support.clients import Era, connect_client
 from tests.support.daemons import serving
 from tests.support.widgets import bundled_widgets
-from tests.unit.schema.schemas import with_nulls
-from tests.unit.widget.test_bundled import RESPONSE_TYPES
-from widgetd.files.folder import bundled_folder
-from widgetd.render.entry import CHARACTERS_OF_A_TOKEN
-from widgetd.render.mock import MockState, mocks
-from widgetd.widget.widget import Widget
+from tests.unit.core.schema.schemas import with_nulls
+from tests.unit.core.widget.test_bundled import RESPONSE_TYPES
+from widgetd.base.files.folder import bundled_folder
+from widgetd.core.widget.widget import Widget
+from widgetd.server.render.entry import CHARACTERS_OF_A_TOKEN
+from widgetd.server.render.mock import MockState, mocks
 
 STATES: tuple[MockState, ...] = ("sample", "empty", "one", "many", "long")
 

@@ -19,8 +19,8 @@ from tests.support.logs import captured_logs
 from tests.support.processes import daemon_process
 from tests.support.sockets import answer, connect, modern_request
 from tests.support.widgets import greeting, widget_file
-from tests.system.web.asking import ask
-from tests.unit.files.deep import LONGEST, deep
+from tests.system.server.web.asking import ask
+from tests.unit.base.files.deep import LONGEST, deep
 from widgetd.cli import main
 
 

@@ -17,11 +17,11 @@ from tests.support.forked_daemons import forked_daemon
 from tests.support.logs import captured_logs
 from tests.support.processes import PATIENCE_S
 from tests.support.widgets import widget_file
-from tests.system.web.asking import ask
+from tests.system.server.web.asking import ask
 
 _CRASH = """
 from widgetd.daemon import telemetry
-from widgetd.logs import get_logger
+from widgetd.base.logs import get_logger
 
 telemetry.configure("debug", readable=READABLE)
 
@@ -88,7 +88,7 @@ async def test_requests_are_logged_if_enabled_without_client_paths(
 _TOLD = """
 import logging
 from widgetd.daemon import telemetry
-from widgetd.logs import get_logger
+from widgetd.base.logs import get_logger
 
 telemetry.configure("info", readable=True)
 said = {"problem": "it has none", "advice": "write it"}

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.logs import captured_logs
+from widgetd.base.errors import ConfigError
 from widgetd.cli import main
 from widgetd.daemon.access_policy import access_policy
-from widgetd.errors import ConfigError
 from widgetd.settings import Settings, require_files_outside
 
 TOKENS = "ada a-token-of-ada-0001\n"

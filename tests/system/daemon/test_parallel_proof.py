@@ -13,17 +13,17 @@ import pytest
 
 from tests.support.forked_daemons import forked_daemon
 from tests.support.widgets import source, widget_file
-from widgetd.catalog.loader import Loader, load
-from widgetd.catalog.proof_cache import ProofRecord, encode
+from widgetd.base.limits import Limits
+from widgetd.core.widget.widget import Proof
 from widgetd.daemon.assembly import build_server, build_store, prepare
 from widgetd.daemon.limits import LIMITS
 from widgetd.daemon.loading import build_loader
 from widgetd.daemon.parallel_proof import ParallelProofs
-from widgetd.limits import Limits
-from widgetd.observe.log_ring import LogRing
-from widgetd.render.entry import tool_entry
+from widgetd.server.catalog.loader import Loader, load
+from widgetd.server.catalog.proof_cache import ProofRecord, encode
+from widgetd.server.observe.log_ring import LogRing
+from widgetd.server.render.entry import tool_entry
 from widgetd.settings import Settings
-from widgetd.widget.widget import Proof
 
 TEXT = widget_file()
 
@@ -36,9 +36,9 @@ HELPED = """
 import sys, time
 from pathlib import Path
 
-from widgetd.catalog.loader import Loader
+from widgetd.server.catalog.loader import Loader
 from widgetd.daemon.parallel_proof import proving_in_parallel
-from widgetd.render.entry import tool_entry
+from widgetd.server.render.entry import tool_entry
 
 root, path, digest = Path(sys.argv[1]), *sys.argv[2:]
 with proving_in_parallel(root, Loader(tool_entry).prove, known=0) as proofs:
@@ -131,9 +131,9 @@ import os, sys, time
 from dataclasses import replace
 from pathlib import Path
 
-from widgetd.catalog.loader import Loader
+from widgetd.server.catalog.loader import Loader
 from widgetd.daemon import parallel_proof
-from widgetd.render.entry import tool_entry
+from widgetd.server.render.entry import tool_entry
 
 os.sched_getaffinity = lambda _: range(4)
 parallel_proof.LIMITS = replace(parallel_proof.LIMITS, proof_files_each=2)
@@ -169,7 +169,7 @@ import os, sys, time
 from pathlib import Path
 
 from widgetd.daemon.parallel_proof import proving_in_parallel
-from widgetd.files.source import Unsettled
+from widgetd.base.files.source import Unsettled
 
 def prove(source, sidecar):
     os.write(1, b"proving\\n")

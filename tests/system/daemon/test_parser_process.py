@@ -17,9 +17,9 @@ from tests.support.clients import connect_client
 from tests.support.forked_daemons import forked_daemon
 from tests.support.processes import PATIENCE_S
 from tests.support.widgets import source, widget_file
-from tests.system.web.asking import put
+from tests.system.server.web.asking import put
+from widgetd.base.errors import WidgetError
 from widgetd.daemon.parser_process import LIMITS, ParserProcess, ParserProcessLimits
-from widgetd.errors import WidgetError
 
 needs_memory_limits = pytest.mark.skipif(
     sys.platform != "linux", reason="only Linux limits the memory of a process"

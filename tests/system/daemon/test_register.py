@@ -26,12 +26,12 @@ import widgetd
 from tests.support.clients import Connection, Era, connect_client
 from tests.support.daemons import PATIENCE_S
 from tests.support.widgets import greeting, widget_file
-from tests.system.mcp.listening import hearing
-from widgetd.access.principal import UI_EXTENSION
-from widgetd.errors import ConfigError
-from widgetd.mcp import sdk
-from widgetd.render.result import Policy
-from widgetd.render.view import view_html
+from tests.system.server.mcp.listening import hearing
+from widgetd.base.errors import ConfigError
+from widgetd.server.access.principal import UI_EXTENSION
+from widgetd.server.mcp import sdk
+from widgetd.server.render.result import Policy
+from widgetd.server.render.view import view_html
 
 Over = Literal["memory", "http"]
 # How somebody's server comes to have widgets, and what its clients see before their names.

@@ -17,9 +17,9 @@ from tests.support.clients import Connection, connect_client
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.load import under_load
 from tests.support.widgets import greeting, widget_file
-from tests.system.web.asking import ask
-from widgetd.catalog.rollback import FILE
+from tests.system.server.web.asking import ask
 from widgetd.cli import main
+from widgetd.server.catalog.rollback import FILE
 
 WHO = {"who": "Ada"}
 

@@ -14,8 +14,8 @@ import pytest
 
 from tests.support.forked_daemons import forked_daemon
 from tests.support.processes import PATIENCE_S, WIDGETD
-from tests.system.mcp.issuing import authorizing
-from widgetd.redaction import (
+from tests.system.server.mcp.issuing import authorizing
+from widgetd.base.redaction import (
     MASK,
     SecretUrl,
     conceal,
@@ -154,9 +154,9 @@ async def test_log_at_debug_level_holds_no_secret_of_an_upstream(tmp_path: Path)
 _LOGGED = """
 import sys
 from widgetd.daemon import telemetry
-from widgetd.logs import get_logger
-from widgetd.observe.log_ring import LogRing
-from widgetd.redaction import Secret
+from widgetd.base.logs import get_logger
+from widgetd.server.observe.log_ring import LogRing
+from widgetd.base.redaction import Secret
 
 ring = LogRing()
 telemetry.configure("debug", readable=READABLE, also=ring)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from widgetd.errors import ConfigError
-from widgetd.files.folder import bundled_folder
+from widgetd.base.errors import ConfigError
+from widgetd.base.files.folder import bundled_folder
 from widgetd.settings import folder_of, settle
 
 

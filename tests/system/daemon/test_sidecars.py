@@ -12,7 +12,7 @@ from mcp_types import TextContent
 from tests.support.clients import Connection, Era, connect_client
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.widgets import widget_file
-from tests.system.web.asking import ask
+from tests.system.server.web.asking import ask
 
 PRODUCTS = {
     "type": "object",

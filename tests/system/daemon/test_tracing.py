@@ -17,12 +17,12 @@ from tests.support.daemons import PATIENCE_S
 from tests.support.forked_daemons import forked_daemon
 from tests.support.widgets import widget_file
 from tests.system.daemon.collecting import ENDPOINT, HAS_SDK, collecting
-from tests.system.mcp.booking import GIVEN, SCHEMA, SIDECAR, TEMPLATE, mark, press
+from tests.system.server.mcp.booking import GIVEN, SCHEMA, SIDECAR, TEMPLATE, mark, press
 from tests.system.upstreams.servers import serve_mcp, toml
-from widgetd.access.principal import UI_EXTENSION
+from widgetd.base.errors import ConfigError
+from widgetd.base.extras import install_advice
 from widgetd.daemon.telemetry import Signal, exporting, is_wanted
-from widgetd.errors import ConfigError
-from widgetd.extras import install_advice
+from widgetd.server.access.principal import UI_EXTENSION
 
 
 @pytest.mark.parametrize("signal", ["TRACES", "METRICS"])

@@ -26,13 +26,13 @@ from tests.support.forked_daemons import ForkedProcess, forked_daemon, run_forke
 from tests.support.processes import PATIENCE_S, Served
 from tests.support.widgets import greeting, source, widget_file
 from tests.system.daemon.test_parallel_proof import needs_two_processors
-from tests.system.web.asking import ask, put
-from widgetd.catalog.crash_journal import PAGE_FILE, CrashJournal
-from widgetd.catalog.state import StateFolder
+from tests.system.server.web.asking import ask, put
+from widgetd.core.template.template import Expression, Template
 from widgetd.daemon.limits import LIMITS
 from widgetd.daemon.loading import settings_version
+from widgetd.server.catalog.crash_journal import PAGE_FILE, CrashJournal
+from widgetd.server.catalog.state import StateFolder
 from widgetd.settings import Settings
-from widgetd.template.template import Expression, Template
 
 STUCK = """
 import os, re
@@ -45,7 +45,7 @@ def stuck():
 STALLING_FILTER = (
     STUCK
     + """
-from widgetd.template.builtins import text
+from widgetd.core.template.builtins import text
 
 charge_text = text.charge_text
 

@@ -16,16 +16,16 @@ from fastmcp.exceptions import ToolError
 
 from tests.support.widgets import build_widget, snapshot_of
 from tests.system.upstreams.servers import READ_ONLY, until, upstreams_of
-from widgetd.access.principal import LOCAL
-from widgetd.catalog.registry import Registry
-from widgetd.mcp.assembly import build
-from widgetd.mcp.http_calls import caller_for
-from widgetd.mcp.server import Server, ServerOptions
-from widgetd.store.contract import Bounds, StoredRender
-from widgetd.store.factory import Store, local_store
+from widgetd.core.widget.widget import Widget
+from widgetd.server.access.principal import LOCAL
+from widgetd.server.catalog.registry import Registry
+from widgetd.server.mcp.assembly import build
+from widgetd.server.mcp.http_calls import caller_for
+from widgetd.server.mcp.server import Server, ServerOptions
+from widgetd.server.store.contract import Bounds, StoredRender
+from widgetd.server.store.factory import Store, local_store
 from widgetd.upstreams.feeds import UpstreamFeeds
 from widgetd.upstreams.live import LiveFeeds
-from widgetd.widget.widget import Widget
 
 WAIT_S = 30.0
 

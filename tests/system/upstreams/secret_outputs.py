@@ -13,10 +13,10 @@ import pytest
 
 from tests.support.clients import connect_client
 from tests.support.daemons import serving
+from tests.system.server.web.asking import ask
 from tests.system.upstreams.servers import answering, raw
 from tests.system.upstreams.test_feeds import FEED, write
 from tests.system.upstreams.test_secrets import BODY, SECRETS, declare
-from tests.system.web.asking import ask
 from widgetd.cli import main
 
 

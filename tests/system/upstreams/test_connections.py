@@ -29,7 +29,7 @@ from tests.system.upstreams.servers import (
     upstreams_of,
     wait_until_settled,
 )
-from widgetd.errors import CallError
+from widgetd.base.errors import CallError
 from widgetd.upstreams import breaker
 from widgetd.upstreams.limits import UpstreamLimits
 

@@ -33,7 +33,7 @@ from tests.system.upstreams.servers import (
     wait_until_settled,
 )
 from tests.system.upstreams.test_feeds import FEED, write
-from widgetd.errors import CallError
+from widgetd.base.errors import CallError
 
 SECRET = b"s3cr3t-in-a-body"
 

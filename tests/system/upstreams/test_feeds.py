@@ -22,6 +22,7 @@ from tests.support.clients import connect_client
 from tests.support.daemons import serving
 from tests.support.sockets import connect, modern_request
 from tests.support.widgets import build_widget, widget_file
+from tests.system.server.web.asking import ask
 from tests.system.upstreams.servers import (
     STDIO,
     Flights,
@@ -34,13 +35,12 @@ from tests.system.upstreams.servers import (
     until,
     upstreams_of,
 )
-from tests.system.web.asking import ask
-from widgetd.errors import CallError
-from widgetd.render.entry import READ_ONLY
-from widgetd.store.factory import local_store
+from widgetd.base.errors import CallError
+from widgetd.core.widget.widget import Widget
+from widgetd.server.render.entry import READ_ONLY
+from widgetd.server.store.factory import local_store
 from widgetd.upstreams.feeds import UpstreamFeeds
 from widgetd.upstreams.limits import LIMITS
-from widgetd.widget.widget import Widget
 
 SCHEMA = {
     "type": "object",

@@ -27,8 +27,8 @@ from tests.system.upstreams.servers import (
     upstreams_of,
     wait_until_settled,
 )
+from widgetd.base.errors import CallError
 from widgetd.chat.backend.tools import UpstreamTools
-from widgetd.errors import CallError
 from widgetd.upstreams.connection import Upstream
 from widgetd.upstreams.limits import LIMITS
 

@@ -17,12 +17,12 @@ from mcp.client.extension import advertise
 
 from tests.support.daemons import serving
 from tests.support.widgets import widget_file
-from tests.system.mcp.booking import mark
-from tests.system.mcp.booking import press as push
-from tests.system.store.receiver import receiving
+from tests.system.server.mcp.booking import mark
+from tests.system.server.mcp.booking import press as push
+from tests.system.server.store.receiver import receiving
+from tests.system.server.web.asking import ask
 from tests.system.upstreams.servers import raw, read_request, serve_mcp, toml
-from tests.system.web.asking import ask
-from widgetd.access.principal import UI_EXTENSION
+from widgetd.server.access.principal import UI_EXTENSION
 
 WAIT_S = 30.0
 

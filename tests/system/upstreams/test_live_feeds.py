@@ -24,8 +24,8 @@ from tests.system.upstreams.boards import (
     mark_of,
 )
 from tests.system.upstreams.servers import serve, serve_mcp, toml, until, wait_until_settled
-from widgetd.store.contract import StoredRender
-from widgetd.widget.widget import Widget
+from widgetd.core.widget.widget import Widget
+from widgetd.server.store.contract import StoredRender
 
 SUBSCRIBED = FEED.replace("every_s = 1", 'subscribe = "board://{gate}"')
 

@@ -12,14 +12,14 @@ import pytest
 
 from tests.support.logs import captured_logs
 from tests.support.widgets import build_widget
-from tests.system.store.replicas import Replicas, replicas
-from tests.system.store.server import Server, running_server
+from tests.system.server.store.replicas import Replicas, replicas
+from tests.system.server.store.server import Server, running_server
 from tests.system.upstreams.boards import Airport, board, boards, drawn_text
 from tests.system.upstreams.servers import Flights, serve_mcp, toml, until, upstreams_of
 from tests.system.upstreams.test_feeds import FEED, SCHEMA, TEMPLATE
+from widgetd.core.widget.widget import Widget
 from widgetd.upstreams.feeds import UpstreamFeeds
 from widgetd.upstreams.upstreams import Upstreams
-from widgetd.widget.widget import Widget
 
 
 @pytest.fixture

@@ -14,12 +14,12 @@ from tests.support.clients import connect_client
 from tests.support.daemons import serving
 from tests.support.widgets import source
 from tests.system.upstreams.servers import serve_mcp
-from widgetd.catalog.loader import load
-from widgetd.limits import Limits
-from widgetd.render.tokens import tokens_of_tool
+from widgetd.base.limits import Limits
+from widgetd.core.widget.feed import Feed
+from widgetd.core.widget.widget import Widget
+from widgetd.server.catalog.loader import load
+from widgetd.server.render.tokens import tokens_of_tool
 from widgetd.upstreams.declarations import read_file
-from widgetd.widget.feed import Feed
-from widgetd.widget.widget import Widget
 
 ROOT = Path(__file__).parents[3]
 WIDGETS = ROOT / "widgets"

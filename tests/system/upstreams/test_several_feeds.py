@@ -9,7 +9,7 @@ import pytest
 from tests.system.upstreams.boards import Airport, board, boards, drawn_text, mark_of
 from tests.system.upstreams.servers import serve_mcp, toml
 from tests.system.upstreams.test_live_feeds import SEVERAL
-from widgetd.errors import CallError
+from widgetd.base.errors import CallError
 
 SIDECAR = SEVERAL.replace("every_s = 1\n", "").replace("keep_s = 0\n", "")
 

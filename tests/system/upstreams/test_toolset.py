@@ -14,6 +14,7 @@ from fastmcp import FastMCP
 from tests.support.clients import connect_client
 from tests.support.daemons import serving
 from tests.support.widgets import widget_file
+from tests.system.server.web.asking import ask
 from tests.system.upstreams.servers import (
     READ_ONLY,
     SHOP,
@@ -25,7 +26,6 @@ from tests.system.upstreams.servers import (
     toml,
 )
 from tests.system.upstreams.test_feeds import write
-from tests.system.web.asking import ask
 from widgetd.cli import main
 
 ROWS = [{"n": n, "text": "é" * (n % 7)} for n in range(900)]

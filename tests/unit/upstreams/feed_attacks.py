@@ -13,9 +13,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from tests.support.widgets import build_widget
-from widgetd.errors import CallError
+from widgetd.base.errors import CallError
+from widgetd.core.widget.feed import Feed
 from widgetd.upstreams.answers import to_answer, to_blocks
-from widgetd.widget.feed import Feed
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.examples import examples
-from widgetd.errors import CallError
+from widgetd.base.errors import CallError
 from widgetd.upstreams.answers import PagedAnswer, PagedAnswers, UpstreamAnswer
 from widgetd.upstreams.limits import LIMITS
 

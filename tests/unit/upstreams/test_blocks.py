@@ -9,12 +9,12 @@ import pytest
 from mcp_types import CallToolResult
 from pydantic import TypeAdapter
 
-from widgetd.errors import CallError
-from widgetd.render.limits import LIMITS as IMAGES
-from widgetd.schema.json_text import parse_json
+from widgetd.base.errors import CallError
+from widgetd.core.schema.json_text import parse_json
+from widgetd.core.widget.query import compile_query
+from widgetd.server.render.limits import LIMITS as IMAGES
 from widgetd.upstreams.answers import content_size, to_answer, to_blocks
 from widgetd.upstreams.limits import LIMITS
-from widgetd.widget.query import compile_query
 
 PNG = b"\x89PNG\r\n\x1a\n"
 SVG = b"<svg xmlns='http://www.w3.org/2000/svg'/>"

@@ -7,7 +7,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from widgetd.errors import ConfigError
+from widgetd.base.errors import ConfigError
 from widgetd.upstreams.declarations import Declaration, read_file
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 
 from tests.unit.upstreams.feed_attacks import ATTACKS, FILLINGS, LONGEST_ERROR, FeedAttack, judge
-from widgetd.errors import CallError
-from widgetd.render.limits import LIMITS as IMAGES
+from widgetd.base.errors import CallError
+from widgetd.server.render.limits import LIMITS as IMAGES
 
 
 @pytest.mark.parametrize("name", ATTACKS)

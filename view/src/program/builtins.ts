@@ -1,7 +1,7 @@
 /**
  * Operators, filters, tests, methods and functions of templates, as the server has them.
  *
- * Arguments given by name are in their positions. `widgetd/template/vocabulary.json`
+ * Arguments given by name are in their positions. `widgetd/core/template/vocabulary.json`
  * says which of them the page has; a test holds these tables to it.
  */
 

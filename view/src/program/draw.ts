@@ -35,7 +35,7 @@ type Kind =
       readonly i?: Kind;
     };
 
-/** The parts from which a page draws its widget; `widget/page_program.py` writes them. */
+/** The parts from which a page draws its widget; `core/widget/page_program.py` writes them. */
 export interface PageProgram extends Program {
   readonly defaults?: Defaults;
   readonly kinds?: Kind;

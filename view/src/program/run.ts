@@ -1,5 +1,5 @@
 /**
- * Runs a program: the server's own operations, as `widgetd/template/ir.py` writes them as JSON.
+ * Runs a program: the server's own operations, as `widgetd/core/template/ir.py` writes them as JSON.
  *
  * A frame is a list of slots. An expression is evaluated by the operator that it begins with, a
  * statement likewise; the two tables are all that there is.

@@ -8,7 +8,7 @@ import { LOOP_MEMBERS, LOOP_METHODS, OPERATORS, OUTPUTS, STATEMENTS } from "../.
 
 type Rows = Readonly<Record<string, { readonly page: boolean }>>;
 
-const FILE = new URL("../../../widgetd/template/vocabulary.json", import.meta.url);
+const FILE = new URL("../../../widgetd/core/template/vocabulary.json", import.meta.url);
 const VOCABULARY: Readonly<Record<string, Rows>> = JSON.parse(readFileSync(FILE, "utf8"));
 
 const TABLES: Readonly<Record<string, object>> = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from widgetd.widget.components.vocabulary import load_chatkit_widgets
+from widgetd.core.widget.components.vocabulary import load_chatkit_widgets
 
 # The first import of ChatKit warns of classes that it deprecates itself; this one is silent.
 load_chatkit_widgets()

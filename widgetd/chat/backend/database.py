@@ -12,8 +12,8 @@ from typing import TypeVar
 import anyio.to_thread
 from anyio import CapacityLimiter
 
-from widgetd.catalog.state import StateFolder
 from widgetd.chat.limits import LIMITS, ChatLimits
+from widgetd.server.catalog.state import StateFolder
 
 FILE = "chat.sqlite3"
 

@@ -21,10 +21,10 @@ from agents import (
 from httpx2 import Timeout, TransportError
 from openai import AsyncOpenAI
 
+from widgetd.base.redaction import Secret, redact
 from widgetd.chat.backend.script import Samples, ScriptedModel
 from widgetd.chat.limits import LIMITS, ChatLimits
 from widgetd.chat.preflight import SCRIPTED
-from widgetd.redaction import Secret, redact
 
 PIECE = 6
 """The shortest piece of a key, in characters, that is never shown."""

@@ -18,10 +18,10 @@ from agents import OpenAIChatCompletionsModel
 from httpx2 import AsyncClient, MockTransport, Request, Response
 from openai import AsyncOpenAI
 
+from widgetd.base.text_search import compile_pattern, read_tokens
 from widgetd.chat.backend.tools import IN_WORDS, as_object, text_of
 from widgetd.chat.preflight import SCRIPTED
 from widgetd.chat.samples import WidgetSample
-from widgetd.text_search import compile_pattern, read_tokens
 
 _WORD = compile_pattern(r"\w+(?:[.@'-]\w+)*")
 _CHUNK = compile_pattern(r"\S+\s*|\s+")

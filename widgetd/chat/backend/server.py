@@ -42,7 +42,7 @@ from chatkit.types import (
 )
 from typing_extensions import override
 
-from widgetd.access.principal import Principal
+from widgetd.base.logs import get_logger
 from widgetd.chat.backend.conversation import Conversation, newest
 from widgetd.chat.backend.model import ChatModel, require_answer
 from widgetd.chat.backend.threads import Threads, with_zone
@@ -57,9 +57,9 @@ from widgetd.chat.backend.tools import (
 )
 from widgetd.chat.backend.turn_events import AnswerSize, MessageIds, RunEvents, ToolEvents
 from widgetd.chat.limits import LIMITS, ChatLimits
-from widgetd.logs import get_logger
-from widgetd.store.cache import LocalCache
-from widgetd.widget.components import to_chatkit
+from widgetd.core.widget.components import to_chatkit
+from widgetd.server.access.principal import Principal
+from widgetd.server.store.cache import LocalCache
 
 INSTRUCTIONS = (
     "You help the user by showing widgets. Call the tool that fits what they should see, with the "

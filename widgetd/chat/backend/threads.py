@@ -24,10 +24,10 @@ from chatkit.types import (
 from pydantic import TypeAdapter
 from typing_extensions import override
 
-from widgetd.access.principal import Principal
 from widgetd.chat.backend.database import ChatDatabase
 from widgetd.chat.limits import LIMITS, MESSAGE_TOO_LONG, ChatLimits
-from widgetd.widget.components import to_chatkit
+from widgetd.core.widget.components import to_chatkit
+from widgetd.server.access.principal import Principal
 
 _SAVE_THREAD = """
 INSERT INTO threads (id, owner, body) VALUES (?, ?, ?)

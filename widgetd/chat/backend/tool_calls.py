@@ -22,13 +22,13 @@ from chatkit.types import (
 from pydantic import ValidationError
 from typing_extensions import override
 
-from widgetd.access.principal import Principal
 from widgetd.chat.backend.tools import as_object, text_of
 from widgetd.chat.limits import ChatLimits
-from widgetd.mcp.builtin.catalog import rename_arguments
-from widgetd.widget.components import to_chatkit
-from widgetd.widget.components.tree import ROOTS
-from widgetd.widget.summary import remove_paths
+from widgetd.core.widget.components import to_chatkit
+from widgetd.core.widget.components.tree import ROOTS
+from widgetd.core.widget.summary import remove_paths
+from widgetd.server.access.principal import Principal
+from widgetd.server.mcp.builtin.catalog import rename_arguments
 
 SensitivePaths = Callable[[str, Mapping[str, Any]], tuple[str, ...]]
 """Returns the dotted paths in the arguments of a tool's call that its widget calls sensitive."""

@@ -14,10 +14,10 @@ from mcp_types import CallToolResult, TextContent
 from mcp_types import Tool as McpTool
 from typing_extensions import override
 
+from widgetd.base.errors import CallError
 from widgetd.chat.limits import LIMITS
-from widgetd.errors import CallError
-from widgetd.mcp.builtin.consent import CARD_KEY
-from widgetd.store.delivery.addresses import tls_context
+from widgetd.server.mcp.builtin.consent import CARD_KEY
+from widgetd.server.store.delivery.addresses import tls_context
 from widgetd.upstreams.connection import Upstream
 
 _SHORT_CHARS = 200

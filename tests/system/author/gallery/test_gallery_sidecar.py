@@ -1,0 +1,130 @@
+"""Editing a sidecar on its widget's page: tried, and saved unless it has changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.support.daemons import serving
+from tests.support.widgets import widget_file
+from tests.system.server.web.asking import PATIENCE_S, ask
+
+BESIDE = '# Mine.\ndescription = "Show it."\n\n[[examples]]\narguments = { who = "Ann" }\n'
+WHO = {"arguments": {"who": "Eve"}}
+SERVED: dict[str, Any] = {"gallery": True, "allow_upload": True}
+
+
+async def post(url: str, path: str, body: dict[str, Any], **headers: str) -> httpx2.Response:
+    site = url.removesuffix("/mcp")
+    async with httpx2.AsyncClient(base_url=site, timeout=PATIENCE_S) as client:
+        return await client.post(path, json=body, headers={"origin": site, **headers})
+
+
+def folder_of(folder: Path, **files: str) -> Path:
+    (folder / "A.widget").write_text(widget_file("A"))
+    (folder / "A.widget.toml").write_text(BESIDE)
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+async def show(url: str) -> dict[str, Any]:
+    return dict((await ask(url, "/w/a.json")).json())
+
+
+async def test_preview_of_the_models_text_changes_nothing(tmp_path: Path) -> None:
+    edited = {"description": "Greet somebody.", "summary": "Hello to {{ who }}", "tags": ["a"]}
+    async with serving(folder_of(tmp_path), **SERVED) as url:
+        preview = (await post(url, "/w/a/sidecar/trial", {**edited, **WHO})).json()
+        wrong = (await post(url, "/w/a/sidecar/trial", {"summary": "{{ who"})).json()
+        doubt = (await post(url, "/w/a/sidecar/trial", {"summary": "{{ whom }}", **WHO})).json()
+        misfit = (await post(url, "/w/a/sidecar/trial", {**edited, "arguments": {}})).json()
+
+    assert preview["description"].startswith("Greet somebody.")
+    assert preview["summary"] == "Hello to Eve"
+    assert preview["tokens"] > 0
+    assert "summary" not in wrong
+    assert wrong["problem"]
+    assert doubt["problem"] == "the schema does not declare 'whom'; did you mean 'who'?"
+    assert misfit["problem"].startswith("who: ")
+    assert (tmp_path / "A.widget.toml").read_text() == BESIDE
+
+
+async def test_saved_sidecar_is_served_and_keeps_unedited_text(tmp_path: Path) -> None:
+    async with serving(folder_of(tmp_path), **SERVED) as url:
+        before = await show(url)
+        values = {**before["sidecar"], "description": "Greet somebody.", "keywords": ["hello"]}
+        response = await post(url, "/w/a/sidecar", {**values, "digest": before["digest"]})
+        after = await show(url)
+
+    assert before["sidecar"] == {
+        "description": "Show it.",
+        "summary": "",
+        "tags": [],
+        "keywords": [],
+        "image_origins": [],
+    }
+    assert (response.status_code, response.json()["digest"]) == (200, after["digest"])
+    assert after["sidecar"]["keywords"] == ["hello"]
+    assert (tmp_path / "A.widget.toml").read_text() == 'keywords = ["hello"]\n' + BESIDE.replace(
+        "Show it.", "Greet somebody."
+    )
+
+
+async def test_save_never_overwrites_a_concurrent_change(tmp_path: Path) -> None:
+    async with serving(folder_of(tmp_path), **SERVED) as url:
+        before = await show(url)
+        (tmp_path / "A.widget.toml").write_text("# Theirs.\n" + BESIDE)
+        response = await post(url, "/w/a/sidecar", {"summary": "a", "digest": before["digest"]})
+        none = await post(url, "/w/a/sidecar", {"summary": "a"})
+
+    assert (response.status_code, response.json()["code"]) == (409, "W3005")
+    assert none.status_code == 400
+    assert (tmp_path / "A.widget.toml").read_text() == "# Theirs.\n" + BESIDE
+
+
+@pytest.mark.parametrize("value", ["[1]", "3", "{}"])
+async def test_invalid_value_leaves_the_sidecar_unchanged(tmp_path: Path, value: str) -> None:
+    async with serving(folder_of(tmp_path), **SERVED) as url:
+        digest = (await show(url))["digest"]
+        site = url.removesuffix("/mcp")
+        async with httpx2.AsyncClient(base_url=site, timeout=PATIENCE_S) as client:
+            response = await client.post(
+                "/w/a/sidecar",
+                content=f'{{"tags": {value}, "digest": "{digest}"}}',
+                headers={"origin": site},
+            )
+
+    assert response.status_code == 200
+    assert (tmp_path / "A.widget.toml").read_text() == BESIDE
+
+
+async def test_broken_sidecar_is_left_for_manual_repair(tmp_path: Path) -> None:
+    async with serving(folder_of(tmp_path), **SERVED) as url:
+        digest = (await show(url))["digest"]
+        (tmp_path / "A.widget.toml").write_text("description = ")
+        response = await post(url, "/w/a/sidecar", {"summary": "a", "digest": digest})
+
+    assert (response.status_code, response.json()["code"]) == (422, "W1111")
+    assert (tmp_path / "A.widget.toml").read_text() == "description = "
+
+
+async def test_only_where_uploads_are_allowed_and_by_our_own_page_is_a_sidecar_edited(
+    tmp_path: Path,
+) -> None:
+    folder_of(tmp_path)
+    async with serving(tmp_path, gallery=True) as url:
+        closed = await post(url, "/w/a/sidecar", {"summary": "a", "digest": "x"})
+        assert (await show(url))["sidecar"] is None
+        assert 'id="tab-sidecar"' not in (await ask(url, "/w/a")).text
+    async with serving(tmp_path, **SERVED) as url:
+        stranger = await post(url, "/w/a/sidecar", {}, origin="http://example.com")
+        absent = await post(url, "/w/b/sidecar", {"digest": "x"})
+
+    assert closed.status_code in (404, 405)
+    assert stranger.status_code == 403
+    assert absent.status_code == 404
+    assert (tmp_path / "A.widget.toml").read_text() == BESIDE

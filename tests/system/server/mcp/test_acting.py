@@ -1,0 +1,348 @@
+"""Actions bound to upstreams: done once, confirmed by a person, reported to all readers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+from mcp_types import CallToolResult, TextContent
+
+from tests.support.logs import captured_logs
+from tests.system.server.mcp.booking import (
+    GIVEN,
+    SIDECAR,
+    Airline,
+    airport,
+    host,
+    mark,
+    press,
+    shown,
+)
+from tests.system.server.store.server import running_server
+from widgetd.base.errors import CallError
+from widgetd.server.access.principal import LOCAL
+from widgetd.server.mcp.http_calls import caller_for, take_action
+from widgetd.server.mcp.server import Server
+from widgetd.server.observe.observer import ActionRecord, Observer
+from widgetd.server.render.action_callers import ActionAnswer, DryRun
+from widgetd.server.store.factory import Store, local_store, open_store
+
+QUIET_S = 30.0
+
+
+@dataclass
+class Actions(Observer):
+    """An observer that keeps the records of actions."""
+
+    records: list[ActionRecord] = field(default_factory=list)
+
+    def on_action(self, action: ActionRecord) -> None:
+        """Keep the record."""
+        self.records.append(action)
+
+
+@pytest.fixture
+def airline() -> Airline:
+    return Airline()
+
+
+@pytest.fixture
+def observer() -> Actions:
+    return Actions()
+
+
+@pytest.fixture
+def store() -> Store:
+    return local_store()
+
+
+@pytest.fixture
+def server(airline: Airline, store: Store, observer: Actions) -> Server:
+    return airport(airline, store, observers=(observer,))
+
+
+@pytest.fixture
+async def client(server: Server) -> AsyncIterator[Client]:
+    async with host(server) as connected:
+        yield connected
+
+
+def answer_of(result: CallToolResult) -> dict[str, Any]:
+    assert not result.is_error, result.content
+    assert result.structured_content is not None
+    return dict(result.structured_content)
+
+
+def code_of(result: CallToolResult) -> str:
+    assert result.is_error
+    assert result.meta is not None
+    return str(result.meta["widgetd/error"]["code"])
+
+
+async def test_press_calls_the_upstream_and_redraws_the_widget(
+    client: Client, airline: Airline, observer: Actions
+) -> None:
+    render = await shown(client)
+
+    pressed = await press(client, render, idempotency_key="k1")
+
+    assert answer_of(pressed) == {
+        "status": "done",
+        "note": "Done.",
+        "line": "The user's action seat.book was done. Flight PA 845: 12A",
+    }
+    assert airline.requests == [({"flight": "PA 845", "seat": "12A"}, "")]
+    after = mark(pressed)
+    assert (after["version"], after["state"], after["note"]) == (2, "done", "Done.")
+    assert after["press"] == render["press"]
+    assert pressed.meta is not None
+    assert "12A" in json.dumps(pressed.meta["widgetd/widget"])
+    [record] = observer.records
+    assert (record.widget, record.upstream, record.tool, record.outcome) == (
+        *("seats", "airline", "book_seat"),
+        "done",
+    )
+
+
+async def test_waiting_model_and_followers_hear_of_it_once(client: Client, store: Store) -> None:
+    render = await shown(client)
+    followed: list[CallToolResult] = []
+
+    async def follow() -> None:
+        query = {"render_id": render["id"], "after": 1, "timeout_s": QUIET_S}
+        followed.append(await client.call_tool("follow_render", query))
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(3):
+            tasks.start_soon(follow)
+        for _ in range(2):
+            await press(client, render, idempotency_key="k1")
+
+    assert [mark(one)["version"] for one in followed] == [2, 2, 2]
+    waiting = await store.actions.read(render["id"], timeout_s=0)
+    assert [(one.action, one.outcome) for one in waiting.actions] == [("seat.book", "done")]
+    query = {"render_id": render["id"], "timeout_s": 0}
+    [item] = answer_of(await client.call_tool("await_widget_action", query))["actions"]
+    assert item["outcome"] == "done"
+
+
+async def test_only_the_page_of_a_render_can_press(server: Server, airline: Airline) -> None:
+    async with host(server) as drawing, host(server, draws=False) as plain:
+        result = await drawing.call_tool("seats", GIVEN)
+        render = mark(result)
+        texts = [block.text for block in result.content if isinstance(block, TextContent)]
+        resource = await plain.read_resource(f"widgetd://renders/{render['id']}")
+        again = await plain.call_tool("show_render", {"render_id": render["id"]})
+        refused = [
+            await press(plain, {"id": render["id"], "press": secret}) for secret in ("", "guess")
+        ]
+
+    assert render["press"]
+    assert render["press"] not in json.dumps([texts, result.structured_content])
+    assert render["press"] not in resource.model_dump_json()
+    assert "press" not in mark(again)
+    assert [code_of(one) for one in refused] == ["W5012", "W5012"]
+    assert not airline.calls
+
+
+async def test_widget_without_bound_actions_has_no_secret(airline: Airline) -> None:
+    async with host(airport(airline, sidecar='summary = "x"')) as client:
+        assert "press" not in await shown(client)
+
+
+async def test_person_is_asked_before_and_the_token_is_for_this_press_alone(
+    airline: Airline, client: Client
+) -> None:
+    airline.confirms = True
+    render, other = await shown(client), await shown(client)
+
+    answer = answer_of(await press(client, render))
+    assert answer == {"status": "confirm", "text": "Book 12A?", "token": answer["token"]}
+    stolen = await press(client, other, token=answer["token"])
+    changed = await press(client, render, token=answer["token"], payload={"seat": "30F"})
+    assert not airline.calls
+    assert [code_of(one) for one in (stolen, changed)] == ["W5015", "W5015"]
+
+    answer = answer_of(await press(client, render))
+    assert answer_of(await press(client, render, token=answer["token"]))["status"] == "done"
+    assert airline.calls.total() == 1
+
+
+async def test_question_about_a_tool_shows_its_arguments_without_secrets(airline: Airline) -> None:
+    airline.confirms = True
+    sidecar = SIDECAR.replace('confirm = "Book {{ payload.seat }}?"\n', "").replace(
+        'seat = "payload.seat"', 'seat = "payload.seat"\npin = "payload.pin"\npass = "passport"'
+    )
+    async with host(airport(airline, sidecar=sidecar)) as client:
+        render = await shown(client)
+        answer = answer_of(await press(client, render))
+        await press(client, render, token=answer["token"])
+
+    assert answer["text"] == "Book a seat: flight: PA 845, seat: 12A?"
+    [(request, _)] = airline.requests
+    assert request == {"flight": "PA 845", "seat": "12A", "pin": "1234", "pass": "C01X00T47"}
+
+
+async def test_press_is_refused_without_the_operators_permission_and_the_widget_stays(
+    store: Store,
+) -> None:
+    async with host(airport(store=store)) as client:
+        render = await shown(client)
+        refused = await press(client, render)
+
+    assert code_of(refused) == "W5011"
+    render_now = await store.renders.get(render["id"])
+    assert render_now is not None
+    assert render_now.version == 1
+
+
+async def test_failure_has_the_upstreams_reason_and_can_be_tried_again(
+    client: Client, airline: Airline
+) -> None:
+    render = await shown(client)
+    airline.answer = ActionAnswer(is_done=False, words="Seat 12A is taken.")
+
+    failed = answer_of(await press(client, render))
+    again = await press(client, render, idempotency_key="k2")
+    airline.answer = None
+    done = answer_of(await press(client, render, idempotency_key="k3"))
+
+    assert (failed["status"], failed["note"]) == ("failed", "Seat 12A is taken.")
+    assert (mark(again)["state"], mark(again)["note"]) == ("failed", "Seat 12A is taken.")
+    assert done["status"] == "done"
+
+
+@pytest.mark.parametrize(
+    ("error", "note"),
+    [
+        (
+            CallError("W5002", "secret", recoverable=True),
+            "Nothing was done: airline cannot be reached. Try again later.",
+        ),
+        (CallError("W5005", "secret"), "Nothing was done: airline does not take this."),
+    ],
+)
+async def test_unsent_press_is_reported_as_not_done(
+    client: Client, airline: Airline, error: CallError, note: str
+) -> None:
+    airline.error = error
+
+    failed = answer_of(await press(client, await shown(client)))
+
+    assert (failed["status"], failed["note"]) == ("failed", note)
+
+
+async def test_time_out_after_sending_is_never_repeated(client: Client, airline: Airline) -> None:
+    airline.error = CallError("W5013", "no answer")
+    render = await shown(client)
+
+    first = answer_of(await press(client, render, idempotency_key="k1"))
+    airline.error = None
+    again = answer_of(await press(client, render, idempotency_key="k1"))
+
+    note = "This may have been done: airline did not answer. Look there before you try again."
+    assert (first["status"], first["note"]) == ("unsure", note)
+    assert (again["status"], again["note"], again["repeated"]) == ("unsure", note, True)
+    assert airline.calls.total() == 1
+
+
+async def test_action_with_an_invalid_answer_is_still_done(
+    client: Client, airline: Airline, observer: Actions
+) -> None:
+    airline.answer = ActionAnswer(is_done=True, value={"seat": {"code": "too long"}})
+
+    done = answer_of(await press(client, await shown(client)))
+
+    assert done["status"] == "done"
+    assert done["note"] == "It was done, but this widget cannot show what came of it."
+    assert [one.code for one in observer.records] == ["W5014"]
+
+
+async def test_press_in_a_crashed_process_is_reported_as_unsure(
+    airline: Airline, store: Store
+) -> None:
+    """The first server stores its claim, and is gone before the upstream has answered."""
+    airline.gate = anyio.Event()
+    airline.patience = -1e9
+    async with anyio.create_task_group() as tasks, host(airport(airline, store)) as first:
+        render = await shown(first)
+        tasks.start_soon(partial(press, first, render, idempotency_key="k1"))
+        while not airline.calls:
+            await anyio.lowlevel.checkpoint()
+        async with host(airport(airline, store)) as second:
+            with anyio.fail_after(QUIET_S):
+                again = answer_of(await press(second, render, idempotency_key="k1"))
+        airline.gate.set()
+
+    assert again["status"] == "unsure"
+    assert airline.calls.total() == 1
+
+
+async def test_press_under_way_is_awaited_by_every_other(client: Client, airline: Airline) -> None:
+    airline.gate = anyio.Event()
+    render = await shown(client)
+    answers: list[dict[str, Any]] = []
+
+    async def push(**more: Any) -> None:
+        answers.append(answer_of(await press(client, render, **more)))
+
+    with anyio.fail_after(QUIET_S):
+        async with anyio.create_task_group() as tasks:
+            for key in ("k1", "k1", "k2"):
+                tasks.start_soon(partial(push, idempotency_key=key))
+            tasks.start_soon(push)
+            while not airline.calls:
+                await anyio.lowlevel.checkpoint()
+            airline.gate.set()
+
+    assert [one["status"] for one in answers] == ["done"] * 4
+    assert sum("repeated" in one for one in answers) == 3
+    assert airline.calls.total() == 1
+
+
+async def test_repeatable_action_is_done_once_for_each_key(airline: Airline) -> None:
+    sidecar = SIDECAR.replace('tool = "book_seat"', 'tool = "book_seat"\nrepeat = true')
+    async with host(airport(airline, sidecar=sidecar)) as client:
+        render = await shown(client)
+        for key in ("k1", "k2", "k2"):
+            await press(client, render, idempotency_key=key)
+
+    assert airline.calls.total() == 2
+
+
+async def test_dry_run_shows_the_result_and_changes_nothing(
+    server: Server, airline: Airline, store: Store, client: Client
+) -> None:
+    render = await shown(client)
+    dry = DryRun({"airline": {"book_seat": {"answer": {"seat": {"code": "7C"}}}}})
+    caller = caller_for(server, LOCAL)
+    arguments = {"render_id": render["id"], "action": "seat.book", "payload": {"seat": "7C"}}
+
+    preview = await take_action(server, arguments, caller, dry_run=dry)
+    token = preview["structuredContent"]["token"]
+    result = await take_action(server, {**arguments, "token": token}, caller, dry_run=dry)
+
+    assert result["structuredContent"]["note"] == "Dry run: airline.book_seat was not called."
+    assert result["_meta"]["widgetd/render"]["version"] == 2
+    assert "7C" in json.dumps(result["_meta"]["widgetd/widget"])
+    render_now = await store.renders.get(render["id"])
+    assert render_now is not None
+    assert (render_now.version, airline.calls.total()) == (1, 0)
+    assert (await store.actions.read(render["id"], timeout_s=0)).actions == ()
+
+
+async def test_press_is_refused_while_replicas_cannot_agree_on_it(airline: Airline) -> None:
+    with running_server() as shared, captured_logs():
+        async with open_store(shared.url) as store, host(airport(airline, store)) as client:
+            render = await shown(client)
+            shared.kill()
+            refused = await press(client, render)
+
+    assert code_of(refused) == "W5017"
+    assert not airline.calls

@@ -1,0 +1,252 @@
+"""A backend renders over HTTP, and a model shows the render, over real connections."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from mcp_types import ResourceLink, TextContent, TextResourceContents
+
+from tests.support.clients import connect_client
+from tests.support.daemons import serving
+from tests.support.sockets import exchange
+from tests.support.widgets import greeting, widget_file
+from widgetd.server.web.limits import LIMITS
+
+BACKEND = "a-token-of-the-backend-0123456789"
+READER = "a-token-of-the-reader-0123456789ab"
+ROWS = (
+    '{"type":"Card","children":[{% for row in rows %}{"type":"Text","value":{{ row | tojson }}}'
+    "{{ '' if loop.last else ',' }}{% endfor %}]}"
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "Greeting.widget").write_text(widget_file())
+    schema = {"type": "object", "properties": {"rows": {"type": "array"}}, "required": ["rows"]}
+    rows = widget_file("Rows", schema=schema, template=ROWS)
+    (tmp_path / "Rows.widget").write_text(rows)
+    return tmp_path
+
+
+async def post(
+    url: str,
+    path: str,
+    body: bytes,
+    headers: dict[str, str] | None = None,
+    *,
+    announced: int | None = None,
+) -> tuple[int, Any]:
+    """Return the status and the body; a body `announced` as longer than it is stays incomplete."""
+    base = url.removeprefix("http://").partition("/")[0]
+    length = len(body) if announced is None else announced
+    fields = {"host": base, "content-length": str(length), **(headers or {})}
+    lines = [f"POST {path} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items())]
+    status, answer = await exchange(url, "\r\n".join((*lines, "", "")).encode(), body)
+    return status, json.loads(answer) if answer[:1] == b"{" else answer
+
+
+async def test_render_from_a_backend_is_shown_by_its_id(folder: Path) -> None:
+    async with serving(folder) as url, connect_client(url, "modern") as model:
+        status, rendered = await post(url, "/render/greeting", b'{"who":"Ada"}')
+        result = await model.call("show_render", render_id=rendered["renderId"])
+        read = await model.client.read_resource(rendered["uri"])
+
+    assert status == 201
+    assert rendered == {
+        "renderId": rendered["renderId"],
+        "uri": f"widgetd://renders/{rendered['renderId']}",
+        "summary": "Greeting: who Ada",
+    }
+    assert result.structured_content == greeting("Hello", "Ada")
+    [content] = read.contents
+    assert isinstance(content, TextResourceContents)
+    assert json.loads(content.text)["tree"] == greeting("Hello", "Ada")
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "error"),
+    [
+        (
+            "/render/greetin",
+            b"{}",
+            404,
+            ("W2001", "name", "there is no widget 'greetin'; did you mean 'greeting'?"),
+        ),
+        (
+            "/render/greeting",
+            b'{"who":5}',
+            422,
+            (
+                "W2002",
+                "who",
+                'who: expected a string, got 5. Smallest valid example: {"who":"Example"}',
+            ),
+        ),
+        (
+            "/render/greeting",
+            b"[]",
+            400,
+            ("W2009", "", "expected a JSON object, got an array"),
+        ),
+        (
+            "/render/greeting",
+            b" " * (LIMITS.arguments_bytes + 1),
+            413,
+            ("W2008", "", "expected a body of at most 4194304 bytes, got more"),
+        ),
+    ],
+)
+async def test_unrenderable_call_is_refused_with_a_code_and_a_path(
+    folder: Path, path: str, body: bytes, status: int, error: tuple[str, str, str]
+) -> None:
+    async with serving(folder) as url:
+        got, answer = await post(url, path, body)
+
+    assert got == status
+    problem = answer["error"]
+    assert (problem["code"], problem["path"], problem["message"]) == error
+
+
+async def test_backend_replaces_its_own_render(folder: Path) -> None:
+    async with serving(folder) as url, connect_client(url, "modern") as model:
+        _, rendered = await post(url, "/render/greeting", b'{"who":"Ada"}')
+        place = f"/render/greeting/{rendered['renderId']}"
+        response = await post(url, f"{place}?after=1&note=Welcome%20back.", b'{"who":"Grace"}')
+        noted = await post(url, f"{place}?failed=1&note=Not%20today.", b"")
+        result = await model.call("show_render", render_id=rendered["renderId"])
+
+    answer = {"renderId": rendered["renderId"], "summary": "Greeting: who Grace"}
+    assert response == (200, {**answer, "version": 2})
+    assert noted == (200, {**answer, "version": 3})
+    assert result.structured_content == greeting("Hello", "Grace")
+    assert result.meta is not None
+    meta = result.meta["widgetd/render"]
+    assert (meta["version"], meta["state"], meta["note"]) == (3, "failed", "Not today.")
+
+
+@pytest.mark.parametrize(
+    ("place", "body", "status", "error"),
+    [
+        ("greeting/ID", b"", 422, ("W2002", "arguments")),
+        ("greeting/ID?failed=1", b'{"who":"Ada"}', 422, ("W2002", "note")),
+        ("greeting/ID?failed=yes", b'{"who":"Ada"}', 422, ("W2002", "failed")),
+        ("greeting/ID?after=first", b'{"who":"Ada"}', 422, ("W2002", "after")),
+        ("greeting/ID?note=" + "x" * 201, b"", 422, ("W2002", "note")),
+        ("greeting/ID?after=2", b'{"who":"Ada"}', 409, ("W2406", "after")),
+        ("greeting/ID", b'{"who":5}', 422, ("W2002", "who")),
+        ("greeting/ID", b"[]", 400, ("W2009", "")),
+        ("greeting/r_none", b'{"who":"Ada"}', 404, ("W2007", "render_id")),
+        ("rows/ID", b'{"rows":[]}', 404, ("W2007", "render_id")),
+    ],
+)
+async def test_invalid_update_is_refused_with_a_code_and_a_path(
+    folder: Path, place: str, body: bytes, status: int, error: tuple[str, str]
+) -> None:
+    async with serving(folder) as url:
+        _, rendered = await post(url, "/render/greeting", b'{"who":"Ada"}')
+        got, answer = await post(url, "/render/" + place.replace("ID", rendered["renderId"]), body)
+
+    assert got == status
+    assert (answer["error"]["code"], answer["error"]["path"]) == error
+
+
+async def test_invalid_json_body_is_refused(folder: Path) -> None:
+    async with serving(folder) as url:
+        status, answer = await post(url, "/render/greeting", b"who=Ada")
+
+    assert status == 400
+    assert answer["error"]["message"].startswith("expected a JSON object, got no JSON (")
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [({"host": "evil.example"}, 421), ({"origin": "https://evil.example"}, 403)],
+)
+async def test_page_of_another_site_renders_nothing(
+    folder: Path, headers: dict[str, str], status: int
+) -> None:
+    async with serving(folder) as url:
+        got, _ = await post(url, "/render/greeting", b'{"who":"Ada"}', headers)
+
+    assert got == status
+
+
+@pytest.fixture
+def tokens(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("tokens") / "tokens"
+    file.write_text(f"backend {BACKEND} widgets:call\nreader {READER} widgets:read\n")
+    return file
+
+
+def bearing(token: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {token}"}
+
+
+async def test_backend_renders_with_a_token_where_one_is_needed(folder: Path, tokens: Path) -> None:
+    async with serving(folder, token_file=tokens) as url:
+        answers = [
+            await post(url, "/render/greeting", b'{"who":"Ada"}', headers)
+            for headers in ({}, bearing(READER), bearing(BACKEND))
+        ]
+
+    assert [status for status, _ in answers] == [401, 403, 201]
+    assert answers[1][1]["error"]["message"] == (
+        "this token has no scope 'widgets:call'; ask for one that has"
+    )
+
+
+async def test_body_of_an_unauthenticated_request_is_not_read(folder: Path, tokens: Path) -> None:
+    async with serving(folder, token_file=tokens, rate=0.001, burst=1) as url:
+        answers = [
+            await post(url, path, b"", headers, announced=1_000_000)
+            for path, headers in (
+                ("/render/greeting", {}),
+                ("/render/greeting", bearing(READER)),
+                ("/render/no_such_widget", bearing(BACKEND)),
+                ("/render/greeting", bearing(BACKEND)),
+            )
+        ]
+
+    assert [status for status, _ in answers] == [401, 403, 404, 429]
+
+
+async def test_rate_limited_render_is_answered_with_the_time_to_retry(folder: Path) -> None:
+    body = b'{"who":"Ada"}'
+    async with serving(folder, rate=0.4, burst=1) as url, httpx2.AsyncClient(timeout=30) as client:
+        where = url.replace("/mcp", "/render/greeting")
+        answers = [await client.post(where, content=body) for _ in range(2)]
+
+    assert [answer.status_code for answer in answers] == [201, 429]
+    assert answers[1].headers["retry-after"] == "3"
+    assert 2 < answers[1].json()["error"]["retryAfterS"] <= 2.5
+
+
+@pytest.mark.parametrize("profile", ["chatkit", "split"])
+async def test_large_tree_is_linked_and_readable(folder: Path, profile: str) -> None:
+    rows = [f"row {number}" for number in range(100)]
+    async with (
+        serving(folder, inline_max_bytes=1000, profile=profile) as url,
+        connect_client(url, "modern") as model,
+    ):
+        small = await model.call("rows", rows=["one"])
+        large = await model.call("rows", rows=rows)
+        [text_block, link] = large.content
+        assert isinstance(link, ResourceLink)
+        read = await model.client.read_resource(link.uri)
+
+    assert [block.type for block in small.content] == ["text"]
+    assert isinstance(text_block, TextContent)
+    assert text_block.text == "Rows"
+    assert large.structured_content == {"uiType": "rows", "summary": "Rows"}
+    assert large.meta is not None
+    assert "widgetd/widget" not in large.meta
+    assert link.uri == f"widgetd://renders/{large.meta['widgetd/render']['id']}"
+    [content] = read.contents
+    assert isinstance(content, TextResourceContents)
+    tree = json.loads(content.text)["tree"]
+    assert [text["value"] for text in tree["children"]] == rows

@@ -1,0 +1,94 @@
+"""Tools of keywords can be called as their schemas say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from widgetd.author.browser.keywords import KEYWORDS, Keyword
+from widgetd.author.browser.toolset import KEYWORD_PREFIX, SLUGS, keyword_tools
+from widgetd.base.errors import CallError
+from widgetd.server.access.principal import Principal
+from widgetd.server.mcp.builtin.table import BuiltinTools
+
+VALUES: dict[str, Any] = {
+    "count": 1,
+    "date": "2026-03-31",
+    "equals": "x",
+    "key": "Enter",
+    "locale": "de",
+    "option": "x",
+    "path": "type",
+    "target": "text=A",
+    "text": "x",
+    "theme": "dark",
+    "tree": {},
+    "type": "x",
+    "url": "x",
+    "width": 400,
+}
+"""A good value of each required argument, whichever keyword has it."""
+
+
+def test_names_of_keywords_are_known_without_importing_them() -> None:
+    assert tuple(KEYWORDS) == SLUGS
+
+
+@dataclass
+class FakeSessions:
+    """Sessions that note the steps of a call and do none."""
+
+    steps: list[tuple[Keyword, dict[str, Any]]] = field(default_factory=list)
+
+    def get(self, _session_id: str, _owner: str) -> Any:
+        return SimpleNamespace(stage=SimpleNamespace(seq=0, events=[]))
+
+    async def do(self, _session: object, steps: list[Any], _timeout_s: float) -> None:
+        self.steps += steps
+        raise CallError("W4003", "the browser ended")
+
+
+async def parse_call(slug: str, **arguments: Any) -> dict[str, Any]:
+    """Call a keyword's tool, and return the arguments that its keyword is done with."""
+    tools = BuiltinTools(keyword_tools(["all"]), frozenset({"sessions"}))
+    sessions, caller = FakeSessions(), SimpleNamespace(principal=Principal())
+    context: Any = SimpleNamespace(use=lambda _service: sessions, caller=caller)
+    result = await tools.call(KEYWORD_PREFIX + slug, {"session_id": "s_1", **arguments}, context)
+
+    assert result.code == "W4003", result
+    [(keyword, parameters)] = sessions.steps
+    assert keyword.slug == slug
+    return parameters
+
+
+@pytest.mark.parametrize("slug", KEYWORDS)
+async def test_tool_can_be_called_with_its_required_arguments_alone(slug: str) -> None:
+    keyword = KEYWORDS[slug]
+    required = {name: VALUES[name] for name in keyword.schema.get("required", ())}
+
+    assert await parse_call(slug, **required) == keyword.parse(required)
+
+
+@pytest.mark.parametrize("slug", KEYWORDS)
+async def test_tool_accepts_every_default_in_its_schema(slug: str) -> None:
+    keyword = KEYWORDS[slug]
+    required = {name: VALUES[name] for name in keyword.schema.get("required", ())}
+    parts = keyword.schema["properties"].items()
+    defaults = {name: part["default"] for name, part in parts if "default" in part}
+
+    assert await parse_call(slug, **required, **defaults) == keyword.parse(required)
+
+
+@pytest.mark.parametrize(
+    "slug", [one.slug for one in KEYWORDS.values() if "target" in one.schema["properties"]]
+)
+@pytest.mark.parametrize("target", [["text=A", "css=.a"], '["text=A", "css=.a"]'], ids=str)
+async def test_tool_takes_a_list_of_targets(slug: str, target: object) -> None:
+    required = {name: VALUES[name] for name in KEYWORDS[slug].schema.get("required", ())}
+
+    parameters = await parse_call(slug, **{**required, "target": target})
+
+    assert parameters["target"].texts == ("text=A", "css=.a")

@@ -1,0 +1,1 @@
+"""Tools for authors of widgets: gallery, guide, browser, tests, types, uploads."""

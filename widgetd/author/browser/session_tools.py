@@ -1,0 +1,222 @@
+"""Answers of the toolset `sessions`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from widgetd.author.browser.keywords import KEYWORDS, Keyword, find_keyword
+from widgetd.author.browser.limits import LIMITS
+from widgetd.author.browser.pictures import image_block
+from widgetd.author.browser.sessions import BrowserSessions, Session
+from widgetd.author.browser.stage import Stage
+from widgetd.author.browser.steps import ENDINGS
+from widgetd.author.browser.traces import PARTS, TRACE
+from widgetd.base.errors import CallError
+from widgetd.core.schema.json_values import to_json
+from widgetd.server.mcp.builtin.table import ToolContext
+from widgetd.server.render.result import Result, error_result, structured_result, text_block
+
+
+def _session(context: ToolContext, session_id: str) -> Session:
+    return context.use(BrowserSessions).get(session_id, context.caller.principal.name)
+
+
+async def start_session(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+    """Return `{"sessionId", "widget", "generation", "screen", "expiresInS", "uris"}`.
+
+    Raises:
+        CallError: There is no such widget (W2001), render (W2007) or state (W4402), there are too
+            many sessions (W4002), or the browser is missing (W3201), ends (W4003) or does not
+            answer (W4004).
+    """
+    sessions = context.use(BrowserSessions)
+    show = KEYWORDS["show_widget"]
+    names = ("widget", "render_id", "arguments", "state")
+    given = {name: arguments[name] for name in names if arguments.get(name)}
+    session = await sessions.start(
+        context.caller,
+        (show, show.parse(given)),
+        theme=arguments["theme"],
+        width=arguments["width"],
+        locale=arguments["locale"],
+        follow=arguments["follow"],
+        trace=arguments["trace"],
+    )
+    screen = await sessions.read(session, "The screen", Stage.screen)
+    uris = [f"{session.uri}/{part}" for part in PARTS if part != TRACE]
+    return structured_result({**_summary(session, sessions), "screen": screen, "uris": uris})
+
+
+def _summary(session: Session, sessions: BrowserSessions) -> dict[str, Any]:
+    return {
+        "sessionId": session.id,
+        "widget": session.stage.subject,
+        "generation": session.stage.caller.snapshot.generation,
+        "expiresInS": round(sessions.left_s(session), 1),
+    }
+
+
+async def do_in_session(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+    """Return `{"status", "steps", "failed"?, "ended"?, "screen", "events"}`.
+
+    Each step has `{"keyword", "ms", "status", "target"?, "result"?}`: the target is the one of
+    several that led to an element. A failure adds a picture. `ended` says why the session is over.
+
+    Raises:
+        CallError: There is no such session (W4001) or keyword (W4101), the keyword's arguments do
+            not fit (W4102), or a step fails: its target (W4201, W4202), its time (W4203), its
+            expectation (W4301) or the browser (W4003, W4004).
+    """
+    session = _session(context, arguments["session_id"])
+    steps = []
+    for at, step in enumerate(arguments["steps"]):
+        written = dict(step)
+        try:
+            keyword = find_keyword(str(written.pop("keyword", "")))
+            steps.append((keyword, keyword.parse(written)))
+        except CallError as error:
+            raise CallError(
+                error.code,
+                error.message,
+                path=f"steps[{at}].{error.path}".rstrip("."),
+                suggestions=error.suggestions,
+                invalid_arguments=error.invalid_arguments,
+            ) from None
+    return await _do(context, session, steps, arguments["timeout_s"])
+
+
+async def _do(
+    context: ToolContext,
+    session: Session,
+    steps: Sequence[tuple[Keyword, dict[str, Any]]],
+    timeout_s: float,
+    *,
+    screen: bool = True,
+) -> Result:
+    sessions, stage, before = context.use(BrowserSessions), session.stage, session.stage.seq
+    results = await sessions.do(session, steps, timeout_s)
+    error = ended = results[-1].error
+    pictures = [one.result for one in results if isinstance(one.result, bytes)]
+    view: dict[str, Any] = {}
+    if error is None or error.code not in ENDINGS:
+        try:
+            if screen or error:
+                view["screen"] = await sessions.read(session, "The screen", Stage.screen)
+            if error:
+                pictures.append(await sessions.read(session, "A picture", Stage.page_picture))
+        except CallError as unanswered:
+            ended = unanswered
+            # A step after which the page does not answer has failed, too.
+            if unanswered.code in ENDINGS:
+                error = error or unanswered
+    answer: dict[str, Any] = {
+        "status": "failed" if error else "done",
+        "steps": [
+            {
+                "keyword": one.keyword.name,
+                "ms": one.ms,
+                "status": "done" if one.error is None else "failed",
+                **({"target": one.target} if one.target else {}),
+                **({} if isinstance(one.result, bytes | None) else {"result": one.result}),
+            }
+            for one in results
+        ],
+    }
+    if error is not None:
+        answer["failed"] = {
+            "index": len(results) - 1,
+            "code": error.code,
+            "message": error.message,
+            "expected": getattr(error, "expected", None),
+            "got": getattr(error, "got", None),
+        }
+    if ended is not None and ended.code in ENDINGS:
+        answer["ended"] = {"code": ended.code, "message": ended.message}
+    answer |= view
+    answer["events"] = [one for one in stage.events if one["seq"] > before]
+    structured = to_json(answer)
+    blocks = orjson.loads(error_result(error, answer).content) if error else []
+    blocks.append(text_block(structured.decode()))
+    blocks += [image_block(one) for one in pictures]
+    code = error.code if error else ""
+    return Result(content=to_json(blocks), structured=structured, is_error=bool(error), code=code)
+
+
+async def do_keyword(
+    context: ToolContext, keyword: Keyword, arguments: Mapping[str, Any]
+) -> Result:
+    """Do one step in a session, as `do_in_session` does."""
+    written = dict(arguments)
+    session = _session(context, written.pop("session_id"))
+    steps = [(keyword, keyword.parse(written))]
+    # Reading changes nothing, so the screen is the one that the caller has.
+    return await _do(context, session, steps, LIMITS.step_s, screen=keyword.kind != "read")
+
+
+async def end_session(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+    """Return `{"events", "test"?, "trace"?, "traceWithheld"?}`: what happened, and its trace.
+
+    Raises:
+        CallError: There is no such session (W4001).
+    """
+    session = _session(context, arguments["session_id"])
+    # What was typed into a secret field belongs into no file.
+    test = {"test": _as_test(session)} if arguments["as_test"] and not session.stage.secret else {}
+    traced = await context.use(BrowserSessions).end(session)
+    trace = {"trace": f"{session.uri}/trace.zip"} if traced else {}
+    if session.trace_withheld:
+        trace = {"traceWithheld": session.trace_withheld}
+    return structured_result({"events": session.stage.events, **test, **trace})
+
+
+def _as_test(session: Session) -> str:
+    """Return the steps of a session as a test file, in YAML whose values are JSON."""
+    lines = [f"widget: {session.stage.subject}", "tests:", "  - name: as in the session"]
+    lines.append("    steps:")
+    for keyword, arguments in session.steps:
+        given = {
+            name: value
+            for name, value in arguments.items()
+            if value != keyword.schema["properties"].get(name, {}).get("default")
+            and (name, value) != ("widget", session.stage.subject)
+        }
+        written = f": {to_json(given).decode()}" if given else ""
+        lines.append(f"      - {keyword.name}{written}")
+    return "\n".join(lines) + "\n"
+
+
+async def list_sessions(context: ToolContext, _arguments: Mapping[str, Any]) -> Result:
+    """Return `{"items": [{"sessionId", "widget", "generation", "expiresInS"}]}` of the caller."""
+    sessions = context.use(BrowserSessions)
+    own = sessions.owned_by(context.caller.principal.name)
+    return structured_result({"items": [_summary(one, sessions) for one in own]})
+
+
+async def read_part(context: ToolContext, value: str) -> str | bytes | None:
+    """Read `ID/PART` of a session of the caller; None if there is none."""
+    session_id, _, part = value.partition("/")
+    sessions = context.use(BrowserSessions)
+    if part == TRACE:
+        return sessions.trace(session_id, context.caller.principal.name)
+    try:
+        session = _session(context, session_id)
+        if part == "screen":
+            return await sessions.read(session, "The screen", Stage.screen)
+        if part == "picture.png":
+            return await sessions.read(session, "A picture", Stage.page_picture)
+    except CallError:
+        return None
+    entries = {"events": session.stage.events, "console": session.stage.console}.get(part)
+    return None if entries is None else orjson.dumps(entries).decode()
+
+
+async def read_keywords(_context: ToolContext, _value: str) -> str:
+    """Read the table of keywords."""
+    rows = [
+        {"name": one.name, "kind": one.kind, "says": one.summary, "schema": one.schema}
+        for one in KEYWORDS.values()
+    ]
+    return orjson.dumps(rows).decode()

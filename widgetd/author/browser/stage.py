@@ -1,0 +1,520 @@
+"""A stage: one page that shows a widget as a host does, for agents and tests to act in.
+
+    keyword -> view.html in its frame -> host.js -> here -> the server's own `widget_action`
+
+The frame is the one that MCP Apps hosts get, under the same policy and sandbox; the page around it
+plays the host. Nothing is fetched: each request is answered here, and an image that the widget may
+load is a grey pixel.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from importlib.resources import files
+from math import inf
+from typing import TYPE_CHECKING, Any, Self
+
+import anyio
+import orjson
+
+from widgetd.author.browser.baselines import Baselines
+from widgetd.author.browser.chromium import (
+    FONTS,
+    NOW,
+    Theme,
+    close_quietly,
+    driver_errors,
+    new_context,
+)
+from widgetd.author.browser.limits import LIMITS, BrowserLimits
+from widgetd.author.browser.targets import NOWHERE, Target, locate, locators
+from widgetd.base.errors import CallError
+from widgetd.core.schema.json_values import to_json
+from widgetd.core.widget.components import tree
+from widgetd.core.widget.components.lucide import find_icons
+from widgetd.core.widget.page_program import program_or_empty
+from widgetd.core.widget.states import SAMPLE, ShownState, find_state, show_state
+from widgetd.core.widget.widget import Render, Widget
+from widgetd.server.access.principal import Caller
+from widgetd.server.render.action_callers import DryRun
+from widgetd.server.render.result import Policy, text_block, tool_result, unknown_widget
+from widgetd.server.render.view import frame_headers, page_of, view_html
+
+if TYPE_CHECKING:
+    from playwright.async_api import (
+        Browser,
+        BrowserContext,
+        ConsoleMessage,
+        Frame,
+        FrameLocator,
+        Locator,
+        Page,
+        Route,
+    )
+
+    from widgetd.server.catalog.snapshot import Snapshot
+    from widgetd.server.mcp.server import Server
+    from widgetd.server.store.contract import StoredRender
+
+_ORIGIN = "http://stage.invalid"
+"""Origin of the page, which leads nowhere outside of the browser."""
+
+HEIGHT_PX = 800
+"""Height of the viewport, in CSS pixels."""
+
+_GREY_PIXEL = b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGM4AQAAywDKzODlIQAAAABJRU5ErkJggg=="
+)
+"""The image in place of every image from elsewhere."""
+
+_REPORT_READY = """
+if (window.top !== window) new MutationObserver(() => {
+  if (document.documentElement.dataset.ready) parent.postMessage("drawn", "*");
+}).observe(document, { subtree: true, attributeFilter: ["data-ready"] });
+"""
+"""Reports to the page whenever the view in its frame is ready, so that the page need not poll."""
+
+_SETTLE = """() => {
+  // A transition that ends may start those of elements that inherit from it, level by level.
+  for (let depth = 0; depth < 100; depth++) {
+    const moving = document.getAnimations()
+      .filter(one => one.effect?.getComputedTiming().endTime !== Infinity);
+    if (!moving.length) return;
+    for (const one of moving) one.finish();
+  }
+}"""
+
+Served = tuple[str, Mapping[str, str]]
+"""The content of a page or script, and its headers."""
+
+_HTML = {"content-type": "text/html; charset=utf-8"}
+_POLICY = "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'unsafe-inline'"
+
+
+@dataclass(slots=True, kw_only=True)
+class Display:
+    """The content of a stage.
+
+    Attributes:
+        widget: None for a tree that no widget rendered.
+        given: Arguments of the widget.
+        root: The widget root, as JSON.
+        render_id: Id of the render, for its actions; empty for a tree.
+        state: State of the gallery that gave the arguments; empty if they came from elsewhere.
+        version: Version of the render.
+    """
+
+    widget: Widget | None
+    given: ShownState
+    root: dict[str, Any]
+    render_id: str = ""
+    state: str = ""
+    version: int = 1
+
+
+def find_widget(snapshot: Snapshot, name: str) -> Widget:
+    """Return the widget of `snapshot` whose tool is called `name`.
+
+    Raises:
+        CallError: There is none (W2001).
+    """
+    if name not in snapshot.widgets:
+        raise unknown_widget(name, snapshot.widgets, "widget")
+    return snapshot.widgets[name]
+
+
+def load_state(widget: Widget, state: str) -> ShownState:
+    """Return the arguments of `widget` in a state of the gallery, by default its sample.
+
+    Raises:
+        CallError: It has no such state (W4402).
+    """
+    return show_state(widget, find_state(widget, state or SAMPLE).key)
+
+
+@dataclass
+class Stage:
+    """One page, the widget on it, and the events there.
+
+    Attributes:
+        context: Holds the page, and is closed with it.
+        server: Serves the widgets and takes their actions.
+        caller: Shows the widgets of its snapshot.
+        subject: Tool of the widget that is meant where a step names none.
+        baselines: Files that a test compares with; None outside of tests.
+        matched: The candidate that the last list of targets was resolved to.
+        unexpected_pictures: Files that show how the last picture differed from its baseline.
+        deadline: End of the running step, by the clock of the event loop.
+        display: The content; None before anything is shown.
+        consumed: Numbers of the events that a step expected already.
+        secret: Something with sensitive fields was shown, so that no trace may be stored.
+        dry_run: Answers actions in place of upstreams: no session and no test calls one.
+    """
+
+    context: BrowserContext
+    server: Server
+    caller: Caller
+    page: Page = field(init=False)
+    theme: Theme = "light"
+    locale: str = "en-US"
+    subject: str = ""
+    baselines: Baselines | None = None
+    matched: str = ""
+    unexpected_pictures: Mapping[str, bytes] = field(default_factory=dict)
+    deadline: float = inf
+    display: Display | None = None
+    events: list[dict[str, Any]] = field(default_factory=list)
+    console: list[str] = field(default_factory=list)
+    crashed: bool = False
+    consumed: set[int] = field(default_factory=set)
+    seq: int = 0
+    traced: bool = False
+    secret: bool = False
+    on_event: Callable[[], None] = field(default=lambda: None)
+    dry_run: DryRun = field(default_factory=DryRun)
+    limits: BrowserLimits = LIMITS
+    _emitted: anyio.Event = field(default_factory=anyio.Event)
+    _event_sizes: list[int] = field(default_factory=list)
+
+    @classmethod
+    async def open(
+        cls,
+        browser: Browser,
+        server: Server,
+        caller: Caller,
+        *,
+        locale: str = "en-US",
+        limits: BrowserLimits = LIMITS,
+        **own: Any,
+    ) -> Self:
+        """Open an empty stage in a context of its own, which is closed with it.
+
+        `own` are attributes of a kind of stage.
+
+        Raises:
+            CallError: The browser opens none in time (W4203).
+        """
+        try:
+            with anyio.fail_after(limits.draw_s):
+                context = await new_context(browser, height=HEIGHT_PX, locale=locale, framed=True)
+                given = {"caller": caller, "locale": locale, "limits": limits, **own}
+                stage = cls(context=context, server=server, **given)
+                await stage._prepare()
+                return stage
+        except TimeoutError:
+            problem = f"the browser opened no page within {limits.draw_s:g} s; try again"
+            raise CallError("W4203", problem, recoverable=True) from None
+
+    async def _prepare(self) -> None:
+        context = self.context
+        try:
+            # All this takes no time in a context that has no page yet.
+            await context.clock.set_fixed_time(NOW)
+            await context.add_init_script(_REPORT_READY)
+            await context.route("**/*", self._fulfil)
+            for name, function in self._bindings().items():
+                await context.expose_binding(name, function)
+            self.page = await context.new_page()
+            self.page.on("console", self._note_error)
+            self.page.on("crash", self._note_crash)
+            self.page.on("pageerror", lambda error: self._append_line(str(error)))
+            await self.page.goto(f"{_ORIGIN}/")
+        except BaseException:
+            await self.close()
+            raise
+
+    async def close(self) -> None:
+        """Close the page and what it holds."""
+        await close_quietly(self.context.close())
+
+    @property
+    def left_s(self) -> float:
+        """Seconds that the running step may still wait."""
+        return min(max(self.deadline - anyio.current_time(), 0.001), self.limits.draw_s)
+
+    @property
+    def left_ms(self) -> float:
+        """The same in milliseconds, the unit of Playwright."""
+        return self.left_s * 1000
+
+    async def locators(self, target: Target) -> tuple[Locator, ...]:
+        """Return a locator for each candidate of `target`."""
+        return await locators(target, self.page, self.frame)
+
+    async def find(self, target: Target) -> Locator:
+        """Wait for the one element that `target` leads to: see `targets.locate`."""
+        self.require_display()
+        located, candidate = await locate(target, self.page, self.frame, self.left_s)
+        if len(target.texts) > 1:
+            self.matched = candidate
+        return located
+
+    async def screen(self) -> str:
+        """Return role, name and ref of each element on the page."""
+        return await self.page.aria_snapshot(mode="ai")
+
+    async def page_picture(self) -> bytes:
+        """Return a picture of the whole page, as a PNG."""
+        return await self.page.screenshot(full_page=True)
+
+    async def picture(self, target: Target = NOWHERE) -> bytes:
+        """Return a picture of the widget, or of a part of it, as a PNG."""
+        located = await self.find(target) if target else self.page.locator("iframe")
+        timeout = self.left_ms
+        return await located.screenshot(animations="disabled", caret="hide", timeout=timeout)
+
+    async def value_of(self, located: Locator) -> str:
+        """Return the value of a field; of a box, `true` or `false`."""
+        value: str = await located.evaluate(
+            """element => {
+              if (element.type === "checkbox") return String(element.checked);
+              if (element.value !== undefined && element.localName !== "button")
+                return element.value;
+              const around = element.closest(".field") ?? element;
+              const input = around.querySelector("input[type=radio]:checked, input[type=hidden]");
+              return input?.value ?? "";
+            }"""
+        )
+        return value
+
+    def require_baselines(self) -> Baselines:
+        """Return the files that the running test compares with.
+
+        Raises:
+            CallError: No test is running (W4302).
+        """
+        if self.baselines is None:
+            problem = "there is nothing to compare with here; a test file has pictures beside it"
+            raise CallError("W4302", problem)
+        return self.baselines
+
+    @property
+    def frame(self) -> FrameLocator:
+        """The frame that has the widget, to find elements in."""
+        return self.page.frame_locator("iframe")
+
+    @property
+    def inner_frame(self) -> Frame:
+        """The same frame, to run scripts in."""
+        self.require_display()
+        return self.page.main_frame.child_frames[0]
+
+    def require_display(self) -> Display:
+        """Return the content of the stage.
+
+        Raises:
+            CallError: It is empty (W4201).
+        """
+        if self.display is None:
+            raise CallError("W4201", "no widget is shown; start with Show Widget")
+        return self.display
+
+    async def show(
+        self, widget: Widget, given: ShownState, *, state: str = "", in_place: bool = False
+    ) -> None:
+        """Render `widget` and show it; in place, so that fields keep what was typed.
+
+        Raises:
+            CallError: The arguments do not fit, or the template fails on them.
+        """
+        rendering, owner = self.server.rendering, self.caller.principal.name
+        generation = self.caller.snapshot.generation
+        render = rendering.make(widget, given.arguments, generation, owner=owner, made=given.render)
+        await self.server.store.renders.put(render)
+        await self.show_render(widget, given, render, state=state, in_place=in_place)
+
+    async def follow(self, snapshot: Snapshot) -> None:
+        """Redraw the widget as `snapshot` has it; fields keep what was typed.
+
+        Raises:
+            CallError: It is not served any more (W2001), or its arguments do not fit.
+        """
+        display = self.require_display()
+        if display.widget is None or not (display.state or display.given.arguments):
+            return  # a tree or a stored render has no arguments to render again
+        self.caller = replace(self.caller, snapshot=snapshot)
+        widget = find_widget(snapshot, display.widget.tool)
+        given = load_state(widget, display.state) if display.state else display.given
+        await self.show(widget, given, state=display.state, in_place=True)
+
+    async def show_render(
+        self,
+        widget: Widget | None,
+        given: ShownState,
+        render: StoredRender,
+        *,
+        state: str = "",
+        in_place: bool = False,
+    ) -> None:
+        """Show a stored render."""
+        self._put(widget, given, render, state)
+        policy = Policy(inline_max_bytes=len(render.tree))
+        await self._draw(tool_result(render, "chatkit", policy=policy).values(), in_place=in_place)
+        self.emit("shown", widget=render.tool, renderId=render.id)
+
+    def _put(
+        self, widget: Widget | None, given: ShownState, render: StoredRender, state: str
+    ) -> None:
+        """Make a render the content, before it is drawn."""
+        # A password is hidden on the screen, so it stays out of records as well.
+        self.secret = self.secret or render.secret or b'"password"' in render.tree
+        self.display = Display(
+            widget=widget,
+            given=given,
+            root=orjson.loads(render.tree),
+            render_id=render.id,
+            state=state,
+            version=render.version,
+        )
+        self.subject = render.tool
+
+    async def update(self) -> None:
+        """Redraw the widget if its render was replaced; fields keep what was typed.
+
+        It may be called during a step, because the step may wait for this.
+        """
+        display = self.display
+        if display is None or not display.render_id:
+            return
+        render = await self.server.store.renders.get(display.render_id)
+        if render is None or self.display is not display or render.version <= display.version:
+            return
+        if self.caller.principal.audience.could_see(render):
+            await self.show_render(
+                display.widget, display.given, render, state=display.state, in_place=True
+            )
+
+    async def show_tree(self, root: Mapping[str, Any]) -> None:
+        """Show a tree that no widget rendered.
+
+        Raises:
+            WidgetError: It is no tree of components.
+        """
+        root_tree = tree(to_json(root))
+        self.display = Display(widget=None, given=ShownState(arguments={}), root=root_tree)
+        result: dict[str, Any] = {"content": [text_block("")], "structuredContent": root_tree}
+        icons = find_icons(root_tree)
+        await self._draw({**result, "_meta": {"widgetd/icons": icons}} if icons else result)
+        self.emit("shown", widget="", renderId="")
+
+    async def change_host(self, **context: str) -> None:
+        """Change the theme or the locale of the host."""
+        await self.page.evaluate("context => window.stage.change(context)", context)
+
+    async def _draw(self, result: Mapping[str, Any], *, in_place: bool = False) -> None:
+        widget = self.require_display().widget
+        options = {
+            "tool": widget.tool if widget else "tree",
+            "title": widget.definition.title if widget else "Tree",
+            "theme": self.theme,
+            "locale": self.locale,
+            "fonts": FONTS,
+        }
+        with anyio.fail_after(self.limits.draw_s):
+            await self.page.evaluate(
+                "([options, result]) => window.stage.show(options, result)",
+                [None if in_place else options, result],
+            )
+        await self.settle()
+
+    async def find_differing(self, calls: Sequence[Render]) -> list[int]:
+        """Return the positions of those calls that the program of the page draws in another way."""
+        widget = self.require_display().widget
+        ids = widget.definition.sidecar.ids if widget else ()
+        sent = []
+        for render in calls:
+            made = {name: render.arguments[name] for name in ids if name in render.arguments}
+            result = {"content": [], "structuredContent": render.tree}
+            sent.append([{**(render.valid or {}), **made}, result])
+        found: list[int] = await self.page.evaluate("calls => window.stage.compare(calls)", sent)
+        return found
+
+    async def settle(self) -> None:
+        """Finish all animations, because a page without a screen may never paint their end."""
+        await self.inner_frame.evaluate(_SETTLE)
+
+    def emit(self, kind: str, **facts: Any) -> None:
+        """Append an event, and wake the step that waits for one."""
+        self.seq += 1
+        self.events.append({"seq": self.seq, "kind": kind, **facts})
+        self._event_sizes.append(len(to_json(facts)))
+        while len(self.events) > 1 and (
+            len(self.events) > self.limits.events
+            or sum(self._event_sizes) > self.limits.event_bytes
+        ):
+            del self.events[0], self._event_sizes[0]
+        emitted, self._emitted = self._emitted, anyio.Event()
+        emitted.set()
+        self.on_event()
+
+    async def event_within(self, timeout_s: float) -> bool:
+        """Wait for the next event, and return whether there was one."""
+        with anyio.move_on_after(timeout_s) as scope:
+            await self._emitted.wait()
+        return not scope.cancelled_caught
+
+    async def _fulfil(self, route: Route) -> None:
+        served = self._answer_request(route.request.url.removeprefix(_ORIGIN))
+        # A browser that died meanwhile is noticed by the step that waits for it.
+        with suppress(*driver_errors()):
+            if served is not None:
+                body, headers = served
+                await route.fulfill(body=body, headers={**_HTML, **headers})
+            elif route.request.resource_type == "image":
+                await route.fulfill(body=_GREY_PIXEL, content_type="image/png")
+            else:
+                await route.abort()
+
+    def _answer_request(self, path: str) -> Served | None:
+        """Return the content and headers of a page or script; None for what is elsewhere."""
+        widget = self.display.widget if self.display else None
+        if path == "/":
+            page = (files("widgetd.author.browser") / "stage.html").read_text(encoding="utf-8")
+            return page, {"content-security-policy": _POLICY}
+        if path == "/host.js":
+            script = (files("widgetd.view") / "host.js").read_text(encoding="utf-8")
+            return script, {"content-type": "text/javascript"}
+        if path.startswith("/gallery/frame/"):
+            own = widget.definition.image_origins if widget else ()
+            page = page_of(view_html(), program_or_empty(widget) if widget else b"")
+            return page, frame_headers((*own, *self.server.resources.image_origins))
+        return None
+
+    def _bindings(self) -> Mapping[str, Callable[..., Any]]:
+        """Return the functions that the page calls, by name."""
+        return {"stageAct": self._act, "stageSent": self._receive}
+
+    async def _act(self, _source: object, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Take an action as every host does, so that `await_widget_action` receives it."""
+        # It imports FastMCP, which commands without a server do not need.
+        from widgetd.server.mcp.http_calls import take_action  # noqa: PLC0415
+
+        answer = await take_action(self.server, arguments, self.caller, dry_run=self.dry_run)
+        widget, action = self.require_display().widget, arguments.get("action", "")
+        if widget and action in widget.definition.sidecar.local:
+            return answer  # no caller gets it
+        self._emit_action(arguments, answer)
+        return answer
+
+    def _emit_action(self, arguments: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
+        error = answer.get("_meta", {}).get("widgetd/error")
+        refusal = {"code": error["code"]} if error else {}
+        payload = arguments.get("payload", {})
+        self.emit("action", type=arguments.get("action", ""), payload=payload, **refusal)
+
+    def _receive(self, _source: object, message: dict[str, Any]) -> None:
+        self.emit(message.pop("kind"), **message)
+
+    def _note_crash(self, _page: object) -> None:
+        self.crashed = True
+
+    def _note_error(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self._append_line(message.text)
+
+    def _append_line(self, text: str) -> None:
+        self.console.append(text[: self.limits.console_chars])
+        del self.console[: -self.limits.events]

@@ -1,0 +1,1 @@
+"""Packages for ChatKit Studio: a widget's JSX, its template, its preview."""

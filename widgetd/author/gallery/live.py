@@ -1,0 +1,103 @@
+"""Server-Sent Events for open pages: changes of swaps, and replaced renders.
+
+An event names what to fetch again and carries no content, so a page that missed events fetches
+the same things once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+
+import anyio
+import orjson
+
+from widgetd.author.gallery.gallery import mark_of
+from widgetd.server.catalog.change import difference
+from widgetd.server.catalog.registry import Registry
+from widgetd.server.catalog.snapshot import Snapshot
+from widgetd.server.store.cache import Renders
+from widgetd.server.store.waiters import ReplacedRenders
+from widgetd.server.web.limits import LIMITS
+
+
+async def events(
+    registry: Registry,
+    view: Callable[[Snapshot], Snapshot],
+    stop: anyio.Event,
+    renders: Renders,
+    owner: str,
+) -> AsyncIterator[bytes]:
+    """Yield the events of one page, until `stop` is set or the client disconnects.
+
+    Args:
+        registry: Holds the snapshot being served.
+        view: Returns the part of a snapshot that the user may see.
+        stop: Ends the stream.
+        renders: Reports replaced renders.
+        owner: The user's principal; ids of other owners' renders are not sent.
+    """
+    known, replaced = registry.current, ReplacedRenders()
+    yield _event("hello", {"mark": mark_of(known)})
+    with renders.listening(replaced):
+        while not stop.is_set():
+            served, render_id = await _next(registry, known, stop, replaced)
+            if render_id:
+                render = await renders.get(render_id)
+                if render is not None and render.owner == owner:
+                    yield _event("render", {"id": render.id, "version": render.version})
+            elif served is known:
+                yield b": still here\n\n"
+            if served is known:
+                continue
+            before, after = view(known), view(served)
+            change = difference(before, after)
+            data = {
+                "added": change.added,
+                "changed": change.changed,
+                "removed": change.removed,
+                "faults": _other_faults(before, after),
+                "mark": mark_of(after),
+            }
+            yield _event("swap", data)
+            known = served
+
+
+async def _next(
+    registry: Registry, known: Snapshot, stop: anyio.Event, replaced: ReplacedRenders
+) -> tuple[Snapshot, str]:
+    """Wait for a swap, a replaced render or the heartbeat.
+
+    Returns:
+        The new snapshot, or `known`; and the id of the replaced render, or an empty one.
+    """
+    newer, render_id = known, ""
+    with anyio.move_on_after(LIMITS.heartbeat_s):
+        async with anyio.create_task_group() as tasks:
+
+            async def end() -> None:
+                await stop.wait()
+                tasks.cancel_scope.cancel()
+
+            async def hear() -> None:
+                nonlocal render_id
+                render_id = await replaced.next()
+                tasks.cancel_scope.cancel()
+
+            tasks.start_soon(end)
+            tasks.start_soon(hear)
+            newer = await registry.wait_for_newer(known)
+            tasks.cancel_scope.cancel()
+    return newer, render_id
+
+
+def _other_faults(before: Snapshot, after: Snapshot) -> list[str]:
+    """Return the tools whose file gained, lost or changed a fault."""
+    was, now = before.faults, after.faults
+    paths = {path for path in was.keys() | now.keys() if was.get(path) != now.get(path)}
+    if not paths:
+        return []
+    return [tool for tool, each in after.widgets.items() if each.definition.path in paths]
+
+
+def _event(name: str, data: Mapping[str, object]) -> bytes:
+    return b"event: %b\ndata: %b\n\n" % (name.encode(), orjson.dumps(data))

@@ -1,0 +1,312 @@
+"""The gallery's pages in one table, with their scopes and costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from anyio import to_thread
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response, StreamingResponse
+
+from widgetd.author.browser.pictures import COST, DEFAULT_WIDTH_PX, MAX_WIDTH_PX, MIN_WIDTH_PX
+from widgetd.author.export.package import file_name, pack
+from widgetd.author.gallery import drafts
+from widgetd.author.gallery.detail import widget_json, widget_page
+from widgetd.author.gallery.editing import (
+    editable,
+    json_object,
+    read_arguments,
+    require_own_origin,
+    save_sidecar,
+    try_sidecar,
+    upload,
+)
+from widgetd.author.gallery.gallery import Gallery
+from widgetd.author.gallery.index import index_json, index_page
+from widgetd.author.gallery.live import events
+from widgetd.author.gallery.problems import problem_json
+from widgetd.author.gallery.results import result_of
+from widgetd.author.gallery.test_results import read_picture, results_of
+from widgetd.author.guide.component_details import describe_properties
+from widgetd.author.guide.component_sheet import build_sheet
+from widgetd.author.guide.guide import page, pages, render_blocks
+from widgetd.base.errors import CallError
+from widgetd.core.checks.images import find_refused_origins
+from widgetd.core.widget.components import load_vocabulary
+from widgetd.core.widget.page_program import program_or_empty
+from widgetd.core.widget.states import GRID_WIDTHS_PX, SAMPLE, THEMES, ShownState
+from widgetd.server.access.principal import ADMIN, GALLERY, WRITE
+from widgetd.server.mcp.http_calls import take_action
+from widgetd.server.render.view import frame_headers, page_of, view_html
+from widgetd.server.web.app import routes
+from widgetd.server.web.guard import Guard
+from widgetd.server.web.page import (
+    PAGE_HEADERS,
+    STREAM_HEADERS,
+    PageRoute,
+    RefusedError,
+    WebPage,
+    caller_of,
+)
+from widgetd.server.web.static_files import cacheable, static_files, static_view
+from widgetd.server.web.templating import html
+
+if TYPE_CHECKING:
+    from widgetd.author.browser.camera import Camera
+    from widgetd.author.browser.picture import Screenshot
+
+
+async def grid_page(gallery: Gallery, request: Request) -> dict[str, Any]:
+    """Show all states of a widget, at each width in both themes; its script draws them."""
+    widget = gallery.widget(request)
+    states = {"widget": widget, "states": gallery.states(widget)}
+    return {**gallery.layout(request), **states, "widths": GRID_WIDTHS_PX, "themes": THEMES}
+
+
+async def evidence(gallery: Gallery, request: Request) -> Response:
+    """Answer with a picture of a failed test of the widget."""
+    results = results_of(gallery.widget(request).tool)
+    path = "{id}/{name}".format_map(request.path_params)
+    content = read_picture(path, results)
+    if content is None:
+        raise RefusedError(404, {"error": "there is no such picture of the last tests"})
+    return Response(content, headers=PAGE_HEADERS, media_type="image/png")
+
+
+async def problems(gallery: Gallery, request: Request) -> dict[str, Any]:
+    """Show the warnings of a widget, as a part of its page.
+
+    `origins` are those that one press allows: of the sample's images, for who may edit the sidecar.
+    """
+    widget, caller = gallery.widget(request), caller_of(request)
+    origins: tuple[str, ...] = ()
+    if editable(gallery, widget, caller) is not None:
+        with suppress(CallError), gallery.server.rendering.journal.rendering(widget.key):
+            tree = gallery.show(widget, SAMPLE).tree(widget)
+            allowed = {*widget.definition.image_origins, *gallery.image_origins}
+            origins = find_refused_origins([tree], allowed)
+    return {"problems": await gallery.problems.warnings(widget), "origins": origins}
+
+
+async def problems_as_json(gallery: Gallery, request: Request) -> list[Any]:
+    """Return the warnings of a widget for programs."""
+    return [problem_json(one) for one in await gallery.problems.warnings(gallery.widget(request))]
+
+
+async def picture(gallery: Gallery, request: Request) -> Response:
+    """Answer with a PNG of the widget, in a state or with the arguments of a POST."""
+    camera, shot = await _read_request(gallery, request)
+    taken = await camera.take(shot, owner=caller_of(request).principal.name)
+    return Response(taken.content, headers=PAGE_HEADERS, media_type="image/png")
+
+
+async def sheet(gallery: Gallery, request: Request) -> Response:
+    """Answer with one PNG of all states of the widget."""
+    owner = caller_of(request).principal.name
+    taken = await _camera(gallery).take_states(gallery.widget(request), owner=owner)
+    return Response(taken.content, headers=PAGE_HEADERS, media_type="image/png")
+
+
+async def accessibility(gallery: Gallery, request: Request) -> list[dict[str, Any]]:
+    """Return the violations that axe finds in the widget, one element each."""
+    camera, shot = await _read_request(gallery, request)
+    return await camera.find_violations(shot, owner=caller_of(request).principal.name)
+
+
+def _camera(gallery: Gallery) -> Camera:
+    if gallery.camera is None:
+        raise CallError("W3201", "there is no browser here to draw in")
+    return gallery.camera
+
+
+async def _read_request(gallery: Gallery, request: Request) -> tuple[Camera, Screenshot]:
+    """Return the camera, and the picture that the request describes."""
+    # Most galleries never draw a picture, and start sooner without the import.
+    from widgetd.author.browser.picture import Screenshot  # noqa: PLC0415
+
+    arguments = await read_arguments(request)
+    camera = _camera(gallery)
+    widget, query = gallery.widget(request), request.query_params
+    key = query.get("state", SAMPLE)
+    state = next((one for one in gallery.states(widget) if one.key == key), None)
+    shown = gallery.show(widget, key) if arguments is None else ShownState(arguments=arguments)
+    width = query.get("width", "")
+    journal = gallery.server.rendering.journal
+    with journal.rendering(widget.key, "" if arguments is None else journal.digest(arguments)):
+        tree = shown.tree(widget)
+    shot = Screenshot(
+        tree=tree,
+        title=widget.definition.title,
+        theme="dark" if query.get("theme") == "dark" else "light",
+        width=max(MIN_WIDTH_PX, min(int(width), MAX_WIDTH_PX))
+        if width.isdecimal() and len(width) < 5
+        else DEFAULT_WIDTH_PX,
+        scale=1 if query.get("scale") == "1" else 2,
+        locale=state.locale if state and state.locale else "en-US",
+        transparent=True,
+    )
+    return camera, shot
+
+
+async def studio_file(gallery: Gallery, request: Request) -> Response:
+    """Answer with a widget as a file for ChatKit Studio."""
+    widget = gallery.widget(request)
+    with gallery.server.rendering.journal.rendering(widget.key):
+        packed = await to_thread.run_sync(pack, widget)
+    name = f"attachment; filename*=UTF-8''{quote(file_name(widget))}"
+    headers = {**PAGE_HEADERS, "content-disposition": name}
+    return Response(packed.content, headers=headers, media_type="application/json")
+
+
+async def action(gallery: Gallery, request: Request) -> dict[str, Any]:
+    """Take an action that was done in a widget, as `widget_action` does."""
+    gallery.widget(request)
+    require_own_origin(request, "may act in a widget")
+    return await take_action(
+        gallery.server, await json_object(request), caller_of(request), dry_run=gallery.dry_run
+    )
+
+
+async def guide_page(gallery: Gallery, request: Request) -> dict[str, Any] | Response:
+    """Show a page of the guide beside the list of all; the first by default."""
+    known = pages()
+    name = request.path_params.get("name", next(iter(known)))
+    shown = {**gallery.layout(request), "pages": tuple(known.values())}
+    try:
+        found = page(name)
+    except CallError as error:
+        missing = {**shown, "page": None, "blocks": (), "problem": error.message}
+        return HTMLResponse(html("guide.html", missing), 404, PAGE_HEADERS)
+    return {**shown, "page": found, "blocks": tuple(render_blocks(found.text)), "problem": ""}
+
+
+async def empty_frame(_gallery: Gallery, request: Request) -> Response:
+    """Answer with the page that MCP hosts get, for a tree of no widget."""
+    return view_response(request, ())
+
+
+async def components_page(gallery: Gallery, request: Request) -> dict[str, Any]:
+    """Show every component: drawn in each value of its choices, and its properties."""
+    components = load_vocabulary().components.values()
+    rows = [(one, describe_properties(one)) for one in components]
+    return {**gallery.layout(request), "components": rows}
+
+
+async def component_sheet(_gallery: Gallery, request: Request) -> dict[str, Any]:
+    """Return the sheet of a component as a result, for a frame."""
+    type_ = request.path_params["type"]
+    if type_ not in load_vocabulary().components:
+        raise RefusedError(404, {"error": f"there is no component '{type_}'"})
+    return {"result": {"content": [], "structuredContent": build_sheet(type_)}}
+
+
+async def tile(gallery: Gallery, request: Request) -> Response:
+    """Answer with what the index draws of one widget."""
+    content = gallery.tiles.tile(gallery.server, gallery.widget(request))
+    return Response(content, headers=PAGE_HEADERS, media_type="application/json")
+
+
+async def frame(gallery: Gallery, request: Request) -> Response:
+    """Answer with the page that MCP hosts get, and the origins of the widget's images.
+
+    With `?pick`, it tells which component was clicked, and draws what it is given alone; else it
+    outlines the elements that the page names.
+    """
+    widget, picks = gallery.widget(request), "pick" in request.query_params
+    folder, name = ("editor", "pick.js") if picks else ("static", "point.js")
+    script = static_files("widgetd.author.gallery", folder)[name].decode()
+    program = b"" if picks else program_or_empty(widget)
+    return view_response(request, gallery.images(widget), program, f"<script>{script}</script>")
+
+
+def view_response(
+    request: Request, images: Iterable[str], program: bytes = b"", script: str = ""
+) -> Response:
+    """Answer with the view for a frame that may load images from these origins."""
+    page = page_of(view_html(), program).replace("</body>", f"{script}</body>")
+    return cacheable(request, page.encode(), "text/html", frame_headers(images))
+
+
+async def live(gallery: Gallery, request: Request) -> Response:
+    """Stream changes as Server-Sent Events."""
+    server = gallery.server
+    principal = caller_of(request).principal
+    stream = events(
+        server.registry,
+        lambda now: server.views.of(now, principal.audience),
+        gallery.stop,
+        server.store.renders,
+        principal.name,
+    )
+    return StreamingResponse(stream, media_type="text/event-stream", headers=STREAM_HEADERS)
+
+
+async def stored_render(gallery: Gallery, request: Request) -> dict[str, Any]:
+    """Return the result of a stored render in its newest version."""
+    try:
+        render_id, caller = request.path_params["id"], caller_of(request)
+        render = await gallery.server.rendering.load(render_id, caller)
+    except CallError as error:
+        raise RefusedError(404, {"error": error.message}) from None
+    return {"result": result_of(render, "split"), "summary": render.text}
+
+
+_Page = partial(WebPage, scopes=frozenset({ADMIN, GALLERY}))
+_Free = partial(_Page, cost=0)
+_Linked = partial(_Page, cross_site="navigate")
+_Drawn = partial(_Page, methods=("GET", "POST"), cost=COST)
+
+PAGES = (
+    _Linked(path="/", view=index_page, template="index.html"),
+    _Page(path="/index.json", view=index_json),
+    _Page(path="/w/{tool}.json", view=widget_json, methods=("GET", "POST")),
+    _Page(path="/w/{tool}/states/{state}.json", view=widget_json),
+    # Worked out once for each version of a widget, as tiles are.
+    _Free(path="/w/{tool}/problems.json", view=problems_as_json),
+    _Free(path="/w/{tool}/problems", view=problems, template="problems.html"),
+    _Drawn(path="/w/{tool}/picture.png", view=picture),
+    _Drawn(path="/w/{tool}/accessibility.json", view=accessibility),
+    _Page(path="/w/{tool}/sheet.png", view=sheet, cost=10 * COST),
+    _Page(path="/w/{tool}/studio.widget", view=studio_file),
+    _Page(path="/w/{tool}/tests/{id}/{name}", view=evidence),
+    _Linked(path="/w/{tool}/grid", view=grid_page, template="grid.html"),
+    _Linked(path="/w/{tool}", view=widget_page, template="widget.html"),
+    # Charged as the call that it is.
+    _Free(path="/w/{tool}/action", view=action, methods=("POST",)),
+    _Linked(path="/guide", view=guide_page, template="guide.html"),
+    _Linked(path="/guide/{name}", view=guide_page, template="guide.html"),
+    _Linked(path="/components", view=components_page, template="components.html"),
+    _Free(path="/gallery/sheet/{type}.json", view=component_sheet),
+    _Free(path="/gallery/tile/{tool}", view=tile),
+    _Free(path="/gallery/frame/{tool}", view=frame),
+    _Free(path="/gallery/frame", view=empty_frame),
+    _Free(path="/gallery/live", view=live),
+    _Free(path="/gallery/render/{id}", view=stored_render),
+    _Free(path="/gallery/static/{name}", view=static_view("widgetd.author.gallery")),
+)
+
+_Editing = partial(WebPage, methods=("POST",), scopes=frozenset({WRITE}))
+_Edited = partial(WebPage, scopes=frozenset({WRITE}))
+
+EDITING = (
+    _Editing(path="/gallery/files", view=upload),
+    _Editing(path="/w/{tool}/sidecar", view=save_sidecar),
+    _Editing(path="/w/{tool}/sidecar/trial", view=try_sidecar),
+    _Edited(path="/gallery/edit/{tool}", view=drafts.parts),
+    _Edited(path="/gallery/edit/{tool}/previous", view=drafts.previous),
+    _Edited(path="/gallery/vocabulary.json", view=drafts.vocabulary, cost=0),
+    _Edited(
+        path="/gallery/editor/{name}", view=static_view("widgetd.author.gallery", "editor"), cost=0
+    ),
+    _Editing(path="/gallery/draft", view=drafts.save_draft),
+    _Editing(path="/gallery/draft/trial", view=drafts.try_draft),
+)
+
+
+def gallery_routes(gallery: Gallery, guard: Guard) -> list[PageRoute]:
+    """Return the gallery's routes, those of uploads only where uploads are allowed."""
+    return routes((*PAGES, *EDITING) if gallery.uploads else PAGES, gallery, guard)

@@ -1,0 +1,68 @@
+"""Results of widgets as pages draw them: with any arguments, and the tiles of the index."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
+
+import orjson
+
+from widgetd.base.errors import CallError
+from widgetd.core.widget.states import SAMPLE, ShownState, show_state
+from widgetd.core.widget.widget import Widget
+from widgetd.server.mcp.server import Server
+from widgetd.server.render.result import Policy, failure, tool_result
+from widgetd.server.store.contract import StoredRender
+from widgetd.server.web.limits import LIMITS
+
+
+class Tiles:
+    """`{"result", "error"}` of each widget's sample as JSON, drawn once for each of its versions.
+
+    Requests for tiles are free, so that an index with any number of them costs as much as any
+    other page; therefore none is drawn twice.
+    """
+
+    def __init__(self) -> None:
+        self._tiles: WeakKeyDictionary[Widget, bytes] = WeakKeyDictionary()
+        self._bytes = 0
+
+    def tile(self, server: Server, widget: Widget) -> bytes:
+        """Return the tile of `widget`, in which the result or the error is `null`."""
+        if widget not in self._tiles:
+            shown: dict[str, Any] = {"result": None, "error": None}
+            try:
+                with server.rendering.journal.rendering(widget.key):
+                    sample = show_state(widget, SAMPLE)
+                shown["result"] = result_of(render_of(server, widget, sample), "split")
+            except CallError as error:
+                shown["error"] = error_json(error)
+            tile = orjson.dumps(shown, default=dict)
+            self._bytes += len(tile)
+            if self._bytes > LIMITS.tiles_bytes:
+                self._tiles.clear()
+                self._bytes = len(tile)
+            self._tiles[widget] = tile
+        return self._tiles[widget]
+
+
+def render_of(server: Server, widget: Widget, shown: ShownState) -> StoredRender:
+    """Render `widget` with the arguments of `shown`, without keeping the render."""
+    generation = server.registry.current.generation
+    return server.rendering.make(widget, shown.arguments, generation, made=shown.render)
+
+
+def result_of(render: StoredRender, profile: Literal["chatkit", "split"]) -> dict[str, Any]:
+    """Return the result of `render` for callers of `profile`, whole at any size."""
+    policy = Policy(inline_max_bytes=len(render.tree))
+    return tool_result(render, profile, policy=policy).values()
+
+
+def error_json(error: CallError) -> dict[str, Any]:
+    """Return `{"code", "message", "path", "slips"}`."""
+    return {
+        "code": error.code,
+        "message": error.message,
+        "path": error.path,
+        "slips": failure(error).details or (),
+    }

@@ -1,0 +1,86 @@
+"""The results of the last run of `widgetd test`, for the pages of the tested widgets.
+
+A run leaves them in its working folder, where a daemon that was started there finds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from widgetd.server.web.limits import LIMITS
+
+FOLDER = Path("test-results")
+"""The folder of what runs leave behind, in their working folder."""
+
+_FILE = "results.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestResult:
+    """The result of one test.
+
+    Attributes:
+        name: Path of the file, with the name of the test.
+        widget: The tool of the tested widget.
+        digest: The version that was tested, as `Widget.key`.
+        outcome: `passed`, `failed` or `skipped`.
+        problem: The first line of what failed.
+        pictures: Pictures of the failure, as paths in the folder.
+    """
+
+    __test__ = False
+
+    name: str
+    widget: str
+    digest: str
+    outcome: str
+    problem: str = ""
+    pictures: tuple[str, ...] = ()
+
+    @property
+    def file(self) -> str:
+        """The path of the file of the test."""
+        return self.name.partition("::")[0]
+
+
+# Built at its first use, which takes a tenth of a second.
+_RESULTS = TypeAdapter(tuple[TestResult, ...], config=ConfigDict(defer_build=True))
+
+
+def read_results(folder: Path = FOLDER) -> Sequence[TestResult]:
+    """Return the results in `folder`; none if there are none that can be read."""
+    with suppress(OSError, ValidationError), (folder / _FILE).open("rb") as file:
+        return _RESULTS.validate_json(file.read(LIMITS.results_bytes))
+    return ()
+
+
+def results_of(tool: str) -> list[TestResult]:
+    """Return the results of the tests of one widget, the failed ones first."""
+    results = [one for one in read_results() if one.widget == tool]
+    return sorted(results, key=lambda one: one.outcome)
+
+
+def write_results(results: Iterable[TestResult], folder: Path) -> None:
+    """Write the results of a run, besides those of earlier runs of other files."""
+    by_name = {one.name: one for one in results}
+    files = {one.file for one in by_name.values()}
+    earlier = [one for one in read_results(folder) if one.file not in files]
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / _FILE).write_bytes(orjson.dumps([*earlier, *by_name.values()]))
+
+
+def read_picture(path: str, results: Iterable[TestResult]) -> bytes | None:
+    """Return a picture that one of `results` names; None if there is none."""
+    named = any(path in one.pictures for one in results)
+    place = (FOLDER / path).resolve()
+    if not named or not place.is_relative_to(FOLDER.resolve()):
+        return None
+    with suppress(OSError), place.open("rb") as file:
+        return file.read(LIMITS.results_bytes)
+    return None

@@ -1,0 +1,426 @@
+"""Handlers of the toolset `author`: the guide, the reference, parts of widgets, drafts, saving."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from subprocess import STDOUT
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import orjson
+from anyio import CapacityLimiter, to_thread
+
+from widgetd.author.browser.pictures import (
+    DEFAULT_WIDTH_PX,
+    MAX_WIDTH_PX,
+    MIN_WIDTH_PX,
+    demand_few,
+    image_block,
+)
+from widgetd.author.guide.component_details import (
+    Examples,
+    count_components,
+    describe_components,
+    find_icons,
+)
+from widgetd.author.guide.component_sheet import list_screenshots
+from widgetd.author.guide.drafts import Drafts, encode_file
+from widgetd.author.guide.guide import ORDER, pages
+from widgetd.author.guide.limits import LIMITS
+from widgetd.author.guide.reference import Reference, ReferenceEntry, require_kinds, search_tests
+from widgetd.author.uploads.history import History, diff_versions
+from widgetd.author.uploads.uploads import RefusedUploadError, Uploads, is_widget_name
+from widgetd.base.errors import CallError, WidgetError
+from widgetd.base.text_search import did_you_mean, unified_diff
+from widgetd.core.checks.rules import check_widget
+from widgetd.core.widget.actions import find_widget_actions
+from widgetd.core.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX, tests_name
+from widgetd.core.widget.sidecar import SUFFIX
+from widgetd.core.widget.widget import Widget
+from widgetd.server.access.principal import Caller, PerAudience
+from widgetd.server.catalog.crash_journal import CrashJournal
+from widgetd.server.catalog.registry import Registry
+from widgetd.server.mcp.builtin.consent import remove_actions
+from widgetd.server.mcp.builtin.table import ConsentQuestion, ToolContext
+from widgetd.server.render.parts import JSON, PARTS
+from widgetd.server.render.result import Result, not_found, structured_result
+
+if TYPE_CHECKING:
+    from widgetd.author.browser.picture import Picture
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthorServices:
+    """The services behind these tools.
+
+    Attributes:
+        text_of: Returns the text of a file in the folder, by path; empty if there is none.
+        uploads: None where nothing may be saved.
+        image_origins: The origins of images that settings allow every widget.
+        pages: Whether each widget has a page in the gallery.
+        at_once: Limits the worker threads that try drafts.
+    """
+
+    drafts: Drafts
+    reference: Reference
+    examples: PerAudience[Examples]
+    text_of: Callable[[str], str]
+    uploads: Uploads | None
+    registry: Registry
+    history: History
+    journal: CrashJournal
+    image_origins: Collection[str]
+    pages: bool
+    at_once: CapacityLimiter
+
+
+async def get_guide(_context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+    """Return `{"items": [{"name", "status", "title", "useWhen", "text"?}]}`; texts if named.
+
+    Raises:
+        CallError: There are too many names (W3003).
+    """
+    names = arguments["names"]
+    demand_few(names, LIMITS.names)
+    items = []
+    for name in names or ORDER:
+        page = pages().get(name)
+        if page is None:
+            items.append(not_found(name, ORDER))
+            continue
+        item = {"name": name, "status": "ok", "title": page.title, "useWhen": page.use_when}
+        items.append({**item, "text": page.text} if names else item)
+    return structured_result({"items": items})
+
+
+async def search_reference(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+    """Return `{"items": [{"kind", "name", "title", "snippet", "at"?, "score"}], "total"}`.
+
+    Raises:
+        CallError: There is no such kind (W2002).
+    """
+    kinds = require_kinds(arguments["kinds"])
+    services, snapshot = context.use(AuthorServices), context.caller.snapshot
+    reference, audience = services.reference, context.caller.principal.audience
+    await reference.prepare(snapshot, audience=audience)
+    tests: Sequence[tuple[float, ReferenceEntry]] = ()
+
+    def search_folder() -> list[tuple[float, ReferenceEntry]]:
+        """Search the test files beside the first widgets that the caller sees."""
+        paths = (tests_name(widget.definition.path) for widget in snapshot.widgets.values())
+        texts = ((path, services.text_of(path)) for path in islice(paths, LIMITS.searched_tests))
+        return search_tests({path: text for path, text in texts if text}, arguments["query"])
+
+    if "test" in kinds:
+        tests = await to_thread.run_sync(search_folder, limiter=services.at_once)
+    items, total = reference.find(
+        snapshot, arguments["query"], kinds, arguments["limit"], audience=audience, tests=tests
+    )
+    return structured_result({"items": items, "total": total})
+
+
+async def get_component_details(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+    """Return `{"items": [{"name", "status", "use", "properties", ...}]}`; briefly without names.
+
+    With `picture`, an image of the components in each value of their choices is added, in both
+    themes, and `{"width", "height"}`; if none can be taken, its `error` says why.
+
+    Raises:
+        CallError: There are too many names (W3003).
+    """
+    names, caller, services = arguments["names"], context.caller, context.use(AuthorServices)
+    demand_few(names, LIMITS.drawn_components if arguments.get("picture") else LIMITS.components)
+    examples = services.examples.of(caller.principal.audience)
+
+    def read() -> list[dict[str, Any]]:
+        return list(describe_components(names, examples.follow(caller.snapshot)))
+
+    items = await to_thread.run_sync(read, limiter=services.at_once)
+    screenshots = list_screenshots(names) if arguments.get("picture") else []
+    if not screenshots:
+        return structured_result({"items": items})
+    # Few callers want a picture.
+    from widgetd.author.browser.camera import Camera  # noqa: PLC0415
+
+    camera, owner = context.use(Camera), caller.principal.name
+
+    async def draw() -> Picture:
+        pictures = [(one.title, await camera.take(one, owner=owner)) for one in screenshots]
+        return await camera.sheet(pictures, owner=owner)
+
+    return await _add_picture({"items": items}, draw, ("width", "height"))
+
+
+async def _add_picture(
+    report: Mapping[str, Any], draw: Callable[[], Awaitable[Picture]], facts: Sequence[str]
+) -> Result:
+    """Return a report with a picture and these facts about it, or why there is none."""
+    try:
+        picture = await draw()
+    except CallError as error:
+        failed = {"error": f"[{error.code}] {error.message}"}
+        return structured_result({**report, "picture": failed})
+    known = {name: getattr(picture, name) for name in facts}
+    return structured_result({**report, "picture": known}, image_block(picture.content))
+
+
+async def read_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+    """Return `{"items": [{"name", "status", "file", "digest", "parts", "missing"}], "left"}`.
+
+    Parts that do not fit are named in `left`, to be requested alone: no part is cut.
+
+    Raises:
+        CallError: There is no such part (W2002), or there are too many names (W3003).
+    """
+    names, parts = arguments["names"], tuple(dict.fromkeys(arguments["parts"]))
+    demand_few(names, LIMITS.names)
+    for part in parts:
+        if part not in _READERS:
+            hint = did_you_mean(part, _READERS, f"there are {', '.join(_READERS)}")
+            raise CallError("W2002", f"a widget has no part '{part[:80]}'; {hint}", path="parts")
+    services, snapshot = context.use(AuthorServices), context.caller.snapshot
+
+    def read() -> dict[str, Any]:
+        items: list[dict[str, Any]] = []
+        left: list[str] = []
+        room = LIMITS.parts_bytes
+        for name in names:
+            widget = snapshot.widgets.get(name)
+            if widget is None:
+                items.append(not_found(name, snapshot.widgets))
+                continue
+            item: dict[str, Any] = {
+                "name": name,
+                "status": "ok",
+                "file": widget.definition.path,
+                "digest": widget.key,
+                "parts": {},
+                "missing": [],
+            }
+            for part in parts:
+                content = _READERS[part](widget, services, context.caller)
+                if not content:
+                    item["missing"].append(part)
+                    continue
+                weight = len(orjson.dumps(content))
+                # The first is always included, or it could never be read.
+                if weight > room and room < LIMITS.parts_bytes:
+                    left.append(f"{name}/{part}")
+                    continue
+                item["parts"][part] = content
+                room -= weight
+            items.append(item)
+        return {"items": items, "left": left}
+
+    return structured_result(await to_thread.run_sync(read, limiter=services.at_once))
+
+
+def _dependencies(widget: Widget, services: AuthorServices, _caller: Caller) -> dict[str, Any]:
+    """Return `{"components", "icons", "actions", "upstream"?, "tests", "unusedFields", …}`."""
+    upstreams = [f"{part.upstream}/{part.tool}" for part in widget.definition.sidecar.feeds]
+    problems: dict[str, list[str]] = {name: [] for name in _FINDINGS.values()}
+    for finding in check_widget(widget):
+        if finding.code in _FINDINGS:
+            problems[_FINDINGS[finding.code]].append(finding.problem)
+    return {
+        "components": count_components(widget),
+        "icons": find_icons(widget, services.journal),
+        "imageOrigins": sorted(widget.definition.image_origins),
+        "actions": [action.type for action in find_widget_actions(widget)],
+        **({"upstream": ", ".join(upstreams)} if upstreams else {}),
+        "tests": [beside] if services.text_of(beside := tests_name(widget.definition.path)) else [],
+        **problems,
+    }
+
+
+def _feed(widget: Widget, _services: AuthorServices, _caller: Caller) -> Any:
+    """Return the table of `[feed]`, or a list of those of several; None without one."""
+    parts = widget.definition.sidecar.feeds
+    written = [part.model_dump(mode="json", exclude_unset=True) for part in parts]
+    return written[0] if len(written) == 1 else written or None
+
+
+def _history(widget: Widget, services: AuthorServices, caller: Caller) -> dict[str, Any] | None:
+    """Return `{"before", "breaking", "parts"}` since the previous version; None if unknown."""
+    earlier = services.history.before(widget, caller.principal.audience.sees)
+    if earlier is None:
+        return None
+    with services.journal.rendering(earlier.key), services.journal.rendering(widget.key):
+        changes = diff_versions(earlier, widget)
+    return {
+        "before": earlier.key,
+        "breaking": [f"{one.problem}; {one.advice}" for one in changes.breaking],
+        "parts": {name: "\n".join(lines) for name, lines in changes.parts},
+    }
+
+
+def _resource(part: str, widget: Widget, services: AuthorServices, caller: Caller) -> Any:
+    """Return a part that is a resource as well; its value if that is JSON."""
+    mime_type, read = PARTS[part]
+    text = read(widget, caller.snapshot, services.image_origins)
+    return orjson.loads(text) if text and mime_type == JSON else text
+
+
+_FINDINGS = {
+    "W1210": "unusedFields",
+    "W1320": "undeclared",
+    "W1321": "undeclared",
+    "W1404": "unknownIcons",
+    "W1408": "collisions",
+}
+"""Codes of findings about unused and missing parts, with their names in `dependencies`."""
+
+_READERS: Mapping[str, Callable[[Widget, AuthorServices, Caller], Any]] = {
+    "sidecar": lambda widget, services, _: services.text_of(widget.definition.path + SUFFIX),
+    "dependencies": _dependencies,
+    "history": _history,
+    "feed": _feed,
+    "tests": lambda widget, services, _: services.text_of(tests_name(widget.definition.path)),
+    **{part: partial(_resource, part) for part in PARTS},
+}
+"""The reader of each part of a widget; the first of them are `OWN_PARTS` of the toolset."""
+
+
+def _read_file(arguments: Mapping[str, Any]) -> Mapping[str, Any] | str:
+    """Return the object of a file, or its JSX.
+
+    Raises:
+        CallError: The call has both or none (W2002).
+    """
+    present = [name for name in ("widget", "jsx") if arguments.get(name) is not None]
+    if len(present) != 1:
+        problem = "expected either 'widget', the object of a file, or 'jsx', the text of one; "
+        problem += "got both" if present else "got none"
+        raise CallError("W2002", problem, path="widget")
+    file: Mapping[str, Any] | str = arguments[present[0]]
+    return file
+
+
+def _complete_name(arguments: Mapping[str, Any]) -> str:
+    """Return the name of the file with the suffix of its kind."""
+    name = str(arguments.get("file")).removesuffix(".jsx").removesuffix(WIDGET_SUFFIX)
+    return name + (WIDGET_SUFFIX if arguments.get("jsx") is None else JSX_SUFFIX)
+
+
+async def try_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+    """Return the preview of a draft, see `Drafts.preview`; a bad draft has findings, not an error.
+
+    With `picture`, an image and `{"width", "height", "overflow", "console"}` are added. If none can
+    be taken, its `error` says why.
+
+    Raises:
+        CallError: The width is none that a picture can have (W2002).
+    """
+    services, snapshot = context.use(AuthorServices), context.caller.snapshot
+    width = arguments.get("width", DEFAULT_WIDTH_PX)
+    if not MIN_WIDTH_PX <= width <= MAX_WIDTH_PX:
+        problem = f"expected pixels from {MIN_WIDTH_PX} to {MAX_WIDTH_PX}, got {width}"
+        raise CallError("W2002", problem, path="width")
+    draft = _read_file(arguments), arguments["sidecar"], arguments.get("arguments")
+    trace, taken = arguments.get("trace", False), arguments["take"]
+    preview = partial(services.drafts.preview, *draft, snapshot, trace=trace, taken=taken)
+    report = await to_thread.run_sync(preview, limiter=services.at_once)
+    if not arguments.get("picture") or "tree" not in report:
+        return structured_result(report)
+    # Most drafts are tried without a picture.
+    from widgetd.author.browser.camera import Camera  # noqa: PLC0415
+    from widgetd.author.browser.picture import Screenshot  # noqa: PLC0415
+
+    theme = arguments.get("theme", "light")
+    shot = Screenshot(tree=report["tree"], title=report["tool"], theme=theme, width=width, scale=1)
+    draw = partial(context.use(Camera).take, shot, owner=context.caller.principal.name)
+    return await _add_picture(report, draw, ("width", "height", "overflow", "console"))
+
+
+def save_confirmation(context: ToolContext, arguments: Mapping[str, Any]) -> ConsentQuestion | None:
+    """Return the question to the user before a save; None if it is refused without one."""
+    file, services = _complete_name(arguments), context.use(AuthorServices)
+    is_named = isinstance(arguments.get("file"), str) and is_widget_name(file)
+    if services.uploads is None or not is_named:
+        return None
+    text = f"Save a new widget as '{file}'?"
+    if arguments.get("replaces"):
+        text = f"Replace the widget in '{file}'?"
+    draw = partial(_draw_save, services, file, arguments)
+    return ConsentQuestion(text=text, draw=draw, hidden=("file", "widget", "jsx", "replaces"))
+
+
+def _draw_save(
+    services: AuthorServices, file: str, arguments: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Return what a save would serve, drawn, and how it differs from what is there."""
+    try:
+        content, sidecar = _read_file(arguments), str(arguments.get("sidecar") or "")
+        built = services.drafts.check(content, sidecar).widget
+        after = encode_file(content).decode()
+        tree = None if built is None else remove_actions(built.call(built.example).tree)
+    except (CallError, WidgetError, ValueError, TypeError):
+        return []  # the save itself says what is wrong
+    parts: list[dict[str, Any]] = []
+    if tree is not None:
+        parts.append({"type": "Divider"})
+        parts.extend(tree["children"] if tree["type"] != "ListView" else [])
+    if before := services.text_of(file):
+        # An export has its whole template in one line.
+        old, new = (text.replace("\\n", "\n").splitlines() for text in (before, after))
+        lines = list(unified_diff(old, new, 1))
+        shown = "\n".join(line[: LIMITS.diff_line_chars] for line in lines[: LIMITS.diff_lines])
+        parts += [{"type": "Divider"}, {"type": "Markdown", "value": f"```diff\n{shown}\n```"}]
+    return parts
+
+
+async def run_tests(files: Mapping[str, bytes]) -> None:
+    """Run the tests among `files` in a process and a folder of their own.
+
+    Raises:
+        CallError: They cannot be read, fail, or take too long (W1122).
+    """
+    with TemporaryDirectory() as folder:
+        for name, content in files.items():
+            await anyio.Path(folder, name).write_bytes(content)
+        command = [sys.executable, "-m", "widgetd", "test", folder, "--", "-p", "no:cacheprovider"]
+        outcome = None
+        with anyio.move_on_after(LIMITS.tests_s):
+            outcome = await anyio.run_process(command, cwd=folder, check=False, stderr=STDOUT)
+    if outcome is not None and not outcome.returncode:
+        return
+    shown = "they take too long" if outcome is None else outcome.stdout.decode(errors="replace")
+    report = shown.replace(f"{folder}/", "").strip()[-LIMITS.test_report_chars :]
+    raise CallError("W1122", f"its tests do not pass, so nothing was saved: {report}", path="tests")
+
+
+async def save_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+    """Save a widget and return `{"file", "tool", "digest", "page"?}`.
+
+    Raises:
+        CallError: Saving is not allowed (W3004), the file has changed (W3005), the user declined
+            (W3006), its tests fail (W1122), or the widget is refused: the error has the code and
+            the sentence of the fault.
+    """
+    services = context.use(AuthorServices)
+    if services.uploads is None:
+        problem = "nothing may be saved here: widgetd was started without --allow-upload"
+        raise CallError("W3004", problem)
+    file = _complete_name(arguments)
+    files = {file: encode_file(_read_file(arguments))}
+    if arguments["sidecar"].strip():
+        files[file + SUFFIX] = arguments["sidecar"].encode()
+    tests = arguments["tests"].encode()
+    if tests and is_widget_name(file):
+        await run_tests({**files, tests_name(file): tests})
+    try:
+        tool = await services.uploads.save(
+            context.caller.principal, files, replaces=arguments["replaces"], tests=tests
+        )
+    except RefusedUploadError as error:
+        finding = error.finding
+        raise CallError(finding.code, f"{finding.problem}; {finding.advice}") from None
+    widget = services.registry.current.widgets.get(tool)
+    digest = "" if widget is None else widget.key
+    page = {"page": f"/w/{tool}"} if services.pages else {}
+    return structured_result({"file": file, "tool": tool, "digest": digest, **page})

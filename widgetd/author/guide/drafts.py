@@ -1,0 +1,248 @@
+"""Drafts: widgets that are checked and rendered without a file.
+
+A draft is treated as a file: the same loader, the same limits, the rules of `widgetd check`.
+Nothing of it is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from time import perf_counter
+from typing import Any
+
+import orjson
+
+from widgetd.author.guide.limits import LIMITS
+from widgetd.base.errors import CallError, Finding, WidgetError
+from widgetd.base.files.source import Source
+from widgetd.base.limits import Limits
+from widgetd.base.text_search import did_you_mean
+from widgetd.core.checks.report import locate
+from widgetd.core.checks.rules import check_widget
+from widgetd.core.template import Template
+from widgetd.core.widget.actions import find_widget_actions
+from widgetd.core.widget.actions.tree_actions import to_object
+from widgetd.core.widget.document import VERSION
+from widgetd.core.widget.naming import JSX_SUFFIX
+from widgetd.core.widget.sidecar import SUFFIX
+from widgetd.core.widget.widget import Widget
+from widgetd.server.catalog.crash_journal import CrashJournal
+from widgetd.server.catalog.loader import Loader, Precheck
+from widgetd.server.catalog.snapshot import Snapshot
+from widgetd.server.render.mock import answer
+from widgetd.server.render.result import Policy
+from widgetd.server.render.tokens import tokens_of, tokens_of_tool
+
+DRAFT = "Draft.widget"
+JSX_DRAFT = f"Draft{JSX_SUFFIX}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A draft after checking.
+
+    Attributes:
+        findings: Faults, then warnings.
+        texts: The files that the findings refer to, by path.
+        widget: None if the draft cannot be served.
+    """
+
+    findings: tuple[Finding, ...]
+    texts: Mapping[str, str] = field(default_factory=dict)
+    widget: Widget | None = None
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return `[{"level", "code", "at", "line", "column", "problem", "advice"}, …]`."""
+        rows = []
+        for finding in self.findings[: LIMITS.findings]:
+            place = locate(finding, self.texts)
+            rows.append(
+                {
+                    "level": finding.level,
+                    "code": finding.code,
+                    "file": "sidecar" if finding.path.endswith(SUFFIX) else "widget",
+                    "at": finding.at,
+                    # Within the text that it is about, mostly the template.
+                    "line": finding.line or (place.line if place else None),
+                    "column": finding.column or (place.text_column if place else None),
+                    "problem": finding.problem,
+                    "advice": finding.advice,
+                }
+            )
+        return rows
+
+
+def encode_file(widget: Mapping[str, Any] | str) -> bytes:
+    """Return the bytes of a widget's file: of an object, or of JSX as it is.
+
+    An object without a `version` gets the only one that there is.
+
+    Raises:
+        JSONEncodeError: The object cannot be written.
+        UnicodeEncodeError: The text contains a lone surrogate.
+    """
+    if isinstance(widget, str):
+        return widget.encode()
+    return orjson.dumps({"version": VERSION, **widget}, option=orjson.OPT_INDENT_2)
+
+
+class Drafts:
+    """Checks and renders drafts.
+
+    Args:
+        admit: Builds a widget's entry in a list of tools.
+        journal: Records which contents are being rendered.
+        precheck: Checks each draft in a process with limits, before this one does.
+        strict: Refuse drafts that read what their schema does not declare.
+        check_widget: The rules that a draft is held to.
+    """
+
+    def __init__(
+        self,
+        admit: Callable[[Widget], bytes],
+        *,
+        journal: CrashJournal | None = None,
+        precheck: Precheck | None = None,
+        strict: bool = False,
+        check_widget: Callable[[Widget], tuple[Finding, ...]] = check_widget,
+    ) -> None:
+        self._loader = Loader(
+            admit, strict=strict, journal=journal, precheck=precheck, keeps_parts=True
+        )
+        self._check_widget = check_widget
+        self._journal = journal or CrashJournal()
+
+    def check(self, widget: Mapping[str, Any] | str, sidecar: str) -> Draft:
+        """Load and check the content of a widget's file and its sidecar.
+
+        Args:
+            widget: The object of a `.widget` file, or the text of a `.widget.jsx`.
+            sidecar: TOML, or nothing.
+        """
+        path = JSX_DRAFT if isinstance(widget, str) else DRAFT
+        try:
+            content = encode_file(widget)
+        except (orjson.JSONEncodeError, UnicodeEncodeError) as error:
+            problem = f"it is no JSON that every reader agrees on ({error})"
+            advice = "nest less, and write long numbers as text"
+            fault = Finding(code="W1101", path=path, problem=problem, advice=advice)
+            return Draft(findings=(fault,))
+        texts = {path: content.decode(), path + SUFFIX: sidecar}
+        for file, text in texts.items():
+            if len(text.encode()) > Limits().file_bytes:
+                problem = f"it is longer than {Limits().file_bytes:,} bytes"
+                advice = "leave out what it does not need"
+                fault = Finding(code="W1002", path=file, problem=problem, advice=advice)
+                return Draft(findings=(fault,))
+        beside = Source.of(path + SUFFIX, sidecar.encode()) if sidecar.strip() else None
+        try:
+            built = self._loader.load_untrusted(Source.of(path, content), beside)
+        except WidgetError as error:
+            faults = (replace(one, path=one.path or path) for one in error.findings)
+            return Draft(findings=tuple(faults), texts=texts)
+        with self._journal.rendering(built.key):
+            found = [replace(one, path=one.path or path) for one in self._check_widget(built)]
+        ordered = sorted(found, key=lambda finding: finding.level != "fault")
+        return Draft(findings=tuple(ordered), texts=texts, widget=built)
+
+    def preview(
+        self,
+        widget: Mapping[str, Any] | str,
+        sidecar: str,
+        arguments: Mapping[str, Any] | None,
+        snapshot: Snapshot,
+        *,
+        trace: bool = False,
+        taken: Sequence[Mapping[str, Any]] = (),
+    ) -> dict[str, Any]:
+        """Check a draft and call it once with `arguments`, by default with its example.
+
+        Args:
+            widget: As of `check`.
+            sidecar: As of `check`.
+            arguments: None for its example.
+            snapshot: The snapshot that is served.
+            trace: Report each value that the template wrote.
+            taken: Local actions that are taken before it is drawn, `{"action", "payload"?}`.
+
+        Returns:
+            `{"findings", "tool", "tree"?, "state"?, "summary"?, "data"?, "tokens"?, "steps"?,
+            "ms"?, "actions"?, "error"?, "trace"?}`; all but the first two describe the call.
+        """
+        draft = self.check(widget, sidecar)
+        built = draft.widget
+        if built is None:
+            return {"findings": draft.rows(), "tool": ""}
+        report: dict[str, Any] = {"findings": draft.rows(), "tool": built.tool}
+        given = built.example if arguments is None else arguments
+        with self._journal.rendering(built.key, self._journal.digest(given)):
+            if trace:
+                report["trace"] = _trace(built, given)
+            started_s = perf_counter()
+            try:
+                state = _take_actions(built, given, taken)
+                render = built.draw(built.check(given), state=state)
+                report["ms"] = round((perf_counter() - started_s) * 1000, 2)
+                ask = partial(answer, built, snapshot, given, name="draft")
+                whole = ask(policy=Policy(profile="chatkit"))
+                split = ask(policy=Policy(profile="split"))
+            except CallError as error:
+                return {**report, "arguments": given, "error": f"[{error.code}] {error.message}"}
+            return {
+                **report,
+                "arguments": given,
+                "tree": render.tree,
+                **({"state": state} if state else {}),
+                "summary": split["content"][0]["text"],
+                "data": split["structuredContent"],
+                "tokens": {
+                    "tool": tokens_of_tool(built),
+                    "chatkit": tokens_of(whole),
+                    "split": tokens_of(split),
+                },
+                "steps": render.steps,
+                "actions": [action.to_dict() for action in find_widget_actions(built)],
+            }
+
+
+def _take_actions(
+    widget: Widget, arguments: Mapping[str, Any], taken: Sequence[Mapping[str, Any]]
+) -> Mapping[str, Any]:
+    """Return the local state after these actions.
+
+    Raises:
+        CallError: One is not local (W2401), or an expression fails.
+    """
+    local = widget.local
+    state = local.initial
+    for one in taken:
+        if one["action"] not in local.actions:
+            hint = did_you_mean(one["action"], local.actions, "[local] has what can be taken here")
+            raise CallError("W2401", f"no local action is '{one['action']:.60}'; {hint}")
+        known = widget.fill(widget.check(arguments).arguments, state=state)
+        state = local.act(one["action"], known, state, to_object(one.get("payload")))
+    return state
+
+
+def _trace(widget: Widget, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return `[{"at", "line", "column", "expression", "value"}]`; empty without a template."""
+    if not isinstance(widget.drawing, Template):
+        return []
+    try:
+        filled = widget.fill(widget.schema.check(dict(arguments)).arguments)
+    except CallError:
+        return []
+    rows = []
+    for one in widget.drawing.trace(filled)[: LIMITS.traced_values]:
+        value: Any = one.text
+        if len(one.text) > LIMITS.traced_chars:
+            value = f"{one.text[: LIMITS.traced_chars]}…"
+        else:
+            with suppress(orjson.JSONDecodeError):
+                value = orjson.loads(one.text)
+        place = {"at": widget.drawing_at, "line": one.line, "column": one.column}
+        rows.append({**place, "expression": one.expression, "value": value})
+    return rows

@@ -1,0 +1,125 @@
+"""Run pytest with the plugin: once, or again after each save that a test depends on."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import anyio
+import pytest
+from anyio import to_thread
+
+from widgetd.author.testing.csv_folder import CASES
+from widgetd.author.testing.yaml_file import read_suite
+from widgetd.base.files.hints import Hints
+from widgetd.base.files.stamp import Stamp, stamp_of
+from widgetd.base.files.watch import WatchObserver, watch
+from widgetd.core.widget.naming import JSX_SUFFIX, TESTS_SUFFIX, WIDGET_SUFFIX, slugify, stem
+from widgetd.core.widget.sidecar import SUFFIX
+
+_FLAGS = (
+    "--every-widget",
+    # The configuration of a suite beside the widgets is not meant for them.
+    *("-c", os.devnull, "--rootdir", ".", "-p", "widgetd.author.testing.plugin"),
+    *("-o", "python_files=", "--no-header", "--tb=short"),
+    # The plugin is imported by then, and has no assertions for pytest to rewrite.
+    *("-W", "ignore::pytest.PytestAssertRewriteWarning"),
+)
+_EXPLANATIONS = {2: "some tests could not be collected", 5: "there is nothing to test"}
+_WATCHED = (
+    *(TESTS_SUFFIX, ".csv", WIDGET_SUFFIX, JSX_SUFFIX),
+    *(WIDGET_SUFFIX + SUFFIX, JSX_SUFFIX + SUFFIX),
+)
+
+
+def run(
+    paths: Sequence[str],
+    pytest_arguments: Sequence[str],
+    *,
+    update: bool,
+    host: str = "",
+    report: str = "",
+) -> int:
+    """Run the tests of folders, widgets and test files, and return pytest's exit code.
+
+    Args:
+        paths: Folders, widgets and test files.
+        pytest_arguments: Passed on.
+        update: Write the baselines instead of comparing with them.
+        host: A known host to emulate, or `all`.
+        report: A folder for the page about the run; none without it.
+    """
+    flags = ["--host", host, "--report", report, *(["--update-widgets"] if update else [])]
+    code = int(pytest.main([*paths, *_FLAGS, *flags, *_verbosity(pytest_arguments)]))
+    if code in _EXPLANATIONS:
+        print(f"widgetd: {_EXPLANATIONS[code]}", file=sys.stderr)  # noqa: T201 - the command's last line
+    return code
+
+
+def _verbosity(pytest_arguments: Sequence[str]) -> Sequence[str]:
+    """Return pytest's arguments: a dot for each test, or with `-v` its name."""
+    return pytest_arguments if "-v" in pytest_arguments else ["-q", *pytest_arguments]
+
+
+def run_on_saves(paths: Sequence[str], pytest_arguments: Sequence[str], *, host: str) -> int:
+    """Run the tests of `paths`, and after each save those that it affects, until interrupted."""
+    arguments = ["--host", host, *pytest_arguments]
+    anyio.run(partial(_watch, [Path(one) for one in paths], arguments))
+    return 0
+
+
+async def _watch(paths: Sequence[Path], pytest_arguments: Sequence[str]) -> None:
+    root = paths[0] if await to_thread.run_sync(paths[0].is_dir) else paths[0].parent
+    hints = Hints()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(partial(watch, root, hints, observer=WatchObserver(), stop=anyio.Event()))
+        before = await to_thread.run_sync(_stamps, root)
+        await _run_in_process(list(map(str, paths)), pytest_arguments)
+        while True:
+            await hints.wait()
+            # A hint about a save during a run names no file, so their stamps are compared.
+            stamps = await to_thread.run_sync(_stamps, root)
+            saved = [one for one, stamp in stamps.items() if before.get(one) != stamp]
+            before = stamps
+            if affected := await to_thread.run_sync(affected_files, root, saved):
+                await _run_in_process(affected, pytest_arguments)
+
+
+def _stamps(root: Path) -> dict[str, Stamp]:
+    stamps: dict[str, Stamp] = {}
+    for file in sorted(root.rglob("*")):
+        with suppress(OSError):
+            if file.name.endswith(_WATCHED):
+                stamps[str(file.relative_to(root))] = stamp_of(file.stat())
+    return stamps
+
+
+async def _run_in_process(paths: Sequence[str], pytest_arguments: Sequence[str]) -> None:
+    # A process of its own, because this one has imported and read what was on the disk before.
+    arguments = [*paths, *_FLAGS, *_verbosity(pytest_arguments)]
+    command = [sys.executable, "-m", "pytest", *arguments]
+    await to_thread.run_sync(partial(subprocess.run, command, check=False))
+
+
+def affected_files(root: Path, saved: Iterable[str]) -> list[str]:
+    """Return the widgets and test files in `root` that a save of these files affects."""
+    affected: dict[str, None] = {}
+    for one in saved:
+        file = root / one.removesuffix(SUFFIX)
+        if file.name.endswith(TESTS_SUFFIX):
+            affected[str(file)] = None
+        elif file.suffix == ".csv" and (file.parent / CASES).is_file():
+            affected[str(file.parent / CASES)] = None
+        elif file.name.endswith((WIDGET_SUFFIX, JSX_SUFFIX)):
+            affected[str(file)] = None
+            for path in sorted(root.rglob(f"*{TESTS_SUFFIX}")):
+                suite = read_suite(path)
+                # A file with faults is run as well, to report them.
+                if suite.faults or suite.widget == slugify(stem(file.name)):
+                    affected[str(path)] = None
+    return [one for one in affected if Path(one).is_file()]

@@ -1,0 +1,1 @@
+"""Uploads into the widgets folder, and the folder's history."""

@@ -1,0 +1,1 @@
+"""The base that every wing imports: errors, files, limits, logs, text search."""

@@ -1,0 +1,237 @@
+"""Checks of what a widget draws: images, buttons, colors, spaces, sentences. Nothing is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from types import MappingProxyType
+from typing import Any
+
+import orjson
+
+from widgetd.base.errors import CallError, Finding, WidgetError
+from widgetd.base.text_search import compile_pattern, read_tokens
+from widgetd.core.checks.absent import fill_in, join_steps, schema_pointer
+from widgetd.core.checks.limits import LIMITS
+from widgetd.core.checks.renders import Outcome, locate, move_to_source
+from widgetd.core.schema.json_values import pointer, resolve_pointer, steps
+from widgetd.core.widget.components.tree import iterate_components, walk_components
+from widgetd.core.widget.components.values import read_literal_color
+from widgetd.core.widget.images import find_blocked, find_image_origins
+from widgetd.core.widget.samples import GENERATED
+from widgetd.core.widget.sidecar import SUFFIX
+from widgetd.core.widget.widget import Widget
+
+_RESERVED = compile_pattern(r"[/.](?:example(?:\.(?:com|net|org))?|test|invalid)(?::|$)")
+"""Origins reserved for examples by RFC 2606."""
+
+
+def check_image_origins(
+    widget: Widget, outcomes: Sequence[Outcome], allowed: Collection[str]
+) -> Iterator[Finding]:
+    """Yield a warning if hosts do not load the images of arguments (W1410).
+
+    Origins in the author's own samples are named. If those show no images but calls can bring any,
+    the warning says that there is a choice to make.
+    """
+    definition = widget.definition
+    place: tuple[int | None, int | None] = (None, None)
+    authored = [one for one in outcomes if one.sample.authored and one.tree is not None]
+    admitted = {*definition.image_origins, *allowed}
+    sidecar = f"'{definition.path}{SUFFIX}'"
+    trees = [one.tree for one in authored if one.tree is not None]
+    if refused := find_refused_origins(trees, admitted):
+        listed = ", ".join(f'"{origin}"' for origin in refused)
+        problem = f"images come from {', '.join(refused)}, and hosts load none from there"
+        advice = f"write `image_origins = [{listed}]` into {sidecar}, or send them as data: URIs"
+        places = (
+            locate(widget, one, at)
+            for one in authored
+            for at, part in walk_components(one.tree or {})
+            if str(part.get("src", "")).startswith(refused)
+        )
+        place = next(filter(any, places), place)
+    elif (
+        not admitted
+        and not any(any(_list_sources(tree)) for tree in trees)
+        # An address that the source does not contain comes from a call.
+        and any(
+            src and not src.startswith("data:") and src not in definition.template + definition.view
+            for one in outcomes
+            for src in _list_sources(one.tree or {})
+        )
+    ):
+        problem = (
+            "calls say where images come from, and hosts load none unless they know the origin"
+        )
+        advice = f"list the expected origins as `image_origins` in {sidecar}"
+    else:
+        return
+    yield Finding(
+        code="W1410",
+        at=widget.drawing_at,
+        line=place[0],
+        column=place[1],
+        problem=problem,
+        advice=advice,
+    )
+
+
+def find_refused_origins(
+    trees: Iterable[Mapping[str, Any]], admitted: Collection[str]
+) -> tuple[str, ...]:
+    """Return the origins of images in `trees` that are not `admitted`, without reserved ones."""
+    named = {origin for tree in trees for origin in find_image_origins(orjson.dumps(tree))}
+    return find_blocked({one for one in named if not _RESERVED.search(one)}, admitted)
+
+
+def check_components(widget: Widget, outcomes: Iterable[Outcome]) -> Iterator[Finding]:
+    """Yield what is wrong with single components of the author's samples.
+
+    Each problem is reported once, at the first component that has it (W1330, W1411 to W1416).
+    """
+    known: set[str] = set()
+    for one in outcomes:
+        for at, part, on_card in _walk(one.tree or {}) if one.sample.authored else ():
+            for code, problem, advice in chain.from_iterable(c(part, on_card) for c in _CHECKS):
+                if problem not in known:
+                    known.add(problem)
+                    finding = Finding(code=code, at=at, problem=problem, advice=advice)
+                    yield move_to_source(widget, one, finding)
+
+
+Problem = tuple[str, str, str]
+"""A code, what is wrong with a component, and what would be right."""
+
+
+def _check_image(part: Mapping[str, Any], _on_card: bool) -> Iterator[Problem]:
+    src = str(part.get("src") or "") if part.get("type") == "Image" else ""
+    if src.startswith(("/", "./", "../")) and not src.startswith("//"):
+        problem = f"the address of an image is relative, and hosts draw none: '{src[:80]}'"
+        yield "W1416", problem, "write whole addresses, as https://…, or send data: URIs"
+
+
+def _check_button(part: Mapping[str, Any], _on_card: bool) -> Iterator[Problem]:
+    if part.get("type") != "Button":
+        return
+    label = str(part.get("label") or "")
+    if not (label or part.get("iconStart") or part.get("iconEnd")):
+        yield "W1415", "a button has neither a label nor an icon", "write its 'label'"
+    if not (part.get("onClickAction") or part.get("submit")):
+        named = f"the button '{label[:40]}'" if label else "a button"
+        advice = "write its 'onClickAction', or 'submit' in a form"
+        yield "W1415", f"{named} does nothing when it is pressed", advice
+
+
+def _check_color(part: Mapping[str, Any], on_card: bool) -> Iterator[Problem]:
+    # A literal color and a hue alone are the same in both themes; ChatKit's names differ.
+    color = part.get("color") if on_card and part.get("type") in _TEXTS else None
+    for theme, card in _CARDS.items():
+        text = color.get(theme) if isinstance(color, Mapping) else color
+        literal = read_literal_color(text) if isinstance(text, str) else None
+        if literal and (ratio := contrast(literal, card)) < _LEAST_CONTRAST:
+            problem = f"the color '{text}' of a text has a contrast of {ratio:.1f} : 1 in {theme}"
+            advice = "write a name as 'secondary' or 'danger', or {light, dark} with a color each"
+            yield "W1411", problem, advice
+
+
+def _check_spaces(part: Mapping[str, Any], _on_card: bool) -> Iterator[Problem]:
+    for name in _SPACES:
+        space = part.get(name)
+        for units in space.values() if isinstance(space, Mapping) else [space]:
+            if isinstance(units, int | float) and units >= _MOST_UNITS:
+                px = units * _UNIT_PX
+                problem = (
+                    f"'{name}' of '{part.get('type')}' is {units:g} units, which are {px:g} px"
+                )
+                yield "W1330", problem, f"write {units / _UNIT_PX:g} for {units:g} px"
+
+
+_CHECKS = (_check_image, _check_button, _check_color, _check_spaces)
+_SPACES = ("gap", "padding", "margin")
+_UNIT_PX = 4
+_MOST_UNITS = 16
+"""Spaces from here on, 64 px, are mostly meant as pixels."""
+
+_TEXTS = frozenset({"Text", "Title", "Caption", "Label", "Icon"})
+_CARDS = MappingProxyType({"light": "#ffffff", "dark": "#303030"})
+"""The background of a card in each theme."""
+
+_LEAST_CONTRAST = 3.0
+"""For large text. Source: WCAG 2.2, success criterion 1.4.3."""
+
+
+def check_sentences(widget: Widget, outcomes: Sequence[Outcome]) -> Iterator[Finding]:
+    """Yield each optional argument whose absence leaves a gap between the author's words (W1331).
+
+    The sample with the required fields only is rendered again with one more field at a time.
+    """
+    drawn = [one for one in outcomes if one.tree is not None]
+    least = next((one for one in drawn if one.sample.name == GENERATED["required"]), None)
+    if least is None or widget.definition.schema is None:
+        return
+    bare, source = least.sample.arguments, widget.definition.template + widget.definition.view
+    trials = (each for one in drawn for each in fill_in(bare, one.sample.arguments))
+    known: set[tuple[str, ...]] = set()
+    for path, trial in islice(trials, LIMITS.absent_renders):
+        value = resolve_pointer(trial, "".join("/0" if e == "[]" else pointer(e) for e in path))
+        if path in known or not isinstance(value, (str, int, float)) or isinstance(value, bool):
+            continue
+        try:
+            shown = widget.tree(trial)
+        except (CallError, WidgetError):
+            continue
+        for at, words in _list_texts(shown):
+            gap = resolve_pointer(least.tree, at)
+            if path in known or gap == words or gap != words.replace(str(value), "", 1):
+                continue
+            if any(word[0] in source for word in read_tokens(_WORD, str(gap))):
+                known.add(path)
+                yield Finding(
+                    code="W1331",
+                    at=schema_pointer(path),
+                    problem=f"a text is '{str(gap)[:60]}' where '{join_steps(path)}' is absent",
+                    advice="require it, give it a default, or show the text only where it is there",
+                )
+
+
+_WORD = compile_pattern(r"[^\W\d_]{2,}")
+
+
+def _list_texts(value: Any, at: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield at, value
+    for step, inner in steps(value):
+        yield from _list_texts(inner, at + pointer(step))
+
+
+def _walk(tree: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any], bool]]:
+    """Yield each component with its pointer, and whether the card's background is behind it."""
+    on_card: dict[str, bool] = {}
+    for at, part in walk_components(tree):
+        around = on_card.get(at.rpartition("/children")[0], True)
+        on_card[at] = around and not part.get("background")
+        yield at, part, on_card[at]
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colors as `#rrggbb`, from 1 to 21.
+
+    Source: WCAG 2.2, contrast ratio and relative luminance.
+    """
+    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(color: str) -> float:
+    parts = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _list_sources(tree: Mapping[str, Any]) -> Iterator[str]:
+    for part in iterate_components(tree):
+        if part.get("type") == "Image" and isinstance(part.get("src"), str):
+            yield part["src"]

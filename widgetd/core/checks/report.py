@@ -1,0 +1,186 @@
+"""Reports of findings for a person at a terminal, a program, or a pull request.
+
+Each shows the place of a finding with its line. A template is one long line of JSON with lines of
+its own inside, and a sidecar is TOML; a finding may refer to any of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+from widgetd.base.errors import CODES, Finding
+from widgetd.core.checks.limits import LIMITS
+from widgetd.core.schema.json_text import find_key_offsets, line_and_column
+from widgetd.core.schema.json_values import resolve_pointer
+from widgetd.core.widget.document import ENCODED, VIEW, WidgetDocument
+from widgetd.core.widget.hidden_characters import escape_hidden
+from widgetd.core.widget.sidecar import SUFFIX, find_line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Location:
+    """The place of a finding, in the file and in the text that it is about.
+
+    Attributes:
+        line: The line in the file, from 1.
+        column: The column in it, from 1.
+        text: The line that the finding is about, of the file or of the value at its pointer.
+        text_column: The column in that text, from 1.
+    """
+
+    line: int
+    column: int
+    text: str
+    text_column: int
+
+    def excerpt(self) -> tuple[int, str]:
+        """Return an excerpt of the text, and the finding's offset in it, from 0."""
+        line = "".join(character if character.isprintable() else " " for character in self.text)
+        at, width = self.text_column - 1, LIMITS.excerpt_characters
+        if len(line) <= width:
+            return at, line
+        start = max(0, min(at - width // 2, len(line) - width))
+        cut = line[start : start + width]
+        shown = ("…" + cut[1:]) if start else cut
+        return at - start, (shown[:-1] + "…") if start + width < len(line) else shown
+
+
+def locate(finding: Finding, contents: Mapping[str, str]) -> Location | None:
+    """Return the place of a finding; None if its file is not in `contents`, texts by path."""
+    content = contents.get(finding.path)
+    if content is None:
+        return None
+    if finding.path.endswith(SUFFIX):
+        line = finding.line or find_line(content, finding.at) or 1
+        text = _line_at(content, line)
+        column = finding.column or _first_column(text)
+        return Location(line=line, column=column, text=text, text_column=column)
+    in_view = finding.at == VIEW
+    at = ENCODED if in_view else finding.at
+    offset = _find_offsets(content).get(at) if at else None
+    place = None if offset is None else line_and_column(content, offset)
+    if finding.line is not None and place is not None:
+        # The line is one of the text at the pointer, which is a template mostly.
+        try:
+            document = WidgetDocument(content=orjson.loads(content))
+            value = document.view if in_view else resolve_pointer(document.content, finding.at)
+        except orjson.JSONDecodeError:
+            value = None
+        lines = value.splitlines() if isinstance(value, str) else []
+        if finding.line <= len(lines):
+            line, column = place
+            inner = lines[finding.line - 1]
+            inner_column = finding.column or _first_column(inner)
+            return Location(line=line, column=column, text=inner, text_column=inner_column)
+    line, column = place or (finding.line or 1, finding.column or 1)
+    return Location(line=line, column=column, text=_line_at(content, line), text_column=column)
+
+
+# Findings come file by file.
+_find_offsets = lru_cache(maxsize=1)(find_key_offsets)
+
+
+def _line_at(content: str, line: int) -> str:
+    lines = content.splitlines() or [""]
+    return lines[min(line, len(lines)) - 1]
+
+
+def _first_column(line: str) -> int:
+    return len(line) - len(line.lstrip()) + 1
+
+
+def format_text(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
+    """Format each finding as a paragraph, with its line and a caret below.
+
+    Args:
+        findings: The findings.
+        contents: The content by path of each of their files that can be read.
+    """
+    lines = []
+    for finding in findings:
+        location = locate(finding, contents)
+        place = f"{finding.path}:{location.line}:{location.column}" if location else finding.path
+        lines.append(f"{place}: {finding.level} {finding.code}: {finding.problem}")
+        if location:
+            before, shown = location.excerpt()
+            lines += [f"    {shown}", f"    {' ' * before}^"]
+        where = f"{finding.at}: " if finding.at else ""
+        lines.append(f"    {where}{finding.advice}")
+    return "\n".join(map(escape_for_terminal, lines))
+
+
+def escape_for_terminal(line: str) -> str:
+    """Return `line` without characters that end it or move a terminal's cursor, as names may."""
+    return "".join(character if character.isprintable() else "\ufffd" for character in line)
+
+
+def format_json(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
+    """Format as a JSON array of what `describe` returns."""
+    rows = []
+    for finding in findings:
+        place = locate(finding, contents)
+        line, column = (place.line, place.column) if place else (None, None)
+        rows.append(describe(finding, line, column))
+    return escape_hidden(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
+
+
+def describe(finding: Finding, line: int | None, column: int | None) -> dict[str, Any]:
+    """Return `{"path", "line", "column", "level", "code", "at", "problem", "advice"}`."""
+    return {
+        "path": finding.path,
+        "line": line,
+        "column": column,
+        "level": finding.level,
+        "code": finding.code,
+        "at": finding.at,
+        "problem": finding.problem,
+        "advice": finding.advice,
+    }
+
+
+def format_github(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
+    """Format each finding as a workflow command, which GitHub shows beside the line.
+
+    Source: GitHub documentation, "Workflow commands for GitHub Actions".
+    """
+    lines = []
+    for finding in findings:
+        location = locate(finding, contents)
+        name = "error" if finding.level == "fault" else "warning"
+        fields = [f"file={escape_for_terminal(_escape(finding.path, ':,'))}"]
+        if location:
+            fields += [f"line={location.line}", f"col={location.column}"]
+        fields.append(f"title={finding.code}")
+        sentence = f"{finding.at}: {finding.problem}; {finding.advice}".removeprefix(": ")
+        lines.append(f"::{name} {','.join(fields)}::{escape_for_terminal(_escape(sentence))}")
+    return "\n".join(lines)
+
+
+_CODES_HEAD = """\
+# Codes
+
+Every fault and warning of widgetd has a code that does not change. A *fault* keeps a file or a
+call from being served; a *warning* does not. `W0xxx` addresses the operator, `W1xxx` the author of
+a file, `W2xxx` the caller of a tool, `W3xxx` the author who writes widgets by tools, `W4xxx` the
+user of sessions and tests, `W5xxx` the operator of upstreams. `widgetd codes` prints this page.
+
+| code | level | meaning |
+|---|---|---|
+"""
+
+
+def format_codes() -> str:
+    """Format `docs/codes.md`: all codes, with level and meaning."""
+    rows = (f"| {code.code} | {code.level} | {code.meaning} |" for code in CODES.values())
+    return _CODES_HEAD + "\n".join(rows)
+
+
+def _escape(text: str, more: str = "") -> str:
+    for character in "%\r\n" + more:
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text

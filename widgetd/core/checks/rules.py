@@ -1,0 +1,230 @@
+"""All rules for widgets, with their codes and what they need to know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import orjson
+
+from widgetd.base.errors import Finding
+from widgetd.core.checks import images, renders, schemas, texts
+from widgetd.core.checks.declared_paths import DeclaredPaths
+from widgetd.core.schema.json_text import decode
+from widgetd.core.schema.validator import Schema
+from widgetd.core.studio import findings
+from widgetd.core.widget.actions import WidgetAction
+from widgetd.core.widget.actions.widget_actions import VARIANTS, collect_actions
+from widgetd.core.widget.definition import Definition
+from widgetd.core.widget.feed import Feed
+from widgetd.core.widget.samples import GENERATED
+from widgetd.core.widget.widget import Widget
+
+Upstreams = Mapping[str, Collection[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A check of one subject.
+
+    Attributes:
+        codes: Codes of its findings.
+        needs: Attributes of a `Subject` that the function takes; it is skipped if one is None.
+        function: Yields the findings.
+    """
+
+    codes: tuple[str, ...]
+    needs: tuple[str, ...]
+    function: Callable[..., Iterable[Finding]]
+
+
+RULES = (
+    Rule(("W1114",), ("file",), texts.check_key_spelling),
+    Rule(("W1110",), ("definition",), texts.check_package),
+    Rule(("W1115",), ("file", "definition"), texts.check_hidden_characters),
+    Rule(("W1116", "W1117"), ("definition",), texts.check_description),
+    Rule(
+        ("W1307", "W1308", "W1309", "W1325", "W1326"),
+        ("widget", "trees"),
+        findings.check_template_source,
+    ),
+    Rule(("W1324",), ("template",), findings.check_wrapped_data),
+    Rule(("W1328",), ("widget",), findings.check_other_readers),
+    Rule(("W1215",), ("widget",), schemas.check_schema_exists),
+    Rule(("W1320", "W1321"), ("widget", "declared_paths", "strict"), schemas.check_template_reads),
+    Rule(("W1212",), ("schema",), schemas.check_portability),
+    Rule(("W1210",), ("widget", "declared_paths", "outcomes"), schemas.check_unused_fields),
+    Rule(("W1119", "W1213"), ("definition", "declared_paths"), schemas.check_sidecar_fields),
+    Rule(("W1119", "W1213", "W1613"), ("widget", "declared_paths"), schemas.check_sidecar_reads),
+    Rule(("W1614",), ("widget",), schemas.check_state_is_read),
+    Rule(("W1211",), ("schema",), schemas.check_defaults),
+    Rule(("W1211",), ("widget",), schemas.check_samples),
+    Rule(("W1305", "W1306", "W1310", "W1322"), ("outcomes",), renders.check_failures),
+    Rule(
+        tuple(f"W140{n}" for n in range(1, 8)),
+        ("widget", "outcomes"),
+        renders.check_vocabulary,
+    ),
+    Rule(("W1123",), ("widget", "outcomes"), renders.check_repeated_keys),
+    Rule(("W1323",), ("widget",), renders.check_preview),
+    Rule(("W1331",), ("widget", "outcomes"), images.check_sentences),
+    Rule(("W1408",), ("widget", "actions"), renders.check_field_collisions),
+    Rule(("W1410",), ("widget", "outcomes", "image_origins"), images.check_image_origins),
+    Rule(("W1330", "W1411", "W1415", "W1416"), ("widget", "outcomes"), images.check_components),
+    Rule(("W1214", "W1615"), ("definition", "actions"), texts.check_described_actions),
+    Rule(("W1620",), ("definition", "outcomes", "elicit_forms"), texts.check_questions),
+    Rule(("W1601",), ("feed", "definition", "upstreams"), texts.check_upstream),
+    Rule(("W1603",), ("feed", "definition"), texts.check_feed_fields),
+    Rule(("W1605",), ("definition", "upstreams"), texts.check_bound_actions),
+    Rule(("W1608",), ("schema", "definition"), texts.check_result_fields),
+)
+"""All rules, in the order of the parts of a file."""
+
+
+CAUSES: Mapping[str, frozenset[str]] = {
+    "W1215": frozenset({"W1114"}),
+    "W1210": frozenset({"W1320", "W1321"}),
+    "W1211": frozenset({"W1320", "W1321"}),
+    "W1323": frozenset({"W1211", "W1326"}),
+    "W1331": frozenset({"W1320", "W1321", "W1407"}),
+    "W1401": frozenset({"W1123"}),
+    "W1407": frozenset({"W1320", "W1321"}),
+    "W1410": frozenset({"W1211"}),
+}
+"""Codes of findings that follow from another finding, and are left out beside it.
+
+A schema under a misspelt key does not count as a schema. A second `type` names no component. A
+field that was renamed in the schema alone is undeclared; its new name is unused, and the sample
+does not fit. An undeclared value is null, and a component loses its properties that are null. A
+sample that does not fit is not rendered, and shows no images. What was edited differs from the
+preview.
+"""
+
+LOSS = {code: frozenset({"W1307"}) for code in ("W1323", "W1406", "W1407")}
+"""What follows from a loss of the exporter, as long as the template is rendered."""
+
+
+class Subject:
+    """A widget, and what rules need to know of it; None where that does not exist.
+
+    Args:
+        widget: The compiled widget, or a definition, of which only what needs no compiling is
+            known.
+        strict: Whether reading what the schema does not declare is a fault.
+        image_origins: Origins that images may come from in every widget.
+        upstreams: The tools that actions may call, by declared upstream; None if unknown.
+        elicit_forms: Whether clients without a view are asked the fields of forms.
+    """
+
+    def __init__(
+        self,
+        widget: Widget | Definition,
+        *,
+        strict: bool,
+        image_origins: Collection[str] = (),
+        upstreams: Upstreams | None = None,
+        elicit_forms: bool = False,
+    ) -> None:
+        self.upstreams = upstreams
+        self.elicit_forms = elicit_forms or None
+        self.widget = widget if isinstance(widget, Widget) else None
+        self.definition = widget if isinstance(widget, Definition) else widget.definition
+        self.strict = strict
+        self.image_origins = image_origins
+
+    @cached_property
+    def file(self) -> Mapping[str, Any]:
+        """Return the content of the file, unchanged."""
+        if self.definition.is_jsx:
+            return self.definition.document.content
+        file: Mapping[str, Any] = orjson.loads(decode(self.definition.content))
+        return file
+
+    @property
+    def template(self) -> str | None:
+        """Return the Jinja text that is rendered, and whose losses are not reported as a whole."""
+        if self.widget is None or self.widget.source in {"view", "both"}:
+            return None
+        return self.definition.template
+
+    @property
+    def schema(self) -> Schema | None:
+        """Return the author's schema."""
+        if self.widget is None or self.definition.schema is None:
+            return None
+        return self.widget.schema
+
+    @property
+    def feed(self) -> Feed | None:
+        """Return the feed that fills the widget."""
+        return None if self.widget is None else self.widget.feed
+
+    @cached_property
+    def declared_paths(self) -> DeclaredPaths | None:
+        """Return the paths that the author's schema declares."""
+        state = self.definition.sidecar.state
+        return None if self.schema is None else DeclaredPaths(self.schema.document, state)
+
+    @cached_property
+    def outcomes(self) -> tuple[renders.Outcome, ...] | None:
+        """Render the author's and generated samples, and return the outcomes."""
+        return None if self.widget is None else tuple(renders.render_samples(self.widget))
+
+    @property
+    def trees(self) -> findings.Trees | None:
+        """Return the arguments that render, each with its tree."""
+        if self.outcomes is None:
+            return None
+        return [(one.sample.arguments, one.tree) for one in self.outcomes if one.tree is not None]
+
+    @cached_property
+    def actions(self) -> tuple[WidgetAction, ...] | None:
+        """Return all actions that the widget can trigger."""
+        if self.outcomes is None:
+            return None
+        names = {GENERATED[variant] for variant in VARIANTS}
+        rendered = [
+            one.tree
+            for one in self.outcomes
+            if one.tree is not None and (one.sample.authored or one.sample.name in names)
+        ]
+        return collect_actions(self.definition, rendered)
+
+
+def check_widget(
+    widget: Widget | Definition,
+    *,
+    strict: bool = False,
+    image_origins: Collection[str] = (),
+    upstreams: Upstreams | None = None,
+    elicit_forms: bool = False,
+) -> tuple[Finding, ...]:
+    """Return all findings about `widget`, in the order of its file's parts.
+
+    Of a definition, only the texts are checked. The other arguments are those of `Subject`.
+    """
+    subject = Subject(
+        widget,
+        strict=strict,
+        image_origins=image_origins,
+        upstreams=upstreams,
+        elicit_forms=elicit_forms,
+    )
+    found: list[Finding] = []
+    for rule in RULES:
+        needed = [getattr(subject, name) for name in rule.needs]
+        if all(one is not None for one in needed):
+            found.extend(rule.function(*needed))
+    path = subject.definition.path
+    codes = {one.code for one in found}
+    losses = LOSS if subject.template is not None else {}
+    causes = {code: [*CAUSES.get(code, ()), *losses.get(code, ())] for code in codes}
+    return tuple(
+        dict.fromkeys(
+            one if one.path else replace(one, path=path)
+            for one in found
+            if codes.isdisjoint(causes[one.code])
+        )
+    )

@@ -1,0 +1,101 @@
+"""The choice between an export's two sources: Studio's JSX, and the template made of it.
+
+Studio's editor holds JSX; its exporter transcribes that to a template, and may lose some of it.
+Many authors then edit the template. The comparison tells the two apart:
+
+    the template renders as     the JSX               the template is rendered
+                                the JSX as exported   the JSX is rendered: the exporter lost some
+                                neither               the template is rendered: it was edited;
+                                                      and the JSX where the exporter lost some
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal
+
+import orjson
+
+from widgetd.base.errors import CallError, Finding, WidgetError
+from widgetd.base.text_search import compile_pattern
+from widgetd.core.studio.compare import Comparison, compare, differ
+from widgetd.core.template.dialect.exporter import WRAPPED, find_converted
+from widgetd.core.widget.components import tree
+from widgetd.core.widget.sources import Choice
+
+if TYPE_CHECKING:
+    from widgetd.core.widget.sources import Drawing
+    from widgetd.core.widget.widget import Widget
+
+_NONE: Final = compile_pattern(r"(?i)\(\s*none\s*\)")
+
+
+def choose(widget: Widget) -> Choice:
+    """Return the source of `widget` to render, which can be compiled.
+
+    Raises:
+        WidgetError: Neither can be compiled, or the sidecar asks for one that cannot.
+    """
+    definition = widget.definition
+    asked = definition.sidecar.source
+    if asked == "view" and not definition.view:
+        problem = "the sidecar asks for the JSX, and the file holds none"
+        advice = "export the widget again, or leave 'source' out"
+        finding = Finding(code="W1327", problem=problem, advice=advice, path=definition.path)
+        raise WidgetError(finding)
+    is_asked = asked == "view" or definition.is_jsx
+    if is_asked or (asked is None and not definition.template.strip()):
+        _ = widget.view
+        return Choice(source="view", reason="asked" if is_asked else "missing")
+    try:
+        template = widget.template
+    except WidgetError as error:
+        if asked is not None or not _draws_preview(widget):
+            raise
+        return Choice(source="view", reason="faulty", fault=error.finding)
+    if asked is not None or not definition.view:
+        return Choice(source="template" if definition.view else "", reason="asked" if asked else "")
+    # A template without a sign of the exporter's losses has none.
+    text = definition.template
+    says_none = _NONE.search(text) and any(each.code == "W1307" for each in template.warnings)
+    if WRAPPED.search(text) or find_converted(text) or says_none:
+        return _choose_by_comparison(widget)
+    return Choice(source="template")
+
+
+def _choose_by_comparison(widget: Widget) -> Choice:
+    try:
+        comparison = compare(widget)
+    except WidgetError as error:
+        return Choice(source="template", reason="refused", fault=error.finding)
+    if comparison.agrees:
+        return Choice(source="template")
+    if comparison.is_export:
+        return Choice(source="view", reason="lost", losses=comparison.losses)
+    return Choice(
+        source="both" if comparison.losses else "template",
+        reason="edited",
+        edits=comparison.edits,
+        losses=comparison.losses,
+        blame=find_changed(widget, comparison),
+        merged=comparison.merged,
+    )
+
+
+def find_changed(widget: Widget, comparison: Comparison) -> Literal["template", "view", ""]:
+    """Return which source was changed after the export: the one that lacks Studio's preview."""
+    as_jsx, as_both = _draws_preview(widget), _draws_preview(widget, comparison.merged)
+    if as_jsx is as_both:
+        return ""
+    return "template" if as_jsx else "view"
+
+
+def _draws_preview(widget: Widget, source: Drawing | None = None) -> bool:
+    """Return whether a source, or the JSX, draws Studio's sample as the preview shows it."""
+    studio, preview = widget.definition.studio, widget.definition.document.preview
+    if studio is None or preview is None:
+        return False
+    try:
+        drawn = tree((source or widget.view).render(widget.fill(studio.default_state)))
+        return not differ(drawn, tree(orjson.dumps(preview)))
+    except (CallError, WidgetError):
+        return False

@@ -1,0 +1,167 @@
+"""Losses of Studio's exporter, found by comparing the template with the JSX.
+
+The JSX, its compiled form and the template are rendered with the same arguments; known losses of
+the exporter are distinguished from an author's edits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from widgetd.base.errors import CallError, Finding, WidgetError
+from widgetd.core.studio.choose import find_changed
+from widgetd.core.studio.compare import compare, describe_differences, differ
+from widgetd.core.studio.limits import LIMITS
+from widgetd.core.template.dialect.exporter import find_wrappers
+from widgetd.core.widget.components import tree
+from widgetd.core.widget.sources import Difference
+from widgetd.core.widget.widget import Widget
+
+Trees = Sequence[tuple[Mapping[str, Any], dict[str, Any]]]
+"""Arguments, and the tree that the served source renders of each."""
+
+
+def check_template_source(widget: Widget, trees: Trees) -> Iterator[Finding]:
+    """Yield the faults of the template, and the reason why it differs from the JSX."""
+    choice, fault = widget.choice, widget.choice.fault
+    if choice.reason == "missing":
+        yield Finding(
+            code="W1325",
+            problem="there is no template, so the JSX in encodedWidget is drawn",
+            advice="export the widget again to have one, if others than widgetd draw it",
+        )
+    elif choice.reason == "faulty" and fault is not None:
+        problem = f"the JSX is drawn, for the template cannot be: {fault.problem}"
+        yield replace(fault, code="W1325", problem=problem)
+    elif choice.losses:
+        drawn = "widgetd draws the JSX" + (" there" if choice.source == "both" else "")
+        yield Finding(
+            code="W1307",
+            at="/template",
+            problem=f"the exporter lost some of the JSX: {_describe(choice.losses, 'not')}",
+            advice=f"{drawn}; others draw the template, unless it says the same",
+        )
+    if choice.source == "view":
+        return
+    of_jsx = f"; nor can the JSX be drawn: line {fault.line}: {fault.problem}" if fault else ""
+    # Where the JSX is drawn at the losses, its values are also those that the template misreads.
+    for warning in () if choice.source == "both" else widget.template.warnings:
+        if warning.code != "W1307":
+            yield replace(warning, at="/template")
+        elif not choice.losses:
+            yield replace(warning, at="/template", problem=warning.problem + of_jsx)
+            if of_jsx:
+                break
+    yield from _check_edits(widget, trees)
+
+
+def _check_edits(widget: Widget, trees: Trees) -> Iterator[Finding]:
+    """Yield what the template says besides what the exporter makes of the JSX (W1326)."""
+    choice = widget.choice
+    edits, blame = choice.edits, choice.blame
+    if not choice.reason and _renders_differently(widget, trees):
+        comparison = compare(widget)
+        edits = () if comparison.is_export else comparison.edits
+        blame = find_changed(widget, comparison)
+    if edits:
+        changed, advice = _CHANGED[blame]
+        yield Finding(
+            code="W1326",
+            at="/template",
+            problem=f"{changed}: {_describe(edits, 'where the JSX says')}",
+            advice=f"{advice}; widgetd draws the template, or the JSX where the sidecar says "
+            'source = "view"',
+        )
+
+
+_CHANGED: Mapping[str, tuple[str, str]] = {
+    "template": ("the template was edited after the export", "exporting again undoes that"),
+    "view": ("the JSX was changed after the export", "exporting again adopts that"),
+    "": ("the template and the JSX disagree", "exporting again makes the template of the JSX"),
+}
+"""The problem and advice of W1326, by the source that was changed."""
+
+
+_OTHERWISE: Mapping[str, tuple[str, str]] = {
+    "strict": ("=== or !==", "write == and !="),
+    "sum": ("a text added to what may be a number", "write ~ for +"),
+    "bare": ("a value without tojson", "write {{ x | tojson }}"),
+    "raw": ("a value inside quotes", "write {{ (… ~ x) | tojson }} without the quotes"),
+    "absent": ("an optional argument", "write {{ (x if x is defined else none) | tojson }}"),
+}
+"""Constructs that other readers cannot read, or only sometimes, and their replacements."""
+
+
+def check_other_readers(widget: Widget) -> Iterator[Finding]:
+    """Yield a finding on what chatkit's `WidgetTemplate` cannot read of the template (W1328).
+
+    Optional arguments alone do not count: every export that has any fails there, Studio's own too.
+    """
+    first: dict[str, int] = {}
+    for what, line in () if widget.source == "view" else widget.template.unusual:
+        first.setdefault(what, line)
+    if not first:
+        return
+    required = widget.schema.advertised.get("required", ())
+    for read in widget.template.reads if widget.definition.schema is not None else ():
+        certain = (
+            (read.guarded and not read.decides)
+            or read.index
+            or any(sign in read.path for sign in ".[")
+        )
+        if not certain and read.path not in {*required, *read.known}:
+            first.setdefault("absent", read.line)
+    listed = ", ".join(f"{_OTHERWISE[what][0]} (line {line})" for what, line in first.items())
+    yield Finding(
+        code="W1328",
+        at="/template",
+        line=min(first.values()),
+        problem=f"chatkit's WidgetTemplate cannot read all of it: {listed}",
+        advice="widgetd does; for both, " + "; ".join(_OTHERWISE[what][1] for what in first),
+    )
+
+
+def _renders_differently(widget: Widget, trees: Trees) -> bool:
+    """Return whether the JSX can be rendered and differs for any of `trees`."""
+    if not widget.choice.source:
+        return False
+    try:
+        view = widget.view
+    except WidgetError:
+        return False
+    for arguments, served in trees:
+        try:
+            drawn = tree(view.render(widget.fill(arguments)))
+        except (CallError, WidgetError) as error:
+            if isinstance(error, CallError) and error.code == "W2005":
+                return False  # the other samples would take as long
+            continue
+        if differ(served, drawn):
+            return True
+    return False
+
+
+def _describe(found: Sequence[Difference], between: str) -> str:
+    more = ", and so on" if len(found) > LIMITS.differences else ""
+    return describe_differences(found, between) + more
+
+
+def check_wrapped_data(template: str) -> Iterator[Finding]:
+    """Yield each property whose objects the exporter took for components (W1324).
+
+    An object with a `type` that is a string, as in a chart's series, looks like one.
+    """
+    first: dict[str, int] = {}
+    for start, _, name in find_wrappers(template):
+        first.setdefault(name.strip('"'), start)
+    for name, start in first.items():
+        yield Finding(
+            code="W1324",
+            at="/template",
+            line=template.count("\n", 0, start) + 1,
+            problem=f"the exporter made 'Text' components of '{name}', which is data",
+            advice="widgetd draws the data; to be understood by others, replace each "
+            '{"type": "Text", "value": {…}} by its value',
+        )

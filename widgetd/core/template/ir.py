@@ -1,0 +1,166 @@
+"""The intermediate representation: what both front ends build and every evaluator runs.
+
+An expression is a string, `True`, `False` or `None` (itself), an `int` (the slot of the
+frame to read), or an `Op`. A statement is an `Op`, a body a tuple of statements. All that
+is decided once per file is decided here: names are slots, each output says how its value
+is written, arguments of builtins stand in their positions.
+
+Written as JSON, an `Op` is the list `[operator, operands...]`, so that the page of a widget
+runs the same program. The operators are listed in `vocabulary.json`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+from widgetd.core.template.values import ABSENT, Value
+
+Expr = Any
+"""`Op | int | str | bool | None`."""
+
+
+class Op(NamedTuple):
+    """One operation.
+
+    Attributes:
+        name: The operator, as `vocabulary.json` lists it.
+        operands: Expressions, bodies (tuples), names, or a mapping of named arguments.
+        place: Its offset in the template, where a failure is reported.
+    """
+
+    name: str
+    operands: tuple[Any, ...] = ()
+    place: int = 0
+
+
+Body = tuple[Op, ...]
+
+UNDEFINED: Final = Op("undef")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """A template or an expression, ready to be compiled or sent to a page.
+
+    Attributes:
+        size: The length of a frame, in slots; the first holds the budget.
+        arguments: The slot of each argument that is read.
+        root: The statements of a template, or one expression.
+        may_need_commas: Whether the output may have commas missing or one too many.
+    """
+
+    size: int
+    arguments: tuple[tuple[str, int], ...]
+    root: Any
+    may_need_commas: bool
+
+
+def literal(value: Value, place: int = 0) -> Expr:
+    """Return the expression that evaluates to the constant `value`."""
+    if value is None or isinstance(value, str | bool):
+        return value
+    return UNDEFINED if value is ABSENT else Op("#", (value,), place)
+
+
+def is_constant(expr: Expr) -> bool:
+    """Return whether an expression is a constant."""
+    if type(expr) is Op:
+        return expr.name in _CONSTANTS
+    return type(expr) is not int
+
+
+_CONSTANTS: Final = frozenset({"#", "undef"})
+
+
+def constant_of(expr: Expr) -> Value:
+    """Return the value of a constant expression."""
+    if type(expr) is not Op:
+        return expr
+    return expr.operands[0] if expr.name == "#" else ABSENT
+
+
+def operations(root: Any) -> Iterator[Op]:
+    """Yield every operation in an operand."""
+    pending = [root]
+    while pending:
+        each = pending.pop()
+        kind = type(each)
+        if kind is Op:
+            yield each
+            pending += each.operands
+        elif kind is tuple:
+            pending += each
+        elif kind is dict:
+            pending += each.values()
+
+
+def height(root: Any) -> int:
+    """Return how many operations nest in an operand at most."""
+    level, count = [root], 0
+    while level:
+        count += any(type(each) is Op for each in level)
+        level = [
+            operand
+            for each in level
+            for operand in _inside(each)
+            if isinstance(operand, tuple | dict)
+        ]
+    return count
+
+
+def _inside(operand: Any) -> Iterable[Any]:
+    if type(operand) is Op:
+        return operand.operands
+    return operand.values() if type(operand) is dict else operand
+
+
+def to_json(operand: Any) -> Any:
+    """Return an operand as JSON: operations as lists, the rest as it is."""
+    kind = type(operand)
+    if kind is Op:
+        return _to_list(operand)
+    if kind is tuple:
+        return [to_json(each) for each in operand]
+    if kind is dict:
+        return {name: to_json(each) for name, each in operand.items()}
+    return operand
+
+
+_OPTIONAL: Final[Mapping[str, tuple[Any, ...]]] = MappingProxyType(
+    {
+        "if": ((),),
+        "ifv": ((),),
+        "for": (None, (), True, False),
+        "fn": ((), {}),
+        "m": ((), {}),
+        "()": ((), {}),
+    }
+)
+"""The values of operands that are left out at the end."""
+
+
+def _to_list(op: Op) -> list[Any]:
+    """Return `[operator, operands...]`, without default operands, and constant text joined."""
+    made: list[Any] = [op.name]
+    operands = op.operands
+    for default in reversed(_OPTIONAL.get(op.name, ())):
+        # To Python the slot 1 equals True.
+        if type(operands[-1]) is not type(default) or operands[-1] != default:
+            break
+        operands = operands[:-1]
+    if op.name != "out":
+        made += [to_json(each) for each in operands]
+        return made
+    is_text = False
+    for each in operands:
+        if each.name != "data":
+            made.append(_to_list(each))
+        elif is_text:
+            made[-1] += each.operands[0]
+        else:
+            made.append(each.operands[0])
+        is_text = each.name == "data"
+    return made

@@ -1,0 +1,199 @@
+"""Compiled JSX: from arguments to the JSON of a tree, as a template does it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+from widgetd.base.errors import CallError, Finding, WidgetError
+from widgetd.core.template.closures import compile_value
+from widgetd.core.template.ir import Program
+from widgetd.core.template.jsx.build import Builder
+from widgetd.core.template.jsx.parse import CODE, Node, parse
+from widgetd.core.template.jsx.statements import Abandoned, JsxScope
+from widgetd.core.template.jsx.syntax import ELEMENTS, tag_of
+from widgetd.core.template.lexer import Lines
+from widgetd.core.template.parser import Fault
+from widgetd.core.template.references import Read, names
+from widgetd.core.template.scope import BUDGET
+from widgetd.core.template.serialise import plain, tojson
+from widgetd.core.template.template import Rendering, frame_of, with_call_errors
+from widgetd.core.template.values import Value
+
+if TYPE_CHECKING:
+    from widgetd.base.limits import Limits
+
+
+class View:
+    """Compiled JSX, with the interface of `Template`.
+
+    Args:
+        text: The JSX.
+        limits: The limits of one widget.
+        builder: Reads the JSX otherwise than JavaScript does, or records more.
+
+    Raises:
+        WidgetError: `W1327`, with the line and column of `text`.
+    """
+
+    warnings: tuple[Finding, ...] = ()
+    """There is nothing to say of it before anyone calls it."""
+
+    def __init__(self, text: str, limits: Limits, *, builder: type[Builder] = Builder) -> None:
+        self._text, self._limits, self._builder = text, limits, builder
+        self._read_paths: dict[tuple[int, int], str] = {}
+        program = self.program()
+        self._value = compile_value(program)
+        self._slots, self._size = program.arguments, program.size
+
+    def program(self) -> Program:
+        """Build the program of the view.
+
+        Raises:
+            WidgetError: `W1327`, with the line and column of the text.
+        """
+        builder = self._builder(self._limits)
+        with _reporting(builder, self._text):
+            tree = parse(self._text, self._limits)
+            statements = [node for node in tree.children if not _constants(node)]
+            value = builder.view(tree, statements)
+        self._read_paths = builder.reads
+        return builder.layout.program(value)
+
+    @property
+    def reads(self) -> tuple[Read, ...]:
+        """Return the reads of its arguments."""
+        lines = Lines(self._text)
+        found = {
+            (lines.location(start), path): None for (start, _), path in self._read_paths.items()
+        }
+        return tuple(
+            Read(path=path, line=line, column=column, guarded=False, known=frozenset())
+            for (line, column), path in sorted(found)
+        )
+
+    @property
+    def elements(self) -> Iterator[tuple[str, int, int]]:
+        """Yield the type, start and end of each element, in the order of the text."""
+        for node in self._elements():
+            yield tag_of(node), node.start, node.start + len(node.text)
+
+    @property
+    def repeated_attributes(self) -> Iterator[tuple[str, str, int]]:
+        """Yield the type of the element, the name and the start of attributes written again."""
+        for node in self._elements():
+            known: set[str] = set()
+            for each in node.fields.get("open_tag", node).children[1:]:
+                name = each.children[0].text if each.kind == "jsx_attribute" else ""
+                if name in known:
+                    yield tag_of(node), name, each.start
+                known |= {name} - {""}
+
+    def _elements(self) -> Iterator[Node]:
+        pending = [parse(self._text, self._limits)]
+        while pending:
+            node = pending.pop()
+            if node.kind in ELEMENTS:
+                yield node
+            pending += reversed(node.children)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Return the names of its arguments."""
+        return names(self.reads)
+
+    def render(self, arguments: Mapping[str, Value]) -> str:
+        """Return the JSON of the tree for `arguments`.
+
+        Raises:
+            CallError: `W2004` where it fails on them, `W2005` where it spends too much.
+        """
+        return self.rendering(arguments).text
+
+    def rendering(self, arguments: Mapping[str, Value]) -> Rendering:
+        """Return the JSON, and what it cost."""
+        frame = frame_of(self._slots, self._size, arguments, self._limits)
+        budget = frame[BUDGET]
+
+        def run() -> str:
+            value = self._value(frame)
+            if isinstance(value, list) and len(value) == 1:
+                value = value[0]
+            shown = tojson(budget, value)
+            budget.text(len(shown))
+            return shown
+
+        text = with_call_errors(self._text, run)
+        return Rendering(text, repaired=False, steps=budget.limits.steps - budget.steps)
+
+
+@contextmanager
+def _reporting(builder: Builder, text: str) -> Iterator[None]:
+    """Raise all faults that `builder` met in the block as one error, in the order of the text."""
+    try:
+        yield
+    except Abandoned:
+        pass
+    except Fault as fault:
+        builder.faults.append(fault)
+    faults = sorted(builder.faults, key=lambda fault: fault.place or 0)
+    if faults:
+        errors = [each.of(text) for each in faults]
+        raise WidgetError(*(each.finding for each in errors)) from None
+
+
+def constants(text: str, *, limits: Limits) -> dict[str, Value]:
+    """Return the JSON values of `const schema = …` and `const sample = …`, by name.
+
+    Raises:
+        WidgetError: `W1327`, with the line and column of `text`.
+    """
+    builder = Builder(limits)
+    with _reporting(builder, text):
+        declared = [each for node in parse(text, limits).children for each in _constants(node)]
+        built = {
+            each.fields["name"].text: builder.expression(each.fields["value"], JsxScope())
+            for each in declared
+        }
+    values = {name: compile_value(builder.layout.program(each)) for name, each in built.items()}
+    frame = frame_of((), builder.layout.size, {}, limits)
+    budget = frame[BUDGET]
+
+    def evaluate() -> dict[str, Value]:
+        return {name: plain(budget, value(frame)) for name, value in values.items()}
+
+    try:
+        return with_call_errors(text, evaluate)
+    except CallError as error:
+        finding = Finding(code=CODE, problem=error.message, advice="write what JSON can hold")
+        raise WidgetError(finding) from None
+
+
+BESIDE: Final = frozenset({"schema", "sample"})
+"""The names of constants that may stand beside a view, in a file written by hand."""
+
+
+def _constants(node: Node) -> list[Node]:
+    """Return the declarations of a statement that declares only such constants."""
+    if node.kind == "export_statement" and len(node.children) == 1:
+        node = node.children[0]
+    if node.kind != "lexical_declaration" or not node.text.startswith("const"):
+        return []
+    named = [each for each in node.children if {"name", "value"} <= each.fields.keys()]
+    known = [each for each in named if each.fields["name"].text in BESIDE]
+    return known if len(known) == len(node.children) else []
+
+
+def root(program: Node) -> Node:
+    """Return the one expression that Studio's editor holds.
+
+    Raises:
+        Fault: `W1327`, if constants, functions or a second expression stand beside it.
+    """
+    children = [node for node in program.children if not _constants(node)]
+    if [node.kind for node in children] == ["expression_statement"]:
+        return children[0].children[0]
+    wrong = children[0] if children else program
+    advice = "write one element, and values where they are used"
+    raise wrong.fault("Studio's JSX is one element", advice)

@@ -1,0 +1,45 @@
+"""Remove secrets from users' input, for every reader but the one that awaits the action.
+
+The recipient of an action (`await_widget_action`, the webhook) gets the payload as it was accepted:
+a password is typed for it. A chat's model, its conversation on disk and every other reader get the
+result of `readable_input`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from widgetd.core.widget.actions.tree_actions import TreeAction, iterate_triggers
+from widgetd.core.widget.summary import remove_paths
+
+
+def readable_input(
+    tree: Mapping[str, Any],
+    action: TreeAction,
+    payload: Mapping[str, Any],
+    sensitive: Collection[str] = (),
+) -> dict[str, Any]:
+    """Return an accepted payload without passwords and sensitive fields.
+
+    Args:
+        tree: The widget root in which the user acted.
+        action: One of its actions.
+        payload: The payload as `action` accepted it.
+        sensitive: The dotted paths that the widget's sidecar calls sensitive.
+    """
+    paths = {*sensitive, *password_paths(tree)}
+    if sensitive:
+        # The template wrote these keys from arguments, the sensitive ones perhaps.
+        paths.update(key for trigger in action.triggers for key in trigger.payload)
+    return dict(remove_paths(payload, paths))
+
+
+def password_paths(tree: Mapping[str, Any]) -> set[str]:
+    """Return the dotted paths in payloads at which a tree asks for a password."""
+    # A name that asks for a password anywhere in the tree counts everywhere: two forms may send
+    # the same field, one of them as plain text.
+    passwords = {
+        one.name for trigger in iterate_triggers(tree) for one in trigger.fields if one.secret
+    }
+    return {".".join(name for name in one.split(".") if name) for one in passwords}

@@ -1,0 +1,71 @@
+"""Say in words for people what a user did: “Subscribe” with Email ada@example.com."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from widgetd.core.widget.actions.tree_actions import TreeAction
+from widgetd.core.widget.components.tree import iterate_components
+
+_LABEL_CHARS = 40
+_ACTION_KEYS = ("onClickAction", "onSubmitAction", "action")
+
+
+def describe_action(tree: Mapping[str, Any], action: TreeAction, payload: Mapping[str, Any]) -> str:
+    """Return `“Label” with Field value, Field value`: what was pressed and filled in.
+
+    Args:
+        tree: The widget root in which the user acted.
+        action: One of its actions.
+        payload: What of its payload may be shown; keys that the author wrote are left out.
+    """
+    names = {field.name for trigger in action.triggers for field in trigger.sent_fields}
+    labels = {}
+    for part in iterate_components(tree):
+        if part.get("type") == "Label":
+            # A star says that the field must be filled in.
+            labels[str(part.get("fieldName"))] = str(part.get("value")).rstrip(" *:")
+        elif "name" in part and part.get("label"):
+            labels.setdefault(str(part["name"]), str(part["label"]))
+    fields = ", ".join(
+        f"{labels.get(name) or _spell_name(name)} {value}"
+        for name, value in _list_fields(payload)
+        if name in names
+    )
+    label = find_label(tree, action.type)
+    return f"“{label or action.type}”" + (f" with {fields}" if fields else "")
+
+
+def find_label(tree: Mapping[str, Any], action: str) -> str:
+    """Return the label of the control that takes an action; empty if there is none."""
+    for part in iterate_components(tree):
+        controls = [part, *(part[key] for key in ("confirm", "cancel") if _is_object(part, key))]
+        for control in controls:
+            actions = [control[key] for key in _ACTION_KEYS if _is_object(control, key)]
+            if any(one.get("type") == action for one in actions):
+                submits = (one for one in iterate_components(control) if one.get("submit") is True)
+                label = control.get("label") or next((one.get("label") for one in submits), "")
+                return str(label)[:_LABEL_CHARS]
+    return ""
+
+
+def _is_object(part: Mapping[str, Any], key: str) -> bool:
+    return isinstance(part.get(key), Mapping)
+
+
+def _list_fields(value: object, name: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _list_fields(inner, f"{name}.{key}" if name else key)
+    elif isinstance(value, list):
+        yield name, ", ".join(str(one) for one in value if not isinstance(one, dict | list))
+    elif value is True:
+        yield name, "yes"
+    elif value not in ("", None, False):
+        yield name, str(value)
+
+
+def _spell_name(name: str) -> str:
+    """Return a field's name as a word: `contact.first_name` is `First name`."""
+    return name.rpartition(".")[2].replace("_", " ").replace("-", " ").capitalize()

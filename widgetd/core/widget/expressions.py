@@ -1,0 +1,41 @@
+"""Compile a sidecar's expressions; an error names the key that holds the faulty one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+
+from widgetd.base.errors import WidgetError
+from widgetd.base.limits import Limits
+from widgetd.core import template as templates
+from widgetd.core.schema.json_values import pointer
+
+
+def compile_expressions(
+    texts: Mapping[str, str], at: str, limits: Limits
+) -> Mapping[str, templates.Expression]:
+    """Compile the expressions below the JSON pointer `at` of a sidecar.
+
+    Raises:
+        WidgetError: One cannot be read.
+    """
+    compiled = {}
+    for name, text in texts.items():
+        with errors_at(f"{at}{pointer(name)}"):
+            compiled[name] = templates.Expression(text, limits)
+    return compiled
+
+
+@contextmanager
+def errors_at(at: str) -> Iterator[None]:
+    """Put errors raised inside at the JSON pointer of a value, in place of a line of its text.
+
+    The line is that of an expression, which is mostly one, and a reader would take it for that of
+    the file.
+    """
+    try:
+        yield
+    except WidgetError as error:
+        found = (replace(each, at=at, line=None, column=None) for each in error.findings)
+        raise WidgetError(*found) from None

@@ -1,0 +1,126 @@
+"""Local state: names that a template reads beside its arguments, and actions that assign them.
+
+    [state]
+    showAll = false
+
+    [local."filter.toggle"]
+    showAll = "not showAll"
+
+A local action changes only what its page shows. The page evaluates the expressions itself; for a
+page without a program the server does. The expressions read the arguments, the state before the
+action, and its payload.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from widgetd.base.errors import CallError
+from widgetd.base.limits import Limits
+from widgetd.base.text_search import did_you_mean
+from widgetd.core.schema.json_values import error_at, pointer
+from widgetd.core.template.budget import Budget
+from widgetd.core.widget.expressions import compile_expressions
+from widgetd.core.widget.limits import LIMITS
+from widgetd.core.widget.sidecar import Sidecar
+
+if TYPE_CHECKING:
+    from widgetd.core.template import Expression
+
+PAYLOAD: Final = "payload"
+"""The name by which expressions read the payload of the action."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalState:
+    """The compiled state and local actions of one widget.
+
+    Attributes:
+        initial: The state of a page that was just opened, by name.
+        actions: By type, the expression of each name that the action assigns.
+    """
+
+    initial: Mapping[str, Any]
+    actions: Mapping[str, Mapping[str, Expression]]
+
+    def complete(self, state: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the state that a page sent, with the names that it left out.
+
+        Raises:
+            CallError: It has a name that the widget's state lacks (W2002), or is too large (W2403).
+        """
+        for name in state:
+            if name not in self.initial:
+                hint = did_you_mean(name, self.initial, f"it has {', '.join(self.initial)}")
+                problem = f"the widget's state has no '{name:.60}'; {hint}"
+                raise CallError("W2002", problem, path="state")
+        if len(orjson.dumps(state)) > LIMITS.state_bytes:
+            problem = f"the state has more than {LIMITS.state_bytes:,} bytes"
+            raise CallError("W2403", problem, path="state")
+        return {**self.initial, **state}
+
+    def act(
+        self,
+        action: str,
+        arguments: Mapping[str, Any],
+        state: Mapping[str, Any],
+        payload: Mapping[str, Any],
+    ) -> Mapping[str, Any]:
+        """Return the state after a local action.
+
+        Args:
+            action: Its type.
+            arguments: The template's arguments, with everything filled in.
+            state: The complete state before the action.
+            payload: The payload of the action.
+
+        Raises:
+            CallError: An expression fails.
+        """
+        known = {**arguments, **state, PAYLOAD: payload}
+        budget = Budget(Limits())
+        changes = {
+            name: expression.evaluate(known, budget)
+            for name, expression in self.actions[action].items()
+        }
+        return {**state, **changes}
+
+
+def compile_local_state(
+    sidecar: Sidecar, properties: Collection[str], *, limits: Limits
+) -> LocalState:
+    """Compile the sidecar's `[state]` and `[local]`.
+
+    Args:
+        sidecar: The sidecar.
+        properties: Names of the widget's arguments.
+        limits: Limits of the expressions.
+
+    Raises:
+        WidgetError: A name of the state is an argument or cannot be read (W1610), an action is
+            local and described in `[actions]` (W1611), it assigns a name that the state lacks
+            (W1612), or an expression cannot be read.
+    """
+    for name in sidecar.state:
+        if name in properties or name == PAYLOAD or not (name.isidentifier() and name.isascii()):
+            what = "an argument" if name in properties else "no name that an expression can read"
+            what = "what expressions call the payload" if name == PAYLOAD else what
+            problem = f"the state '{name:.60}' is {what}"
+            raise error_at("W1610", pointer("state", name), problem, "give it another name")
+    actions: dict[str, Mapping[str, Expression]] = {}
+    for action, assigned in sidecar.local.items():
+        if action in sidecar.actions:
+            problem = f"the action '{action:.60}' is local and in [actions]"
+            advice = "take it out of one: no one is told of a local action"
+            raise error_at("W1611", pointer("local", action), problem, advice)
+        for name in assigned:
+            if name not in sidecar.state:
+                problem = f"the local action '{action:.60}' assigns '{name:.60}', not in [state]"
+                advice = did_you_mean(name, sidecar.state, f"write `{name} = …` under [state]")
+                raise error_at("W1612", pointer("local", action, name), problem, advice)
+        actions[action] = compile_expressions(assigned, pointer("local", action), limits)
+    return LocalState(initial=sidecar.state, actions=actions)

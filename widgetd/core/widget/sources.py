@@ -1,0 +1,68 @@
+"""The two sources of a file, and the choice between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from widgetd.base.errors import Finding
+
+if TYPE_CHECKING:
+    from widgetd.core.template.ir import Program
+    from widgetd.core.template.references import Read
+    from widgetd.core.template.template import Rendering
+
+Source = Literal["template", "view", "both"]
+"""The Jinja text, Studio's JSX, or the edited text with the JSX's values that the exporter lost."""
+
+Difference = tuple[str, Any, Any]
+"""A JSON pointer, the value there, and the expected value."""
+
+Reason = Literal["", "asked", "missing", "faulty", "lost", "edited", "refused"]
+
+
+class Drawing(Protocol):
+    """The compiled source of a widget: a template, a view, or both."""
+
+    @property
+    def reads(self) -> tuple[Read, ...]:
+        """Return the reads of arguments."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Return the names of the arguments that it reads."""
+
+    def render(self, arguments: Mapping[str, Any]) -> str:
+        """Return the JSON of the tree for `arguments`."""
+
+    def rendering(self, arguments: Mapping[str, Any]) -> Rendering:
+        """Return the JSON, and what it cost."""
+
+    def program(self) -> Program | None:
+        """Return the program; None if no single one renders it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """The source of a file that is rendered, and the reason.
+
+    Attributes:
+        source: The source; empty if the file holds no JSX, so that there is no choice.
+        reason: Why: the sidecar asks for it, there is no template, the template cannot be
+            compiled, the exporter lost some of the JSX, the template was edited, or the JSX
+            cannot be compiled; empty if the two agree as far as was compared.
+        fault: The fault of the source that cannot be compiled.
+        edits: The first differences of the template from what the exporter makes of the JSX.
+        losses: The first differences of what the exporter makes of the JSX from the JSX.
+        blame: Which source was changed after the export, as far as the preview tells.
+        merged: What renders both sources.
+    """
+
+    source: Source | Literal[""]
+    reason: Reason = ""
+    fault: Finding | None = None
+    edits: tuple[Difference, ...] = ()
+    losses: tuple[Difference, ...] = ()
+    blame: Literal["template", "view", ""] = ""
+    merged: Drawing | None = None

@@ -1,0 +1,286 @@
+"""Callers as values: principal, scopes, audience, client, and the snapshot they may see.
+
+`auth` proves them. Lists, searches, calls and resources take the caller's snapshot, so no
+other code has to know that widgets can be hidden.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from hashlib import blake2b
+from math import inf
+from secrets import token_bytes
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from widgetd.base.errors import CallError
+from widgetd.core.widget.widget import Widget
+from widgetd.server.catalog.snapshot import EVERYTHING, Entry, Selection, Snapshot
+
+if TYPE_CHECKING:
+    from widgetd.server.catalog.registry import Registry
+    from widgetd.server.store.contract import Origin, StoredRender
+
+T = TypeVar("T")
+
+READ = "widgets:read"
+CALL = "widgets:call"
+ELEVATED = "widgets:elevated"
+GALLERY = "gallery"
+METRICS = "metrics"
+AUTHOR = "author"
+OPERATE = "operate"
+WRITE = "write"
+CHAT = "chat"
+ADMIN = "admin"
+
+SCOPES = frozenset({READ, CALL, ELEVATED, GALLERY, METRICS, AUTHOR, OPERATE, WRITE, CHAT, ADMIN})
+"""All scopes that a token can grant."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audience:
+    """Principals that see the same widgets; caches are kept per audience.
+
+    Attributes:
+        elevated: Whether they see widgets whose sidecar says `permission = "elevated"`.
+        selection: The other widgets that they see.
+    """
+
+    elevated: bool = True
+    selection: Selection = EVERYTHING
+
+    @cached_property
+    def sees_everything(self) -> bool:
+        """Return whether no widget is hidden."""
+        return self.elevated and self.selection == EVERYTHING
+
+    def sees(self, widget: Widget) -> bool:
+        """Return whether the audience sees `widget`."""
+        return (self.elevated or not is_elevated(widget)) and self.selection.admits(widget)
+
+    def could_see(self, made: StoredRender | Origin) -> bool:
+        """Return whether the audience saw the widget of a render, which may be gone by now."""
+        is_admitted = self.selection.admits_labels(set(made.labels))
+        return (self.elevated or not made.elevated) and is_admitted
+
+
+def is_elevated(widget: Widget) -> bool:
+    """Return whether callers need the scope `widgets:elevated` for the widget."""
+    return widget.definition.sidecar.permission == "elevated"
+
+
+_KEY = token_bytes(16)
+
+
+def pseudonym(name: str) -> str:
+    """Return a stand-in for a name that the reader may not see, stable within this process.
+
+    The digest is keyed: a plain one could be reversed by hashing likely names.
+    """
+    return f"hidden_{blake2b(name.encode(), key=_KEY, digest_size=6).hexdigest()}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Principal:
+    """An authenticated user or program, or one that needs no token.
+
+    Attributes:
+        name: The name in the token file or of the issuer; empty without a token.
+        proof: Digest of the token; empty without one.
+        until: Expiry of the token in seconds since the epoch; None if it has none.
+    """
+
+    name: str = ""
+    scopes: frozenset[str] = SCOPES
+    selection: Selection = EVERYTHING
+    proof: bytes = field(default=b"", repr=False)
+    until: float | None = None
+
+    @cached_property
+    def audience(self) -> Audience:
+        """Return the audience that the principal belongs to."""
+        return Audience(elevated=ELEVATED in self.scopes, selection=self.selection)
+
+    def remaining_s(self, now: float) -> float:
+        """Return the token's remaining lifetime; `now` is in seconds since the epoch."""
+        return inf if self.until is None else self.until - now
+
+    def delegate(self, proof: bytes = b"", more: frozenset[str] = frozenset()) -> Principal:
+        """Return a principal that acts for this one and may only read and call its widgets.
+
+        It keeps those of its scopes that `more` names.
+        """
+        scopes = frozenset({READ, CALL}) | self.scopes & ({ELEVATED} | more)
+        return replace(self, scopes=scopes, proof=proof or self.proof)
+
+    def demand(self, *scopes: str) -> None:
+        """Require one of `scopes`.
+
+        Raises:
+            CallError: The principal has none of them (W2301).
+        """
+        if self.scopes.isdisjoint(scopes):
+            needed = " or ".join(f"'{scope}'" for scope in scopes)
+            raise CallError("W2301", f"this token has no scope {needed}; ask for one that has")
+
+
+LOCAL = Principal()
+"""The user of this machine, where no token is needed."""
+
+UNAUTHENTICATED = Principal(scopes=frozenset())
+"""A request without a valid token where one is needed."""
+
+PUBLIC = Principal(scopes=frozenset({READ, CALL, GALLERY, METRICS}))
+"""Any client of a public address that needs no token."""
+
+MAX_AUDIENCES = 16
+"""Audiences with cached values; a further one evicts the least recently used."""
+
+MAX_VIEWS = 256
+"""Audiences with a cached view of a snapshot; a view takes time and memory for each widget."""
+
+
+class PerAudience(Generic[T]):
+    """A cache with one value for each of the most recently used audiences."""
+
+    def __init__(self, make: Callable[[Any], T], most: int = MAX_AUDIENCES) -> None:
+        self._make = make
+        self._most = most
+        self._kept: OrderedDict[Hashable, T] = OrderedDict()
+
+    def __contains__(self, audience: Hashable) -> bool:
+        return audience in self._kept
+
+    def of(self, audience: Hashable) -> T:
+        """Return the value of this audience, made on first use."""
+        value = self._kept.get(audience)
+        if value is None:
+            value = self._make(audience)
+            self.keep(audience, value)
+        self._kept.move_to_end(audience)
+        return value
+
+    def keep(self, audience: Hashable, made: T) -> None:
+        """Store a value made elsewhere, unless the audience has one."""
+        self._kept.setdefault(audience, made)
+        if len(self._kept) > self._most:
+            self._kept.popitem(last=False)
+
+
+class SnapshotViews:
+    """Filtered views of the two newest snapshots, one per audience.
+
+    Two, because a notification compares the view before a swap with the view after it.
+    """
+
+    def __init__(self) -> None:
+        self._made: tuple[tuple[Snapshot, PerAudience[Snapshot]], ...] = ()
+
+    def of(self, snapshot: Snapshot, audience: Audience) -> Snapshot:
+        """Return `snapshot` without what `audience` may not see; itself if nothing is hidden."""
+        if audience.sees_everything:
+            return snapshot
+        views = next((views for whole, views in self._made if whole is snapshot), None)
+        if views is None:
+            views = PerAudience(partial(_filter, snapshot), MAX_VIEWS)
+            self._made = (*self._made[-1:], (snapshot, views))
+        return views.of(audience)
+
+
+def _filter(snapshot: Snapshot, audience: Audience) -> Snapshot:
+    widgets = {tool: widget for tool, widget in snapshot.widgets.items() if audience.sees(widget)}
+    faults = {
+        path: fault
+        for path, fault in snapshot.faults.items()
+        if _may_know(snapshot, snapshot.entries[path], audience)
+    }
+    if len(widgets) == len(snapshot.widgets) and len(faults) == len(snapshot.faults):
+        return snapshot
+    return replace(snapshot, widgets=MappingProxyType(widgets), faults=MappingProxyType(faults))
+
+
+def _may_know(snapshot: Snapshot, entry: Entry, audience: Audience) -> bool:
+    """Return whether `audience` may read a file's fault, which can name a colliding file.
+
+    The tags and permission of a file that was never valid are unknown.
+    """
+    if entry.widget is None:
+        return audience.selection == EVERYTHING and not entry.may_have_sidecar
+    owner = snapshot.widgets.get(entry.widget.tool, entry.widget)
+    return audience.sees(entry.widget) and audience.sees(owner)
+
+
+UI_EXTENSION = "io.modelcontextprotocol/ui"
+"""The capability by which a client says that it is an MCP Apps host."""
+
+
+class ClientInfo(NamedTuple):
+    """A client's description of itself, sent at the handshake or with every request.
+
+    Attributes:
+        name: `clientInfo.name`; empty if not sent.
+        version: `clientInfo.version`; empty if not sent.
+        apps: Whether it shows MCP Apps views.
+        asks: Whether it supports elicitation before a call is answered.
+        asks_in_call: Whether it supports elicitation during a call, as the legacy era has it.
+        protocol: The protocol version of the request, as `2026-07-28`; empty in-process.
+    """
+
+    name: str = ""
+    version: str = ""
+    apps: bool = False
+    asks: bool = False
+    protocol: str = ""
+    asks_in_call: bool = False
+
+
+UNNAMED = ClientInfo()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """The client behind one request, and the snapshot that the request is answered from.
+
+    Attributes:
+        snapshot: Taken once when the request arrived, filtered by what the caller may see.
+        principal: Proven by the request's token.
+        denied: Why the message is refused; None if it is admitted.
+        prefix: The namespace before the path of our URIs, as this client knows them.
+        outer: The same client as seen by the widgets of another folder; None without one.
+    """
+
+    snapshot: Snapshot
+    client: ClientInfo = UNNAMED
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    principal: Principal = LOCAL
+    denied: CallError | None = None
+    registry: Registry | None = None
+    prefix: str = ""
+    outer: Caller | None = None
+
+
+CALLER: ContextVar[Caller] = ContextVar("widgetd_caller")
+"""Set during one request by the middleware; read only behind FastMCP and the SDK."""
+
+
+def current_caller(registry: Registry) -> Caller:
+    """Return the caller of the request at hand as the widgets of `registry` see it.
+
+    For code that a framework calls without its request: FastMCP's provider and the SDK's own
+    handlers. Everything else takes the caller as an argument. In-process, the caller is `LOCAL`.
+    """
+    caller = CALLER.get(None)
+    while caller is not None and caller.registry is not registry:
+        caller = caller.outer
+    return caller or Caller(snapshot=registry.current)
+
+
+def with_prefix(uri: str, prefix: str) -> str:
+    """Insert `prefix` before the path of `uri`: `widget://a` becomes `widget://ui/a`."""
+    scheme, separator, path = uri.partition("://")
+    return f"{scheme}{separator}{prefix}{path}"

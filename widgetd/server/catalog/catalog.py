@@ -1,0 +1,276 @@
+"""A folder of widgets as it was last scanned, and the snapshot made of it.
+
+    scan -> changed files -> loader -> entries -> snapshot
+
+A file that breaks keeps its last good widget; a file that cannot be read at this moment
+keeps its entry.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from widgetd.base.errors import ConfigError, Finding, WidgetError
+from widgetd.base.files.folder import bundled_folder
+from widgetd.base.files.limits import LIMITS as FILE_LIMITS
+from widgetd.base.files.persistent_map import list_differing, list_missing
+from widgetd.base.files.scan import UNKNOWN, Scan, scan
+from widgetd.base.files.source import Source
+from widgetd.base.limits import Limits
+from widgetd.base.logs import get_logger
+from widgetd.core.widget.definition import define
+from widgetd.core.widget.sidecar import SUFFIX
+from widgetd.core.widget.widget import Widget
+from widgetd.server.catalog.deletion import MissingFiles
+from widgetd.server.catalog.entries import broken_entry, key_of, load_entry
+from widgetd.server.catalog.limits import LIMITS
+from widgetd.server.catalog.loader import SIDECAR_SUFFIXES, WIDGET_SUFFIXES, Load, choose, load
+from widgetd.server.catalog.snapshot import EVERYTHING, Entry, Selection, Snapshot
+
+if TYPE_CHECKING:
+    from widgetd.server.catalog.rollback import Rollback
+
+_log = get_logger()
+
+Changes = Mapping[str, Entry | None]
+"""Changed entries by path; None for a deleted file."""
+
+
+class Catalog:
+    """A folder of widgets and its snapshot.
+
+    Args:
+        root: The widgets folder.
+        load: Makes the widget of a source and its sidecar.
+        limit_bytes: Maximum size of a file.
+        selection: The widgets that are served.
+        settings: Everything else that decides what is served, as text; part of both hashes.
+        rollback: The earlier generations, and which of them to serve; None to keep none. The latest
+            has the last good content of each file.
+        quiet_ms: Time since its last write after which a file is read.
+
+    Attributes:
+        root: The widgets folder.
+        cost_s: Processor time of the last scan of the whole folder that found no changes.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        load: Load,
+        *,
+        limit_bytes: int = Limits().file_bytes,
+        selection: Selection = EVERYTHING,
+        settings: str = "",
+        rollback: Rollback | None = None,
+        quiet_ms: int = FILE_LIMITS.quiet_ms,
+    ) -> None:
+        self.root = root
+        self._load = load
+        self._limit_bytes = limit_bytes
+        self._rollback = rollback
+        self._quiet_ms = quiet_ms
+        self.cost_s = 0.0
+        self._scan = UNKNOWN
+        self._missing = MissingFiles()
+        self._current = Snapshot.empty(selection=selection, settings=settings)
+
+    @property
+    def current(self) -> Snapshot:
+        """Return the snapshot of the last scan."""
+        return self._current
+
+    def scan(self, paths: Collection[str] = (), finished: Collection[str] = ()) -> Snapshot:
+        """Scan the folder and return its snapshot; the same object if nothing changed.
+
+        Args:
+            paths: Paths that may have changed; none for the whole folder.
+            finished: Those of `paths` that are read without waiting until they are quiet.
+        """
+        before, known = self._scan, self._current.entries
+        # A file is only gone if this scan, too, has looked for it.
+        paths = {*paths, *self._missing.paths} if paths else ()
+        began_s = time.thread_time()
+        self._scan = scan(
+            self.root,
+            paths,
+            known=before,
+            suffixes=WIDGET_SUFFIXES,
+            beside=SUFFIX,
+            limit_bytes=self._limit_bytes,
+            quiet_ms=self._quiet_ms,
+            finished=finished,
+        )
+        if not paths and self._scan.sources is before.sources:
+            self.cost_s = time.thread_time() - began_s
+        degraded = self._missing.find_degradation(self._scan)
+        deleted: Collection[str] = ()
+        if degraded is None:
+            deleted = self._missing.find_deleted(self._scan, known, time.monotonic())
+        changes = rebuild(known, self._scan, known=before, deleted=deleted, load=self._load)
+        if finished and any(entry and entry.fault for entry in changes.values()):
+            # A writer may close a file after each part of it; a fault counts once it is quiet.
+            self._scan = before
+            return self.scan(paths)
+        if self._rollback is not None:
+            changes = {**changes, **dict(self._revive(changes))}
+        if changes or degraded != self._current.degraded:
+            self._current = self._current.with_changes(changes, degraded=degraded)
+        return self._current
+
+    def choose(self) -> Snapshot:
+        """Return the snapshot to serve: that of the last scan, unless there is a rollback."""
+        if self._rollback is None:
+            return self._current
+        return self._rollback.choose(self._current, settled=not self._scan.unsettled)
+
+    def save_copies(self) -> None:
+        """Write what the next start and a rollback need: each file that is served as it is."""
+        if self._rollback is not None:
+            versions = self._rollback.versions
+            versions.record(self._current, self._scan.sources, held=self._scan.unsettled)
+
+    @property
+    def due_s(self) -> float | None:
+        """Return the seconds until the next scan without a hint; None if nothing is pending."""
+        if self._scan.unsettled:
+            return self._scan.settles_s
+        return LIMITS.deletion_grace_s if self._missing.paths else None
+
+    @property
+    def unsettled_files(self) -> frozenset[str]:
+        """Return the files that were being written at the last scan."""
+        return self._scan.unsettled
+
+    def _revive(self, changes: Changes) -> Iterator[tuple[str, Entry]]:
+        """Yield entries with the last good widget of an earlier process.
+
+        They are those of broken files, and of files that are being written.
+        """
+        # A file that had an entry before was looked up when it was new.
+        for path in {*changes, *self._scan.unsettled} - self._current.entries.keys():
+            entry = changes.get(path)
+            copy = self._rollback.versions.recall(path) if self._rollback else None
+            if copy is None or (entry and (entry.widget or entry.key == key_of(*copy))):
+                continue
+            revived = load_entry(None, key_of(*copy), *copy, self._load)
+            if revived.widget is not None:
+                yield path, replace(entry, widget=revived.widget) if entry else revived
+
+
+def rebuild(
+    before: Mapping[str, Entry],
+    scan: Scan,
+    *,
+    known: Scan,
+    deleted: Collection[str],
+    load: Load,
+) -> Changes:
+    """Return the entries that changed between two scans.
+
+    Args:
+        before: The entries made from `known`.
+        scan: The folder as it is.
+        known: The folder as it was.
+        deleted: Paths in `before` that count as deleted.
+        load: Called once for each file whose content, or sidecar, is new.
+    """
+    changes: dict[str, Entry | None] = dict.fromkeys(deleted)
+    sources, earlier = scan.sources, known.sources
+    touched = {*list_differing(earlier, sources), *list_missing(earlier, sources), *known.faults}
+    for path in sorted({path.removesuffix(SUFFIX) for path in touched}):
+        source = sources.get(path)
+        if source is None:
+            continue
+        sidecar = sources.get(path + SUFFIX)
+        entry = before.get(path)
+        key = key_of(source, sidecar)
+        if entry is None or entry.key != key:
+            changes[path] = load_entry(entry, key, source, sidecar, load)
+    for path, error in scan.faults.items():
+        # The fault of an unreadable sidecar is that of its widget.
+        widget = path.removesuffix(SUFFIX) if path.endswith(SIDECAR_SUFFIXES) else path
+        changes[widget] = broken_entry(before.get(widget), widget, "", error)
+    return {path: entry for path, entry in changes.items() if entry != before.get(path)}
+
+
+def discover_widgets(
+    folder: str | os.PathLike[str] | None = None,
+    *,
+    limits: Limits | None = None,
+    refused: Callable[[Finding], None] | None = None,
+) -> list[Widget]:
+    """Return every widget in `folder` and below, in the order of tool names.
+
+    Args:
+        folder: The folder; by default the one of the bundled widgets.
+        limits: Limits of one widget.
+        refused: Called with the fault of each file that cannot be served; by default it is logged.
+
+    Raises:
+        ConfigError: There is no such folder.
+    """
+    found = _scan_once(folder, load, limits or Limits())
+    for fault in found.faults.values():
+        if refused is not None:
+            refused(fault)
+        else:
+            _log.warning("widget.refused", path=fault.path, code=fault.code, problem=str(fault))
+    return list(found.widgets.values())
+
+
+def get_widget(name: str, folder: str | os.PathLike[str] | None = None) -> Widget | None:
+    """Return the widget named `name`, or None; compile no other.
+
+    Args:
+        name: The name of its tool or file, or its title.
+        folder: The folder; by default the one of the bundled widgets.
+
+    Raises:
+        ConfigError: There is no such folder.
+        WidgetError: No file with this name can be served; the finding is that of the first.
+    """
+    found = _scan_once(folder, _load_uncompiled, Limits())
+    fault: WidgetError | None = None
+    for tool, owner in found.widgets.items():
+        if name not in (tool, owner.definition.name, owner.definition.title):
+            continue
+        # A file that cannot be compiled leaves its tool's name to the next that claims it.
+        for path in found.claims[tool]:
+            widget = found.entries[path].widget
+            try:
+                if widget is not None:
+                    widget.prove()
+                    return widget
+            except WidgetError as error:
+                fault = fault or error
+    if fault is not None:
+        raise fault
+    return None
+
+
+def _load_uncompiled(source: Source, sidecar: Source | None, *, limits: Limits) -> Widget:
+    return Widget(define(source, sidecar, limits=limits), choose=choose, limits=limits)
+
+
+def _scan_once(
+    folder: str | os.PathLike[str] | None, make: Callable[..., Widget], limits: Limits
+) -> Snapshot:
+    """Return the snapshot of a folder, None for that of the bundled widgets.
+
+    Raises:
+        ConfigError: There is no such folder.
+    """
+    folder = bundled_folder() if folder is None else folder
+    load_limited = partial(make, limits=limits)
+    found = Catalog(Path(folder), load_limited, limit_bytes=limits.file_bytes, quiet_ms=0).scan()
+    if found.degraded is not None:
+        problem = f"{os.fspath(folder)}: {found.degraded.problem}"
+        raise ConfigError("W0003", problem, "name another folder", exit_code=3)
+    return found

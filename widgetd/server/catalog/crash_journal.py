@@ -1,0 +1,195 @@
+"""A journal of what is being rendered, in a page of memory that survives the process.
+
+A render that keeps the interpreter cannot be interrupted, and the watchdog that ends the
+process runs no Python, so it cannot ask what kept it. Each render therefore takes a slot in
+a page that is mapped to a file, and clears it afterwards. What the next start finds in the
+slots was being rendered at the end.
+
+The end is blamed on what varied. A content found there is *suspect* until its loader has
+tried it in a child process with limits; if it ends the child by itself, it is refused until
+widgetd is another version. The arguments that stood beside it came from a caller, so they
+alone are *quarantined*: no caller can take a widget away from the others. A power cut in the
+middle of an innocent render looks the same, so a quarantine ends after an hour.
+
+    draws       64 slots: digest of the content, start, digest of the arguments
+    quarantine  {"version", "suspects": [content], "refused": [content],
+                 "arguments": {"CONTENT+ARGUMENTS": until}}
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import blake2b
+from struct import Struct
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from widgetd.base.errors import CallError
+from widgetd.core.schema.json_values import to_json
+from widgetd.server.catalog.limits import LIMITS
+from widgetd.server.catalog.state import StateFolder
+
+if TYPE_CHECKING:
+    from mmap import mmap
+
+PAGE_FILE = "draws"
+QUARANTINE_FILE = "quarantine"
+
+_SLOT: Final = Struct("<32sd16s8x")
+"""Hexadecimal digest of the content, seconds since the epoch, hexadecimal digest of the
+arguments; zeros in a free slot."""
+
+
+_PAGE_BYTES: Final = LIMITS.journal_slots * _SLOT.size
+
+
+class CrashJournal:
+    """The renders in progress, and the contents and arguments that must not be rendered.
+
+    Args:
+        state: The folder of the journal; None to remember nothing.
+        version: The version of widgetd and of everything else that decides what is served.
+        now: Returns the seconds since the epoch.
+
+    Attributes:
+        suspects: Contents that were being rendered at the last end and were not tried yet.
+        refused: Contents that ended a process by themselves.
+    """
+
+    def __init__(
+        self,
+        state: StateFolder | None = None,
+        version: str = "",
+        *,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self.suspects: frozenset[str] = frozenset()
+        self.refused: frozenset[str] = frozenset()
+        self._arguments: Mapping[str, float] = {}
+        self._state = state
+        self._version = version
+        self._now = now
+        self._page: mmap | bytearray = bytearray(_PAGE_BYTES)
+        self._free = list(range(0, _PAGE_BYTES, _SLOT.size))
+
+    def open(self) -> None:
+        """Read what earlier processes left, and begin to record; call it before any render.
+
+        A process that ends before this leaves everything as it was for the next one.
+        """
+        if self._state is None:
+            return
+        page = self._state.read(PAGE_FILE, most_bytes=_PAGE_BYTES) or b""
+        slots = list(_read_slots(page, began_before=self._now() - LIMITS.crash_render_s))
+        self._load(self._state.read(QUARANTINE_FILE, most_bytes=LIMITS.quarantine_bytes) or b"")
+        until = self._now() + LIMITS.quarantine_s
+        found = {f"{content}+{arguments}": until for content, arguments in slots if arguments}
+        self._arguments = {**self._arguments, **found}
+        self.suspects |= {content for content, _ in slots} - self.refused
+        # Before the page is cleared: a crash in between must not lose what it says.
+        if slots:
+            self._save()
+        mapped = self._state.map_file(PAGE_FILE, bytes(_PAGE_BYTES), _PAGE_BYTES)
+        if mapped is not None:
+            self._page = mapped
+            self._state.report_recovery(PAGE_FILE)
+
+    def refuse(self, content: str) -> None:
+        """Record that a suspect content ends a process by itself."""
+        self.refused |= {content}
+        self.acquit(content)
+
+    def acquit(self, content: str) -> None:
+        """Record that a suspect content was tried."""
+        self.suspects -= {content}
+        self._save()
+
+    def digest(self, arguments: Mapping[str, Any]) -> str:
+        """Return the digest of a call's arguments for `rendering`; empty if nothing is kept.
+
+        The order of keys counts: callers who vary it can vary anything else as well.
+        """
+        if self._state is None:
+            return ""
+        return blake2b(to_json(arguments), digest_size=8).hexdigest()
+
+    @contextmanager
+    def rendering(self, content: str, arguments: str = "") -> Iterator[None]:
+        """Record within the block that a content is being rendered.
+
+        Args:
+            content: The digest of the content.
+            arguments: The digest of the caller's arguments; empty where they are our own.
+
+        Raises:
+            CallError: The arguments are quarantined for this content (W1014).
+        """
+        if arguments and self._arguments:
+            self._check(f"{content}+{arguments}")
+        try:
+            slot = self._free.pop()
+        except IndexError:  # more threads than slots
+            yield
+            return
+        _SLOT.pack_into(self._page, slot, content.encode(), self._now(), arguments.encode())
+        try:
+            yield
+        finally:
+            self._page[slot] = 0
+            self._free.append(slot)
+
+    def _check(self, key: str) -> None:
+        left_s = self._arguments.get(key, 0.0) - self._now()
+        if left_s > 0:
+            problem = "widgetd was ended while it rendered these arguments"
+            raise CallError(
+                "W1014",
+                f"{problem}; send other ones, or these again in {left_s / 60:.0f} minutes",
+                recoverable=True,
+                retry_after_s=left_s,
+            )
+
+    def _load(self, content: bytes) -> None:
+        # It may be cut short, written by another version, or not by widgetd at all.
+        try:
+            known = orjson.loads(content)
+        except ValueError:
+            return
+        match known:
+            case {
+                "version": self._version,
+                "suspects": [*suspects],
+                "refused": [*refused],
+                "arguments": dict(arguments),
+            }:
+                self.suspects = frozenset(one for one in suspects if isinstance(one, str))
+                self.refused = frozenset(one for one in refused if isinstance(one, str))
+                now = self._now()
+                self._arguments = {
+                    key: until
+                    for key, until in arguments.items()
+                    if isinstance(until, float) and now < until <= now + LIMITS.quarantine_s
+                }
+
+    def _save(self) -> None:
+        if self._state is None:
+            return
+        content = {
+            "version": self._version,
+            "suspects": sorted(self.suspects),
+            "refused": sorted(self.refused),
+            "arguments": self._arguments,
+        }
+        if self._state.write(QUARANTINE_FILE, orjson.dumps(content)):
+            self._state.report_recovery(QUARANTINE_FILE)
+
+
+def _read_slots(page: bytes, *, began_before: float) -> Iterator[tuple[str, str]]:
+    """Yield `(content, arguments)` of each slot in use."""
+    slots = page[: len(page) // _SLOT.size * _SLOT.size]
+    for content, began, arguments in _SLOT.iter_unpack(slots):
+        if content[0] and began < began_before and content.isalnum():
+            yield content.decode(), arguments.decode() if arguments.isalnum() else ""

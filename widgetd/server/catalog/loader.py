@@ -1,0 +1,270 @@
+"""The loader: a file and its sidecar become a widget that was proven and admitted.
+
+    source and sidecar -> define -> compile -> admit -> render -> widget
+
+Everything runs in one thread. Compiling holds the interpreter's lock and is nearly all of
+the work, so four threads were measured to be no faster.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from widgetd.base.errors import Finding, WidgetError
+from widgetd.base.files.folder import Folder, open_folder
+from widgetd.base.files.source import Source, read
+from widgetd.base.limits import Limits
+from widgetd.base.logs import get_logger
+from widgetd.base.text_search import did_you_mean
+from widgetd.core.widget.definition import compute_digest, define, redefine
+from widgetd.core.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX
+from widgetd.core.widget.sidecar import SUFFIX
+from widgetd.core.widget.sources import Choice
+from widgetd.core.widget.widget import CheckJsx, Proof, Widget
+from widgetd.server.catalog.crash_journal import CrashJournal
+
+if TYPE_CHECKING:
+    from widgetd.server.catalog.proof_cache import ProofCache
+
+_log = get_logger()
+
+WIDGET_SUFFIXES = (WIDGET_SUFFIX, JSX_SUFFIX)
+SIDECAR_SUFFIXES = tuple(suffix + SUFFIX for suffix in WIDGET_SUFFIXES)
+
+Admit = Callable[[Widget], bytes]
+"""Makes a widget's entry in a list of tools; raises `WidgetError` if it can have none."""
+
+Load = Callable[[Source, Source | None], Widget]
+"""Makes the widget of a source and its sidecar; raises `WidgetError` if it cannot be served."""
+
+ProofLookup = Callable[[str, str], Proof | None]
+"""Returns the proof of a path and digest from another process, if there is one."""
+
+
+def choose(widget: Widget) -> Choice:
+    """Return the source of `widget` to render, see `widgetd.core.studio.choose`.
+
+    Raises:
+        WidgetError: Neither can be compiled, or the sidecar asks for one that cannot.
+    """
+    # A start whose widgets are proven compares no sources.
+    from widgetd.core.studio.choose import choose as compare_and_choose  # noqa: PLC0415
+
+    return compare_and_choose(widget)
+
+
+class Precheck(Protocol):
+    """Parses content within limits before this process does; raises `WidgetError` (W1013)."""
+
+    def check_jsx(self, text: str) -> None:
+        """Return if `text` is safe to parse as JSX."""
+
+    def check_file(self, source: Source, sidecar: Source | None) -> None:
+        """Return if a file and its sidecar are safe to prove."""
+
+
+class Loader:
+    """A loader of widgets.
+
+    Args:
+        admit: Makes a widget's entry in a list of tools.
+        limits: Limits of one widget.
+        strict: Refuse a template that reads what its schema does not declare.
+        proofs: Proofs of earlier processes; None to prove everything.
+        journal: Records which contents are being rendered, and which must not be.
+        precheck: Parses unproven JSX, and files of untrusted clients, before this process does.
+        keeps_parts: Whether a proven widget keeps its compiled parts, for a caller who uses them
+            at once. A served widget compiles them again at its first call, because most of many
+            widgets are never called.
+    """
+
+    def __init__(
+        self,
+        admit: Admit,
+        *,
+        limits: Limits | None = None,
+        strict: bool = False,
+        proofs: ProofCache | None = None,
+        journal: CrashJournal | None = None,
+        precheck: Precheck | None = None,
+        keeps_parts: bool = False,
+    ) -> None:
+        self.limits = limits or Limits()
+        self._admit = admit
+        self._strict = strict
+        self._proofs = proofs
+        self._journal = journal or CrashJournal()
+        self._precheck = precheck
+        self._check_jsx: CheckJsx | None = None if precheck is None else precheck.check_jsx
+        self._keeps_parts = keeps_parts
+        self._lookup: ProofLookup | None = None
+
+    @property
+    def proof_count(self) -> int:
+        """Return the number of proofs of earlier processes that were not used yet."""
+        return 0 if self._proofs is None else len(self._proofs)
+
+    def load_untrusted(self, source: Source, sidecar: Source | None) -> Widget:
+        """Return the widget of a file that a client sent.
+
+        Raises:
+            WidgetError: It cannot be served.
+        """
+        if self._precheck is not None:
+            self._precheck.check_file(source, sidecar)
+        return self.load(source, sidecar)
+
+    def load(self, source: Source, sidecar: Source | None) -> Widget:
+        """Return the widget of a file and its sidecar.
+
+        Raises:
+            WidgetError: It cannot be served.
+        """
+        path, content, proofs = source.path, compute_digest(source, sidecar), self._proofs
+        if content in self._journal.suspects:
+            self._try_suspect(source, sidecar, content)
+        if content in self._journal.refused:
+            raise WidgetError(
+                Finding(
+                    code="W1012",
+                    path=path,
+                    problem="widgetd was ended while it rendered this content, and its own sample "
+                    "ends a process again",
+                    advice="change its template; any change has it tried again",
+                )
+            )
+        proof = None if proofs is None else proofs.take(path, content)
+        if proof is not None:
+            return self._from_proof(source, sidecar, proof)
+        proof = None if self._lookup is None else self._lookup(path, content)
+        if proof is not None:
+            widget = self._from_proof(source, sidecar, proof)
+        else:
+            if self._precheck is not None and path.endswith(JSX_SUFFIX):
+                self._precheck.check_jsx(source.content.decode(errors="replace"))
+            with self._journal.rendering(content):
+                widget = self._prove(source, sidecar, self._check_jsx)
+        if proofs is not None:
+            proofs.add(path, content, widget.prove())
+        if not self._keeps_parts:
+            widget.release()
+        return widget
+
+    def _try_suspect(self, source: Source, sidecar: Source | None, content: str) -> None:
+        """Have the process with limits decide whether a content is to blame for a crash."""
+        if self._precheck is not None:
+            try:
+                self._precheck.check_file(source, sidecar)
+            except WidgetError:
+                self._journal.refuse(content)
+                return
+        self._journal.acquit(content)
+
+    def _from_proof(self, source: Source, sidecar: Source | None, proof: Proof) -> Widget:
+        definition = redefine(source, sidecar, proof.names)
+        limits, check_jsx = self.limits, self._check_jsx
+        return Widget(definition, choose=choose, limits=limits, proof=proof, check_jsx=check_jsx)
+
+    def prove(self, source: Source, sidecar: Source | None) -> Proof:
+        """Return the proof of a widget; for a process that has limits of its own.
+
+        Raises:
+            WidgetError: It failed.
+        """
+        return self._prove(source, sidecar).prove()
+
+    def _prove(
+        self, source: Source, sidecar: Source | None, check_jsx: CheckJsx | None = None
+    ) -> Widget:
+        # A start whose widgets are proven checks nothing.
+        from widgetd.core.checks.renders import explain_undrawable  # noqa: PLC0415 - see above
+        from widgetd.core.checks.rules import check_widget  # noqa: PLC0415 - see above
+
+        widget = load(source, sidecar, limits=self.limits, check_jsx=check_jsx)
+        widget.set_entry(self._admit(widget))
+        if finding := explain_undrawable(widget):
+            raise WidgetError(finding).of(source.path)
+        if self._strict:
+            for finding in check_widget(widget, strict=True):
+                if finding.level == "fault":
+                    raise WidgetError(finding)
+        return widget
+
+    @contextmanager
+    def using_proofs(self, lookup: ProofLookup | None) -> Iterator[None]:
+        """Consult `lookup` within the block before proving a file."""
+        self._lookup = lookup
+        yield
+        self._lookup = None
+
+
+def read_pair(folder: Folder, path: str, *, limit_bytes: int) -> tuple[Source, Source | None]:
+    """Read the file at `path` and its sidecar if there is one, even while they are being written.
+
+    Args:
+        folder: An open folder.
+        path: The file, relative to `folder`.
+        limit_bytes: Maximum size of a file.
+
+    Raises:
+        WidgetError: One of them cannot be served (W1001 to W1004).
+        FileNotFoundError: There is no such file.
+    """
+    take = partial(read, folder, limit_bytes=limit_bytes, quiet_ms=0)
+    source = take(path)
+    try:
+        return source, take(path + SUFFIX)
+    except FileNotFoundError:
+        return source, None
+
+
+def load(
+    source: Source,
+    sidecar: Source | None = None,
+    *,
+    limits: Limits | None = None,
+    check_jsx: CheckJsx | None = None,
+) -> Widget:
+    """Return the proven widget of a file and its sidecar, whether or not it can be listed.
+
+    Raises:
+        WidgetError: They make none.
+    """
+    limits = limits or Limits()
+    definition = define(source, sidecar, limits=limits)
+    widget = Widget(definition, choose=choose, limits=limits, check_jsx=check_jsx)
+    widget.prove()
+    return widget
+
+
+def load_widget(path: str | os.PathLike[str], *, limits: Limits | None = None) -> Widget:
+    """Return the widget of the file at `path`, with the sidecar beside it if there is one.
+
+    Raises:
+        WidgetError: The file cannot be served; the finding has the place and the reason.
+        FileNotFoundError: There is no such file; the error names it, and the nearest there is.
+    """
+    limits = limits or Limits()
+    file = Path(path)
+    try:
+        with open_folder(file.parent) as folder:
+            source, sidecar = read_pair(folder, file.name, limit_bytes=limits.file_bytes)
+    except FileNotFoundError:
+        problem = f"there is no such file; {_advise_on_absent(file)}"
+        raise FileNotFoundError(errno.ENOENT, problem, str(file)) from None
+    return load(source, sidecar, limits=limits)
+
+
+def _advise_on_absent(file: Path) -> str:
+    try:
+        names = sorted(entry.name for entry in file.parent.iterdir())
+    except OSError:
+        return f"there is no folder '{file.parent}' either"
+    widgets = [name for name in names if name.endswith(WIDGET_SUFFIXES)]
+    return did_you_mean(file.name, widgets, f"'{file.parent}' has {len(widgets)} widgets")

@@ -1,0 +1,43 @@
+"""The snapshot being served: one writer, any number of readers, no locks.
+
+A reader takes `current` once and uses it for the whole request, so a swap in the middle
+changes nothing it has already seen. The registry knows nothing of files, clients or time.
+"""
+
+from __future__ import annotations
+
+import anyio
+
+from widgetd.server.catalog.change import Change, difference
+from widgetd.server.catalog.snapshot import Snapshot
+
+
+class Registry:
+    """The one mutable cell in widgetd."""
+
+    def __init__(self, snapshot: Snapshot | None = None) -> None:
+        self._current = Snapshot.empty() if snapshot is None else snapshot
+        self._swapped = anyio.Event()
+
+    @property
+    def current(self) -> Snapshot:
+        """Return the snapshot being served; take it once per request."""
+        return self._current
+
+    def swap(self, snapshot: Snapshot) -> Change:
+        """Serve `snapshot` from now on, wake every waiter and return what changed.
+
+        Assignment is atomic, so readers need no lock. An asyncio.Condition would also
+        work, but every reader would then have to be a coroutine.
+        """
+        change = difference(self._current, snapshot)
+        self._current = snapshot
+        swapped, self._swapped = self._swapped, anyio.Event()
+        swapped.set()
+        return change
+
+    async def wait_for_newer(self, snapshot: Snapshot) -> Snapshot:
+        """Wait until another snapshot than `snapshot` is served, and return it."""
+        while self._current is snapshot:
+            await self._swapped.wait()
+        return self._current

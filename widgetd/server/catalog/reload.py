@@ -1,0 +1,162 @@
+"""The loop that keeps the registry equal to the folder: a hint wakes a scan, which decides.
+
+    hint -> scan -> entries -> snapshot -> swap -> one log event
+
+Everything that can fail or takes time happens in a worker thread before the swap, which
+is one assignment. The loop knows nothing of clients.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+import anyio
+import anyio.to_thread
+
+from widgetd.base.files.hints import EVERYWHERE, Hint, Hints
+from widgetd.base.files.limits import LIMITS as FILE_LIMITS
+from widgetd.base.logs import get_logger
+from widgetd.server.catalog.catalog import Catalog
+from widgetd.server.catalog.change import Change, breaking_changes
+from widgetd.server.catalog.limits import LIMITS
+from widgetd.server.catalog.registry import Registry
+from widgetd.server.catalog.snapshot import Snapshot
+
+_log = get_logger()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Swap:
+    """The replacement of one served snapshot by the next.
+
+    Attributes:
+        snapshot: The snapshot that is served now.
+        change: Its differences from the one before.
+        saved_s: Age of the newest changed file; None if none of them is left.
+        routine: Whether the timer alone had asked for the scan.
+    """
+
+    snapshot: Snapshot
+    change: Change
+    saved_s: float | None
+    routine: bool
+
+
+class ReloadObserver(Protocol):
+    """The metrics of reloading. Called in the event loop; must neither wait nor raise."""
+
+    def on_scan(self, seconds: float) -> None:
+        """Count a scan, with the making of its widgets, that took so many seconds."""
+
+    def on_swap(self, swap: Swap) -> None:
+        """Count a swap."""
+
+
+async def reload(
+    catalog: Catalog,
+    hints: Hints,
+    registry: Registry,
+    *,
+    on_scan: Callable[[], None],
+    observer: ReloadObserver | None = None,
+) -> None:
+    """Serve the folder as it changes, until cancelled.
+
+    Args:
+        catalog: The folder, and what its files came to.
+        hints: Say where to look, and when.
+        registry: The cell to swap snapshots into.
+        on_scan: Called after each scan, whatever it found; for the first time when no file was
+            being written, or `LIMITS.settling_s` after the start.
+        observer: Counts scans and swaps.
+    """
+    # A limiter of our own: file events wait on the default one.
+    limiter = anyio.CapacityLimiter(1)
+    hint, current = EVERYWHERE, catalog.current
+    patience_s = time.perf_counter() + LIMITS.settling_s
+    while True:
+        started_s = time.perf_counter()
+        look = partial(_look, catalog, hint)
+        found = await anyio.to_thread.run_sync(look, limiter=limiter)
+        took_s = time.perf_counter() - started_s
+        hints.cost_s = catalog.cost_s
+        if observer is not None:
+            observer.on_scan(took_s)
+        before, now_s = registry.current, time.time()
+        change = None if found.is_same_as(before) else registry.swap(found)
+        if not catalog.unsettled_files or started_s > patience_s:
+            on_scan()
+        if change is not None:
+            # Clients are notified first; at the start there are none. The shield has the swap
+            # logged even if the daemon is stopped in between.
+            with anyio.CancelScope(shield=True):
+                await anyio.sleep(LIMITS.swap_gap_s if before.entries else 0)
+            _report(before, found, change, took_s * 1000)
+        if catalog.current is not current:
+            # Shielded, so that a daemon that is stopped at once remembers what it served.
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(catalog.save_copies, limiter=limiter)
+            current = catalog.current
+        if change is not None and observer is not None:
+            ago = partial(_age_s, catalog.root, found, change, now_s)
+            saved_s = await anyio.to_thread.run_sync(ago, limiter=limiter)
+            swap = Swap(snapshot=found, change=change, saved_s=saved_s, routine=hint.routine)
+            observer.on_swap(swap)
+        hint = Hint(paths=catalog.unsettled_files)
+        with anyio.move_on_after(catalog.due_s):
+            hint = await hints.wait()
+
+
+def _look(catalog: Catalog, hint: Hint) -> Snapshot:
+    catalog.scan(hint.paths, hint.finished)
+    return catalog.choose()
+
+
+def _age_s(root: Path, served: Snapshot, change: Change, now_s: float) -> float | None:
+    """Return the age of the newest changed file at `now_s`; None if none of them is left."""
+    paths = [served.widgets[tool].definition.path for tool in change.added + change.changed]
+    written_s = []
+    for path in paths[: FILE_LIMITS.hinted_paths]:
+        with suppress(OSError):
+            written_s.append((root / path).stat().st_ctime)
+    return now_s - max(written_s) if written_s else None
+
+
+def _report(before: Snapshot, served: Snapshot, change: Change, duration_ms: float) -> None:
+    for fault in change.refused:
+        _log.warning(
+            "widget.refused",
+            path=fault.path,
+            at=fault.at,
+            line=fault.line,
+            column=fault.column,
+            code=fault.code,
+            problem=fault.problem,
+            advice=fault.advice,
+        )
+    # Most are 0 at a save, and the line is for people.
+    details = {
+        "added": len(change.added),
+        "changed": len(change.changed),
+        "removed": len(change.removed),
+        "recovered": len(change.recovered),
+        "stale": len(served.stale),
+        "refused": len(served.refusals),
+        "degraded": served.degraded is not None,
+        # A list, which readers with labels do not get: it may name widgets hidden from them.
+        "tools": list(change.tools[: LIMITS.logged_tools]),
+        "breaking": [str(finding) for finding in breaking_changes(before, served, change)],
+    }
+    _log.info(
+        "catalog.swapped",
+        widgets=len(served.widgets),
+        **{name: value for name, value in details.items() if value},
+        generation=served.generation,
+        duration_ms=round(duration_ms, 3),
+    )

@@ -1,0 +1,288 @@
+"""Files that outlive the process, in a folder that may be full, unwritable or hold anything.
+
+No file here raises or blocks. An unreadable file counts as missing; a file that cannot be
+written is lost, which is logged once until everything can be written again. Callers only
+have to check that what they read is complete and well-formed.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from hashlib import blake2b
+from mmap import mmap
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from widgetd.base.files.stamp import Stamp, stamp_of
+from widgetd.base.logs import get_logger
+from widgetd.server.catalog.limits import LIMITS
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+_log = get_logger()
+
+_SAFELY = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+"""A pipe would block until its other end opens; a link could lead out of the folder."""
+
+_ASIDE = ".new"
+_FILE_MODE, _FOLDER_MODE, _OTHERS = 0o600, 0o700, 0o077
+
+
+class StateFolder:
+    """The files of one widgets folder, named by their path below it.
+
+    Files that share the first part of their name, up to a slash, fail and recover together.
+
+    Args:
+        path: The folder; created with the first file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._failing: set[str] = set()
+
+    @classmethod
+    def of(cls, state: Path, widgets: Path) -> StateFolder:
+        """Return the folder in `state`, which others may share, of the folder `widgets`."""
+        real = os.fsencode(os.path.realpath(widgets))
+        return cls(state / blake2b(real, digest_size=8).hexdigest())
+
+    def names(self, folder: str) -> list[str]:
+        """Return the names of the files in a folder of this one."""
+        with self._attempting(folder), suppress(FileNotFoundError):
+            return sorted(path.name for path in (self._path / folder).iterdir())
+        return []
+
+    def read(self, name: str, *, most_bytes: int) -> bytes | None:
+        """Return the content of a file; None if there is none of at most `most_bytes`."""
+        with (
+            self._attempting(name),
+            suppress(FileNotFoundError),
+            _open(self._path / name, os.O_RDONLY) as descriptor,
+            open(descriptor, "rb", closefd=False) as file,
+        ):
+            if os.fstat(descriptor).st_size <= most_bytes:
+                return file.read(most_bytes)
+        return None
+
+    def stamp(self, name: str) -> Stamp | None:
+        """Return what changes whenever a file is replaced; None if it is absent or hidden."""
+        with suppress(OSError):
+            return stamp_of((self._path / name).lstat())
+        return None
+
+    def write(self, name: str, content: bytes) -> bool:
+        """Replace a file by renaming a new one; return whether it was written.
+
+        Two files with the same name up to a hyphen are never written at the same time.
+        """
+        path = self._path / name
+        aside = path.with_name(path.name.partition("-")[0] + _ASIDE)
+        with self._attempting(name):
+            self._make_folder(path.parent)
+            aside.unlink(missing_ok=True)
+            try:
+                with (
+                    _open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as descriptor,
+                    open(descriptor, "wb", closefd=False) as file,
+                ):
+                    file.write(content)
+                    if os.geteuid() == 0:
+                        # An operator's command must leave files that the daemon can read.
+                        owner = path.parent.stat()
+                        with suppress(PermissionError):
+                            os.fchown(descriptor, owner.st_uid, owner.st_gid)
+                aside.replace(path)
+            except OSError:
+                with suppress(OSError):
+                    aside.unlink()
+                raise
+            return True
+        return False
+
+    def map_file(self, name: str, content: bytes, most_bytes: int) -> mmap | None:
+        """Write a file and return its first bytes as memory; None if that is impossible.
+
+        Writes to the memory reach the file however the process ends. The content is written
+        first, so that the disk has room for it.
+        """
+        if self.write(name, content):
+            with (
+                self._attempting(name),
+                _open(self._path / name, os.O_RDWR) as descriptor,
+            ):
+                return mmap(descriptor, most_bytes)
+        return None
+
+    def database(self, name: str, prepare: Callable[[Connection], None]) -> Connection | None:
+        """Open the SQLite database `name`, prepared by `prepare`; None if it cannot be used.
+
+        The connection may move between threads, and serves one at a time.
+        """
+        import sqlite3  # noqa: PLC0415 - no command needs it
+
+        path = self._path / name
+        with self._attempting(name):
+            self._make_folder(self._path)
+            if not path.exists():
+                # It stood one folder above before. The database moves last: until then a crash
+                # leaves it where the next start looks for it.
+                for ending in ("-wal", "-shm", ""):
+                    with suppress(FileNotFoundError):
+                        (self._path.parent / (name + ending)).rename(f"{path}{ending}")
+            # SQLite follows links, and gives its journals the mode of the file.
+            with _open(path, os.O_RDWR | os.O_CREAT):
+                pass
+            opened = sqlite3.connect(path, check_same_thread=False)
+            try:
+                prepare(opened)
+            except sqlite3.Error as error:
+                opened.close()
+                raise OSError(errno.EIO, str(error)) from None
+            return opened
+        return None
+
+    @contextmanager
+    def hold_lock(self, name: str) -> Iterator[bool]:
+        """Keep other processes out of the blocks of this method.
+
+        Args:
+            name: The file that the block changes.
+
+        Yields:
+            Whether the block may change it: false if another process does not leave its own.
+        """
+        descriptor = self._lock(name)
+        try:
+            yield descriptor is not None
+        finally:
+            if descriptor is not None:
+                # A child process that was forked in the block has the lock, too.
+                with suppress(OSError):
+                    fcntl.flock(descriptor, fcntl.LOCK_UN)
+                os.close(descriptor)
+
+    def _lock(self, name: str) -> int | None:
+        with self._attempting(name):
+            self._make_folder(self._path)
+            # The folder itself, because files are replaced.
+            descriptor = os.open(self._path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            until_s = time.monotonic() + LIMITS.state_lock_s
+            while not _try_lock(descriptor):
+                if time.monotonic() > until_s:
+                    os.close(descriptor)
+                    raise OSError(errno.EBUSY, "Another process is writing to it")
+                time.sleep(LIMITS.state_lock_poll_s)
+            return descriptor
+        return None
+
+    def append(self, name: str, lines: bytes) -> bool:
+        """Append lines with their ends, all or none; return whether they were written."""
+        with self._attempting(name):
+            self._make_folder(self._path)
+            flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
+            with _open(self._path / name, flags) as descriptor:
+                size = os.fstat(descriptor).st_size
+                if size and os.pread(descriptor, 1, size - 1) != b"\n":
+                    # A crash cut the last line short; the new one must not be appended to it.
+                    lines = b"\n" + lines
+                try:
+                    while lines:
+                        lines = lines[os.write(descriptor, lines) :]
+                except OSError:
+                    os.ftruncate(descriptor, size)
+                    raise
+            return True
+        return False
+
+    def remove(self, name: str) -> bool:
+        """Delete a file; return whether it does not exist any more."""
+        with self._attempting(name):
+            (self._path / name).unlink(missing_ok=True)
+            return True
+        return False
+
+    def _make_folder(self, folder: Path) -> None:
+        """Create `folder`, and remove the access of other users to everything that is ours."""
+        if not folder.is_dir():
+            # mkdir(parents=True) would make the parents with the umask's mode.
+            for missing in reversed([each for each in folder.parents if not each.exists()]):
+                missing.mkdir(_FOLDER_MODE, exist_ok=True)
+            folder.mkdir(_FOLDER_MODE, exist_ok=True)
+        # Earlier versions left the mode to the umask. A folder of another user stays as it is: on
+        # a volume that an orchestrator hands over by its group nothing else is possible.
+        if self._path.stat().st_mode & _OTHERS:
+            with suppress(PermissionError):
+                self._path.chmod(_FOLDER_MODE)
+
+    def fail(self, name: str, problem: str) -> None:
+        """Log that `name` cannot be kept, once until everything can be kept again."""
+        if not self._failing:
+            _log.warning("state.failed", path=str(self._path / name), problem=problem)
+        self._failing.add(_part(name))
+
+    def report_recovery(self, name: str) -> None:
+        """Log that everything under `name` can be written again, if it could not."""
+        if self._failing:
+            self._failing.discard(_part(name))
+            if not self._failing:
+                _log.info("state.recovered", path=str(self._path))
+
+    @contextmanager
+    def _attempting(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, ValueError) as error:
+            problem = error.strerror if isinstance(error, OSError) else str(error)
+            self.fail(name, problem or "")
+
+
+def seal(body: bytes) -> bytes:
+    """Return a line, without its end, that `unseal` reads: `body` after its hash.
+
+    A crash can cut a line short, and a user can edit it.
+    """
+    return blake2b(body, digest_size=16).hexdigest().encode() + b"\t" + body
+
+
+def unseal(line: bytes) -> bytes | None:
+    """Return the body of a sealed line; None if the line is damaged."""
+    body = line.partition(b"\t")[2]
+    return body if seal(body) == line else None
+
+
+def _try_lock(descriptor: int) -> bool:
+    """Return whether no other process has the lock; where the file system has none, none does."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def _part(name: str) -> str:
+    return name.partition("/")[0]
+
+
+@contextmanager
+def _open(path: Path, flags: int) -> Iterator[int]:
+    descriptor = os.open(path, flags | _SAFELY, _FILE_MODE)
+    try:
+        about = os.fstat(descriptor)
+        if not stat.S_ISREG(about.st_mode):
+            raise OSError(errno.EINVAL, "Not a file")
+        if about.st_mode & _OTHERS:
+            with suppress(PermissionError):
+                os.fchmod(descriptor, _FILE_MODE)
+        yield descriptor
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,316 @@
+"""The table of built-in tools: arguments, handler, scope and cost of each.
+
+A module beside this one holds the rows of one subject as `TOOLS`; the rows of a later room
+are in its own `toolset.py` and reach the server at assembly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import orjson
+
+from widgetd.base.errors import CallError, ConfigError
+from widgetd.base.limits import Limits
+from widgetd.core.schema.validator import compile_schema
+from widgetd.server.access.principal import READ
+from widgetd.server.render.entry import READ_ONLY, entry
+from widgetd.server.render.result import Result, error_result
+
+if TYPE_CHECKING:  # commands that only need the names skip these imports
+    from widgetd.core.widget.widget import Widget
+    from widgetd.server.access.principal import Caller
+    from widgetd.server.observe.observer import Observer
+    from widgetd.server.render.action_callers import ActionCaller
+    from widgetd.server.render.calls import Renderer
+    from widgetd.server.search.search import Search
+    from widgetd.server.store.factory import Store
+
+CORE = "core"
+"""The toolset that every server has."""
+
+Service = TypeVar("Service")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolContext:
+    """The caller and the services of one call of a built-in tool.
+
+    Attributes:
+        caller: The client that calls, with the snapshot that answers it.
+        schema: Returns the input schema of a widget, as it is listed.
+        services: Services of toolsets, by type.
+    """
+
+    caller: Caller
+    rendering: Renderer
+    store: Store
+    search: Search
+    schema: Callable[[Widget], Mapping[str, Any]]
+    services: Mapping[type, object] = field(default_factory=lambda: MappingProxyType({}))
+    actions: ActionCaller
+    observers: Sequence[Observer] = ()
+
+    def use(self, service: type[Service]) -> Service:
+        """Return a toolset's service by its type."""
+        return cast("Service", self.services[service])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsentQuestion:
+    """The question that a person answers before a call.
+
+    Attributes:
+        draw: Returns components that show what would change; it runs in a worker thread.
+        hidden: Arguments that `draw` shows better than their values do.
+    """
+
+    text: str
+    draw: Callable[[], Sequence[Mapping[str, Any]]] = tuple
+    hidden: Sequence[str] = ()
+
+
+Handler = Callable[[ToolContext, Mapping[str, Any]], Awaitable[Result]]
+"""Answers a call with checked, complete arguments; raises `CallError` if it cannot."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltinTool:
+    """A built-in tool: one row of the table.
+
+    Attributes:
+        name: The tool's name, which no widget may take.
+        input_schema: The schema of a closed object.
+        reads: Normalises arguments before validation.
+        example: Returns arguments for the end of an error; None for the smallest valid ones.
+        cost: Units of the caller's rate limit.
+        waits: Whether it mostly waits and so takes no concurrency slot.
+        asks: Returns the question for the user before the call, for clients that can ask by
+            elicitation or by a card; None to ask nothing.
+        read_only: Whether calling it changes nothing.
+        destructive: Whether it may replace existing data.
+        app_only: Whether it is for the page that shows a widget and hidden from the model.
+    """
+
+    name: str
+    description: str
+    input_schema: Mapping[str, Any]
+    handler: Handler
+    reads: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
+    example: Callable[[ToolContext], Mapping[str, Any] | None] | None = None
+    scope: str = READ
+    cost: int = 1
+    waits: bool = False
+    asks: Callable[[ToolContext, Mapping[str, Any]], ConsentQuestion | None] | None = None
+    toolset: str = CORE
+    read_only: bool = True
+    destructive: bool = False
+    app_only: bool = False
+
+    @property
+    def entry_fields(self) -> dict[str, Any]:
+        """Return the fields of its list entry; empty defaults are left out to save tokens.
+
+        Source: MCP Apps 2026-01-26, "Tool visibility".
+        """
+        properties = {
+            name: {key: value for key, value in constraints.items() if key != "default" or value}
+            for name, constraints in self.input_schema["properties"].items()
+        }
+        changes = {"destructiveHint": True, "idempotentHint": False} if self.destructive else {}
+        return {
+            "name": self.name,
+            "title": self.name.replace("_", " ").capitalize(),
+            "description": self.description,
+            "inputSchema": {**self.input_schema, "properties": properties},
+            "annotations": {**READ_ONLY, "readOnlyHint": self.read_only, **changes},
+            "_meta": {"ui": {"visibility": ["app"]}} if self.app_only else {},
+        }
+
+    def entry(self) -> bytes:
+        """Return its entry of `tools/list` as JSON."""
+        return entry(self.entry_fields)
+
+
+Reader = Callable[[ToolContext, str], Awaitable[str | bytes | None]]
+"""Reads a resource for a value of its variable ("" without one); None if there is nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltinResource:
+    """A resource, or resource template, of a toolset.
+
+    Attributes:
+        uri: Its address, as `widgetd://keywords`; a variable at the end, as
+            `widgetd://guide/{name}`, makes it a template.
+        mime_types: Media types that differ, by the last part of the variable's value.
+        values: Values of the variable that the list names.
+    """
+
+    uri: str
+    name: str
+    description: str
+    mime_type: str
+    mime_types: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    read: Reader
+    values: tuple[str, ...] = ()
+    scope: str
+    toolset: str
+
+    @property
+    def stem(self) -> str:
+        """Return the address without the variable."""
+        return self.uri.partition("{")[0]
+
+    @property
+    def is_template(self) -> bool:
+        """Return whether the address has a variable."""
+        return "{" in self.uri
+
+    @property
+    def listed_uris(self) -> tuple[str, ...]:
+        """Return the addresses for `resources/list`."""
+        return (
+            tuple(self.stem + value for value in self.values) if self.is_template else (self.uri,)
+        )
+
+    def mime_type_of(self, value: str) -> str:
+        """Return the media type of the content for a value of the variable."""
+        return self.mime_types.get(value.rpartition("/")[2], self.mime_type)
+
+    def value_of(self, uri: str) -> str | None:
+        """Return the variable's value in `uri`, "" without a variable; None for other addresses."""
+        if not self.is_template:
+            return "" if uri == self.uri else None
+        return uri.removeprefix(self.stem) if uri.startswith(self.stem) else None
+
+
+class BuiltinTools(Mapping[str, BuiltinTool]):
+    """The tools of the toolsets that are on, by name.
+
+    Args:
+        rows: The tools of all toolsets.
+        toolsets: The toolsets that are on besides `core`.
+        unlisted: Tools that are not listed because they can only fail here.
+
+    Attributes:
+        reserved: The names of all rows; a setting must never rename a widget.
+
+    Raises:
+        ConfigError: Two have the same name (W0031).
+    """
+
+    def __init__(
+        self,
+        rows: Iterable[BuiltinTool],
+        toolsets: Iterable[str] = (),
+        unlisted: Iterable[str] = (),
+    ) -> None:
+        self._unlisted = frozenset(unlisted)
+        self._listed: dict[tuple[frozenset[str], bool], frozenset[str]] = {}
+        self._toolsets = frozenset((CORE, *toolsets))
+        named: dict[str, BuiltinTool] = {}
+        for tool in rows:
+            other = named.setdefault(tool.name, tool)
+            if other is not tool:
+                handlers = (getattr(one.handler, "func", one.handler) for one in (other, tool))
+                owners = " and ".join(handler.__module__ for handler in handlers)
+                problem = f"two built-in tools are called '{tool.name}': in {owners}"
+                raise ConfigError("W0031", problem, "rename one of them")
+        self.reserved = frozenset(named)
+        self._tools = MappingProxyType(
+            {name: tool for name, tool in named.items() if tool.toolset in self._toolsets}
+        )
+        self._schemas = {
+            name: compile_schema(tool.input_schema, limits=Limits())
+            for name, tool in self._tools.items()
+        }
+        self._entries = {name: tool.entry() for name, tool in self._tools.items()}
+
+    def __getitem__(self, name: str) -> BuiltinTool:
+        return self._tools[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tools)
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def listed_for(self, scopes: frozenset[str], *, apps: bool) -> frozenset[str]:
+        """Return the tools listed for a caller with these scopes, always with those of `core`.
+
+        Some serve only pages, so clients without `apps` do not list them.
+        """
+        names = self._listed.get((scopes, apps))
+        if names is None:
+            names = self._listed[scopes, apps] = frozenset(
+                name
+                for name, tool in self._tools.items()
+                if (tool.toolset == CORE or (tool.scope in scopes and name not in self._unlisted))
+                and (apps or not tool.app_only)
+            )
+        return names
+
+    def entries(self, names: frozenset[str]) -> Mapping[str, bytes]:
+        """Return the list entries of these tools as JSON, by name."""
+        return {name: self._entries[name] for name in self._tools if name in names}
+
+    def check(
+        self, name: str, arguments: Mapping[str, Any], context: ToolContext
+    ) -> Mapping[str, Any]:
+        """Return the arguments of a call as the tool's handler takes them.
+
+        Raises:
+            CallError: They do not fit the schema (W2002), or nest too deeply (W2003).
+        """
+        tool, schema = self._tools[name], self._schemas[name]
+        properties = tool.input_schema["properties"]
+        # Models write lists of strings in several ways.
+        read = {
+            key: strings(value) if properties.get(key, {}).get("type") == "array" else value
+            for key, value in tool.reads(arguments).items()
+        }
+        shown = tool.example
+        checked = schema.check(read, example=shown and partial(shown, context))
+        return schema.with_defaults(checked.arguments)
+
+    async def call(self, name: str, arguments: Mapping[str, Any], context: ToolContext) -> Result:
+        """Check the arguments and answer; errors are results too."""
+        try:
+            return await self._tools[name].handler(context, self.check(name, arguments, context))
+        except CallError as error:
+            return error_result(error)
+
+
+def closed_object(
+    properties: Mapping[str, Any], *, required: Sequence[str] = ()
+) -> Mapping[str, Any]:
+    """Return the schema of an object with these properties and no others."""
+    needed = {"required": list(required)} if required else {}
+    return {"type": "object", "properties": properties, **needed, "additionalProperties": False}
+
+
+def argument(kind: str, description: str, **constraints: Any) -> Mapping[str, Any]:
+    """Return the schema of an argument."""
+    return {"type": kind, "description": description, **constraints}
+
+
+def strings(value: object) -> object:
+    """Read a list of strings from an array, a JSON text, a comma list, one string or null.
+
+    Any other value is returned as it is, so that the schema refuses it.
+    """
+    if value is None:
+        return []
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("["):
+        try:
+            return orjson.loads(value)
+        except orjson.JSONDecodeError:
+            return [value]
+    return [part for part in (part.strip() for part in value.split(",")) if part]

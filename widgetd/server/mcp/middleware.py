@@ -1,0 +1,221 @@
+"""The layer around every message: identify the caller, take a snapshot, authorize.
+
+A message keeps its snapshot to its end. Lists are answered here from prepared pages. A
+refused call gets an error result, which the model can read; any other refused request
+gets a protocol error.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
+
+from mcp.shared.exceptions import MCPError
+from mcp_types.methods import SPEC_CLIENT_METHODS, validate_client_request
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from widgetd.base.errors import CallError
+from widgetd.server.access.auth import principal_of
+from widgetd.server.access.principal import (
+    CALL,
+    CALLER,
+    READ,
+    UNNAMED,
+    Caller,
+    ClientInfo,
+    Principal,
+)
+from widgetd.server.mcp import sdk
+from widgetd.server.mcp.builtin.catalog import target_of
+from widgetd.server.mcp.handlers import CALLS, LISTS
+from widgetd.server.mcp.roots import LISTEN, Root
+from widgetd.server.mcp.server import Server
+from widgetd.server.observe.observer import RecordDuration, observe_call
+from widgetd.server.store.rate_limits import admission
+
+T = TypeVar("T")
+
+_FREE = frozenset({"initialize", "server/discover", "ping", "logging/setLevel"})
+
+
+class Requirements(NamedTuple):
+    """The conditions for a message.
+
+    Attributes:
+        waits: Whether it takes no concurrency slot because it mostly waits.
+    """
+
+    scope: str
+    cost: int = 1
+    waits: bool = False
+
+
+def middleware_of(server: Server, root: Root) -> sdk.Middleware:
+    """Return the layer around every message that reaches `server` through `root`."""
+
+    async def middleware(context: sdk.Context, call_next: sdk.Next) -> Any:
+        method, params, request = context.method, context.params or {}, context.request
+        user = None if request is None else request.scope.get("user")
+        connection = sdk.connection_of(context.session)
+        client = sdk.client_info(connection)
+        caller = caller_of(server, root, user, client, context.meta or {})
+
+        async def answer(admitted: Caller) -> Any:
+            if not server.standalone or method not in LISTS:
+                # FastMCP and the SDK call our handlers without the request.
+                token = CALLER.set(admitted)
+                try:
+                    return await call_next(context)
+                finally:
+                    CALLER.reset(token)
+            validate_client_request(method, context.protocol_version, context.params)
+            page = (await LISTS[method](server, admitted)).page(params.get("cursor") or "")
+            modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
+            return {**page, **sdk.envelope(server.mcp)} if modern else page
+
+        async def answer_then_join(admitted: Caller) -> Any:
+            answered = await answer(admitted)
+            # A notification before the answer to its handshake would confuse a client.
+            if method != "initialize":
+                root.clients.join(connection, admitted.principal)
+            elif server.sessions and server.asks_forms(sdk.client_of_handshake(params)):
+                sdk.stream_answers(server.sessions, connection.session_id)
+            return answered
+
+        # A notification has no answer, so observers do not count it as a call.
+        silent = context.request_id is None
+        return await authorize(
+            server, caller, answer_then_join, method=method, params=params, silent=silent
+        )
+
+    return middleware
+
+
+def caller_of(
+    server: Server, root: Root, user: object, client: ClientInfo, meta: Mapping[str, Any]
+) -> Caller:
+    """Return the caller of a message; `user` is the HTTP layer's authentication result."""
+    principal = principal_of(user, server.options.anonymous)
+    return Caller(
+        snapshot=server.views.of(server.registry.current, principal.audience),
+        principal=principal,
+        client=client,
+        meta=meta,
+        registry=server.registry,
+        prefix=root.prefix,
+        outer=CALLER.get(None),
+    )
+
+
+def requirements_of(
+    server: Server, method: str, params: Mapping[str, Any], client: ClientInfo = UNNAMED
+) -> Requirements | None:
+    """Return the conditions for a message; None for methods that are free for all."""
+    if method in _FREE or method.startswith("notifications/"):
+        return None
+    if method != CALLS:
+        return Requirements(READ, waits=method == LISTEN)
+    name = params.get("name")
+    tool = server.builtin.get(name) if isinstance(name, str) else None
+    if tool is None or name == "render_widget":
+        # While a user answers a form, the call only waits.
+        return Requirements(CALL, waits=server.asks_forms(client))
+    return Requirements(tool.scope, tool.cost, tool.waits)
+
+
+async def authorize(
+    server: Server,
+    caller: Caller,
+    answer: Callable[[Caller], Awaitable[T]],
+    *,
+    method: str,
+    params: Mapping[str, Any],
+    silent: bool = False,
+) -> T:
+    """Answer a message if its sender may send it, and report calls to the observers.
+
+    A call is answered in any case: `answer` gets a caller whose `denied` says why, because a
+    model reads results, not protocol errors.
+
+    Raises:
+        MCPError: The message is not a call, and it is refused.
+    """
+
+    async def answer_if_admitted() -> T:
+        needs = requirements_of(server, method, params, caller.client)
+        async with _admit(server, needs, caller.principal) as refusal:
+            if refusal is not None and method != CALLS:
+                raise sdk.protocol_error(refusal)
+            admitted = caller if refusal is None else replace(caller, denied=refusal)
+            if method != CALLS or silent or not server.options.observers:
+                return await answer(admitted)
+            return await observe_call(
+                partial(answer, admitted),
+                params,
+                target_of,
+                caller,
+                builtin=server.builtin,
+                observers=server.options.observers,
+            )
+
+    record = server.options.record_duration
+    if record is None or silent:
+        return await answer_if_admitted()
+    return await _measure(server, caller, answer_if_admitted, method, params, record=record)
+
+
+async def _measure(
+    server: Server,
+    caller: Caller,
+    answering: Callable[[], Awaitable[T]],
+    method: str,
+    params: Mapping[str, Any],
+    *,
+    record: RecordDuration,
+) -> T:
+    """Record the duration of a request; no attribute has values that clients choose.
+
+    Source: OpenTelemetry semantic conventions, MCP, "Metric: mcp.server.operation.duration".
+    """
+    attributes = {"mcp.method.name": method if method in SPEC_CLIENT_METHODS else "_OTHER"}
+    tool = params.get("name") if method == CALLS else None
+    if isinstance(tool, str) and (tool in caller.snapshot.widgets or tool in server.builtin):
+        attributes["gen_ai.tool.name"] = tool
+    started_s = time.perf_counter()
+    try:
+        answer = await answering()
+        is_error = getattr(answer, "is_error", False)
+        if is_error or (isinstance(answer, Mapping) and answer.get("isError")):
+            attributes["error.type"] = "tool_error"
+    except MCPError as error:
+        attributes["error.type"] = str(error.error.code)
+        raise
+    except BaseException as error:
+        attributes["error.type"] = type(error).__qualname__
+        raise
+    else:
+        return answer
+    finally:
+        record(time.perf_counter() - started_s, attributes)
+
+
+@asynccontextmanager
+async def _admit(
+    server: Server, needs: Requirements | None, principal: Principal
+) -> AsyncIterator[CallError | None]:
+    """Hold a concurrency slot while the block runs, or yield why the message is refused."""
+    if needs is None:
+        yield None
+        return
+    try:
+        principal.demand(needs.scope)
+    except CallError as error:
+        yield error
+        return
+    limits = server.store.limits
+    async with admission(limits, principal.name, cost=needs.cost, waits=needs.waits) as decision:
+        yield decision.refusal

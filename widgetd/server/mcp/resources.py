@@ -1,0 +1,276 @@
+"""The MCP resources of widgets.
+
+    widget://flight_tracker            an overview and its parts
+    widget://flight_tracker/template   one part
+    ui://widgetd/flight_tracker.3f5a8c2b9d01.html   its page, with the digest of its program
+    widgetd://renders/{id}             a stored render
+    widgetd://ui-types                 every type of response being served
+    widgetd://schemas/result           the JSON Schema of a result's `_meta`
+
+A part that a widget lacks does not exist: reading it is an error, not an empty answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from anyio import to_thread
+from fastmcp.resources.base import Resource, ResourceContent, ResourceResult
+from fastmcp.resources.template import ResourceTemplate
+from orjson import Fragment
+from pydantic import AnyUrl
+
+from widgetd.base.text_search import compile_pattern
+from widgetd.core.widget.components.lucide import find_icons
+from widgetd.core.widget.page_program import program_or_empty
+from widgetd.core.widget.widget import Widget
+from widgetd.server.access.principal import with_prefix
+from widgetd.server.catalog.crash_journal import CrashJournal
+from widgetd.server.catalog.snapshot import Snapshot
+from widgetd.server.mcp.builtin.table import BuiltinResource, ToolContext
+from widgetd.server.render.entry import page_uri, view_uri
+from widgetd.server.render.envelope import encode_render, envelope_schema
+from widgetd.server.render.parts import JSON, PARTS, json_text
+from widgetd.server.render.result import ui
+from widgetd.server.render.view import page_of
+from widgetd.server.store.contract import StoredRender
+
+VIEW = "text/html;profile=mcp-app"
+"""Source: MCP Apps 2026-01-26, "UI Resource Format"."""
+
+UI_TYPES = "widgetd://ui-types"
+RESULT_SCHEMA = "widgetd://schemas/result"
+
+_WIDGET = compile_pattern(r"widget://([a-z0-9_]+)(?:/([a-z]+))?")
+_VIEW = compile_pattern(r"ui://widgetd/([a-z0-9_]+)(?:\.[0-9a-f]+)?\.html")
+
+_LISTED = ("template", "encoded")
+
+_SLOW = "problems"
+"""The part that renders the widget in every state; every widget has it."""
+
+
+class ServedResource(Resource):
+    """One of our resources; content that is a function runs in a worker thread."""
+
+    content: str | bytes | Callable[[], str]
+
+    def __init__(self, uri: str, **fields: Any) -> None:
+        super().__init__(uri=AnyUrl(uri), **fields)
+
+    async def read(self) -> ResourceResult:
+        """Return the content with its type and metadata."""
+        content = self.content
+        if callable(content):
+            content = await to_thread.run_sync(content)
+        item = ResourceContent(content, mime_type=self.mime_type, meta=self.meta)
+        return ResourceResult([item])
+
+    def get_meta(self) -> dict[str, Any]:
+        """Return our metadata without the entries that FastMCP would add."""
+        return self.meta or {}
+
+
+def resources_of(readable: Iterable[BuiltinResource]) -> Iterator[Resource]:
+    """Yield the listed resources of toolsets."""
+    for one in readable:
+        for uri in one.listed_uris:
+            value = one.value_of(uri)
+            yield ServedResource(
+                uri,
+                name=f"{one.name}_{value}" if value else one.name,
+                title=value or None,
+                description=one.description,
+                mime_type=one.mime_type,
+                content="",
+            )
+
+
+async def read_of_toolset(
+    readable: Iterable[BuiltinResource], uri: str, context: ToolContext
+) -> Resource | None:
+    """Read the resource of a toolset at `uri`; None if there is none."""
+    for one in readable:
+        value = one.value_of(uri)
+        content = None if value is None else await one.read(context, value)
+        if content is not None:
+            mime_type = one.mime_type_of(value or "")
+            return ServedResource(uri, name=one.name, mime_type=mime_type, content=content)
+    return None
+
+
+def uris(tool: str) -> tuple[str, ...]:
+    """Return the URIs whose content may change with this widget.
+
+    The page of a program is another one, at another URI, once the program changes.
+    """
+    return (_uri(tool), *(_uri(tool, part) for part in PARTS), view_uri(tool), UI_TYPES)
+
+
+def _uri(tool: str, part: str = "") -> str:
+    return f"widget://{tool}/{part}" if part else f"widget://{tool}"
+
+
+class Resources:
+    """The resources of snapshots.
+
+    Without a `view`, the page that draws results, widgets have no pages. Every widget may load
+    images from `image_origins`.
+    """
+
+    def __init__(
+        self,
+        view: str = "",
+        image_origins: tuple[str, ...] = (),
+        journal: CrashJournal | None = None,
+    ) -> None:
+        self._journal = journal or CrashJournal()
+        self._view = view
+        self.image_origins = image_origins
+
+    @property
+    def has_view(self) -> bool:
+        """Return whether there is a page that draws results."""
+        return bool(self._view)
+
+    def of_widget(self, widget: Widget, snapshot: Snapshot) -> Iterator[Resource]:
+        """Yield the listed resources of one widget; templates lead to the others."""
+        for part in _LISTED:
+            found = self._part(widget, part, snapshot)
+            if found is not None:
+                yield found
+        if self._view:
+            yield self._page(widget)
+
+    def of_all(self, snapshot: Snapshot) -> Iterator[Resource]:
+        """Yield the resources that belong to no single widget."""
+        types = [
+            {
+                "uiType": metadata.ui_type,
+                "widget": tool,
+                "component": metadata.ui_metadata.component,
+                "version": metadata.ui_metadata.version,
+                "deprecated": bool(metadata.ui_metadata.deprecated),
+            }
+            for tool, metadata in ((tool, ui(widget)) for tool, widget in snapshot.widgets.items())
+        ]
+        yield ServedResource(UI_TYPES, name="ui_types", mime_type=JSON, content=json_text(types))
+        yield ServedResource(
+            RESULT_SCHEMA,
+            name="result_schema",
+            mime_type=JSON,
+            content=json_text(envelope_schema()),
+        )
+
+    def templates(self, readable: Iterable[BuiltinResource]) -> tuple[ResourceTemplate, ...]:
+        """Return the resource templates."""
+        return (
+            *(
+                _template(one.name, one.uri, one.description, one.mime_type)
+                for one in readable
+                if one.is_template
+            ),
+            _template("widget", "widget://{tool}", "What a widget is, and what parts there are."),
+            *(
+                _template(f"widget_{part}", f"widget://{{tool}}/{part}", f"A widget's {part}.")
+                for part in PARTS
+            ),
+            _template("render", "widgetd://renders/{id}", "A render, as long as it is kept."),
+        )
+
+    def find(self, uri: str, snapshot: Snapshot, prefix: str = "") -> Resource | None:
+        """Return the resource at `uri`, except renders; None if there is none."""
+        if uri in (UI_TYPES, RESULT_SCHEMA):
+            return next(one for one in self.of_all(snapshot) if str(one.uri) == uri)
+        if (match := _WIDGET.fullmatch(uri)) and match[1] in snapshot.widgets:
+            widget = snapshot.widgets[match[1]]
+            return self._part(widget, match[2], snapshot) if match[2] else _overview(widget, prefix)
+        if (match := _VIEW.fullmatch(uri)) and match[1] in snapshot.widgets and self._view:
+            widget = snapshot.widgets[match[1]]
+            return self._page(widget, page_of(self._view, program_or_empty(widget)))
+        return None
+
+    def _part(self, widget: Widget, part: str, snapshot: Snapshot) -> Resource | None:
+        if part not in PARTS:
+            return None
+        mime_type, read = PARTS[part]
+
+        def render_part() -> str:
+            with self._journal.rendering(widget.key):
+                return read(widget, snapshot, self.image_origins) or ""
+
+        content = render_part if part == _SLOW else read(widget, snapshot, self.image_origins)
+        if content is None:
+            return None
+        return ServedResource(
+            _uri(widget.tool, part),
+            name=f"{widget.tool}_{part}",
+            title=f"{widget.definition.title}: {part}",
+            mime_type=mime_type,
+            content=content,
+        )
+
+    def _page(self, widget: Widget, content: str = "") -> Resource:
+        """Return the page of a widget; a list of resources needs no content."""
+        allowed = sorted({*widget.definition.image_origins, *self.image_origins})
+        csp = {"connectDomains": [], "resourceDomains": allowed}
+        return ServedResource(
+            page_uri(widget, self.image_origins),
+            name=f"{widget.tool}_page",
+            title=f"{widget.definition.title}: page",
+            description=f"The page that draws results of {widget.tool}; for hosts, not for models.",
+            mime_type=VIEW,
+            content=content,
+            meta={"ui": {"csp": csp, "prefersBorder": False}},
+        )
+
+
+def render_resource(uri: str, render: StoredRender) -> Resource:
+    """Return a render's newest version as `{"tree", "text", "data", "ui", "render", "icons"}`."""
+    content = {
+        "tree": Fragment(render.tree),
+        "text": render.text,
+        "data": Fragment(render.data),
+        "ui": Fragment(render.ui),
+        "render": Fragment(encode_render(render)),
+        "icons": find_icons(render.tree),
+    }
+    return ServedResource(uri, name=render.id, mime_type=JSON, content=json_text(content))
+
+
+def _overview(widget: Widget, prefix: str) -> Resource:
+    definition = widget.definition
+    content = {
+        "name": widget.tool,
+        "title": definition.title,
+        "description": widget.description,
+        "tags": definition.tags,
+        "uiType": definition.ui_type,
+        "digest": widget.key,
+        "parts": [with_prefix(_uri(widget.tool, part), prefix) for part in PARTS],
+    }
+    return ServedResource(
+        _uri(widget.tool),
+        name=widget.tool,
+        title=definition.title,
+        mime_type=JSON,
+        content=json_text(content),
+    )
+
+
+def _template(
+    name: str, uri_template: str, description: str, mime_type: str = JSON
+) -> ResourceTemplate:
+    variable = uri_template.partition("{")[2].partition("}")[0]
+    return ResourceTemplate(
+        name=name,
+        uri_template=uri_template,
+        description=description,
+        mime_type=mime_type,
+        parameters={
+            "type": "object",
+            "properties": {variable: {"type": "string"}},
+            "required": [variable],
+        },
+    )

@@ -1,0 +1,217 @@
+"""The server: what answers calls and lists of one registry, and the roots that lead to it.
+
+    caller, name, arguments -> built-in tool or widget -> result
+
+It knows nothing of files, ports, signals or of how messages arrive; `assembly` connects it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from fastmcp import FastMCP
+
+from widgetd.base.errors import CallError
+from widgetd.core.widget.widget import Widget
+from widgetd.server.access.principal import LOCAL, Caller, ClientInfo, Principal, SnapshotViews
+from widgetd.server.catalog.crash_journal import CrashJournal
+from widgetd.server.catalog.registry import Registry
+from widgetd.server.mcp.builtin import CORE_TOOLS
+from widgetd.server.mcp.builtin.table import BuiltinResource, BuiltinTool, BuiltinTools, ToolContext
+from widgetd.server.mcp.clients import Clients
+from widgetd.server.mcp.limits import LIMITS as MCP_LIMITS
+from widgetd.server.mcp.listing import AppTools, Expose, ResourceListings, ToolListings
+from widgetd.server.mcp.resources import Resources
+from widgetd.server.mcp.roots import Root
+from widgetd.server.mcp.sessions import SessionBounds, Sessions
+from widgetd.server.observe.observer import Observer, RecordDuration
+from widgetd.server.render.action_callers import ActionCaller
+from widgetd.server.render.calls import Renderer
+from widgetd.server.render.entry import entry_fields, tool_entry
+from widgetd.server.render.hosts import draws_views
+from widgetd.server.render.inline_images import InlineImages
+from widgetd.server.render.result import Policy, Result, error_result
+from widgetd.server.search.search import Search
+from widgetd.server.store.factory import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerOptions:
+    """Options of a server that do not depend on its widgets.
+
+    Attributes:
+        expose: Whether all widgets are listed, or only the pinned ones.
+        list_tokens: Tokens that listed widgets may cost before `auto` lists only the pinned ones.
+        formats: Whether listed schemas include `format`, which is enforced in any case.
+        app_tools: Whether tools for pages are listed to all clients, or to those that draw.
+        page_size: Tools on one page of a list; 0 for all.
+        images: The images that results bring along; None for none.
+        observers: Receive each call, render and notice.
+        anonymous: The principal of requests without a token.
+        elicit_forms: Whether clients without a view are asked the fields of forms.
+        form_s: Time that their users have to answer.
+        sessions: Limits on legacy sessions over HTTP.
+        builtin: The rows of built-in tools of all toolsets.
+        reserved: Further names that no widget may take.
+        toolsets: The toolsets that are on besides `core`.
+        unlisted: Tools that are not listed because they can only fail here.
+        readable: The resources of all toolsets.
+        services: The services of the toolsets, by type.
+        traced: Whether each request gets an OpenTelemetry span.
+        record_duration: Receives the duration of each request; None to measure none.
+    """
+
+    policy: Policy = field(default_factory=Policy)
+    expose: Expose = "auto"
+    list_tokens: int = MCP_LIMITS.list_tokens
+    formats: bool = True
+    app_tools: AppTools = "auto"
+    page_size: int = 0
+    resources: Resources = field(default_factory=Resources)
+    images: InlineImages | None = None
+    observers: Sequence[Observer] = ()
+    anonymous: Principal = LOCAL
+    elicit_forms: bool = False
+    form_s: float = MCP_LIMITS.form_s
+    sessions: SessionBounds = field(default_factory=SessionBounds)
+    journal: CrashJournal | None = None
+    builtin: Sequence[BuiltinTool] = CORE_TOOLS
+    reserved: frozenset[str] = frozenset()
+    toolsets: Sequence[str] = ()
+    unlisted: Sequence[str] = ()
+    readable: Sequence[BuiltinResource] = ()
+    services: Mapping[type, object] = field(default_factory=lambda: MappingProxyType({}))
+    traced: bool = False
+    record_duration: RecordDuration | None = None
+
+
+class Server:
+    """A registry as an MCP server: answers calls and lists, and knows its roots and sessions.
+
+    Attributes:
+        mcp: The FastMCP server, ready to run on any transport.
+        standalone: Whether it serves nothing else, so that we answer lists ourselves.
+        admit: Encodes a widget's list entry; raises `WidgetError` if it can have none.
+        entry_fields: Returns a widget's list entry as the fields of an SDK tool.
+        roots: The servers through which clients reach the widgets, `mcp` first.
+        sessions: The open legacy sessions over HTTP; None without HTTP.
+
+    Raises:
+        ConfigError: Two built-in tools have the same name.
+    """
+
+    def __init__(
+        self,
+        mcp: FastMCP,
+        registry: Registry,
+        store: Store,
+        options: ServerOptions,
+        *,
+        standalone: bool,
+    ) -> None:
+        self.mcp = mcp
+        self.registry = registry
+        self.store = store
+        self.options = options
+        self.standalone = standalone
+        self.resources = resources = options.resources
+        self.rendering = Renderer(
+            registry,
+            options.policy,
+            store,
+            observers=options.observers,
+            journal=options.journal,
+            images=options.images,
+        )
+        self.builtin = builtin = BuiltinTools(options.builtin, options.toolsets, options.unlisted)
+        self._readable = tuple(one for one in options.readable if one.toolset in options.toolsets)
+        self.services: dict[type, object] = {BuiltinTools: builtin, **options.services}
+        self.actions = ActionCaller()
+        self.search = Search()
+        self.views = SnapshotViews()
+        listed: dict[str, Any] = {
+            "has_view": resources.has_view,
+            "formats": options.formats,
+            "image_origins": resources.image_origins,
+        }
+        self.entry_fields: Callable[[Widget], dict[str, Any]] = partial(entry_fields, **listed)
+        reserved = builtin.reserved | options.reserved
+        self.admit: Callable[[Widget], bytes] = partial(tool_entry, **listed, reserved=reserved)
+        self.listings = ToolListings(
+            self.admit,
+            builtin,
+            expose=options.expose,
+            list_tokens=options.list_tokens,
+            page_size=options.page_size,
+        )
+        self.resource_listings = ResourceListings(
+            resources, self.listings.listed_widgets, options.page_size
+        )
+        self.roots: list[Root] = []
+        self.sessions: Sessions | None = None
+
+    @property
+    def clients(self) -> Clients:
+        """Return the clients that listen to `mcp`."""
+        return self.roots[0].clients
+
+    async def call(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> Result:
+        """Answer a call of a widget or a built-in tool; errors are results too."""
+        if caller.denied is not None:
+            return error_result(caller.denied)
+        if name in self.builtin:
+            return await self.builtin.call(name, arguments, self.context(caller))
+        widget = caller.snapshot.widgets.get(name)
+        try:
+            if widget is None:
+                raise await self.search.explain_unknown(name, caller)
+            return await self.rendering.call(widget, arguments, caller)
+        except CallError as error:
+            return error_result(error)
+
+    def context(self, caller: Caller) -> ToolContext:
+        """Return the context of a built-in tool's handler."""
+        return ToolContext(
+            caller=caller,
+            rendering=self.rendering,
+            store=self.store,
+            search=self.search,
+            schema=lambda widget: self.entry_fields(widget)["inputSchema"],
+            services=self.services,
+            actions=self.actions,
+            observers=self.options.observers,
+        )
+
+    def readable_by(self, principal: Principal) -> tuple[BuiltinResource, ...]:
+        """Return the resources of toolsets that `principal` may read."""
+        return tuple(one for one in self._readable if one.scope in principal.scopes)
+
+    def provide(self, *services: object) -> None:
+        """Add services of toolsets that need the server itself to be made."""
+        self.services.update({type(service): service for service in services})
+
+    def end_streams(self, gone: Collection[Principal] | None = None) -> None:
+        """End the notification streams of the principals in `gone`; by default of all."""
+        if gone is None:
+            self.clients.close()
+        else:
+            self.clients.end(gone)
+        if self.sessions is not None:
+            self.sessions.end_streams(gone)
+
+    def listed_tools(self, caller: Caller) -> frozenset[str]:
+        """Return the built-in tools in the caller's list.
+
+        Those for pages are in it if the client draws, or with `app_tools="always"`.
+        """
+        apps = self.options.app_tools == "always" or draws_views(caller.client)
+        return self.builtin.listed_for(caller.principal.scopes, apps=apps)
+
+    def asks_forms(self, client: ClientInfo) -> bool:
+        """Return whether a widget's form is asked through the client, which draws no view."""
+        can_ask = client.asks or client.asks_in_call
+        return self.options.elicit_forms and can_ask and not draws_views(client)

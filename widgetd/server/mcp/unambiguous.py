@@ -1,0 +1,78 @@
+"""Refuse messages that have a key twice in one object.
+
+The SDK would keep the last of the two, a proxy that filters messages perhaps the first, so
+they could disagree about what is asked. The SDK's parsers accept such messages silently.
+"""
+
+from __future__ import annotations
+
+import json
+
+import anyio.to_thread
+from mcp_types import INVALID_REQUEST
+
+from widgetd.base.errors import CallError
+from widgetd.core.schema.json_text import find_duplicate_key
+from widgetd.server.mcp import asgi
+from widgetd.server.mcp.limits import LIMITS
+
+_TWICE = "the key {} stands twice; keep one of the two"
+
+
+class DuplicateKeyGuard:
+    """An ASGI layer around the SDK's endpoint that refuses duplicate keys."""
+
+    def __init__(self, app: asgi.App) -> None:
+        self.app = app
+
+    async def __call__(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
+        """Pass a request on; the SDK reads the whole body before it acts on any of it."""
+        body = bytearray()
+
+        async def receive_checked() -> asgi.Message:
+            message = await receive()
+            if message["type"] == "http.request":
+                body.extend(message.get("body", b""))
+                if not message.get("more_body"):
+                    await _check(bytes(body))
+                    body.clear()
+            return message
+
+        try:
+            await self.app(scope, receive_checked, send)
+        except CallError as error:
+            await asgi.refuse(send, 400, INVALID_REQUEST, error)
+
+
+def reject_duplicate_keys(line: bytes) -> bytes:
+    """Return a line of stdio as it is; if it has a key twice, a request that fails with a reason.
+
+    The SDK writes all answers itself, in its own order. It gets a request with the same id for
+    an unknown method whose name is the error message.
+    """
+    twice = find_duplicate_key(line.decode(errors="replace"))
+    if twice is None:
+        return line
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        return line  # the SDK refuses what is not JSON
+    if not isinstance(message, dict) or "method" not in message or "id" not in message:
+        return b"\n"  # a notification has no answer
+    request = {"jsonrpc": "2.0", "id": message["id"], "method": f"[W2009] {_TWICE.format(twice)}"}
+    return json.dumps(request).encode() + b"\n"
+
+
+async def _check(body: bytes) -> None:
+    try:
+        text = body.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise CallError("W2009", "the message is not UTF-8; JSON is") from None
+    if "\0" in text:  # UTF-16, which some parsers guess
+        raise CallError("W2009", "the message is not UTF-8; JSON is")
+    if len(body) > LIMITS.checked_bytes:
+        twice = await anyio.to_thread.run_sync(find_duplicate_key, text)
+    else:
+        twice = find_duplicate_key(text)
+    if twice is not None:
+        raise CallError("W2009", _TWICE.format(twice))

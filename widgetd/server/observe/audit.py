@@ -1,0 +1,234 @@
+"""The audit file: one line of JSON per call and upload, without argument values.
+
+    on_call -> (the answer is sent) -> line -> queue -> writer thread -> file
+
+A line is made after the answer was sent, so neither encoding nor a slow disk delays a call.
+A full queue and a full disk lose lines; losses are counted, and recorded by a line of their
+own once there is room. Lines are written whole or not at all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import anyio.to_thread
+import orjson
+
+from widgetd.base.errors import ConfigError
+from widgetd.base.files.write import append_lines
+from widgetd.base.logs import get_logger
+from widgetd.core.widget.widget import Widget
+from widgetd.server.observe.limits import LIMITS
+from widgetd.server.observe.observer import ActionRecord, CallRecord, Observer
+
+if TYPE_CHECKING:
+    from widgetd.server.observe.upload import Upload
+
+_log = get_logger()
+
+
+class Audit(Observer):
+    """An observer that writes the audit file.
+
+    Args:
+        path: The file; created or appended to.
+        most_bytes: Size at which the file is rotated.
+
+    Attributes:
+        lost: Lines that neither the disk nor the queue had room for.
+
+    Raises:
+        ConfigError: The file cannot be written (W0006); a full disk raises nothing.
+    """
+
+    def __init__(self, path: Path, *, most_bytes: int) -> None:
+        self._path = path
+        self._most_bytes = most_bytes
+        self._records: list[CallRecord] = []
+        self._waiting: deque[bytes] = deque()
+        self.lost = 0
+        self._unrecorded = 0
+        self._failing = False
+        self._queued = anyio.Event()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _, full = append_lines(path, [_line(event="audit.started")])
+        except OSError as error:
+            problem = f"the audit file {path} cannot be written ({error.strerror})"
+            raise ConfigError("W0006", problem, "name another with --audit", exit_code=3) from None
+        self._report(full)
+
+    def on_call(self, call: CallRecord) -> None:
+        """Write a line about `call` after the event loop has sent its answer."""
+        self._records.append(call)
+        if len(self._records) == 1:
+            asyncio.get_running_loop().call_soon(self._queue_records)
+
+    def _queue_records(self) -> None:
+        records, self._records = self._records, []
+        for call in records:
+            widget = call.widget
+            self._add(
+                _line(
+                    event="call",
+                    principal=_principal(call.principal),
+                    client=call.client[: LIMITS.client_chars],
+                    client_version=call.client_version[: LIMITS.client_chars],
+                    tool=call.tool,
+                    widget="" if widget is None else widget.tool,
+                    outcome=call.outcome,
+                    code=call.code,
+                    ms=round(call.seconds * 1000, 3),
+                    bytes_in=_size(call.arguments),
+                    bytes_out=_size(call.answer),
+                    shape=_shape(widget, call.arguments),
+                )
+            )
+
+    def _add(self, line: bytes) -> None:
+        if len(self._waiting) >= LIMITS.queued_lines:
+            self._lose(1)
+            return
+        self._waiting.append(line)
+        self._queued.set()
+
+    def on_upload(self, upload: Upload) -> None:
+        """Write a line about an upload, its principal and its outcome."""
+        self._queue_records()
+        self._add(
+            _line(
+                event="upload",
+                principal=_principal(upload.uploader),
+                path=upload.path,
+                tool=upload.tool,
+                outcome=upload.outcome,
+                code=upload.code,
+                bytes_in=upload.size_bytes,
+            )
+        )
+
+    def on_action(self, action: ActionRecord) -> None:
+        """Write a line about an action that called a tool of an upstream."""
+        self._queue_records()
+        self._add(
+            _line(
+                event="action",
+                principal=_principal(action.principal),
+                widget=action.widget,
+                action=action.action[: LIMITS.client_chars],
+                upstream=action.upstream,
+                tool=action.tool,
+                outcome=action.outcome,
+                code=action.code,
+                ms=round(action.seconds * 1000, 3),
+            )
+        )
+
+    async def write(self) -> None:
+        """Write queued lines until cancelled, and once more on cancellation."""
+        try:
+            while True:
+                # A loss is recorded when there is room, even without further calls.
+                with anyio.move_on_after(LIMITS.retry_s if self._unrecorded else None):
+                    await self._queued.wait()
+                self._queued = anyio.Event()
+                await anyio.sleep(LIMITS.gather_s)
+                await self._flush()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._flush()
+
+    async def _flush(self) -> None:
+        self._queue_records()
+        lines, unrecorded = list(self._waiting), self._unrecorded
+        self._waiting.clear()
+        loss = [_line(event="audit.lost", calls=unrecorded)] if unrecorded else []
+        if not (lines or loss):
+            return
+        written, problem = await anyio.to_thread.run_sync(self._append, lines + loss)
+        if written > len(lines):
+            self._unrecorded -= unrecorded
+        self._lose(max(0, len(lines) - written))
+        self._report(problem)
+
+    def _lose(self, lines: int) -> None:
+        self.lost += lines
+        self._unrecorded += lines
+
+    def _report(self, problem: OSError | None) -> None:
+        """Log once when the disk starts to refuse lines, and once when it accepts them again."""
+        if problem is not None and not self._failing:
+            _log.warning("audit.failed", problem=problem.strerror)
+        elif problem is None and self._failing:
+            _log.info("audit.recovered", lost=self.lost)
+        self._failing = problem is not None
+
+    def _append(self, lines: list[bytes]) -> tuple[int, OSError | None]:
+        """Write `lines` and return how many were written, with the error that stopped it."""
+        path, started = self._path, []
+        try:
+            if path.exists() and path.stat().st_size >= self._most_bytes:
+                for number in range(LIMITS.rotated_files, 0, -1):
+                    younger = path.with_name(f"{path.name}.{number - 1}") if number > 1 else path
+                    if younger.exists():
+                        younger.replace(path.with_name(f"{path.name}.{number}"))
+                started = [_line(event="audit.started")]
+            written, problem = append_lines(path, started + lines)
+        except OSError as error:
+            return 0, error
+        return max(0, written - len(started)), problem
+
+
+@lru_cache(maxsize=1024)
+def _principal(name: str) -> str:
+    """Return a principal's pseudonym, equal in every file; empty for a principal without name."""
+    return blake2b(name.encode(), digest_size=6).hexdigest() if name else ""
+
+
+def _shape(widget: Widget | None, arguments: Mapping[str, Any]) -> dict[str, str]:
+    """Return the kind of each declared argument: `{"legs": "array 2"}`.
+
+    Undeclared names may be user data, so they are only counted.
+    """
+    declared = {} if widget is None else widget.schema.advertised.get("properties", {})
+    shape = {
+        name: f"array {len(value)}"
+        if isinstance(value, list)
+        else _KINDS.get(type(value), "object")
+        for name, value in arguments.items()
+        if name in declared
+    }
+    others = len(arguments) - len(shape)
+    return {**shape, "+": f"others {others}"} if others else shape
+
+
+_KINDS = {
+    type(None): "null",
+    bool: "boolean",
+    int: "number",
+    float: "number",
+    str: "string",
+}
+
+
+def _size(value: Mapping[str, Any] | bytes) -> int:
+    if isinstance(value, bytes):
+        return len(value)
+    try:
+        return len(orjson.dumps(value, default=str))
+    except orjson.JSONEncodeError:  # an integer of more than 64 bits, for one
+        return len(json.dumps(value, default=str))
+
+
+def _line(**fields: Any) -> bytes:
+    at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return orjson.dumps({"at": at, **fields}, option=orjson.OPT_APPEND_NEWLINE)

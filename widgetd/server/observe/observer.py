@@ -1,0 +1,168 @@
+"""Observers of calls, renders and notices; metrics and the audit implement `Observer`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeVar
+
+from widgetd.core.widget.widget import Widget
+from widgetd.server.access.principal import Caller
+
+Outcome = Literal["ok", "error", "failed"]
+"""A result, an error result, or an exception."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallRecord:
+    """A finished call.
+
+    Attributes:
+        tool: The tool that was called; empty for an unknown name.
+        widget: The widget of the call; None if it concerns no served widget.
+        code: The error's code, as `W2002`; empty without one.
+        principal: Name of the caller's principal; empty if it has none.
+        client: `clientInfo.name`; empty if not sent.
+        client_version: `clientInfo.version`.
+        arguments: The widget's arguments as received; observers must not keep them.
+        answer: The result as sent, as values or as JSON; empty after an exception. Observers
+            must not keep it.
+    """
+
+    tool: str
+    widget: Widget | None
+    outcome: Outcome
+    code: str
+    seconds: float
+    principal: str
+    client: str = ""
+    client_version: str = ""
+    arguments: Mapping[str, Any]
+    answer: Mapping[str, Any] | bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionRecord:
+    """A finished action that called a tool of an upstream.
+
+    Attributes:
+        outcome: Whether it was done: `done`, `failed` or `unsure`.
+    """
+
+    widget: str
+    action: str
+    upstream: str
+    tool: str
+    outcome: str
+    code: str
+    seconds: float
+    principal: str
+
+
+class EncodedResult(NamedTuple):
+    """A result as JSON, with the facts that observers would have to parse it for.
+
+    Attributes:
+        json: The result as sent.
+        code: The error's code; empty without one.
+    """
+
+    json: bytes
+    is_error: bool = False
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """Changes to announce to clients.
+
+    Attributes:
+        tools: Whether the list of tools changed.
+        resources: Whether the list of resources changed.
+        updated: URIs of resources whose content changed.
+    """
+
+    tools: bool = False
+    resources: bool = False
+    updated: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.tools or self.resources or bool(self.updated)
+
+
+TargetOf = Callable[[Mapping[str, Any]], tuple[str, Mapping[str, Any]]]
+"""Returns the name of the widget that a call is for, and its arguments."""
+
+RecordDuration = Callable[[float, Mapping[str, str]], None]
+"""Records the seconds of a request with its attributes; must neither wait nor raise."""
+
+
+class Observer:
+    """Ignores all events; observers override those that they record, and must not wait or raise."""
+
+    def on_call(self, call: CallRecord) -> None:
+        """Record a finished call."""
+
+    def on_render(self, widget: Widget, steps: int) -> None:
+        """Record a render and the steps that its template took."""
+
+    def on_difference(self, widget: Widget) -> None:
+        """Record that a page drew a widget otherwise than the server."""
+
+    def on_notice(self, notice: Notice) -> None:
+        """Record a notice that was sent to clients."""
+
+    def on_action(self, action: ActionRecord) -> None:
+        """Record an action that called a tool of an upstream."""
+
+
+T = TypeVar("T")
+
+
+async def observe_call(
+    handler: Callable[[], Awaitable[T]],
+    params: Mapping[str, Any],
+    target_of: TargetOf,
+    caller: Caller,
+    *,
+    builtin: Collection[str],
+    observers: Collection[Observer],
+) -> T:
+    """Run `handler` for a call, report the call to all observers and return the answer."""
+    started_s = time.perf_counter()
+    answer: Any = {}
+    try:
+        answer = await handler()
+        return answer  # type: ignore[no-any-return]  # the handler's own type
+    finally:
+        seconds = time.perf_counter() - started_s
+        tool, (name, arguments) = _text(params.get("name")), target_of(params)
+        widgets = caller.snapshot.widgets
+        if isinstance(answer, EncodedResult):
+            content, is_error, code = answer
+        else:
+            content, is_error = answer, bool(answer.get("isError"))
+            code = _text(_object(_object(answer.get("_meta")).get("widgetd/error")).get("code"))
+        call = CallRecord(
+            tool=tool if tool in widgets or tool in builtin else "",
+            widget=widgets.get(name),
+            outcome="failed" if not content else "error" if is_error else "ok",
+            code=code,
+            seconds=seconds,
+            principal=caller.principal.name,
+            client=caller.client.name,
+            client_version=caller.client.version,
+            arguments=arguments,
+            answer=content,
+        )
+        for observer in observers:
+            observer.on_call(call)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _object(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

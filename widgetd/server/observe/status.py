@@ -1,0 +1,111 @@
+"""Health, readiness and status of the daemon, with each fault of the served files.
+
+Paths are relative to the widgets folder; nothing else of the disk, and no call, is reported.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from widgetd.server.access.principal import pseudonym
+from widgetd.server.observe.limits import LIMITS
+
+if TYPE_CHECKING:
+    from widgetd.server.catalog.registry import Registry
+    from widgetd.server.catalog.snapshot import Snapshot
+
+
+@dataclass(slots=True, kw_only=True)
+class Health:
+    """The daemon's health; the daemon writes it, probes read it.
+
+    Attributes:
+        scanned: Whether the first scan is done.
+        watch: `"native"` while file events arrive, else `"poll"`.
+        upstreams: Returns the numbers of ready and failed required upstreams; None without any.
+        upstream_states: Returns each upstream's state, whether required or not, and the fault of
+            the upstreams file: `{"items": [{"name", "state", …, "required"}], "fault"?}`.
+        rollback: Returns the rollback that is served, `{"generation", "since"}` or None; None
+            without a state folder.
+        stalled_s: Time without a scan after which the daemon counts as stalled.
+    """
+
+    scanned: bool = False
+    draining: bool = False
+    watch: str = "poll"
+    stalled_s: float = LIMITS.stalled_s
+    upstreams: Callable[[], dict[str, int]] | None = None
+    upstream_states: Callable[[], dict[str, Any]] | None = None
+    rollback: Callable[[], dict[str, str] | None] | None = None
+    _scanned_s: float = field(default_factory=time.monotonic)
+    _waiting: list[Callable[[], None]] = field(default_factory=list)
+
+    def record_scan(self) -> None:
+        """Note that a scan finished and its result is being served."""
+        self.scanned = True
+        self._scanned_s = time.monotonic()
+        waiting, self._waiting = self._waiting, []
+        for callback in waiting:
+            callback()
+
+    def on_next_scan(self, callback: Callable[[], None]) -> None:
+        """Call `callback` once, after the next scan."""
+        self._waiting.append(callback)
+
+    def is_progressing(self) -> bool:
+        """Return whether scans are still happening."""
+        return time.monotonic() - self._scanned_s < self.stalled_s
+
+    @property
+    def ready(self) -> bool:
+        """Return whether a load balancer may send clients here."""
+        failed = self.upstreams()["failed"] if self.upstreams is not None else 0
+        return self.scanned and not self.draining and not failed
+
+
+def readiness(registry: Registry, health: Health) -> dict[str, Any]:
+    """Return the answer of `/readyz`: `{"ready": true, "widgets": 16, "generation": "..."}`."""
+    snapshot = registry.current
+    counts = {} if health.upstreams is None else {"requiredUpstreams": health.upstreams()}
+    return {
+        **counts,
+        "ready": health.ready,
+        "draining": health.draining,
+        "widgets": len(snapshot.widgets),
+        "stale": len(snapshot.stale),
+        "refused": len(snapshot.refusals),
+        "generation": snapshot.generation,
+        "files": snapshot.files,
+        "watch": health.watch,
+        "degraded": str(snapshot.degraded) if snapshot.degraded else None,
+    }
+
+
+def status(registry: Registry, health: Health, view: Snapshot) -> dict[str, Any]:
+    """Return `readiness` and `{"version", "rollback", "allUpstreams"?, "faults": [{"path", …}]}`.
+
+    Faults outside `view`, the part of the snapshot that the reader may see, have no path.
+    """
+    snapshot = registry.current
+    served = {widget.definition.path for widget in snapshot.widgets.values()}
+    # Hidden faults come last: their place among the others would reveal their first letters.
+    faults = sorted(snapshot.faults.items(), key=lambda item: item[0] not in view.faults)
+    return {
+        "version": version("widgetd"),
+        **readiness(registry, health),
+        "rollback": None if health.rollback is None else health.rollback(),
+        **({} if health.upstream_states is None else {"allUpstreams": health.upstream_states()}),
+        "faults": [
+            {
+                "path": path if path in view.faults else pseudonym(path),
+                "code": fault.code,
+                "state": "stale" if path in served else "refused",
+                "problem": str(fault) if path in view.faults else "this token does not see it",
+            }
+            for path, fault in faults
+        ],
+    }

@@ -1,0 +1,114 @@
+"""The interface between presses and the upstreams that do them, and what answers in their place."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from widgetd.base.errors import CallError
+from widgetd.server.render.limits import LIMITS
+from widgetd.server.store.contract import StoredRender
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionAnswer:
+    """The answer of a tool that an action called.
+
+    Attributes:
+        is_done: Whether it was done; the tool reports a failure otherwise.
+        value: Its content, JSON; None if it has none.
+        words: The upstream's own words for people; empty without any.
+    """
+
+    is_done: bool
+    value: Any = None
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionTerms:
+    """The terms on which actions may call a tool.
+
+    Attributes:
+        confirm: Whether a person must confirm each call.
+        elicit: Whether a client without a view may ask its user for a press.
+        patience_s: Time after which a call ends in any case.
+    """
+
+    confirm: bool = True
+    elicit: bool = False
+    title: str
+    patience_s: float = 0.0
+
+
+class ActionCaller:
+    """Calls tools of upstreams for actions; this one is of a daemon without any."""
+
+    def find_terms(self, _upstream: str, _tool: str) -> ActionTerms | None:
+        """Return the operator's terms for a tool; None where no action may call it."""
+        return None
+
+    async def call_action(
+        self,
+        upstream: str,
+        tool: str,
+        arguments: Mapping[str, Any],  # noqa: ARG002 - it calls nothing
+        *,
+        key: str,  # noqa: ARG002 - likewise
+        principal: str,  # noqa: ARG002 - likewise
+    ) -> ActionAnswer:
+        """Call a tool once for an operation; the upstream gets a stand-in for the principal.
+
+        Raises:
+            CallError: Nothing was done, or it is unknown whether something was (W5013).
+        """
+        raise not_allowed(upstream, tool)
+
+
+def not_allowed(upstream: str, tool: str) -> CallError:
+    """Return the error for a tool that the operator does not allow as an action (W5011)."""
+    problem = f"the operator does not allow the action '{tool}' of the upstream '{upstream}'"
+    return CallError("W5011", f'{problem}; it takes actions = ["{tool}"] in the upstreams file')
+
+
+@dataclass(eq=False)
+class DryRun(ActionCaller):
+    """Answers in place of upstreams, for pages on which a press must change nothing.
+
+    Nothing is sent, queued or stored: the next versions of renders are remembered here alone.
+
+    Attributes:
+        answers: By upstream and tool: `{"answer": ...}` or `{"error": "words"}`, and `confirm`.
+    """
+
+    answers: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
+    _renders: OrderedDict[str, StoredRender] = field(default_factory=OrderedDict)
+
+    def find_terms(self, upstream: str, tool: str) -> ActionTerms:
+        """Return the terms of the prepared answer."""
+        return ActionTerms(
+            confirm=bool(self._find(upstream, tool).get("confirm", True)), title=tool
+        )
+
+    def answer(self, upstream: str, tool: str) -> ActionAnswer:
+        """Return the prepared answer; without one, that it was done."""
+        found, note = self._find(upstream, tool), f"Dry run: {upstream}.{tool} was not called."
+        words = " ".join(str(part) for part in (note, found.get("error", "")) if part)
+        return ActionAnswer(is_done="error" not in found, value=found.get("answer"), words=words)
+
+    def _find(self, upstream: str, tool: str) -> Mapping[str, Any]:
+        return self.answers.get(upstream, {}).get(tool, {})
+
+    def newest(self, render: StoredRender) -> StoredRender:
+        """Return the newest version of a render on this page."""
+        here = self._renders.get(render.id)
+        return render if here is None or here.version < render.version else here
+
+    def remember(self, render: StoredRender) -> None:
+        """Remember a version."""
+        self._renders[render.id] = render
+        self._renders.move_to_end(render.id)
+        if len(self._renders) > LIMITS.dry_renders:
+            self._renders.popitem(last=False)

@@ -1,0 +1,523 @@
+"""The path of a call: arguments -> validate -> render -> store -> result.
+
+Every way to ask for a widget ends here: its own tool, `render_widget`, `show_render`
+and a backend's POST. The transport is unknown here; the caller is an argument.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache, partial
+from secrets import token_urlsafe
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
+
+import anyio
+import anyio.to_thread
+import orjson
+
+from widgetd.base.errors import CallError, WidgetError
+from widgetd.core.schema.json_values import size, to_json
+from widgetd.core.schema.validator import ValidArguments
+from widgetd.core.widget.actions import has_actions
+from widgetd.core.widget.page_program import program_digest, program_or_empty
+from widgetd.core.widget.sidecar import parse_precedence
+from widgetd.core.widget.summary import remove_paths
+from widgetd.core.widget.widget import CompiledCache, Render, Widget
+from widgetd.server.access.principal import ADMIN, Caller, is_elevated
+from widgetd.server.catalog.crash_journal import CrashJournal
+from widgetd.server.catalog.registry import Registry
+from widgetd.server.observe.observer import Observer
+from widgetd.server.render.feeds import Feeds, Filled
+from widgetd.server.render.hosts import draws_views
+from widgetd.server.render.inline_images import InlineImages
+from widgetd.server.render.limits import LIMITS
+from widgetd.server.render.markdown import to_markdown
+from widgetd.server.render.result import (
+    Policy,
+    Result,
+    profile_for,
+    tool_result,
+    ui,
+    unknown_widget,
+)
+from widgetd.server.store.contract import StoredRender
+from widgetd.server.store.factory import Store
+
+T = TypeVar("T")
+
+CLIENT_VERSION_KEY = "widgetd/clientVersion"
+"""Key of a call's `_meta`: the version of the client that will show the widget."""
+
+RENDER_PREFIX = "r_"
+"""Beginning of every id of a render."""
+
+
+class Renderer:
+    """Renders widgets, stores renders and builds results.
+
+    Attributes:
+        journal: The journal of renders in progress.
+        feeds: Fills widgets that have a feed.
+
+    Args:
+        registry: The snapshot being served, to hide renders of widgets that became invisible.
+        images: The images that results bring along; None for none.
+        clock: Returns the time in seconds since the epoch.
+        new_id: Returns a new render id that cannot be guessed.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        policy: Policy,
+        store: Store,
+        *,
+        observers: Sequence[Observer] = (),
+        journal: CrashJournal | None = None,
+        images: InlineImages | None = None,
+        clock: Callable[[], float] = time.time,
+        new_id: Callable[[], str] = lambda: f"{RENDER_PREFIX}{token_urlsafe(12)}",
+    ) -> None:
+        self.journal = journal or CrashJournal()
+        self.feeds = Feeds()
+        self._registry = registry
+        self._policy = policy
+        self._store = store
+        self._observers = observers
+        self._images = images or InlineImages()
+        self._build_result = partial(tool_result, policy=policy)
+        self._page_results = lru_cache(maxsize=LIMITS.page_results)(
+            partial(tool_result, policy=policy, is_for_page=True)
+        )
+        self._clock = clock
+        self._new_id = new_id
+        self._compiled = CompiledCache()
+        # One at a time: worker threads share the interpreter with the event loop.
+        self._thread_limit = anyio.CapacityLimiter(1)
+        self._constants: WeakKeyDictionary[Widget, tuple[bytes, tuple[str, ...]]]
+        self._constants = WeakKeyDictionary()
+
+    async def call(self, widget: Widget, arguments: Mapping[str, Any], caller: Caller) -> Result:
+        """Render `widget` for `caller`, store the render and return its result.
+
+        Raises:
+            CallError: The client is too old, the arguments do not fit, or the template fails on
+                them.
+        """
+        return self.result(await self.draw(widget, arguments, caller), caller)
+
+    async def draw(
+        self, widget: Widget, arguments: Mapping[str, Any], caller: Caller
+    ) -> StoredRender:
+        """Render `widget` for `caller` and store the render.
+
+        Raises:
+            CallError: As `call`.
+        """
+        self._profile(widget, caller)  # before rendering: a refused call costs nothing
+        owner, generation = caller.principal.name, caller.snapshot.generation
+        render = await self.render(widget, arguments, generation, owner=owner)
+        if draws_views(caller.client):
+            await self._images.fetch(render.tree)
+        return render
+
+    def result(
+        self,
+        render: StoredRender,
+        caller: Caller,
+        *,
+        is_for_page: bool = False,
+        profile: Literal["chatkit", "split"] | None = None,
+    ) -> Result:
+        """Return the tool result that shows `render` to `caller`, see `tool_result`.
+
+        Without a profile, the call decides.
+
+        Raises:
+            CallError: The client is too old.
+        """
+        if profile is None:
+            profile = self._profile(caller.snapshot.widgets.get(render.tool), caller)
+        # A thousand pages that follow one render get the same result of each version.
+        build = self._page_results if is_for_page else self._build_result
+        shown = self._images.inline(render.tree)
+        return build(render, profile, client=caller.client, prefix=caller.prefix, shown=shown)
+
+    def _profile(self, widget: Widget | None, caller: Caller) -> Literal["chatkit", "split"]:
+        if widget is not None:
+            check_client(widget, caller)
+        return profile_for(self._policy, widget, caller)
+
+    async def load(self, render_id: str, caller: Caller) -> StoredRender:
+        """Return a stored render of a widget that `caller` may see.
+
+        Raises:
+            CallError: There is none of that id, it expired, or it is hidden (W2007).
+        """
+        render = await self._store.renders.get(render_id)
+        if render is None or self._is_hidden(render, caller):
+            raise no_render(render_id)
+        return render
+
+    async def wait_for_newer(
+        self, render_id: str, caller: Caller, *, after: int, timeout_s: float
+    ) -> StoredRender | Literal["timeout", "draining", "expired"]:
+        """Wait until a render has a later version than `after`; return it, or why there is none.
+
+        Raises:
+            CallError: There is none of that id, it expired, or it is hidden (W2007).
+        """
+        render = await self.load(render_id, caller)
+        with self.feeds.following(render):
+            newer = await self._store.renders.wait_for_newer(
+                render_id, after=after, timeout_s=timeout_s
+            )
+        if isinstance(newer, StoredRender) and self._is_hidden(newer, caller):
+            return "expired"
+        return newer
+
+    async def update(
+        self,
+        render_id: str,
+        arguments: Mapping[str, Any] | None,
+        caller: Caller,
+        *,
+        tool: str = "",
+        after: int | None = None,
+        failed: bool = False,
+        note: str = "",
+    ) -> StoredRender:
+        """Replace a render by its next version; only its owner and admins may.
+
+        Args:
+            render_id: The render to replace.
+            arguments: The widget's new arguments; None keeps the tree.
+            caller: The client that replaces it.
+            tool: The widget that the render must be of; empty for any.
+            after: The version that must be the newest one; None for any.
+            failed: Whether the user's action could not be done.
+            note: A sentence for the user, shown beneath the widget.
+
+        Raises:
+            CallError: The caller has no such render (W2007), the arguments do not fit, another
+                version is the newest (W2406), or updates come too fast (W2201).
+        """
+        standing = await self.load(render_id, caller)
+        principal = caller.principal
+        may_replace = standing.owner == principal.name or ADMIN in principal.scopes
+        if not may_replace or tool not in ("", standing.tool):
+            raise no_render(render_id)
+        drawn = None
+        if arguments is not None:
+            widget = caller.snapshot.widgets.get(standing.tool)
+            if widget is None:
+                raise unknown_widget(standing.tool, caller.snapshot.widgets)
+            check_client(widget, caller)
+            drawn = await self._render(
+                widget, arguments, caller.snapshot.generation, owner=standing.owner
+            )
+
+        def change(newest: StoredRender) -> StoredRender:
+            state: Literal["done", "failed"] = "failed" if failed else "done"
+            return replace(drawn or newest, follow=True, state=state, note=note)
+
+        replaced = await self._store.renders.replace(render_id, change, after=after)
+        if replaced is None:
+            raise no_render(render_id)
+        return replaced
+
+    async def draw_state(
+        self,
+        render: StoredRender,
+        widget: Widget,
+        state: Mapping[str, Any],
+        action: str = "",
+        payload: Mapping[str, Any] = MappingProxyType({}),
+    ) -> StoredRender:
+        """Draw a stored render in the local state of a page, as if a local action were taken there.
+
+        Nothing is stored: the page keeps its state and sends it along.
+
+        Args:
+            render: The render.
+            widget: Its widget, as it is served now.
+            state: The state of the page; names that it leaves out have their first values.
+            action: A local action that changes the state first; empty for none.
+            payload: The payload of that action.
+
+        Raises:
+            CallError: The widget has no such state (W2002), it is too large (W2403), or an
+                expression or the template fails.
+        """
+        arguments = orjson.loads(render.arguments or b"{}")
+        complete = widget.local.complete(state)
+
+        def draw() -> StoredRender:
+            with self.journal.rendering(widget.key, self.journal.digest(arguments)):
+                now = complete
+                if action:
+                    known = widget.fill(arguments, state=now)
+                    now = widget.local.act(action, known, now, payload)
+                # They were valid when the render was made.
+                made = widget.draw(ValidArguments(arguments=arguments), state=now)
+            return replace(
+                render,
+                tree=made.json,
+                has_actions=has_actions(made.tree, made.json),
+                local=_local_mark(widget, arguments, now),
+            )
+
+        return await self._run(arguments, draw)
+
+    async def hides_actions(self, render_id: str, caller: Caller) -> bool:
+        """Return whether actions are queued for a render that `caller` may not see.
+
+        Actions outlive their render, so the queue's own origin decides once the render expired.
+        """
+        render = await self._store.renders.get(render_id)
+        if render is not None:
+            return self._is_hidden(render, caller)
+        waiting = await self._store.actions.read(render_id, timeout_s=0)
+        audience = caller.principal.audience
+        return not all(audience.could_see(one.origin) for one in waiting.actions)
+
+    async def hides_render(self, render_id: str, caller: Caller) -> bool:
+        """Return whether a stored render exists that `caller` may not see."""
+        render = await self._store.renders.get(render_id)
+        return render is not None and self._is_hidden(render, caller)
+
+    def _is_hidden(self, render: StoredRender, caller: Caller) -> bool:
+        tool = render.tool
+        if not tool:  # a card, which asks the owner of a call
+            return render.owner != caller.principal.name
+        # Both the widget at the time of the render, which may be gone, and today's must be visible.
+        saw = caller.principal.audience.could_see(render)
+        served = tool in self._registry.current.widgets
+        return not saw or (served and tool not in caller.snapshot.widgets)
+
+    async def render(
+        self,
+        widget: Widget,
+        arguments: Mapping[str, Any],
+        generation: str,
+        *,
+        owner: str,
+        follow: bool = False,
+    ) -> StoredRender:
+        """Render `widget` and store the render, in the quota of the principal `owner`.
+
+        With `follow`, pages wait for newer versions even if it has no actions.
+
+        Raises:
+            CallError: The arguments do not fit, the feed fails, or the template fails on them.
+        """
+        render = await self._render(widget, arguments, generation, owner=owner)
+        if follow and not render.has_actions:
+            render = replace(render, follow=True)
+        await self._store.renders.put(render)
+        return render
+
+    async def draw_whole(
+        self, widget: Widget, arguments: Mapping[str, Any], generation: str, *, owner: str
+    ) -> StoredRender:
+        """Render `widget` with all of its arguments, and ask no feed; do not store the render.
+
+        Raises:
+            CallError: The arguments do not fit, or the template fails on them.
+        """
+        filled = Filled(checked=widget.check(arguments))
+        return await self._render(widget, arguments, generation, owner=owner, filled=filled)
+
+    async def _render(
+        self,
+        widget: Widget,
+        arguments: Mapping[str, Any],
+        generation: str,
+        *,
+        owner: str,
+        filled: Filled | None = None,
+    ) -> StoredRender:
+        asked = b""
+        if filled is not None:
+            arguments = filled.checked.arguments
+        elif widget.definition.sidecar.feeds and (feed := widget.feed) is not None:
+            strict = self._policy.strict
+            asked = to_json(arguments) if feed.is_live else b""
+            filled = await self.feeds.fill(widget, feed, arguments, strict=strict, owner=owner)
+            arguments = filled.checked.arguments
+        self._compiled.touch(widget)
+        draw = partial(self._draw, widget, arguments, filled, time.perf_counter())
+        render = self._finish(widget, await self._run(arguments, draw), generation, owner)
+        if filled is not None and (filled.mark or asked):
+            text = f"{render.text} (as of {filled.as_of})" if filled.as_of else render.text
+            is_followed = render.follow or bool(asked)
+            render = replace(render, feed=filled.mark, text=text, asked=asked, follow=is_followed)
+        return render
+
+    async def _run(self, arguments: Mapping[str, Any], draw: Callable[[], T]) -> T:
+        """Call `draw`, in a worker thread if it draws from large arguments."""
+        if size(arguments, LIMITS.threaded_values) > LIMITS.threaded_values:
+            return await anyio.to_thread.run_sync(draw, limiter=self._thread_limit)
+        return draw()
+
+    def make(
+        self,
+        widget: Widget,
+        arguments: Mapping[str, Any],
+        generation: str,
+        *,
+        owner: str = "",
+        made: Render | None = None,
+    ) -> StoredRender:
+        """Render `widget` without storing the render, or finish the render `made` of a call.
+
+        Raises:
+            CallError: The arguments do not fit, the template fails on them, or they ended
+                widgetd before (W1014).
+        """
+        self._compiled.touch(widget)
+        drawn = self._draw(widget, arguments, None, time.perf_counter(), made)
+        return self._finish(widget, drawn, generation, owner)
+
+    def _draw(
+        self,
+        widget: Widget,
+        arguments: Mapping[str, Any],
+        filled: Filled | None,
+        started_s: float,
+        made: Render | None = None,
+    ) -> _Drawn:
+        """Draw in whichever thread; `filled` has the arguments if a feed completed them."""
+        with self.journal.rendering(widget.key, self.journal.digest(arguments)):
+            identity = self._new_id() if widget.definition.sidecar.ids else ""
+            if filled is not None:
+                made = widget.draw(filled.checked, identity=identity)
+            elif made is None:
+                made = widget.call(arguments, strict=self._policy.strict, identity=identity)
+            duration_ms = round((time.perf_counter() - started_s) * 1000, 3)
+            text = widget.summary.text(made.arguments)
+            body = ""
+            if (widget.definition.sidecar.text or self._policy.text) == "markdown":
+                tree = _draw_public(widget, made)
+                most = self._policy.text_tokens
+                body = "" if tree is None else to_markdown(tree, most_tokens=most)
+            facts = widget.summary.facts(made.arguments, text)
+        data = to_json({"uiType": widget.definition.ui_type} | facts)
+        return _Drawn(made, duration_ms, text, body, data)
+
+    def _finish(self, widget: Widget, drawn: _Drawn, generation: str, owner: str) -> StoredRender:
+        made, definition, sidecar = drawn.made, widget.definition, widget.definition.sidecar
+        for observer in self._observers:
+            observer.on_render(widget, made.steps)
+        # Equal for every render of the widget, and as slow to make as its tree.
+        if (known := self._constants.get(widget)) is None:
+            known = to_json(ui(widget).wire()), (widget.tool, *definition.tags)
+            self._constants[widget] = known
+        shown, labels = known
+        actions = sidecar.actions
+        acts = any(note.is_bound for note in actions.values())
+        is_interactive = has_actions(made.tree, made.json)
+        local = given = mapped = b""
+        if acts or sidecar.state or any(part.is_live for part in sidecar.feeds):
+            valid = made.arguments if made.valid is None else made.valid
+            ids = made.arguments.keys() & set(sidecar.ids)
+            valid = {**valid, **{name: made.arguments[name] for name in ids}}
+            given = to_json(valid)
+            bound = widget.bound_actions.values()
+            mapped = to_json(
+                {name: valid[name] for name in valid if any(one.reads(name) for one in bound)}
+            )
+            if sidecar.state:
+                local = _local_mark(widget, valid, sidecar.state)
+        return StoredRender(
+            id=self._new_id(),
+            tool=widget.tool,
+            tree=made.json,
+            created=self._clock(),
+            generation=generation,
+            digest=widget.key,
+            duration_ms=drawn.duration_ms,
+            coerced=made.coerced,
+            source="template" if widget.source == "both" else widget.source,
+            follow=is_interactive,
+            repeatable=tuple(name for name, note in actions.items() if note.repeat),
+            text=drawn.text,
+            body=drawn.body,
+            data=drawn.data,
+            ui=shown,
+            local=local,
+            arguments=given,
+            mapped=((1, mapped),) if acts else (),
+            has_actions=is_interactive,
+            secret=bool(sidecar.sensitive),
+            elevated=is_elevated(widget),
+            labels=labels,
+            owner=owner,
+            press=token_urlsafe(12) if acts else "",
+        )
+
+
+class _Drawn(NamedTuple):
+    """The results of a call, from whichever thread drew it."""
+
+    made: Render
+    duration_ms: float
+    text: str
+    body: str
+    data: bytes
+
+
+def _local_mark(widget: Widget, arguments: Mapping[str, Any], state: Mapping[str, Any]) -> bytes:
+    """Return what a page needs to change its local state, as `LocalMark` types it."""
+    sidecar = widget.definition.sidecar
+    mark: dict[str, Any] = {"state": state, "actions": [*sidecar.local]}
+    program = program_digest(program_or_empty(widget))
+    if program and not sidecar.sensitive:
+        mark |= {"program": program, "arguments": arguments}
+    return to_json(mark)
+
+
+def _draw_public(widget: Widget, made: Render) -> Mapping[str, Any] | None:
+    """Return the tree drawn without sensitive arguments; None if it cannot be."""
+    sensitive = widget.definition.sidecar.sensitive
+    if not sensitive:
+        return made.tree
+    try:
+        return widget.tree(remove_paths(made.arguments, sensitive))
+    except (CallError, WidgetError):
+        return None
+
+
+def check_client(widget: Widget, caller: Caller) -> None:
+    """Require a client version that `widget` supports; a client without a version passes.
+
+    Raises:
+        CallError: The client is too old (W2010), or its version is invalid (W2006).
+    """
+    needed = widget.definition.sidecar.min_client_version
+    version = caller.meta.get(CLIENT_VERSION_KEY)
+    if needed is None or version is None:
+        return
+    at = f"_meta.{CLIENT_VERSION_KEY}"
+    least = parse_precedence(needed)
+    given = parse_precedence(version) if isinstance(version, str) else None
+    if given is None:
+        problem = f'expected a version, as in "{needed}", got {version!r:.60}'
+        raise CallError("W2006", problem, path=at)
+    if least is not None and given < least:
+        raise CallError(
+            "W2010",
+            f"{widget.tool} needs a client of version {needed} or later, got {version}",
+            path=at,
+            suggestions=(f"update the client to {needed} or later",),
+        )
+
+
+def no_render(render_id: str) -> CallError:
+    """Return the error for a render that is unknown, expired or hidden (W2007)."""
+    problem = f"there is no render '{render_id:.60}', or not any more; render the widget again"
+    return CallError("W2007", problem, path="render_id")

@@ -1,0 +1,184 @@
+"""The public types of a result's `_meta`, and their JSON Schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import core_schema
+
+from widgetd.core.schema.json_values import to_json
+from widgetd.core.schema.pydantic_schema import NullFreeJsonSchema
+from widgetd.server.store.contract import StoredRender
+
+
+class MetaModel(BaseModel):
+    """A model of `_meta`: frozen, camelCase on the wire, without empty fields."""
+
+    model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
+
+    def wire(self) -> dict[str, Any]:
+        """Return the model as it is sent."""
+        return self.model_dump(by_alias=True, exclude_none=True, mode="json")
+
+
+class UiMetadata(MetaModel):
+    """The component that shows the widget, with the author's hints."""
+
+    component: str
+    version: str
+    provider: str | None = None
+    priority: Literal["high", "medium", "low"] = "medium"
+    render_mode: Literal["immediate", "lazy", "progressive"] = "immediate"
+    min_client_version: str | None = None
+    deprecated: bool | None = None
+    migration_guide: str | None = None
+    cache_strategy: Literal["session", "persistent"] | None = None
+    preload: bool | None = None
+
+
+class Ui(MetaModel):
+    """`_meta["widgetd/ui"]`: the type of response and its metadata."""
+
+    ui_type: str
+    ui_metadata: UiMetadata
+
+
+class LocalMark(MetaModel):
+    """The local state of a page, and what its page needs to change it.
+
+    Attributes:
+        state: The state in which the tree was drawn, by name.
+        actions: The actions that change the state and nothing else, by type.
+        program: The digest of the program by which a page can draw the next tree; absent where
+            pages have none, or the widget has sensitive fields, so that the server draws it.
+        arguments: The arguments that the tree was drawn from, beside a program.
+    """
+
+    state: Mapping[str, Any]
+    actions: tuple[str, ...]
+    program: str | None = None
+    arguments: Mapping[str, Any] | None = None
+
+
+class RenderMark(MetaModel):
+    """`_meta["widgetd/render"]`: the render of a result.
+
+    Attributes:
+        mended: Sentences on coerced arguments.
+        source: The part of the file that was drawn, if it has both a template and JSX.
+        follow: Whether the render may be replaced, so that pages should call `follow_render`.
+        repeat: Actions that are taken again at each press; all others once in each version.
+        version: Version number of a replaced render; absent in the first version.
+        state: Outcome of the user's action; absent in the first version.
+        note: A sentence for the user, shown beneath the widget.
+        local: The local state, of a widget that has one.
+        tell: A line for the model about what changed by itself.
+        press: The page sends it with a press; only clients that draw get it.
+    """
+
+    id: str
+    widget: str
+    generation: str
+    digest: str
+    ms: float
+    mended: tuple[str, ...] | None = None
+    source: Literal["template", "view"] | None = None
+    follow: bool | None = None
+    repeat: tuple[str, ...] | None = None
+    version: int | None = None
+    state: Literal["done", "failed"] | None = None
+    note: str | None = None
+    local: LocalMark | None = None
+    tell: str | None = None
+    press: str | None = None
+
+
+class FeedPartMark(MetaModel):
+    """The answer of one among several feeds; without `at` there has been none."""
+
+    name: str
+    upstream: str
+    tool: str
+    stale: bool
+    at: str | None = None
+    age_s: float | None = None
+    ms: float | None = None
+
+
+class FeedMark(MetaModel):
+    """`_meta["widgetd/feed"]`: the upstream answer that filled the arguments.
+
+    Of several it is the oldest, `stale` says that one of them is, and `parts` has each.
+    """
+
+    upstream: str
+    tool: str
+    at: str
+    age_s: float
+    stale: bool
+    ms: float
+    parts: tuple[FeedPartMark, ...] | None = None
+
+
+class Failure(MetaModel):
+    """`_meta["widgetd/error"]`: the error of a failed call."""
+
+    code: str
+    message: str
+    path: str
+    recoverable: bool
+    suggestions: tuple[str, ...]
+    retry_after_s: float | None = None
+    details: tuple[Mapping[str, str], ...] | None = None
+
+
+class Envelope(BaseModel):
+    """All entries of widgetd in a result's `_meta`.
+
+    Attributes:
+        ui: The type of response and its metadata.
+        render: The render.
+        feed: The upstream answer that filled its arguments.
+        widget: The widget's root in profile `split`.
+        icons: SVG shapes of the Lucide icons in the root, `[["path", {"d": "…"}], …]` each.
+        error: The error of a failed call.
+    """
+
+    model_config = ConfigDict(frozen=True, alias_generator=lambda name: f"widgetd/{name}")
+
+    ui: Ui | None = None
+    render: RenderMark | None = None
+    feed: FeedMark | None = None
+    widget: Mapping[str, Any] | None = None
+    icons: Mapping[str, tuple[tuple[str, Mapping[str, str]], ...]] | None = None
+    error: Failure | None = None
+
+
+class _Sent(NullFreeJsonSchema):
+    """A generator of the schema of what is sent, where defaults other than null are present."""
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        return self.generate_inner(schema["schema"])
+
+    def field_is_required(
+        self,
+        field: core_schema.ModelField | core_schema.DataclassField | core_schema.TypedDictField,
+        total: bool,  # noqa: ARG002 - these are models
+    ) -> bool:
+        inner = field["schema"]
+        return inner["type"] != "default" or inner["default"] is not None
+
+
+def encode_render(render: StoredRender, *, is_for_page: bool = False) -> bytes:
+    """Return `_meta["widgetd/render"]` as JSON, with `press` if only a page reads it."""
+    press = {"press": render.press} if is_for_page and render.press else {}
+    return to_json({**render.metadata(), **press})
+
+
+def envelope_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a result's `_meta`."""
+    return Envelope.model_json_schema(by_alias=True, schema_generator=_Sent)

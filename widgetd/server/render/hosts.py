@@ -1,0 +1,59 @@
+"""Hosts whose behaviour a client does not declare, by the name that it sends.
+
+Source: what `docs/hosts.md` shows of each host, with the thread or the run that shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+from widgetd.server.access.principal import ClientInfo
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """A host, and its treatment of results.
+
+    Attributes:
+        profile: `split` if it shows structured content to the model, which must not see the tree.
+        draws: Whether it draws MCP Apps views without declaring the extension.
+        shows_meta: Whether it passes `_meta` to the model, so that only an id may be in it.
+    """
+
+    profile: Literal["chatkit", "split"] = "split"
+    draws: bool = False
+    shows_meta: bool = False
+
+
+UNKNOWN = Host(profile="chatkit")
+"""Programs, and hosts that behave as they declare."""
+
+HOSTS: Mapping[str, Host] = MappingProxyType(
+    {
+        # anthropics/claude-ai-mcp#61: draws views, declares nothing.
+        "claude-ai": Host(draws=True),
+        "claude-code": Host(),
+        "codex-mcp-client": Host(),
+        "cursor-vscode": Host(),
+        "gemini-cli-mcp-client": Host(),
+        # google-adk serialises the whole result, `_meta` included, into the model's context.
+        "google-adk": Host(shows_meta=True),
+        "goose": Host(),
+        "openai-mcp": Host(draws=True),
+        "Visual Studio Code": Host(),
+    }
+)
+"""Known hosts by `clientInfo.name`."""
+
+
+def host_of(client: ClientInfo) -> Host:
+    """Return what is known of a client's host."""
+    return HOSTS.get(client.name, UNKNOWN)
+
+
+def draws_views(client: ClientInfo) -> bool:
+    """Return whether the client declares that it draws MCP Apps views, or is known to."""
+    return client.apps or host_of(client).draws

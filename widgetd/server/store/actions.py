@@ -1,0 +1,293 @@
+"""Queues of actions, one for each render with actions; those of this process."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import orjson
+
+from widgetd.base.errors import CallError
+from widgetd.server.store.cache import Renders, key_digest
+from widgetd.server.store.contract import (
+    UNKNOWN,
+    Action,
+    Awaited,
+    Bounds,
+    Clock,
+    Origin,
+    call_again,
+)
+from widgetd.server.store.limits import LIMITS
+from widgetd.server.store.waiters import Waiters
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queued:
+    """An action in a queue, with what another queue needs to accept it."""
+
+    render_id: str
+    key: str
+    action: Action
+
+
+@dataclass(slots=True, kw_only=True)
+class _Queue:
+    """The actions of one render.
+
+    Attributes:
+        last: The `seq` of the newest action, read or not.
+        until: Expiry of the queue, unless it is used before.
+        owner: The owner whose share it counts against.
+        delivered: The highest `seq` returned to a reader; later ones cannot be acknowledged.
+        unread: Unread actions, oldest first.
+        keys: The `seq` of each idempotency key, oldest first.
+    """
+
+    last: int
+    until: float
+    owner: str = ""
+    delivered: int = 0
+    unread: deque[Queued] = field(default_factory=deque)
+    keys: OrderedDict[str, int] = field(default_factory=OrderedDict)
+
+
+class Actions(ABC):
+    """The actions of users by render, until a reader acknowledged them.
+
+    Promises: the actions of a render are read in the order in which they were accepted, each with
+    a higher `seq` than the last. Reading removes nothing; passing the `next` of a response as
+    `after` does, so a reader that lost a response reads it again. An `after` that was never
+    returned acknowledges nothing unread. While the server is away each replica queues alone and
+    counts from another origin; unread actions move to the server when it is back. A reader that
+    follows `next` misses none, and may see one twice if the server went away during a response.
+
+    Attributes:
+        listeners: Called with each accepted action and the id of its render.
+    """
+
+    def __init__(self, waiters: Waiters, *, bounds: Bounds, clock: Clock) -> None:
+        self.listeners: list[Callable[[str, Action], None]] = []
+        self._waiters = waiters
+        self._bounds = bounds
+        self._clock = clock
+
+    async def append(
+        self,
+        render_id: str,
+        action: str,
+        payload: object,
+        *,
+        idempotency_key: str,
+        origin: Origin = UNKNOWN,
+        outcome: str = "",
+    ) -> int:
+        """Queue an action, wake its readers, and return its `seq`.
+
+        Args:
+            render_id: A render that the caller has just found in the store.
+            action: The action's type.
+            payload: Its payload, JSON.
+            idempotency_key: The same key for the same render queues once, with one response.
+            origin: The facts about the render.
+            outcome: What came of it; empty if its reader decides.
+
+        Raises:
+            CallError: Too many are unread (W2402, try again), the payload is too large (W2403),
+                or this process drains and would be the only one to have the action (W2405).
+        """
+        at = self._clock()
+        new = Action(seq=0, action=action, payload=payload, at=at, origin=origin, outcome=outcome)
+        seq = await self.queue(render_id, key_digest(idempotency_key), new)
+        # Readers in this process need not wait for a notification by the server.
+        self._waiters.notify(render_id)
+        for listener in self.listeners:
+            listener(render_id, replace(new, seq=seq))
+        return seq
+
+    async def read(self, render_id: str, *, after: int = 0, timeout_s: float = 20.0) -> Awaited:
+        """Acknowledge the actions up to `after`; return later ones, or wait for them.
+
+        Unread actions take precedence over everything else, also while draining and after the
+        render expired. A waiting reader costs a task and an event.
+        """
+        look = partial(self.look, render_id, after)
+        found = await self._waiters.wait(render_id, look, timeout_s=timeout_s)
+        return found if isinstance(found, Awaited) else Awaited(status=found, next=after)
+
+    def drain(self) -> None:
+        """Answer readers in this process with `draining` from now on.
+
+        Actions are accepted from now on only if a shared server stores them.
+        """
+        self._waiters.drain()
+
+    @abstractmethod
+    async def queue(self, render_id: str, key: str, new: Action) -> int:
+        """Queue an action unless its key has one; return the number of the one that it has."""
+
+    @abstractmethod
+    async def look(self, render_id: str, after: int) -> Awaited | None:
+        """Return the actions after `after`, or that there will be none; None to wait."""
+
+
+class LocalActions(Actions):
+    """`Actions` in this process.
+
+    Args:
+        renders: The renders of the actions.
+        waiters: The readers, which each action wakes.
+        bounds: Limits on queues and actions.
+        clock: Dates actions.
+        timer: Measures lifetimes.
+        origin: The number before that of the first action.
+    """
+
+    def __init__(
+        self,
+        renders: Renders,
+        waiters: Waiters,
+        *,
+        bounds: Bounds,
+        clock: Clock,
+        timer: Clock,
+        origin: int = 0,
+    ) -> None:
+        super().__init__(waiters, bounds=bounds, clock=clock)
+        self._renders = renders
+        self._timer = timer
+        self._origin = origin
+        # Least recently used first.
+        self._queues: OrderedDict[str, _Queue] = OrderedDict()
+
+    async def queue(self, render_id: str, key: str, new: Action) -> int:
+        """Queue an action unless its key has one; return the number of the one that it has."""
+        encode_payload(new.payload, self._bounds)
+        queue = self._live(render_id) or self._open(render_id, new.origin.owner)
+        if key not in queue.keys:
+            numbered = replace(new, seq=queue.last + 1)
+            self._add(queue, Queued(render_id=render_id, key=key, action=numbered))
+        return queue.keys[key]
+
+    async def look(self, render_id: str, after: int) -> Awaited | None:
+        """Return the actions after `after`, or that there will be none; None to wait."""
+        unread = self.unread(render_id, after)
+        if unread:
+            return Awaited(status="actions", next=unread[-1].seq, actions=unread)
+        if await self._renders.get(render_id) is None:
+            return Awaited(status="expired", next=after)
+        return None
+
+    def unread(self, render_id: str, after: int) -> tuple[Action, ...]:
+        """Drop the delivered actions up to `after`, and return the rest."""
+        queue = self._live(render_id)
+        if queue is None:
+            return ()
+        acknowledged = min(after, queue.delivered)
+        while queue.unread and queue.unread[0].action.seq <= acknowledged:
+            queue.unread.popleft()
+        if queue.unread:
+            queue.delivered = queue.unread[-1].action.seq
+        return tuple(queued.action for queued in queue.unread)
+
+    def count_unread(self) -> int:
+        """Return the number of unread actions of all renders."""
+        return sum(len(queue.unread) for queue in self._queues.values())
+
+    def release(self) -> tuple[Queued, ...]:
+        """Remove and return the undelivered actions of every render, to be queued elsewhere."""
+        now = self._timer()
+        released: list[Queued] = []
+        for queue in self._queues.values():
+            if queue.until > now:
+                given = deque(one for one in queue.unread if one.action.seq <= queue.delivered)
+                released += list(queue.unread)[len(given) :]
+                queue.unread = given
+        return tuple(released)
+
+    def restore(self, released: Iterable[Queued]) -> None:
+        """Queue released actions again that found no place elsewhere."""
+        until = self._timer() + self._bounds.render_ttl_s
+        for one in released:
+            seq = one.action.seq
+            opened = _Queue(last=seq, until=until, owner=one.action.origin.owner)
+            queue = self._queues.setdefault(one.render_id, opened)
+            # An action that was sent again meanwhile has another number.
+            if queue.keys.setdefault(one.key, seq) == seq:
+                queue.unread = deque(sorted((*queue.unread, one), key=lambda q: q.action.seq))
+
+    def _add(self, queue: _Queue, new: Queued) -> None:
+        if self._waiters.draining:
+            raise call_again(
+                "W2405",
+                "this process ends, and would take the action with it",
+                "try again with the same idempotency_key",
+            )
+        if len(queue.unread) >= self._bounds.actions:
+            raise queue_full(self._bounds.actions)
+        queue.last = new.action.seq
+        queue.unread.append(new)
+        queue.keys[new.key] = queue.last
+        if len(queue.keys) > LIMITS.keys_per_action * self._bounds.actions:
+            queue.keys.popitem(last=False)
+
+    def _live(self, render_id: str) -> _Queue | None:
+        """Return the render's queue and begin its time to live again; None if there is none."""
+        queue, now = self._queues.get(render_id), self._timer()
+        if queue is None or queue.until <= now:
+            return None
+        queue.until = now + self._bounds.render_ttl_s
+        self._queues.move_to_end(render_id)
+        return queue
+
+    def _open(self, render_id: str, owner: str) -> _Queue:
+        self._queues.pop(render_id, None)
+        if len(self._queues) >= self._bounds.queues:
+            self._make_room(owner)
+        until = self._timer() + self._bounds.render_ttl_s
+        queue = self._queues[render_id] = _Queue(last=self._origin, until=until, owner=owner)
+        return queue
+
+    def _make_room(self, owner: str) -> None:
+        """Drop the least recently used queue that expired or has nothing unread.
+
+        If there is none, an owner with less than the largest share takes the least recently used
+        queue of the largest owner.
+        """
+        now = self._timer()
+        for render_id, queue in self._queues.items():
+            if queue.until <= now or not queue.unread:
+                del self._queues[render_id]
+                return
+        each = Counter(queue.owner for queue in self._queues.values())
+        largest = max(each, key=lambda one: (each[one], one))
+        if each[owner] + 1 >= each[largest]:
+            hint = "try again when await_widget_action has read some"
+            raise call_again("W2402", f"{len(self._queues)} renders have unread actions", hint)
+        oldest = next(at for at, queue in self._queues.items() if queue.owner == largest)
+        del self._queues[oldest]
+
+
+def encode_payload(payload: object, bounds: Bounds) -> bytes:
+    """Return the payload as JSON.
+
+    Raises:
+        CallError: It is too large (W2403).
+    """
+    encoded = orjson.dumps(payload)
+    if len(encoded) > bounds.payload_bytes:
+        raise CallError(
+            "W2403",
+            f"expected at most {bounds.payload_bytes} bytes of JSON, got {len(encoded)}",
+            path="payload",
+        )
+    return encoded
+
+
+def queue_full(unread: int) -> CallError:
+    """Return the error for a full queue (W2402)."""
+    hint = "try again when await_widget_action has read them"
+    return call_again("W2402", f"{unread} actions of this render are unread", hint)

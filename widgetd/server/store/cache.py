@@ -1,0 +1,323 @@
+"""Renders and answers in a cache that keeps the newest that fit, each for a limited time.
+
+The cache is in this process, or on a server with one of these in front of it. Both keep bytes,
+so they know their size exactly, and 10,000 renders give the garbage collector nothing to visit.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from functools import partial
+from hashlib import blake2b
+from secrets import token_hex
+from typing import Any, Literal, Protocol
+
+import orjson
+
+from widgetd.server.store.contract import Bounds, Clock, StoredRender, call_again, too_soon
+from widgetd.server.store.limits import LIMITS
+from widgetd.server.store.owned import OwnedEntries
+from widgetd.server.store.waiters import Listener, Waiters
+
+
+class Cache(Protocol):
+    """Values by key, limited in number, bytes and time, in one process or in all replicas.
+
+    Promises: without `replace`, the value of a key never changes, in any replica; it is found until
+    its time to live is over or newer values need the space. Then the oldest of the largest owner is
+    dropped first, so that an owner with less than an equal share loses none.
+    """
+
+    async def put(self, key: str, value: bytes, *, owner: str) -> bytes:
+        """Store `value` unless the key has one; return the one that the key has."""
+
+    async def get(self, key: str) -> bytes | None:
+        """Return the value of `key`, or None; another replica may have replaced it."""
+
+    async def newest(self, key: str) -> bytes | None:
+        """Return the newest value of `key` in any replica, or None."""
+
+    async def replace(self, key: str, value: bytes, *, standing: bytes, owner: str) -> bool:
+        """Replace `standing` by `value`; return False if the key has another value."""
+
+    async def agree(self, key: str, value: bytes, *, owner: str) -> bytes:
+        """Store `value` as `put` does, and return the value that all replicas have.
+
+        Raises:
+            CallError: The replicas cannot be asked (W5017).
+        """
+
+
+class LocalCache:
+    """A cache in this process.
+
+    Attributes:
+        most: Number of values.
+        most_bytes: Size of all values; a larger value is not stored at all.
+        ttl_s: Time for which a value is kept.
+    """
+
+    def __init__(self, *, most: int, most_bytes: int, ttl_s: float, timer: Clock) -> None:
+        self.most = most
+        self.most_bytes = most_bytes
+        self.ttl_s = ttl_s
+        self._entries = OwnedEntries[bytes](
+            most=most, most_bytes=most_bytes, ttl_s=ttl_s, clock=timer
+        )
+
+    async def put(self, key: str, value: bytes, *, owner: str, ttl_s: float | None = None) -> bytes:
+        """Store `value` unless the key has one; return the one that the key has.
+
+        Args:
+            key: The key.
+            value: The value.
+            owner: The owner whose share it counts against.
+            ttl_s: Remaining time of a copy of a value on a server; None for a new value.
+        """
+        standing = await self.get(key)
+        if standing is not None:
+            return standing
+        if len(value) > self.most_bytes:
+            return value
+        self._entries.put(key, value, owner=owner, size_bytes=len(value), ttl_s=ttl_s)
+        return value
+
+    async def get(self, key: str) -> bytes | None:
+        """Return the value of `key`, or None."""
+        return self._entries.get(key)
+
+    newest = get
+    agree = put
+
+    async def replace(
+        self, key: str, value: bytes, *, standing: bytes, owner: str, ttl_s: float | None = None
+    ) -> bool:
+        """Replace `standing` by `value`; return False if the key has another value."""
+        if await self.get(key) != standing:
+            return False
+        self._entries.drop(key)
+        await self.put(key, value, owner=owner, ttl_s=ttl_s)
+        return True
+
+
+Publish = Callable[[str, int], Awaitable[None]]
+"""Notifies every replica of a new version, by the render's id and its number."""
+
+
+class Renders:
+    """Renders by id.
+
+    A version never changes: `replace` stores the next number, so concurrent replacements are
+    ordered and no version follows a newer one. While the server is away each replica replaces
+    alone; afterwards the highest number wins.
+
+    Args:
+        cache: Stores them.
+        waiters: The readers in this process that wait for a new version.
+        publish: Notifies the readers in every replica of a new version.
+        bounds: Limits the rate of versions.
+        clock: Dates versions.
+    """
+
+    def __init__(
+        self,
+        cache: Cache,
+        waiters: Waiters | None = None,
+        *,
+        publish: Publish | None = None,
+        bounds: Bounds | None = None,
+        clock: Clock = time.time,
+    ) -> None:
+        self._cache = cache
+        self._waiters = waiters or Waiters()
+        self._publish = publish
+        self._per_s = (bounds or Bounds()).versions_per_s
+        self._clock = clock
+        # A thousand pages that follow one board read the same bytes.
+        self._latest: tuple[bytes, StoredRender] | None = None
+
+    async def put(self, render: StoredRender) -> None:
+        """Store `render` as one JSON text, whose size counts, unless its id is stored already."""
+        await self._cache.put(render.id, render.json(), owner=render.owner)
+
+    async def get(self, render_id: str) -> StoredRender | None:
+        """Return the newest version in any replica; None if there is no such render any more."""
+        stored = await self._cache.newest(render_id)
+        if stored is None:
+            return None
+        if self._latest is None or self._latest[0] is not stored:
+            self._latest = stored, StoredRender.read(stored)
+        return self._latest[1]
+
+    async def replace(
+        self,
+        render_id: str,
+        change: Callable[[StoredRender], StoredRender],
+        *,
+        after: int | None = None,
+    ) -> StoredRender | None:
+        """Store the next version of a render, and begin its time to live again.
+
+        Args:
+            render_id: The render.
+            change: Makes the next version of the newest one; id, owner, press and number are set
+                afterwards. Called again if another replica was faster.
+            after: The version that must be the newest; None for any.
+
+        Returns:
+            The new version, or None if there is no such render any more.
+
+        Raises:
+            CallError: Another version than `after` is the newest (W2406), or there are too many
+                versions a second (W2201).
+        """
+        while (stored := await self._cache.newest(render_id)) is not None:
+            standing = StoredRender.read(stored)
+            if after not in (None, standing.version):
+                hint = f"look at version {standing.version}, and replace that"
+                problem = (
+                    f"expected {standing.version}, the newest version of the render, got {after}"
+                )
+                raise call_again("W2406", problem, hint, path="after")
+            version = standing.version + 1
+            changed = change(standing)
+            newer = replace(
+                changed,
+                id=render_id,
+                owner=standing.owner,
+                press=standing.press,
+                version=version,
+                mapped=_add_mapped(standing, changed, version),
+                rate_tokens_until=self._take_rate_token(standing),
+                created=self._clock(),
+            )
+            if await self._cache.replace(
+                render_id, newer.json(), standing=stored, owner=standing.owner
+            ):
+                if self._publish is None:
+                    self._waiters.notify_replaced(render_id)
+                else:
+                    await self._publish(render_id, version)
+                return newer
+        return None
+
+    async def wait_for_newer(
+        self, render_id: str, *, after: int, timeout_s: float
+    ) -> StoredRender | Literal["timeout", "draining", "expired"]:
+        """Wait for a version with a higher number than `after`; return it, or why there is none."""
+
+        async def look() -> StoredRender | Literal["expired"] | None:
+            newest = await self.get(render_id)
+            if newest is None:
+                return "expired"
+            return newest if newest.version > after else None
+
+        return await self._waiters.wait(render_id, look, timeout_s=timeout_s)
+
+    def listening(self, listener: Listener) -> AbstractContextManager[None]:
+        """Call `listener` within the block with the id of each render that any replica replaces."""
+        return self._waiters.listening(listener)
+
+    def _take_rate_token(self, standing: StoredRender) -> float:
+        """Return the time up to which the rate is used by the next version; a second is a burst.
+
+        Raises:
+            CallError: The rate is exceeded (W2201).
+        """
+        now = self._clock()
+        # Further ahead than replicas' clocks differ, it was written before the clock was set back.
+        used = standing.rate_tokens_until
+        used = max(used if used < now + LIMITS.clock_step_s else 0.0, now - 1) + 1 / self._per_s
+        if used > now:
+            problem = f"a render has at most {self._per_s:g} new versions a second"
+            raise too_soon("W2201", problem, used - now)
+        return used
+
+
+def _add_mapped(
+    standing: StoredRender, changed: StoredRender, version: int
+) -> tuple[tuple[int, bytes], ...]:
+    """Return the mapped arguments of recent versions, with those of the next version."""
+    if not changed.mapped or standing.mapped[-1:] == changed.mapped[-1:]:
+        return standing.mapped
+    mapped = changed.mapped[-1][1]
+    if standing.mapped and mapped == standing.mapped[-1][1]:
+        return standing.mapped
+    kept = [*standing.mapped, (version, mapped)][-LIMITS.mapped_versions :]
+    while len(kept) > 1 and sum(len(one) for _, one in kept) > LIMITS.mapped_bytes:
+        kept.pop(0)
+    return tuple(kept)
+
+
+class Idempotency:
+    """Answers by key, so that a repeated call has one effect and one answer.
+
+    Callers put the principal and the tool into the key.
+    """
+
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
+
+    async def remember(
+        self, key: str, answer: Mapping[str, Any], *, owner: str = ""
+    ) -> Mapping[str, Any]:
+        """Store `answer`, JSON, unless the key has one; return the one that the key has."""
+        stored = orjson.dumps(answer, default=dict)
+        return read_answer(await self._cache.put(key_digest(key), stored, owner=owner))
+
+    async def recall(self, key: str) -> Mapping[str, Any] | None:
+        """Return the answer of `key`; None if the call was not made, or long ago."""
+        stored = await self._cache.get(key_digest(key))
+        return None if stored is None else read_answer(stored)
+
+    async def agree(
+        self, key: str, answer: Mapping[str, Any], *, owner: str = ""
+    ) -> Mapping[str, Any]:
+        """Store `answer` as `remember` does, and return the answer that all replicas have.
+
+        Unlike `remember` it does not fall back to this process while the server is away, because
+        two replicas would then have two answers.
+
+        Raises:
+            CallError: The server is away (W5017).
+        """
+        stored = orjson.dumps(answer, default=dict)
+        return read_answer(await self._cache.agree(key_digest(key), stored, owner=owner))
+
+    async def claim(self, key: str, record: Mapping[str, Any], *, owner: str = "") -> bool:
+        """Store `record` under a key without an answer, and return whether this call stored it.
+
+        Of all callers in all replicas one gets True.
+
+        Raises:
+            CallError: The server is away (W5017).
+        """
+        # Of two equal values, a replica could not tell which of them the server has.
+        unique = {**record, "claim": token_hex(8)}
+        return await self.agree(key, unique, owner=owner) == unique
+
+
+def read_answer(kept: bytes) -> Mapping[str, Any]:
+    """Parse a stored answer; raise `ValueError` if it is none."""
+    found = orjson.loads(kept)
+    if not isinstance(found, dict):
+        raise ValueError("expected an object")  # noqa: TRY004 - it is the value that is wrong
+    return found
+
+
+def key_digest(idempotency_key: str) -> str:
+    """Return a digest of a key of any length."""
+    return blake2b(idempotency_key.encode(), digest_size=16).hexdigest()
+
+
+def build_local_caches(bounds: Bounds, timer: Clock) -> tuple[LocalCache, LocalCache, LocalCache]:
+    """Return the caches of this process: renders, idempotent answers, answers of upstreams."""
+    cache = partial(LocalCache, timer=timer)
+    return (
+        cache(most=bounds.renders, most_bytes=bounds.render_bytes, ttl_s=bounds.render_ttl_s),
+        cache(most=bounds.answers, most_bytes=bounds.answer_bytes, ttl_s=bounds.answer_ttl_s),
+        cache(most=bounds.fed, most_bytes=bounds.fed_bytes, ttl_s=bounds.fed_ttl_s),
+    )

@@ -1,0 +1,51 @@
+"""Calls that wait for confirmation by a person, each under a token that is good for one call.
+
+    ask(call) -> token -> the person agrees -> take(token) -> the call, once
+
+The call itself is kept, so what runs is what was shown: no press can send other arguments
+with the same token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from secrets import token_urlsafe
+from typing import Any
+
+from widgetd.server.store.cache import Idempotency
+
+
+class Confirmations:
+    """The pending calls of all replicas, in the store of idempotent answers."""
+
+    def __init__(self, answers: Idempotency) -> None:
+        self._answers = answers
+
+    async def ask(self, call: Mapping[str, Any], *, owner: str) -> str:
+        """Keep `call`, JSON, for `owner` to confirm; return its token, which cannot be guessed.
+
+        Raises:
+            CallError: The shared server is away, so no other replica could take it (W5017).
+        """
+        token = f"c_{token_urlsafe(16)}"
+        await self._answers.agree(_key("asked", token, owner), call, owner=owner)
+        return token
+
+    async def take(self, token: str, *, owner: str) -> Mapping[str, Any] | None:
+        """Return the call under `token` to the first caller that asks; None to all others.
+
+        Also None: the call is another owner's, or it has expired.
+
+        Raises:
+            CallError: The shared server is away, so another replica may take it, too (W5017).
+        """
+        call = await self._answers.recall(_key("asked", token, owner))
+        if call is None:
+            return None
+        # A key of its own: the store keeps the first answer, and no replica can delete it.
+        is_first = await self._answers.claim(_key("taken", token, owner), {}, owner=owner)
+        return call if is_first else None
+
+
+def _key(kind: str, token: str, owner: str) -> str:
+    return f"confirmation {kind} {owner} {token}"

@@ -1,0 +1,117 @@
+"""Values of this process within a number, a size and a time, in which each owner has a share.
+
+cachetools has no cache with a share for each owner, so this one is our own.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from math import inf
+from typing import Generic, TypeVar
+
+from widgetd.server.store.contract import Clock
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class _OwnerEntries(Generic[T]):
+    """The values of one owner, oldest first."""
+
+    entries: OrderedDict[str, T] = field(default_factory=OrderedDict)
+    size_bytes: int = 0
+
+
+@dataclass(eq=False, kw_only=True)
+class OwnedEntries(Generic[T]):
+    """Values by key, of any type.
+
+    Where they do not fit, the oldest value of the largest owner is dropped, so an owner with less
+    than an equal share loses none.
+
+    Attributes:
+        most: Number of values.
+        most_bytes: Size of all values.
+        ttl_s: Time for which a value is kept.
+        clock: Measures that time.
+        size_bytes: Size of the values that it has.
+    """
+
+    most: int
+    most_bytes: int
+    ttl_s: float = inf
+    clock: Clock = time.monotonic
+    size_bytes: int = 0
+    # Owner, size and expiry by key, apart from the values: the garbage collector stops visiting a
+    # tuple of atoms, but not one that holds another tuple.
+    _index: OrderedDict[str, tuple[str, int, float]] = field(default_factory=OrderedDict)
+    _shares: dict[str, _OwnerEntries[T]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def put(
+        self, key: str, value: T, *, owner: str, size_bytes: int, ttl_s: float | None = None
+    ) -> None:
+        """Store a value as its owner's newest, for `ttl_s` if that is not None.
+
+        A key that is there keeps its owner. Otherwise a flood of requests for another's keys would
+        move them into the share from which values are dropped.
+        """
+        now = self.clock()
+        owner = self._index.get(key, (owner,))[0]
+        self.drop(key)
+        # Expired values make room before any owner loses one.
+        while self._index and next(iter(self._index.values()))[2] <= now:
+            self.drop(next(iter(self._index)))
+        share = self._shares.setdefault(owner, _OwnerEntries())
+        share.entries[key] = value
+        share.size_bytes += size_bytes
+        self.size_bytes += size_bytes
+        self._index[key] = owner, size_bytes, now + (self.ttl_s if ttl_s is None else ttl_s)
+        # Among equals the last by name, as in the shared store's script: both drop the same.
+        shares = self._shares.items()
+        while len(self._index) > self.most:
+            _, largest = max(shares, key=lambda each: (len(each[1].entries), each[0]))
+            self.drop(next(iter(largest.entries)))
+        while self.size_bytes > self.most_bytes:
+            _, largest = max(shares, key=lambda each: (each[1].size_bytes, each[0]))
+            self.drop(next(iter(largest.entries)))
+
+    def get(self, key: str, owner: str | None = None) -> T | None:
+        """Return the value of `key`, or None; with `owner` only if it is that owner's."""
+        of, _, until = self._index.get(key, (None, 0, 0.0))
+        if of is None or owner not in (None, of):
+            return None
+        if until <= self.clock():
+            self.drop(key)
+            return None
+        return self._shares[of].entries[key]
+
+    def touch(self, key: str, size_bytes: int) -> None:
+        """Make a value its owner's newest, update its size, and make room for it.
+
+        It expires when it would have without this.
+        """
+        value = self.get(key)
+        if value is not None:
+            left_s = self._index[key][2] - self.clock()
+            self.put(key, value, owner="", size_bytes=size_bytes, ttl_s=left_s)
+
+    def drop(self, key: str) -> None:
+        """Drop the value of `key`, if there is one."""
+        owner, size_bytes, _ = self._index.pop(key, (None, 0, 0.0))
+        if owner is None:
+            return
+        share = self._shares[owner]
+        del share.entries[key]
+        share.size_bytes -= size_bytes
+        self.size_bytes -= size_bytes
+        if not share.entries:
+            del self._shares[owner]
+
+    def values(self) -> list[T]:
+        """Return all values."""
+        return [value for share in self._shares.values() for value in share.entries.values()]

@@ -1,0 +1,105 @@
+"""Rate limits: a bucket of calls and a number of slots for each principal."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+
+from widgetd.server.store.contract import Bounds, Clock, Decision
+from widgetd.server.store.limits import LIMITS
+
+ALLOWED = Decision()
+NO_SLOT = Decision(code="W2202", retry_after_s=LIMITS.slot_retry_s)
+
+
+@asynccontextmanager
+async def admission(
+    limits: RateLimits, principal: str, *, cost: float, waits: bool = False
+) -> AsyncIterator[Decision]:
+    """Charge a request and hold one of its principal's slots while the block runs.
+
+    Every entry point charges here: messages, pages, pictures, turns of the chat, uploads.
+
+    Args:
+        limits: The limits of the store.
+        principal: The name of the caller's principal.
+        cost: In calls; what costs nothing holds no slot either.
+        waits: Hold no slot, because the request waits: for a change, or for its own user's calls.
+    """
+    if not cost:
+        yield ALLOWED
+        return
+    async with nullcontext(ALLOWED) if waits else limits.slot(principal) as slot:
+        yield await limits.take(principal, cost=cost) if slot.is_allowed else slot
+
+
+class RateLimits(ABC):
+    """Rate limits and slots by principal.
+
+    Promises: a principal never exceeds its rate and burst over all replicas, and its use takes
+    nothing from another's. Memory is bounded; a principal that is forgotten starts rested.
+    """
+
+    def __init__(self, bounds: Bounds) -> None:
+        self._bounds = bounds
+
+    async def take(self, principal: str, *, cost: float = 1.0) -> Decision:
+        """Charge `cost` calls to the principal, or none and return when to try again.
+
+        A cost above the burst counts as the burst; otherwise it could never be paid.
+        """
+        rate, price = self._bounds.rate_per_s, min(cost, self._bounds.burst)
+        wait_s = 0.0 if rate is None else await self._charge(principal, price, rate)
+        return Decision(code="W2201", retry_after_s=wait_s) if wait_s else ALLOWED
+
+    def slot(self, principal: str) -> AbstractAsyncContextManager[Decision]:
+        """Hold one of the principal's slots while the block runs.
+
+        The block runs in any case; if the decision is not `allowed`, it holds no slot.
+        """
+        most = self._bounds.at_once
+        return nullcontext(ALLOWED) if most is None else self._hold(principal, most)
+
+    @abstractmethod
+    async def _charge(self, principal: str, price: float, rate: float) -> float:
+        """Charge `price` calls; or none, and return the seconds until there are as many."""
+
+    @abstractmethod
+    def _hold(self, principal: str, most: int) -> AbstractAsyncContextManager[Decision]:
+        """Hold one of `most` slots."""
+
+
+class LocalRateLimits(RateLimits):
+    """`RateLimits` in this process."""
+
+    def __init__(self, *, bounds: Bounds, timer: Clock) -> None:
+        super().__init__(bounds)
+        self._timer = timer
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._slots: dict[str, int] = {}
+
+    async def _charge(self, principal: str, price: float, rate: float) -> float:
+        now, burst = self._timer(), self._bounds.burst
+        calls, since = self._buckets.pop(principal, (burst, now))
+        calls = min(burst, calls + max(0.0, now - since) * rate)
+        paid = calls + LIMITS.clock_tick_s * rate >= price
+        self._buckets[principal] = (calls - price if paid else calls, now)
+        if len(self._buckets) > self._bounds.principals:
+            self._buckets.popitem(last=False)
+        return 0.0 if paid else (price - calls) / rate
+
+    @asynccontextmanager
+    async def _hold(self, principal: str, most: int) -> AsyncIterator[Decision]:
+        in_use = self._slots.get(principal, 0)
+        if in_use >= most:
+            yield NO_SLOT
+        else:
+            self._slots[principal] = in_use + 1
+            try:
+                yield ALLOWED
+            finally:
+                self._slots[principal] -= 1
+                if not self._slots[principal]:
+                    del self._slots[principal]

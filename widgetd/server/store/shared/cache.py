@@ -1,0 +1,252 @@
+"""A cache that replicas share, with one in this process in front of it.
+
+Values never change, so a copy is as good as the original, also while the server is away.
+Only renders are replaced: a reader of the newest version sends the first bytes of the copy
+here, and the server returns the value if it differs.
+
+On the server: a key for each value, their order, their sizes and owners, the totals of each
+owner and the order of each owner's values. All except the values may name values that have
+expired already, never the reverse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from widgetd.server.store.cache import LocalCache
+from widgetd.server.store.contract import HEAD_BYTES, call_again
+from widgetd.server.store.shared.connection import NUMBER, Key, StoreConnection, UnavailableError
+
+_PUT = (
+    NUMBER
+    + """
+-- KEYS: value, order, sizes, how many each owner has, how many bytes, the owner's order.
+-- ARGV: key, value, size, most, most bytes, ttl in ms, start of values, owner, start of owners'
+-- orders, a value to be replaced.
+-- Whatever stands at a key is looked at before any is changed.
+local FAR = 2 ^ 52
+local function entry(key) -- its size, and whose it is
+  local size, owner = string.match(redis.call('HGET', KEYS[3], key) or '', '^(%d+) ?(.*)$')
+  return number(size, 0, FAR, 0), owner or ''
+end
+local function order_of(owner)
+  local name = ARGV[9] .. owner
+  local kind = redis.call('TYPE', name).ok
+  if kind ~= 'none' and kind ~= 'zset' then redis.call('UNLINK', name) end
+  return name
+end
+local standing = redis.call('GET', KEYS[1])
+if standing and standing ~= ARGV[10] then return standing end
+if tonumber(ARGV[3]) > tonumber(ARGV[5]) then return ARGV[2] end
+local bytes = entry('#bytes')
+for place = 2, 6 do
+  if place ~= 3 then redis.call('ZCARD', KEYS[place]) end
+end
+local function give(place, owner, change)
+  local left = tonumber(redis.call('ZINCRBY', KEYS[place], change, owner))
+  return left and left > 0
+end
+local function drop(key, owner)
+  local size = entry(key)
+  bytes = bytes - size
+  redis.call('ZREM', KEYS[2], key)
+  redis.call('HDEL', KEYS[3], key)
+  redis.call('DEL', ARGV[7] .. key)
+  redis.call('ZREM', order_of(owner), key)
+  give(5, owner, -size)
+  if not give(4, owner, -1) then
+    redis.call('ZREM', KEYS[4], owner)
+    redis.call('ZREM', KEYS[5], owner)
+  end
+end
+if redis.call('HEXISTS', KEYS[3], ARGV[1]) == 1 then
+  local _, before = entry(ARGV[1])
+  drop(ARGV[1], before)
+end
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', '(0')
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '(' .. string.format('%.0f', FAR), '+inf')
+local last = redis.call('ZREVRANGE', KEYS[2], 0, 0, 'WITHSCORES')[2]
+local place = string.format('%.0f', math.floor(last or 0) + 1)
+redis.call('ZADD', KEYS[2], place, ARGV[1])
+redis.call('ZADD', KEYS[6], place, ARGV[1])
+redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[6])
+redis.call('HSET', KEYS[3], ARGV[1], ARGV[3] .. ' ' .. ARGV[8])
+give(4, ARGV[8], 1)
+give(5, ARGV[8], ARGV[3])
+bytes = bytes + ARGV[3]
+local count = redis.call('ZCARD', KEYS[2])
+while count > 0 and (count > tonumber(ARGV[4]) or bytes > tonumber(ARGV[5])) do
+  local victim = redis.call('ZRANGE', KEYS[2], 0, 0)[1]
+  local _, owner = entry(victim)
+  if redis.call('EXISTS', ARGV[7] .. victim) == 1 then
+    local ranking = KEYS[count > tonumber(ARGV[4]) and 4 or 5]
+    local largest = redis.call('ZREVRANGE', ranking, 0, 0)[1]
+    local oldest = largest and redis.call('ZRANGE', order_of(largest), 0, 0)[1]
+    if oldest then
+      victim, owner = oldest, largest
+    elseif largest then
+      victim = nil
+      redis.call('ZREM', ranking, largest)
+    end
+  end
+  if victim then drop(victim, owner) end
+  count = redis.call('ZCARD', KEYS[2])
+end
+if count == 0 then bytes = 0 end
+redis.call('HSET', KEYS[3], '#bytes', string.format('%.0f', math.max(0, bytes)))
+for place = 2, 6 do redis.call('PEXPIRE', KEYS[place], ARGV[6]) end
+return ARGV[2]
+"""
+)
+
+_NEWEST = """
+-- KEYS: value. ARGV: how the copy begins; empty where there is none.
+-- How long it has to live goes with it, so that a copy lives no longer.
+if #ARGV[1] > 0 and redis.call('GETRANGE', KEYS[1], 0, #ARGV[1] - 1) == ARGV[1] then return 1 end
+local value = redis.call('GET', KEYS[1])
+return value and {value, redis.call('PTTL', KEYS[1])}
+"""
+
+
+class SharedCache:
+    """A cache on the server and in this process.
+
+    Args:
+        connection: The server.
+        local: The cache of this process; the server's has the same limits.
+        name: Distinguishes the caches on the server.
+        owner_of: Returns the owner of a value; raises `ValueError` if the value is not ours.
+        version_of: Returns the version of a value; of two values for a key the higher is newer.
+    """
+
+    def __init__(
+        self,
+        connection: StoreConnection,
+        local: LocalCache,
+        *,
+        name: str,
+        owner_of: Callable[[bytes], str],
+        version_of: Callable[[bytes], int] = lambda _: 0,
+    ) -> None:
+        self._connection = connection
+        self._local = local
+        self._name = name
+        self._owner_of = owner_of
+        self._version_of = version_of
+
+    async def put(self, key: str, value: bytes, *, owner: str) -> bytes:
+        """Store `value` unless the key has one; return the one that the key has."""
+        try:
+            standing = await self._put_readable(key, value, owner)
+        except UnavailableError:
+            standing = value
+        return await self._local.put(key, standing, owner=owner)
+
+    async def get(self, key: str) -> bytes | None:
+        """Return the value of `key`, or None; a copy here may be of an older version."""
+        copy = await self._local.get(key)
+        return await self.newest(key) if copy is None else copy
+
+    async def newest(self, key: str) -> bytes | None:
+        """Return the newest value of `key`: the server's, or the copy here while that is away.
+
+        A newer version that was made here while the server was away is written to the server.
+        """
+        copy = await self._local.get(key)
+        try:
+            found: Any = await self._connection.run(
+                _NEWEST, [self.key(key)], (copy or b"")[:HEAD_BYTES]
+            )
+        except UnavailableError:
+            return copy
+        if found is None or found == 1:
+            return copy
+        standing, ttl_ms = found
+        owner = self._owner(standing)
+        if owner is None:
+            return copy
+        if copy is None:
+            return await self._local.put(key, standing, owner=owner, ttl_s=ttl_ms / 1000)
+        if self._version_of(copy) > self._version_of(standing):
+            taken = await self.replace(key, copy, standing=standing, owner=owner)
+            return copy if taken else await self.newest(key)
+        await self._local.replace(key, standing, standing=copy, owner=owner, ttl_s=ttl_ms / 1000)
+        return standing  # type: ignore[no-any-return] # it is what the server was given
+
+    async def replace(self, key: str, value: bytes, *, standing: bytes, owner: str) -> bool:
+        """Replace `standing` by `value`; return False if the key has another value."""
+        try:
+            if await self._put(key, value, owner, standing) != value:
+                return False
+        except UnavailableError:
+            return await self._local.replace(key, value, standing=standing, owner=owner)
+        copy = await self._local.get(key)
+        if copy is None:
+            await self._local.put(key, value, owner=owner)
+        # Otherwise another replica's newer version came meanwhile.
+        elif self._version_of(copy) < self._version_of(value):
+            await self._local.replace(key, value, standing=copy, owner=owner)
+        return True
+
+    async def agree(self, key: str, value: bytes, *, owner: str) -> bytes:
+        """Store `value` on the server unless the key has one there or here; return it."""
+        # A copy here may outlive a server that lost its data.
+        copy = await self._local.get(key)
+        if copy is not None:
+            return copy
+        try:
+            standing = await self._put_readable(key, value, owner)
+        except UnavailableError:
+            raise call_again(
+                "W5017",
+                "the shared store is away, so this could be done twice",
+                "try again in a moment",
+            ) from None
+        return await self._local.put(key, standing, owner=owner)
+
+    async def holds_locally(self, key: str) -> bool:
+        """Return whether this process has a copy of the value of `key`."""
+        return await self._local.get(key) is not None
+
+    async def _put_readable(self, key: str, value: bytes, owner: str) -> bytes:
+        """Store `value` unless the key has a readable one; return the one that the key has."""
+        unreadable: list[bytes] = []
+        while True:
+            standing: bytes = await self._put(key, value, owner, *unreadable)
+            if standing == value or self._owner(standing) is not None:
+                return standing
+            unreadable = [standing]
+
+    async def _put(self, key: str, value: bytes, owner: str, *replaced: bytes) -> Any:
+        """Store `value` if the key has no value, or one of `replaced`; return what the key has."""
+        local = self._local
+        return await self._connection.run(
+            _PUT,
+            self._keys(key, owner),
+            *(key, value, len(value), local.most, local.most_bytes),
+            *(int(local.ttl_s * 1000), self.key("").name),
+            *(owner, self._order_of("").name),
+            *replaced,
+        )
+
+    def key(self, key: str) -> Key:
+        """Return the server's key for the value of `key`."""
+        return self._connection.key("string", self._name, "value", key)
+
+    def _owner(self, standing: bytes) -> str | None:
+        """Return the owner of a value; None for an unreadable one, which is counted."""
+        try:
+            return self._owner_of(standing)
+        except ValueError:
+            self._connection.skip(self._name)
+            return None
+
+    def _keys(self, key: str, owner: str) -> tuple[Key, ...]:
+        name, key_for = self._name, self._connection.key
+        order, sizes = key_for("zset", name, "order"), key_for("hash", name, "sizes")
+        counts, weights = key_for("zset", name, "counts"), key_for("zset", name, "weights")
+        return self.key(key), order, sizes, counts, weights, self._order_of(owner)
+
+    def _order_of(self, owner: str) -> Key:
+        return self._connection.key("zset", self._name, "of", owner)

@@ -1,0 +1,93 @@
+"""Rate limits over all replicas; each replica's own while the server is away."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from uuid import uuid4
+
+import anyio
+
+from widgetd.server.store.contract import Bounds, Clock, Decision
+from widgetd.server.store.limits import LIMITS
+from widgetd.server.store.rate_limits import ALLOWED, NO_SLOT, LocalRateLimits, RateLimits
+from widgetd.server.store.shared.connection import NUMBER, StoreConnection, UnavailableError
+
+# A bucket that is full again is the same as none, so its key lives until then.
+_TAKE = (
+    NUMBER
+    + """
+-- KEYS: bucket. ARGV: now, rate per second, burst, price, tick, longest life in s.
+local now, rate = tonumber(ARGV[1]), tonumber(ARGV[2])
+local burst, price = tonumber(ARGV[3]), tonumber(ARGV[4])
+local bucket = redis.call('HMGET', KEYS[1], 'calls', 'since')
+local calls = number(bucket[1], -1 - ARGV[5] * rate, burst, burst)
+local since = number(bucket[2], 0, now + ARGV[6], now)
+calls = math.min(burst, calls + math.max(0, now - since) * rate)
+local wait = 0
+if calls + ARGV[5] * rate >= price then calls = calls - price else wait = (price - calls) / rate end
+redis.call('HSET', KEYS[1], 'calls', string.format('%.17g', calls), 'since', ARGV[1])
+local full_s = math.min((burst - calls) / rate, ARGV[6])
+redis.call('PEXPIRE', KEYS[1], math.ceil(full_s * 1000) + 1000)
+return string.format('%.17g', wait)
+"""
+)
+
+# Replicas agree on the time to a second, so no lease of ours ends later than two from now.
+_HOLD = """
+-- KEYS: places. ARGV: now, most, lease in s, this place.
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], ARGV[1] + 2 * ARGV[3], '+inf')
+if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
+redis.call('ZADD', KEYS[1], ARGV[1] + ARGV[3], ARGV[4])
+redis.call('EXPIRE', KEYS[1], ARGV[3])
+return 1
+"""
+
+_LEAVE = "return redis.call('ZREM', KEYS[1], ARGV[1])"
+
+
+class SharedRateLimits(RateLimits):
+    """`RateLimits` on the server, and of `fallback` while it is away."""
+
+    def __init__(
+        self,
+        connection: StoreConnection,
+        fallback: LocalRateLimits,
+        *,
+        bounds: Bounds,
+        clock: Clock,
+    ) -> None:
+        super().__init__(bounds)
+        self._connection = connection
+        self._fallback = fallback
+        self._clock = clock
+
+    async def _charge(self, principal: str, price: float, rate: float) -> float:
+        bucket = self._connection.key("hash", "limits", "bucket", principal)
+        numbers = (self._clock(), rate, self._bounds.burst, price)
+        limits = (LIMITS.clock_tick_s, LIMITS.bucket_s)
+        try:
+            return float(await self._connection.run(_TAKE, [bucket], *numbers, *limits))
+        except UnavailableError:
+            return (await self._fallback.take(principal, cost=price)).retry_after_s
+
+    @asynccontextmanager
+    async def _hold(self, principal: str, most: int) -> AsyncIterator[Decision]:
+        places, place = self._connection.key("zset", "limits", "places", principal), uuid4().hex
+        try:
+            held = await self._connection.run(
+                _HOLD, [places], self._clock(), most, LIMITS.slot_lease_s, place
+            )
+        except UnavailableError:
+            async with self._fallback.slot(principal) as decision:
+                yield decision
+            return
+        if not held:
+            yield NO_SLOT
+            return
+        try:
+            yield ALLOWED
+        finally:
+            with anyio.CancelScope(shield=True), suppress(UnavailableError):
+                await self._connection.run(_LEAVE, [places], place)
