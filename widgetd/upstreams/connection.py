@@ -46,6 +46,7 @@ from widgetd.upstreams.declarations import Declaration
 from widgetd.upstreams.limits import LIMITS, run_sized
 from widgetd.upstreams.listing import ToolListing, ToolSchemas, UpstreamTool
 from widgetd.upstreams.transport import (
+    CALL_FAILURES,
     KEY_META,
     TOO_LARGE,
     Fate,
@@ -408,7 +409,7 @@ class Upstream:
     @contextmanager
     def _observe(self) -> Iterator[None]:
         """Count a call, and tell the observer what came of it."""
-        started, outcome = self.clock(), "failed"
+        started, outcome, failures = self.clock(), "failed", CALL_FAILURES.set([])
         self.calls += 1
         self._running += 1
         try:
@@ -421,6 +422,7 @@ class Upstream:
             outcome = "ok"
             self.last_ok = time.time()
         finally:
+            CALL_FAILURES.reset(failures)
             self._running -= 1
             if not self._running:
                 self._idle.set()
@@ -512,6 +514,7 @@ class Upstream:
             if (pause_s := self._retry_pause_s(name, began)) is None:
                 raise
         await anyio.sleep(pause_s)
+        CALL_FAILURES.set([])
         return await client.call_tool_mcp(name, arguments)
 
     def _retry_pause_s(self, name: str, began: float) -> float | None:

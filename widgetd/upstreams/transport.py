@@ -70,15 +70,20 @@ class TransportFailure:
     retry_after_s: float = LIMITS.retry_s
 
 
+CALL_FAILURES: ContextVar[list[TransportFailure] | None] = ContextVar("call_failures", default=None)
+"""The failed requests of the call that is under way; None outside of calls. The SDK sends each
+message in the context of its caller, so calls at the same time do not see each other's."""
+
+
 @dataclass(eq=False)
 class RecordingTransport(httpx2.AsyncBaseTransport):
-    """A transport that records the latest failure.
+    """A transport that records failures: those of calls in `CALL_FAILURES`, and the latest other.
 
     Attributes:
         private: Whether it may connect to addresses of this machine and network.
         is_mcp: Whether the server speaks MCP, which answers in JSON or events at any status.
         clock: Monotonic time in seconds.
-        failure: The latest failure.
+        failure: The latest failure outside of calls.
         reduce: Reduces the result of a `tools/list`, in place; None to leave it.
         watched: The fate of the request of each press under way, by key.
     """
@@ -94,12 +99,21 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
     )
 
     def failure_since(self, started_s: float) -> TransportFailure | None:
-        """Return the latest failure, if it happened after `started_s`."""
+        """Return the latest failure of the call, else one after `started_s` outside of calls."""
+        if failures := CALL_FAILURES.get():
+            return failures[-1]
         return self.failure if self.failure and self.failure.at >= started_s else None
 
     def record(self, reason: str, *, retry_after_s: float = LIMITS.retry_s) -> None:
         """Record a failure that happened just now."""
-        self.failure = TransportFailure(reason, self.clock(), retry_after_s)
+        failure, failures = (
+            TransportFailure(reason, self.clock(), retry_after_s),
+            CALL_FAILURES.get(),
+        )
+        if failures is None:
+            self.failure = failure
+        else:
+            failures.append(failure)
 
     def too_large(self) -> TooLargeError:
         """Record that a response exceeds the limits, and return the error to raise."""

@@ -12,11 +12,14 @@ from typing import Any
 import anyio
 import orjson
 import pytest
+from fastmcp import FastMCP
+from fastmcp.exceptions import ToolError
 from mcp_types import CallToolResult
 
 from tests.support.clients import Connection, connect_client
 from tests.support.daemons import serving
 from tests.system.upstreams.servers import (
+    READ_ONLY,
     SHOP,
     STDIO,
     Reply,
@@ -25,6 +28,7 @@ from tests.system.upstreams.servers import (
     hanging_up,
     raw,
     read_request,
+    serve,
     silent,
     slow,
     speaking_plainly,
@@ -254,6 +258,60 @@ async def test_refusal_of_a_service_has_its_words_and_does_not_count(
                     assert header not in error.words
             assert not upstreams["it"].breaker.is_open
             assert upstreams["it"].state == "ready"
+
+
+async def test_each_of_two_calls_at_once_reports_its_own_failure(tmp_path: Path) -> None:
+    """An honest refusal is one, though another request of the same upstream fails meanwhile."""
+    arrived, has_failed = anyio.Event(), anyio.Event()
+    server: FastMCP[Any] = FastMCP("it")
+
+    @server.tool(annotations=READ_ONLY)
+    async def refuse() -> str:
+        arrived.set()
+        await has_failed.wait()
+        raise ToolError("no")
+
+    @server.tool(annotations=READ_ONLY)
+    def fail() -> str:
+        raise AssertionError
+
+    answer_mcp = server.http_app()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            await answer_mcp(scope, receive, send)
+            return
+        messages = [await receive()]
+        if b'"name":"fail"' in messages[0].get("body", b""):
+            await send({"type": "http.response.start", "status": 500, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+            return
+
+        async def read() -> Any:
+            return messages.pop() if messages else await receive()
+
+        await answer_mcp(scope, read, send)
+
+    codes: dict[str, str] = {}
+    async with (
+        serve(app) as url,
+        upstreams_of(tmp_path / "u.toml", toml("it", url=f"{url}/mcp")) as upstreams,
+    ):
+        with anyio.fail_after(60):
+            assert await wait_until_settled(upstreams["it"]) == "ready"
+
+            async def call(tool: str) -> None:
+                with pytest.raises(CallError) as raised:
+                    await upstreams["it"].call(tool, {})
+                codes[tool] = raised.value.code
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(call, "refuse")
+                await arrived.wait()
+                await call("fail")
+                has_failed.set()
+
+    assert codes == {"refuse": "W5010", "fail": "W5002"}
 
 
 CLIENTS = 6
