@@ -245,12 +245,14 @@ export class Embedded implements HostEvents, Surface {
   }
 
   #follow(): void {
-    const { follow, renderId, version } = this.#latest ?? {};
+    const { follow, renderId, version, press } = this.#latest ?? {};
     const sent = readJournal().findLast(
       (entry) => entry.renderId === renderId && entry.version === version,
     );
     if (sent) this.#repeatNotice(sent.type);
-    if (follow && renderId) this.#follower.follow(renderId, version ?? 1, this.#differed);
+    // Only the page of the render has its secret.
+    const report = this.#differed ? { differed: true, ...(press && { press }) } : {};
+    if (follow && renderId) this.#follower.follow(renderId, version ?? 1, report);
   }
 
   /** Lets the server's tree win; reports a difference without values. */

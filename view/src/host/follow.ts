@@ -1,6 +1,7 @@
 /** Asks the server for newer versions of the shown render: no host announces them. */
 
 import { pause } from "../app/pause";
+import type { JsonObject } from "../tree/node";
 import type { Host } from "./host";
 import type { Rendered } from "./result";
 
@@ -25,12 +26,12 @@ export class Follower {
     this.#remind = remind;
   }
 
-  /** Follows one render from `version` on; `differed` reports that the page drew another tree. */
-  follow(renderId: string, version: number, differed: boolean): void {
+  /** Follows one render from `version` on; `report` says that the page drew another tree. */
+  follow(renderId: string, version: number, report: JsonObject): void {
     this.#version = version;
     if (renderId === this.#renderId || !this.#host.can("serverTools")) return;
     this.#renderId = renderId;
-    void this.#ask(renderId, differed);
+    void this.#ask(renderId, report);
   }
 
   stop(): void {
@@ -38,7 +39,7 @@ export class Follower {
   }
 
   /** Asks until the render is gone, another one is followed, or the host cannot ask. */
-  async #ask(renderId: string, differed: boolean): Promise<void> {
+  async #ask(renderId: string, report: JsonObject): Promise<void> {
     // The first question is answered at once: what has happened while no view was there?
     let timeout_s = 0;
     for (let failures = 0; failures < MOST_FAILURES; ) {
@@ -49,7 +50,7 @@ export class Follower {
         render_id: renderId,
         after: this.#version,
         timeout_s,
-        ...(differed && timeout_s === 0 && { differed }),
+        ...(timeout_s === 0 && report),
       };
       const found = await this.#host.callTool(FOLLOW_TOOL, given).catch(() => undefined);
       if (!found || renderId !== this.#renderId || found.status === "expired") return;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -26,7 +26,8 @@ from tests.system.server.mcp.booking import (
 )
 from tests.system.server.store.server import running_server
 from widgetd.base.errors import CallError
-from widgetd.server.access.principal import LOCAL
+from widgetd.core.widget.widget import Widget
+from widgetd.server.access.principal import LOCAL, ClientInfo
 from widgetd.server.mcp.http_calls import caller_for, take_action
 from widgetd.server.mcp.server import Server
 from widgetd.server.observe.observer import ActionRecord, Observer
@@ -41,10 +42,15 @@ class Actions(Observer):
     """An observer that keeps the records of actions."""
 
     records: list[ActionRecord] = field(default_factory=list)
+    differences: list[Widget] = field(default_factory=list)
 
     def on_action(self, action: ActionRecord) -> None:
         """Keep the record."""
         self.records.append(action)
+
+    def on_difference(self, widget: Widget) -> None:
+        """Keep the widget."""
+        self.differences.append(widget)
 
 
 @pytest.fixture
@@ -148,6 +154,31 @@ async def test_only_the_page_of_a_render_can_press(server: Server, airline: Airl
     assert render["press"] not in resource.model_dump_json()
     assert "press" not in mark(again)
     assert [code_of(one) for one in refused] == ["W5012", "W5012"]
+    assert not airline.calls
+
+
+async def test_secret_is_for_the_page_of_the_renders_owner_alone(
+    client: Client, server: Server, airline: Airline, observer: Actions
+) -> None:
+    render = await shown(client)
+    query = {"render_id": render["id"], "after": 1, "timeout_s": 0, "differed": True}
+    secret = {"press": render["press"]}
+    apps = ClientInfo(name="claude-ai", apps=True)
+    owner = replace(caller_for(server, LOCAL), client=apps)
+    other = replace(owner, principal=replace(LOCAL, name="other"))
+    pressing = {"render_id": render["id"], "action": "seat.book", "payload": {"seat": "12A"}}
+
+    results = [
+        await server.call("show_render", {"render_id": render["id"]}, caller)
+        for caller in (owner, other)
+    ]
+    for caller, more in ((other, secret), (other, {}), (owner, {}), (owner, secret)):
+        await server.call("follow_render", {**query, **more}, caller)
+    refused = await server.call("widget_action", {**pressing, **secret}, other)
+
+    assert [render["press"].encode() in result.meta for result in results] == [True, False]
+    assert [widget.tool for widget in observer.differences] == ["seats"]
+    assert refused.code == "W5012"
     assert not airline.calls
 
 

@@ -36,6 +36,7 @@ from widgetd.server.render.result import Result, error_result, structured_result
 from widgetd.server.store.contract import Awaited, Origin, StoredRender
 from widgetd.server.store.factory import Store
 
+PRESS = argument("string", "The `press` of the render's metadata.", maxLength=100)
 RENDER_ID = argument("string", "The id at the end of the widget's result.")
 SHOWN_ID = argument("string", "The id of the render that is shown.")
 
@@ -79,14 +80,14 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
     if isinstance(payload, Result):
         return payload
     if offered.type in (ALLOW, DENY) and not render.tool:
-        _demand_press(render, arguments, "W3104")
+        _demand_press(context, render, arguments, "W3104")
         answer = await settle(context, render, offered.type, str(arguments["payload"].get("token")))
         newest = await context.rendering.load(render.id, context.caller)
         return _shown_result(context, answer, newest)
     bound = None if widget is None else widget.bound_actions.get(offered.type)
     if widget is not None and bound is not None:
         if dry_run is None:
-            _demand_press(render, arguments, "W5012")
+            _demand_press(context, render, arguments, "W5012")
         press = Press(
             render=render,
             widget=widget,
@@ -141,7 +142,7 @@ async def _find_earlier(context: ToolContext, arguments: Mapping[str, Any]) -> R
     if (earlier := await runner.find_earlier(render_id, key)) is None:
         return None
     render = await context.rendering.load(render_id, context.caller)
-    if not _is_pressed(render, arguments):
+    if not is_from_page(context, render, arguments):
         return None
     return _shown_result(context, repeat_answer(arguments["action"], earlier, render), render)
 
@@ -192,15 +193,18 @@ _BY_PEOPLE_ONLY = {
 }
 
 
-def _demand_press(render: StoredRender, arguments: Mapping[str, Any], code: str) -> None:
-    if not _is_pressed(render, arguments):
+def _demand_press(
+    context: ToolContext, render: StoredRender, arguments: Mapping[str, Any], code: str
+) -> None:
+    if render.press == "" or not is_from_page(context, render, arguments):
         raise CallError(code, _BY_PEOPLE_ONLY[code])
 
 
-def _is_pressed(render: StoredRender, arguments: Mapping[str, Any]) -> bool:
-    """Return whether the arguments hold the secret that only the render's page has."""
+def is_from_page(context: ToolContext, render: StoredRender, arguments: Mapping[str, Any]) -> bool:
+    """Return whether the render's owner calls, with the secret of its page where it has one."""
+    is_owner = render.owner == context.caller.principal.name
     press = str(arguments.get("press", ""))
-    return render.press != "" and compare_digest(render.press.encode(), press.encode())
+    return is_owner and compare_digest(render.press.encode(), press.encode())
 
 
 def _shown_result(
@@ -322,7 +326,7 @@ TOOLS = (
                     maxLength=200,
                 ),
                 "version": argument("integer", "The version that is shown.", minimum=1),
-                "press": argument("string", "The `press` of the render's metadata.", maxLength=100),
+                "press": PRESS,
                 "token": argument(
                     "string", "The token of the question that the user agreed to.", maxLength=100
                 ),

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from widgetd.base.errors import CallError
 from widgetd.server.access.principal import CALL
-from widgetd.server.mcp.builtin.actions import RENDER_ID, SHOWN_ID, find_last_action
+from widgetd.server.mcp.builtin.actions import (
+    PRESS,
+    RENDER_ID,
+    SHOWN_ID,
+    find_last_action,
+    is_from_page,
+)
 from widgetd.server.mcp.builtin.table import BuiltinTool, ToolContext, argument, closed_object
 from widgetd.server.mcp.limits import LIMITS
 from widgetd.server.render.result import Result, structured_result
@@ -73,7 +79,8 @@ async def follow_render(context: ToolContext, arguments: Mapping[str, Any]) -> R
     render_id, after = arguments["render_id"], arguments["after"]
     if arguments["differed"]:
         render = await context.rendering.load(render_id, context.caller)
-        if widget := context.caller.snapshot.widgets.get(render.tool):
+        is_own = is_from_page(context, render, arguments)
+        if is_own and (widget := context.caller.snapshot.widgets.get(render.tool)):
             for observer in context.observers:
                 observer.on_difference(widget)
     found = await context.rendering.wait_for_newer(
@@ -133,6 +140,7 @@ TOOLS = (
                 "differed": argument(
                     "boolean", "Whether the page had drawn another tree.", default=False
                 ),
+                "press": PRESS,
             },
             required=("render_id",),
         ),
