@@ -383,7 +383,8 @@ async def run_tests(files: Mapping[str, bytes]) -> None:
     with TemporaryDirectory() as folder:
         for name, content in files.items():
             await anyio.Path(folder, name).write_bytes(content)
-        command = [sys.executable, "-m", "widgetd", "test", folder, "--", "-p", "no:cacheprovider"]
+        command = [sys.executable, "-P", "-m", "widgetd", "test", folder]
+        command += ["--", "-p", "no:cacheprovider"]
         outcome = None
         with anyio.move_on_after(LIMITS.tests_s):
             outcome = await anyio.run_process(command, cwd=folder, check=False, stderr=STDOUT)

@@ -24,7 +24,8 @@ from widgetd.core.widget.sidecar import SUFFIX
 
 _FLAGS = (
     "--every-widget",
-    # The configuration of a suite beside the widgets is not meant for them.
+    # The configuration of a suite beside the widgets is not meant for them. Authors of widgets run
+    # no Python, so neither is its code.
     *("-c", os.devnull, "--rootdir", ".", "-p", "widgetd.author.testing.plugin"),
     *("-o", "python_files=", "--no-header", "--tb=short"),
     # The plugin is imported by then, and has no assertions for pytest to rewrite.
@@ -55,15 +56,17 @@ def run(
         report: A folder for the page about the run; none without it.
     """
     flags = ["--host", host, "--report", report, *(["--update-widgets"] if update else [])]
-    code = int(pytest.main([*paths, *_FLAGS, *flags, *_verbosity(pytest_arguments)]))
+    code = int(pytest.main([*paths, *_FLAGS, *flags, *_own_arguments(pytest_arguments)]))
     if code in _EXPLANATIONS:
         print(f"widgetd: {_EXPLANATIONS[code]}", file=sys.stderr)  # noqa: T201 - the command's last line
     return code
 
 
-def _verbosity(pytest_arguments: Sequence[str]) -> Sequence[str]:
-    """Return pytest's arguments: a dot for each test, or with `-v` its name."""
-    return pytest_arguments if "-v" in pytest_arguments else ["-q", *pytest_arguments]
+def _own_arguments(pytest_arguments: Sequence[str]) -> Sequence[str]:
+    """Return the user's arguments, with a dot for each test and no `conftest.py` by default."""
+    is_trusted = any(one.startswith("--confcutdir") for one in pytest_arguments)
+    verbosity = () if "-v" in pytest_arguments else ("-q",)
+    return [*verbosity, *pytest_arguments, *(() if is_trusted else ("--noconftest",))]
 
 
 def run_on_saves(paths: Sequence[str], pytest_arguments: Sequence[str], *, host: str) -> int:
@@ -101,8 +104,9 @@ def _stamps(root: Path) -> dict[str, Stamp]:
 
 async def _run_in_process(paths: Sequence[str], pytest_arguments: Sequence[str]) -> None:
     # A process of its own, because this one has imported and read what was on the disk before.
-    arguments = [*paths, *_FLAGS, *_verbosity(pytest_arguments)]
-    command = [sys.executable, "-m", "pytest", *arguments]
+    arguments = [*paths, *_FLAGS, *_own_arguments(pytest_arguments)]
+    # -P: the current folder may be that of the widgets.
+    command = [sys.executable, "-P", "-m", "pytest", *arguments]
     await to_thread.run_sync(partial(subprocess.run, command, check=False))
 
 

@@ -87,6 +87,15 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     return None
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """With `--every-widget`, return a folder of which pytest imports no `__init__.py`."""
+    if not parent.config.getoption("--every-widget"):
+        return None
+    folder: pytest.Collector = pytest.Dir.from_parent(parent, path=path)
+    return folder
+
+
 class TestFile(pytest.File):
     """A file of tests; everything that it names is looked up while it is collected."""
 

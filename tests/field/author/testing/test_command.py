@@ -30,6 +30,34 @@ def test_folder_without_tests_is_reported(tmp_path: Path) -> None:
     assert (ran.returncode, ran.stderr) == (5, "widgetd: there is nothing to test\n")
 
 
+@needs_browser
+@pytest.mark.parametrize("arguments", [(".",), ("below",), ("below/B.widget",), (".", "--watch")])
+def test_no_python_of_the_folder_is_run(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    ran = f"import pathlib\npathlib.Path({str(tmp_path / 'ran')!r}, __name__).touch()\n"
+    (tmp_path / "ran").mkdir()
+    for folder, name in ((tmp_path, "A"), (tmp_path / "below", "B")):
+        folder.mkdir(exist_ok=True)
+        (folder / f"{name}.widget").write_text(widget_file(name))
+        for module in ("conftest", "__init__", "test_a", "yaml", "pluggy", "sitecustomize"):
+            (folder / f"{module}.py").write_text(ran)
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p test_a\n")
+    program = [sys.executable, "-P", "-m", "widgetd", "test", *arguments, "--", "-k", "light"]
+    with subprocess.Popen(program, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        output = next(line for line in process.stdout if "passed" in line)
+        process.terminate()
+
+    assert "passed" in output
+    assert list((tmp_path / "ran").iterdir()) == []
+
+
+def test_conftest_is_run_where_it_is_requested(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text("print('conftest of the folder')\n")
+    ran = widgetd_test(tmp_path, "--", "--collect-only", "--confcutdir=.")
+
+    assert "conftest of the folder" in ran.stdout
+
+
 def test_misspelt_keyword_is_reported_at_collection(tmp_path: Path) -> None:
     (tmp_path / "Controls.widget").write_text(controls_file())
     write_test(tmp_path, "Show Widget", "Prss: text=Track")
